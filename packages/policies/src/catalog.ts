@@ -21,6 +21,7 @@ import { mock } from './catalog/mock/policy.js'
 import { openapi } from './catalog/openapi/policy.js'
 import { redact } from './catalog/redact/policy.js'
 import { requestId } from './catalog/request-id/policy.js'
+import { responseCache } from './catalog/response-cache/policy.js'
 import { script } from './catalog/script/policy.js'
 import { securityHeaders } from './catalog/security-headers/policy.js'
 import { sign } from './catalog/sign/policy.js'
@@ -60,6 +61,7 @@ const POLICIES: readonly Policy[] = [
   openapi,
   redact,
   requestId,
+  responseCache,
   script,
   securityHeaders,
   sign,

@@ -42,6 +42,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
     },
     refusal,
     offload: inPlace,
+    refresh: () => false,
     schedule(everyMs, job) {
       const timer = setInterval(() => void job(), everyMs).unref()
       closing.push(() => clearInterval(timer))

@@ -9,6 +9,7 @@ export function addGatewayCommands(program: Command): void {
   addStatus(program)
   addRoutes(program)
   addUpstream(program)
+  addCache(program)
   addDrain(program)
 }
 
@@ -85,6 +86,34 @@ function addTargetDrain(upstream: Command, name: 'drain' | 'undrain', descriptio
   if (name === 'drain') command.option('--yes', 'do not ask before all targets are drained')
   command.action(runs(async () => (await import('../commands/upstream-health.js'))[name]))
   withExample(command, `gw upstream ${name} orders http://10.0.0.5:9000`)
+}
+
+function addCache(program: Command): void {
+  const cache = program.command('cache').description('the responses that response-cache keeps')
+  const stats = asDefault(cache.command('stats', { isDefault: true }))
+  stats.description('how much is kept, and how requests were served')
+  withOutput(stats, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/cache.js')).cacheStats),
+  )
+  withExample(stats, 'gw cache stats')
+  const get = cache
+    .command('get')
+    .description('what is stored under a key')
+    .argument('<key>', 'HOST/PATH?QUERY')
+  withOutput(get, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/cache.js')).cacheGet),
+  )
+  withExample(get, "gw cache get 'api.example.com/orders?page=2'")
+  const purge = cache
+    .command('purge')
+    .description('have all workers forget responses')
+    .option('--key <key>', 'those of one URL, HOST/PATH?QUERY')
+    .option('--prefix <text>', 'those whose key begins so')
+    .option('--tag <name>', 'those that the upstream named so in Surrogate-Key')
+    .option('--all', 'all')
+    .option('--yes', 'do not ask before all are forgotten')
+    .action(runs(async () => (await import('../commands/cache.js')).cachePurge))
+  withExample(purge, 'gw cache purge --tag product-17')
 }
 
 function addDrain(program: Command): void {

@@ -1,3 +1,5 @@
+const NO_FIELDS: readonly string[] = []
+
 /** What became of a request at its upstream; written by the pipeline's way to it alone. */
 export class Attempts {
   /** The name of the upstream; empty: the request has not come to one. */
@@ -9,6 +11,10 @@ export class Attempts {
   sentPath = ''
   /** Of the target's response; 0: there was none. */
   status = 0
+  /** All fields of that response as the target sent them; empty: there was none. */
+  fields: readonly string[] = NO_FIELDS
+  /** Its end is marked: by its length, by chunks or a frame, and not by the end of the connection alone. */
+  isDelimited = true
   /** Attempts made, the first included. */
   count = 0
   /** Attempts made again because a kept connection turned out to be dead. */

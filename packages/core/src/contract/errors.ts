@@ -124,6 +124,11 @@ export const ERRORS = {
     title: 'Circuit breaker open',
     when: 'No target is available, and the circuit breaker of one at least is open; `Retry-After` says when it lets a request through.',
   },
+  GW_NOT_CACHED: {
+    status: 504,
+    title: 'Not in the cache',
+    when: 'The request has `only-if-cached`, and `response-cache` has no response that may answer it.',
+  },
   GW_IP_DENIED: {
     status: 403,
     title: 'Address not allowed',

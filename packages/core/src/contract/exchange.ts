@@ -1,6 +1,7 @@
 import type { HeaderList } from '../http/header-list.js'
 import { Attempts } from './attempts.js'
 import type { BodyAnswers } from './body-answers.js'
+import type { BodyTap } from './body-tap.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { ErrorCode } from './errors.js'
@@ -124,6 +125,8 @@ export class Exchange {
   responseHeaders: HeaderList = []
   /** The whole response body, once it was collected for a policy that needs it; null otherwise. */
   responseBody: Uint8Array | null = null
+  /** Reads along with the body of the upstream's response; set by a response hook, null: nobody does. */
+  responseTap: BodyTap | null = null
   /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
   responseBodyLimit = RESPONSE_BODY_BYTES
   /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */

@@ -12,6 +12,11 @@ import type { StateStores } from './state.js'
  */
 export interface Step {
   readonly name: string
+  /**
+   * It keeps responses and answers with them. On the way back the steps listed behind it come before it, so that it keeps
+   * what they have made, and those listed before it come after it, so that it keeps nothing of what they make for one client.
+   */
+  readonly keepsResponses?: boolean
   onRequest?(x: Exchange): Eventual
   /**
    * Declaring it makes the gateway collect the request body first, up to `x.bodyLimit` bytes. A step that changes the
@@ -54,6 +59,12 @@ export interface CompileEnv {
    * @param maxMs after which work that still runs is ended with its thread (Overtime); less than the pool's own limit.
    */
   offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O>
+  /**
+   * Sends the request of an exchange once more, through the steps listed behind the one that keeps responses, and through
+   * its own response hooks; nobody gets the response. False: too many are under way, or the gateway ends.
+   * @param prepare gets the exchange of that request before it goes out.
+   */
+  refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean
   /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
   schedule(everyMs: number, job: () => Promise<void> | void): void
   /** Shows the operator; a flood of one event is cut by whoever writes it down. */

@@ -193,13 +193,19 @@ test('a rollback names a deploy or the one before, and nothing else', async (t) 
   }
 })
 
+const BODIES: Readonly<Record<string, string>> = {
+  '/v1/upstreams/drain': '{"upstream":"up"}',
+  '/v1/upstreams/undrain': '{"upstream":"up"}',
+  '/v1/cache/purge': '{"all":true}',
+}
+
 test('with tokens each role may do what it is for, and no more', async (t) => {
   const { ask, backend } = await served(t, true)
   const rank = (access: string): number => ['open', ...ROLES].indexOf(access)
   for (const role of ROLES) {
     for (const { method, path, access } of ENDPOINTS) {
       const type = path === '/v1/config' ? YAML : { 'content-type': 'application/json' }
-      const body = method === 'GET' ? {} : { body: path.includes('upstreams') ? '{"upstream":"up"}' : '{}' }
+      const body = method === 'GET' ? {} : { body: BODIES[path] ?? '{}' }
       const reply = await ask(path, { method, headers: { ...bearer(`${role}-token`), ...type }, ...body })
       const label = `${role} ${method} ${path}`
       if (rank(role) >= rank(access)) assert.ok(reply.status < 300, label)

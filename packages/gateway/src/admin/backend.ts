@@ -4,7 +4,9 @@ import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
 import type { Deploy } from '../supervisor/deploy-history.js'
 import type { SupervisorStatus } from '../supervisor/status.js'
 import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
+import type { ResponsesAnswer } from '../supervisor/worker-handle.js'
 import type { Sample } from '../telemetry/sample.js'
+import type { ResponsesQuestion } from '../worker/messages.js'
 
 /** Who asks for a write, and the note they leave. */
 export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor'>
@@ -22,6 +24,8 @@ export interface AdminBackend {
   targetsOf(upstream: string): readonly TargetStatus[]
   /** Takes targets out of service or back. False: there is no such upstream or target. */
   drainTargets(request: DrainRequest): Promise<boolean>
+  /** Asks every worker about the responses it keeps, or has it forget some; null for one that did not answer in time. */
+  askResponses(what: ResponsesQuestion): Promise<readonly (ResponsesAnswer | null)[]>
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
   apply(text: string, request: WriteRequest): Promise<ApplyResult>

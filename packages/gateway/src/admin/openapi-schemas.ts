@@ -106,6 +106,33 @@ export const OPENAPI_SCHEMAS = {
     additionalProperties: false,
     properties: { to: { ...text, description: 'A deploy; absent: the one before.' }, note: text },
   },
+  PurgeScope: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: { key: text, prefix: text, tag: text, all: { const: true } },
+  },
+  Purged: object({ purged: count, unanswered: count }),
+  Cache: object({
+    entries: count,
+    bytes: count,
+    evictions: count,
+    requests: { type: 'object', additionalProperties: count },
+  }),
+  StoredResponses: object({
+    stored: listOf(
+      object({
+        key: text,
+        status: count,
+        bytes: count,
+        ageSeconds: count,
+        ttlSeconds: { type: 'integer' },
+        tags: listOf(text),
+        vary: listOf(text),
+      }),
+    ),
+  }),
   Drain: object({ draining: { const: true } }),
   Worker: object({
     id: count,

@@ -143,6 +143,33 @@ export const OPENAPI = {
     },
     '/v1/upstreams/drain': drainOf('Sends nothing more to targets of an upstream, until they are undrained'),
     '/v1/upstreams/undrain': drainOf('Sends requests to drained targets again'),
+    '/v1/cache': read('What response-cache keeps and has counted, of all workers', 'Cache'),
+    '/v1/cache/stored': {
+      get: {
+        summary: 'The responses that the workers keep under a key, without their bodies',
+        parameters: [
+          { name: 'key', in: 'query', required: true, schema: { type: 'string', maxLength: 16_384 } },
+        ],
+        responses: { 200: json('OK.', 'StoredResponses'), 400: problem('The key is too long.'), ...REFUSALS },
+      },
+    },
+    '/v1/cache/purge': {
+      post: {
+        summary: 'Has all workers forget stored responses: by key, by the beginning of a key, by tag, or all',
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/PurgeScope' } } },
+        },
+        responses: {
+          200: json(
+            'How many were forgotten; a worker that has not answered in time does so later.',
+            'Purged',
+          ),
+          400: problem('The body is malformed.'),
+          ...REFUSALS,
+        },
+      },
+    },
     '/v1/drain': {
       post: {
         summary: 'Ends the gateway after its requests in flight',

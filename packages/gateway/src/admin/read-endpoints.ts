@@ -3,6 +3,7 @@ import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { OPENAPI } from './openapi.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { cacheAnswer, storedAnswer } from './stored-responses.js'
 import { upstreamViews } from './upstream-view.js'
 
 /** What shows the gateway. */
@@ -21,6 +22,8 @@ export const READ_ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/routes', access: 'viewer', answer: getRoutes },
   { method: 'GET', path: '/v1/upstreams', access: 'viewer', answer: getUpstreams },
   { method: 'GET', path: '/v1/log', access: 'viewer', answer: getLog },
+  { method: 'GET', path: '/v1/cache', access: 'viewer', answer: cacheAnswer },
+  { method: 'GET', path: '/v1/cache/stored', access: 'viewer', answer: storedAnswer },
   { method: 'GET', path: '/v1/deploys', access: 'viewer', answer: getDeploys },
 ]
 

@@ -3,6 +3,7 @@ import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { purgeAnswer } from './stored-responses.js'
 
 /** The media types of a document. */
 const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
@@ -19,6 +20,7 @@ export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'PUT', path: '/v1/config', access: 'admin', answer: putConfig },
   { method: 'POST', path: '/v1/rollback', access: 'admin', answer: postRollback },
   { method: 'POST', path: '/v1/drain', access: 'operator', answer: postDrain },
+  { method: 'POST', path: '/v1/cache/purge', access: 'operator', answer: purgeAnswer },
   drainEndpoint('/v1/upstreams/drain', true),
   drainEndpoint('/v1/upstreams/undrain', false),
 ]

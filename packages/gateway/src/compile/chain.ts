@@ -9,10 +9,11 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN, type FinishHook } from '../data-plane/pipeline/chain.js'
+import { type Chain, EMPTY_CHAIN } from '../data-plane/pipeline/chain.js'
 import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 import { checkCondition, inChainOrder } from './chain-order.js'
+import { chainOf, type Phases } from './hook-order.js'
 
 type HookFunction = (x: Exchange) => Eventual
 
@@ -42,6 +43,7 @@ export class ChainCompiler {
       finish: [],
     }
     const questions: BodyQuestion[] = []
+    let keeper: number | null = null
     for (const [order, use] of inChainOrder(uses, this.#catalog).entries()) {
       const when =
         use.when === null ? null : compileCondition(use.when, 'policy', { bodies: this.#catalog.bodies })
@@ -50,19 +52,17 @@ export class ChainCompiler {
       const step = await this.#step(use)
       if (step === null) continue
       checkCondition(use, when, this.#catalog)
+      if (step.keepsResponses === true) {
+        if (keeper !== null)
+          throw new Error(`policy '${use.id}': a route can keep responses in one place only`)
+        keeper = order
+      }
       const asked = when?.constant === true ? null : when
       this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked) })
     }
     const examine = bodyExaminer(questions, this.#catalog, this.#env, 'policy')
     if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
-    return {
-      request: orNull(phases.request),
-      requestBody: orNull(phases.requestBody),
-      attempt: orNull(phases.attempt),
-      response: orNull(phases.response),
-      responseBody: orNull(phases.responseBody),
-      finish: orNull(phases.finish),
-    }
+    return chainOf(phases, keeper)
   }
 
   async #step(use: PolicyUse): Promise<Step | null> {
@@ -97,7 +97,8 @@ export class ChainCompiler {
     add(phases.response, step.onResponse?.bind(step))
     const onResponseBody = step.onResponseBody?.bind(step)
     add(phases.responseBody, onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))
-    if (step.onFinish !== undefined) phases.finish.push({ name: at.use.id, run: step.onFinish.bind(step) })
+    if (step.onFinish !== undefined)
+      phases.finish.push({ name: at.use.id, order: at.order, run: step.onFinish.bind(step) })
   }
 
   #wrap(run: HookFunction, { use, passes }: Place): HookFunction {
@@ -148,15 +149,6 @@ export class ChainCompiler {
   }
 }
 
-interface Phases {
-  readonly request: Hook[]
-  readonly requestBody: Hook[]
-  readonly attempt: Hook[]
-  readonly response: Hook[]
-  readonly responseBody: Hook[]
-  readonly finish: FinishHook[]
-}
-
 interface Place {
   readonly use: PolicyUse
   readonly order: number
@@ -170,8 +162,4 @@ function skipped(x: Exchange): null {
   const { trace } = x.record
   if (trace !== null && trace.running !== null) trace.running.mark = 'skip'
   return null
-}
-
-function orNull<T>(list: readonly T[]): readonly T[] | null {
-  return list.length === 0 ? null : list
 }

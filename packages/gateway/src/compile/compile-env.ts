@@ -9,6 +9,7 @@ import {
   type StateStores,
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
+import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */
@@ -37,6 +38,8 @@ export interface SnapshotEnvOptions {
   /** Receives all that must be undone. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  /** Absent: nothing is sent while policies are only tried. */
+  readonly refreshes?: Refreshes
 }
 
 /** The environment that policies of one snapshot are compiled in. */
@@ -46,14 +49,16 @@ export class SnapshotEnv implements CompileEnv {
   readonly #threads: ThreadPool
   readonly #closers: Closer[]
   readonly #report: SnapshotEnvOptions['report']
+  readonly #refreshes: Refreshes | null
   #jobs = 0
 
-  constructor({ shared, threads, state, closers, report }: SnapshotEnvOptions) {
+  constructor({ shared, threads, state, closers, report, refreshes }: SnapshotEnvOptions) {
     this.#shared = shared
     this.#threads = threads
     this.state = state
     this.#closers = closers
     this.#report = report
+    this.#refreshes = refreshes ?? null
   }
 
   slot<T>(): Slot<T> {
@@ -72,6 +77,10 @@ export class SnapshotEnv implements CompileEnv {
 
   offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O> {
     return this.#threads.offload(module, config, maxMs)
+  }
+
+  refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean {
+    return this.#refreshes?.send(x, prepare) === true
   }
 
   schedule(everyMs: number, job: () => Promise<void> | void): void {

@@ -9,6 +9,7 @@ import {
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
+import { Refreshes } from '../data-plane/pipeline/refreshes.js'
 import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
 import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
 import { compileRouter, type Router } from '../data-plane/router/router.js'
@@ -95,10 +96,11 @@ export async function compileSnapshot(
     const { clock, report } = options.context
     const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
     const state = storesOf(plan.state, { ...options, closers, report })
-    const env = new SnapshotEnv({ ...options, state, closers, report })
+    const refreshes = new Refreshes(options.context)
+    const env = new SnapshotEnv({ ...options, state, closers, report, refreshes })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
-    return new Snapshot({
+    const snapshot = new Snapshot({
       plan,
       digest,
       router: compileRouter(candidates),
@@ -107,6 +109,8 @@ export async function compileSnapshot(
       examine: bodyExaminer(questions, options.catalog, env, 'route'),
       closers,
     })
+    refreshes.owner = snapshot
+    return snapshot
   } catch (error) {
     unwind(closers)
     throw error

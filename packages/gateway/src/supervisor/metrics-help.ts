@@ -1,4 +1,5 @@
 import { STATE_HELP } from '../state/state-samples.js'
+import { CACHE_HELP } from '../worker/stored-responses.js'
 import { VITALS_HELP } from '../worker/vitals.js'
 import { LOG_HELP } from './log-samples.js'
 import { SUPERVISOR_HELP } from './supervisor-samples.js'
@@ -46,5 +47,6 @@ export const METRICS_HELP: Readonly<Record<string, string>> = {
   ...VITALS_HELP,
   ...TRAFFIC_HELP,
   ...LOG_HELP,
+  ...CACHE_HELP,
   ...STATE_HELP,
 }

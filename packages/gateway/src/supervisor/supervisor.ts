@@ -8,6 +8,7 @@ import { memorySamples } from '../state/state-samples.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
+import type { ResponsesQuestion } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
@@ -26,6 +27,7 @@ import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
 import type { DrainedFile } from './targets/drained-file.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
+import type { ResponsesAnswer } from './worker-handle.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
 
@@ -233,6 +235,10 @@ export class Supervisor implements AdminBackend {
 
   drainTargets(request: DrainRequest): Promise<boolean> {
     return this.#targets.drain(request)
+  }
+
+  askResponses(what: ResponsesQuestion): Promise<(ResponsesAnswer | null)[]> {
+    return this.#pool.askResponses(what)
   }
 
   deploys(): readonly Deploy[] {

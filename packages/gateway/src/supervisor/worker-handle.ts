@@ -1,7 +1,14 @@
 import type { LogIdentity } from '@sluice/core'
 import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
-import type { Answer, FromWorker, HeartbeatMessage, TargetOutage, ToWorker } from '../worker/messages.js'
+import type {
+  Answer,
+  FromWorker,
+  HeartbeatMessage,
+  ResponsesQuestion,
+  TargetOutage,
+  ToWorker,
+} from '../worker/messages.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 
 /** How long a worker may take for each step, in milliseconds. */
@@ -45,6 +52,9 @@ export interface Exit {
   readonly signal: string | null
   readonly ageMs: number
 }
+
+/** What a worker says of the responses that it keeps. */
+export type ResponsesAnswer = Pick<Extract<Answer, { kind: 'responses' }>, 'purged' | 'found'>
 
 /** A question without its number; the handle numbers it. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
@@ -129,6 +139,13 @@ export class WorkerHandle implements Participant {
 
   #askOutages(): Promise<Answer> {
     return this.#ask({ kind: 'targets', outages: this.#outages }, this.#deadlines.samplesMs)
+  }
+
+  /** Null: it did not answer in time, and does what it was asked to when it can. A spare keeps no responses. */
+  async askResponses(what: ResponsesQuestion): Promise<ResponsesAnswer | null> {
+    if (!this.#isUp || this.worker === 0) return { purged: 0, found: [] }
+    const answer = await this.#ask({ kind: 'responses', what }, this.#deadlines.samplesMs)
+    return answer.kind === 'responses' ? answer : null
   }
 
   /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */

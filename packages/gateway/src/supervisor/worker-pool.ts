@@ -3,13 +3,13 @@ import { answerCalls } from '../state/state-calls.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
-import type { TargetOutage } from '../worker/messages.js'
+import type { ResponsesQuestion, TargetOutage } from '../worker/messages.js'
 import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant } from './rollout.js'
 import { SpareWorker } from './spare-worker.js'
 import { watchSilence } from './watchdog.js'
-import type { WorkerHandle } from './worker-handle.js'
+import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
 /** Makes a worker process; `headBytes` is the largest request head its native parser has to take. */
@@ -157,6 +157,11 @@ export class WorkerPool {
 
   logIdentity(): LogIdentity {
     return this.#logs.total([...this.#live].map((handle) => handle.lastLog ?? EMPTY_LOG))
+  }
+
+  /** What all workers say of the responses they keep; null for one that did not answer in time. */
+  askResponses(what: ResponsesQuestion): Promise<(ResponsesAnswer | null)[]> {
+    return Promise.all([...this.#live].map((handle) => handle.askResponses(what)))
   }
 
   /** Has all workers know which targets are out of service, also those that start later. */

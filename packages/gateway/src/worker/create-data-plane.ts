@@ -1,7 +1,6 @@
 import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
 import {
   type Catalog,
-  compileCidrs,
   type LogIdentity,
   type LogSink,
   MemoryStore,
@@ -32,7 +31,9 @@ import type { DataPlane, Prepared } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { GatewayGate } from './gateway-gate.js'
 import { KnownOutages } from './known-outages.js'
+import { keyOf, settingsOf } from './listener-settings.js'
 import type { TargetOutage } from './messages.js'
+import { WorkerResponses } from './stored-responses.js'
 import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
@@ -84,6 +85,8 @@ class WorkerDataPlane implements DataPlane {
   readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
   readonly #memory: StateStore
+  /** What policies keep of responses. */
+  readonly responses: WorkerResponses
   readonly #network: Network
   readonly #log: WorkerLog
   readonly #context
@@ -105,6 +108,7 @@ class WorkerDataPlane implements DataPlane {
     this.#options = options
     this.#descriptors = options.descriptors ?? descriptorLimit()
     this.#shared = new SharedTable((value) => this.#closeShared(value))
+    this.responses = new WorkerResponses(this.#shared)
     this.#threads = new ThreadPool(MAX_THREADS, (error) =>
       options.report('thread_fault', { error: String(error) }),
     )
@@ -305,6 +309,7 @@ class WorkerDataPlane implements DataPlane {
       ...this.#admission.samples(this.#options.worker),
       ...this.#stateSamples(),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
+      ...this.responses.samples(),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
   }
@@ -331,6 +336,7 @@ class WorkerDataPlane implements DataPlane {
   /** An upstream may come back, or take another's name: its counters go on from here. */
   #closeShared(value: unknown): void {
     if (value instanceof ValkeyStore) value.close()
+    this.responses.depart(value)
     if (!(value instanceof Upstream)) return
     this.#upstreamSamples.depart(upstreamSamples(value).filter((sample) => sample.value > 0))
     void value.close()
@@ -373,23 +379,6 @@ class WorkerDataPlane implements DataPlane {
 /** The routes that let WebSockets through. */
 function webSocketRoutes(plan: Plan): ReadonlySet<string> {
   return new Set(plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
-}
-
-/** A listener stays open across a reload while these stay the same; the rest of its plan is settings. */
-function keyOf(plan: ListenerPlan): string {
-  return JSON.stringify([plan.address, plan.engine, plan.tls])
-}
-
-function settingsOf(plan: ListenerPlan): ListenerSettings {
-  return {
-    ...plan.limits,
-    trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),
-    proxyProtocol: plan.proxyProtocol,
-    forwardedHeader: plan.forwardedHeader,
-    health: plan.health,
-    paths: plan.paths,
-    http2: plan.http2,
-  }
 }
 
 function delay(ms: number): Promise<void> {

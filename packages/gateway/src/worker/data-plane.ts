@@ -1,5 +1,5 @@
 import type { ConfigBundle } from '@sluice/config'
-import type { LogIdentity } from '@sluice/core'
+import type { LogIdentity, PurgeScope, StoredResponseFacts } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import type { TargetOutage } from './messages.js'
 
@@ -23,6 +23,8 @@ export interface DataPlane {
   onLoopDelay(lateMs: number): void
   /** The targets that are out of service from now on; all others are in it. */
   setOutages(outages: readonly TargetOutage[]): void
+  /** What policies keep of responses. */
+  readonly responses: KeptResponses
   samples(): Sample[]
   logIdentity(): LogIdentity
   /**
@@ -32,6 +34,13 @@ export interface DataPlane {
   drain(deadlineMs: number): Promise<number>
   /** Ends a drain that is under way as if its deadline had come. */
   cut(): void
+}
+
+/** What of the responses that policies keep operators reach. */
+export interface KeptResponses {
+  /** Forgets what is meant; answers with how many responses that were. */
+  purge(scope: PurgeScope): number
+  find(key: string): readonly StoredResponseFacts[]
 }
 
 /** A bundle that is ready to serve on this worker; exactly one of the two is called. */

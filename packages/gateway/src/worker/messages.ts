@@ -1,5 +1,5 @@
 import type { ConfigBundle } from '@sluice/config'
-import type { LogIdentity } from '@sluice/core'
+import type { LogIdentity, PurgeScope, StoredResponseFacts } from '@sluice/core'
 import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
 
@@ -17,6 +17,7 @@ import type { Sample } from '../telemetry/sample.js'
  *     beat                            ──► heartbeat, at once
  *     samples                         ──► samples
  *     targets(outages)                ──► targets
+ *     responses(what)                 ──► responses
  *                                     ◄── state(calls), a question of the worker
  *     state(results)                  ──►
  *     drain(deadlineMs), cut          ──► drained, then the process ends
@@ -32,6 +33,8 @@ export type ToWorker =
   | { readonly kind: 'beat' }
   | { readonly kind: 'samples'; readonly id: number }
   | TargetsMessage
+  /** Forgets stored responses, or says what is stored under a key. */
+  | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuestion }
   /** Answers the calls of the message with this `id`, in their order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
@@ -46,6 +49,9 @@ export interface PrepareMessage {
   readonly bundle: ConfigBundle
   readonly ports: Readonly<Record<string, number>>
 }
+
+/** What is asked about the responses that a worker keeps. */
+export type ResponsesQuestion = { readonly purge: PurgeScope } | { readonly key: string }
 
 /** All targets that are out of service for every worker; takes the place of what was sent before. */
 export interface TargetsMessage {
@@ -80,6 +86,12 @@ export type Answer =
   | { readonly kind: 'discarded'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
   | { readonly kind: 'targets'; readonly id: number }
+  | {
+      readonly kind: 'responses'
+      readonly id: number
+      readonly purged: number
+      readonly found: readonly StoredResponseFacts[]
+    }
   | { readonly kind: 'samples'; readonly id: number; readonly samples: readonly Sample[] }
   | DrainedMessage
 

@@ -138,6 +138,12 @@ export class WorkerLife {
         plane.setOutages(message.outages)
         say({ kind: 'targets', id: message.id })
         break
+      case 'responses': {
+        const { id, what } = message
+        const purged = 'purge' in what ? plane.responses.purge(what.purge) : 0
+        say({ kind: 'responses', id, purged, found: 'key' in what ? plane.responses.find(what.key) : [] })
+        break
+      }
       case 'drain':
         void this.#drain(plane, message.id, message.deadlineMs)
         break

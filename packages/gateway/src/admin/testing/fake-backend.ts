@@ -3,6 +3,7 @@ import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
 import type { DrainRequest } from '../../supervisor/targets/target-states.js'
 import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
+import type { ResponsesQuestion } from '../../worker/messages.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
 /** The digest that the fake backend serves. */
@@ -61,6 +62,14 @@ export class FakeBackend implements AdminBackend {
 
   async drainTargets({ upstream }: DrainRequest): Promise<boolean> {
     return upstream !== 'none'
+  }
+
+  /** What the workers were asked about the responses they keep. */
+  readonly asked: ResponsesQuestion[] = []
+
+  async askResponses(what: ResponsesQuestion) {
+    this.asked.push(what)
+    return [{ purged: 2, found: [] }, null]
   }
 
   logIdentity() {

@@ -1,5 +1,4 @@
-import type { Exchange, Reply } from '@sluice/core'
-import { GatheredBytes } from '../lib/gathered-bytes.js'
+import { type Exchange, GatheredBytes, type Reply } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import { REFUSALS } from './refusals.js'
 

@@ -11,10 +11,19 @@ export interface Chain {
   /** Not null: the body of the upstream's response is collected first. */
   readonly responseBody: readonly Hook[] | null
   readonly finish: readonly FinishHook[] | null
+  /** What is run on an upstream's response where one part of it has to be through with the body before the other begins. */
+  readonly layers: { readonly inner: ResponseHooks; readonly outer: ResponseHooks } | null
+  /** For a request that is sent again for the step that keeps responses; null where no step does. */
+  readonly refresh: Chain | null
 }
+
+/** The hooks of a response. */
+export type ResponseHooks = Pick<Chain, 'response' | 'responseBody'>
 
 export interface FinishHook {
   readonly name: string
+  /** Position of the step in the route's chain. */
+  readonly order: number
   run(x: Exchange): void
 }
 
@@ -25,4 +34,6 @@ export const EMPTY_CHAIN: Chain = {
   response: null,
   responseBody: null,
   finish: null,
+  layers: null,
+  refresh: null,
 }

@@ -144,6 +144,9 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (this.isOver) return
     this.#substituting = this.hook
     this.#leaveProxy()
+    // It may take the place of a refusal, of an upstream that has failed.
+    this.x.fail('', '')
+    this.x.result = 'success'
     this.x.responseBody = null
     const hooks = this.#passedBefore(this.route.chain.response, this.hook)
     this.#answer(reply, hooks, this.#reviseReply)
@@ -176,7 +179,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.timer.stop()
     x.end(performance.now())
     // Delivered as it came, and yet the call has failed.
-    if (x.upstreamStatus >= 500 && x.result === 'success') x.result = 'error'
+    if (x.upstreamStatus >= 500 && x.result === 'success' && this.#substituting === null) x.result = 'error'
     if (x.endedMono >= context.heartbeat.dueMono) context.heartbeat.beatLate(x.endedMono)
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono

@@ -270,20 +270,16 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     x.responseLength = head.length
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
-    const hooks = this.#flow.route.chain.response
-    x.responseHeaders = hooks === null ? head.passedFieldsWith(x.id) : head.passedFields()
+    const { response } = this.#flow.route.chain
+    x.attempts.fields = head.fields
+    x.attempts.isDelimited = head.isDelimited
+    x.responseHeaders = response === null ? head.passedFieldsWith(x.id) : head.passedFields()
     const { upstream } = this.#action
     if (upstream.watchesAnswers) upstream.noteAnswer(x, this.#search.target!, this.#waitedMs)
-    if (hooks !== null) this.#timer.enter(PHASE.responseChain)
-    this.#flow.runPhase(hooks, this, this.#deliver)
+    this.#response.meetHooks()
   }
 
-  #deliver(): void {
-    const x = this.#x
-    const { response, responseBody } = this.#flow.route.chain
-    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
-    this.#timer.enter(PHASE.upstreamBody)
-    this.#response!.begin(responseBody !== null)
+  onDelivering(): void {
     if (this.#isPaused) this.resume()
   }
 
@@ -309,14 +305,6 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
 
   onData(chunk: Uint8Array): void {
     this.#response?.write(chunk)
-  }
-
-  onCollected(): void {
-    this.#flow.runPhase(this.#flow.route.chain.responseBody, this, this.#deliverBody)
-  }
-
-  #deliverBody(): void {
-    this.#response!.sendBody()
   }
 
   onDelivered(): void {

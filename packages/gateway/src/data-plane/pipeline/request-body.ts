@@ -1,5 +1,4 @@
-import type { Exchange } from '@sluice/core'
-import { GatheredBytes } from '../lib/gathered-bytes.js'
+import { type Exchange, GatheredBytes } from '@sluice/core'
 import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import type { Transport, Upload } from '../upstream/transport.js'

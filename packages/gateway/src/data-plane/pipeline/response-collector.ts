@@ -1,5 +1,4 @@
-import type { Exchange } from '@sluice/core'
-import { GatheredBytes } from '../lib/gathered-bytes.js'
+import { type Exchange, GatheredBytes } from '@sluice/core'
 
 /** Gathers a whole response body, up to the exchange's limit, for hooks that need it in one piece. */
 export class ResponseCollector {

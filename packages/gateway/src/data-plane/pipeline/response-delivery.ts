@@ -9,6 +9,7 @@ import {
   type Reply,
 } from '@sluice/core'
 import { isBodiless } from '../listener/response-head.js'
+import type { ResponseHooks } from './chain.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer } from './exchange-timer.js'
 import { REFUSALS } from './refusals.js'
@@ -29,8 +30,8 @@ const READ_OVER = Promise.resolve()
 export interface DeliveryOwner extends HeldSource {
   /** The response has outgrown its limit. */
   onOverflow(reply: Reply): void
-  /** `x.responseBody` is there for the hooks that read it; what they make of it goes out with `sendBody`. */
-  onCollected(): void
+  /** The hooks have seen its head: the body is wanted. */
+  onDelivering(): void
   /** All of it has been handed to the client. */
   onDelivered(): void
 }
@@ -42,6 +43,9 @@ export interface DeliveryOwner extends HeldSource {
  *                                    ├─► collecting ─► (body hooks) ─► whole ──────┼─► finish
  *                                    └─► held ─┬─► whole, or no body at all ───────┤
  *                                              └─► streaming ──────────────────────┘
+ *
+ * Where a step keeps responses and others behind it read bodies, theirs are through with the body before all others see
+ * the head.
  *
  * While the client is slow its response is read ahead, as far as there is room, so that the target's connection becomes
  * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
@@ -59,6 +63,8 @@ export class ResponseDelivery {
   /** The target has sent all of it. It may have while hooks wait: a response to HEAD cannot be paused. */
   #hasEnded = false
   #trailers: readonly string[] | null = null
+  /** The hooks that are at work on it. */
+  #hooks: ResponseHooks
   /** Gathers the response for the hooks that read its body; null where there are none. */
   #collector: ResponseCollector | null = null
 
@@ -69,6 +75,8 @@ export class ResponseDelivery {
     this.#owner = owner
     this.#length = length
     this.#bounds = bounds
+    const { chain } = flow.route
+    this.#hooks = chain.layers === null ? chain : chain.layers.inner
   }
 
   /** Whether something of the response has gone to the client: it cannot be another one any more. */
@@ -87,8 +95,39 @@ export class ResponseDelivery {
     return this.#progress === 'whole'
   }
 
-  /** The hooks have seen its head. @param isRead others will read its body before the client does. */
-  begin(isRead: boolean): void {
+  /** Its head is in the exchange. */
+  meetHooks(): void {
+    if (this.#flow.route.chain.response !== null) this.#timer.enter(PHASE.responseChain)
+    this.#flow.runPhase(this.#hooks.response, this, this.#meetOuterHooks)
+  }
+
+  /** Those that have not begun yet; null: there are none. */
+  get #outerHooks(): ResponseHooks | null {
+    const { layers } = this.#flow.route.chain
+    return layers === null || this.#hooks === layers.outer ? null : layers.outer
+  }
+
+  #meetOuterHooks(): void {
+    const { x } = this.#flow
+    const outer = this.#outerHooks
+    // Without a body there is nothing to wait for.
+    if (outer !== null && (x.method === 'HEAD' || isBodiless(x.status))) {
+      this.#hooks = outer
+      this.#flow.runPhase(outer.response, this, this.#begin)
+    } else this.#begin()
+  }
+
+  #begin(): void {
+    const { x, route } = this.#flow
+    const { response, responseBody } = route.chain
+    if (response !== null && this.#outerHooks === null) x.responseHeaders.push('x-request-id', x.id)
+    this.#timer.enter(PHASE.upstreamBody)
+    this.#open(responseBody !== null)
+    this.#owner.onDelivering()
+  }
+
+  /** @param isRead others will read its body before the client does. */
+  #open(isRead: boolean): void {
     const { x } = this.#flow
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
@@ -128,12 +167,13 @@ export class ResponseDelivery {
     const flow = this.#flow
     if (flow.isOver || this.#progress === 'bodiless') return
     flow.context.heartbeat.beatIfLate()
+    const { x } = flow
+    if (x.responseTap !== null) x.responseTap.onChunk(chunk)
     if (this.#collector !== null) {
       if (this.#collector.add(chunk)) this.#timer.touch(this.#bounds.idleMs)
       else this.#owner.onOverflow(REFUSALS.responseTooLarge)
       return
     }
-    const { x } = flow
     x.responseBytes += chunk.length
     if (x.record.capture !== null) x.record.capture.onResponseChunk(chunk)
     if (this.#progress === 'held' && chunk.length === this.#length) {
@@ -166,9 +206,14 @@ export class ResponseDelivery {
 
   #complete(): void {
     const { x, client } = this.#flow
+    const tap = x.responseTap
+    if (tap !== null) {
+      x.responseTap = null
+      tap.onEnd()
+    }
     if (this.#collector !== null) {
       this.#collector.finish(x)
-      this.#owner.onCollected()
+      this.#reviseBody()
       return
     }
     if (this.#trailers !== null) this.#flushHead()
@@ -184,8 +229,24 @@ export class ResponseDelivery {
     this.#owner.onDelivered()
   }
 
+  #reviseBody(): void {
+    this.#flow.runPhase(this.#hooks.responseBody, this, this.#sendBody)
+  }
+
+  #reviseOuter(): void {
+    const { x } = this.#flow
+    x.responseHeaders.push('x-request-id', x.id)
+    this.#reviseBody()
+  }
+
   /** Sends what the hooks have made of the body. */
-  sendBody(): void {
+  #sendBody(): void {
+    const outer = this.#outerHooks
+    if (outer !== null) {
+      this.#hooks = outer
+      this.#flow.runPhase(outer.response, this, this.#reviseOuter)
+      return
+    }
     const { x, client } = this.#flow
     const body = x.responseBody!
     x.responseBytes = body.length

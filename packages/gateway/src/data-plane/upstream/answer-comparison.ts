@@ -1,6 +1,5 @@
 import type { MirrorComparePlan } from '@sluice/config'
-import { headerValue, mediaType } from '@sluice/core'
-import { GatheredBytes } from '../lib/gathered-bytes.js'
+import { GatheredBytes, headerValue, mediaType } from '@sluice/core'
 import type { ReceivedHead } from './received-head.js'
 
 /** Differences of a body that are reported, and how deep they are looked for. */

@@ -1,3 +1,4 @@
+import { headerValue } from '@sluice/core'
 import { takeFraming } from './response-fields.js'
 
 /** The head of a response as it came from a target. Heads of equal bytes may share one. */
@@ -8,14 +9,18 @@ export class ReceivedHead {
   readonly fields: readonly string[]
   /** What Content-Length announces; -1 without one. */
   readonly length: number
+  /** Its end is marked by more than the end of the connection. */
+  readonly isDelimited: boolean
   /** The fields that go on, and behind them room for the request id: a list that grows is copied once more. */
   readonly #passed: readonly string[]
 
-  constructor(status: number, fields: readonly string[]) {
+  /** @param isFramed the protocol itself marks the end of each response. */
+  constructor(status: number, fields: readonly string[], isFramed = false) {
     const passed = fields.slice()
     this.status = status
     this.fields = fields
     this.length = takeFraming(passed)
+    this.isDelimited = isFramed || this.length >= 0 || headerValue(fields, 'transfer-encoding') !== null
     passed.push('x-request-id', '')
     this.#passed = passed
   }

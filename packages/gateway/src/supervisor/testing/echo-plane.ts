@@ -25,6 +25,7 @@ export interface Echo {
  */
 export class EchoPlane implements DataPlane {
   readonly connections = 0
+  readonly responses = { purge: () => 0, find: () => [] }
   readonly #seat: WorkerSeat
   readonly #servers = new Map<string, Server>()
   #bundle: ConfigBundle | null = null

@@ -162,7 +162,7 @@ export class H2Attempt implements Attempt, Queued {
     if (status > 599 || status < 200) this.#giveUp(FAILURES.badStatus)
     else if (bytes > this.#maxHeaderBytes) this.#giveUp(FAILURES.overflow)
     else {
-      this.#head = new ReceivedHead(status, fields)
+      this.#head = new ReceivedHead(status, fields, true)
       this.observer.onHead(this.#head)
     }
   }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { gw, startGateway } from '../testing.js'
+
+// Stored responses of several workers, shown and forgotten by the admin API.
+
+test('responses are shown and forgotten on all workers: by key, prefix, tag, and all', async (t) => {
+  let asked = 0
+  const server = http.createServer((req, res) => {
+    asked++
+    const tag = req.url!.split('/')[1]!
+    res.writeHead(200, { 'cache-control': 'max-age=1000', 'surrogate-key': `t-${tag} all-of-them` }).end('x')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const gateway = await startGateway(
+    t,
+    `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 2
+upstreams: { up: { targets: ["http://127.0.0.1:${port}"] } }
+routes: [{ id: all, upstream: up, policies: [{ use: response-cache }] }]
+log: { sink: none }
+`,
+  )
+  const run = (...args: string[]) => gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
+  const { host } = new URL(gateway.url)
+  /** How often the upstream is asked for something that both workers are asked for often. */
+  const askedFor = async (path: string): Promise<number> => {
+    const before = asked
+    for (let i = 0; i < 16; i++) {
+      const response = await fetch(new URL(path, gateway.url), { headers: { connection: 'close' } })
+      assert.equal(response.headers.get('surrogate-key'), null)
+      await response.text()
+    }
+    return asked - before
+  }
+  for (const path of ['/a/1', '/a/2', '/b/1']) assert.equal(await askedFor(path), 2, path)
+  assert.equal(await askedFor('/a/1'), 0)
+
+  const got = await run('cache', 'get', `${host}/a/1`)
+  assert.equal(got.code, 0, got.stderr)
+  assert.equal(got.stdout.match(/t-a,all-of-them/g)?.length, 2)
+  const stats = JSON.parse((await run('cache', 'stats', '-o', 'json')).stdout)
+  assert.deepEqual([stats.entries, stats.requests.miss, stats.requests.hit], [6, 6, 58])
+
+  assert.match((await run('cache', 'purge', '--key', `${host}/a/1`)).stdout, /forgotten: 2/)
+  assert.deepEqual([await askedFor('/a/1'), await askedFor('/a/2')], [2, 0])
+  assert.match((await run('cache', 'purge', '--prefix', `${host}/a/`)).stdout, /forgotten: 4/)
+  assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [2, 0])
+  assert.match((await run('cache', 'purge', '--tag', 't-b')).stdout, /forgotten: 2/)
+  assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [0, 2])
+  assert.match((await run('cache', 'purge', '--all', '--yes')).stdout, /forgotten: 4/)
+  assert.equal(await askedFor('/b/1'), 2)
+
+  assert.equal((await run('cache', 'purge')).code, 64)
+  assert.equal((await run('cache', 'purge', '--key', 'a', '--all')).code, 64)
+  assert.equal((await run('cache', 'get', `${host}/nothing`)).code, 1)
+})

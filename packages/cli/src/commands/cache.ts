@@ -1,0 +1,71 @@
+import { AdminClient } from '../admin/admin-client.js'
+import { EXIT, Failure } from '../failure.js'
+import { isTable, print, printTable, printValue } from '../output/output.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+import { confirm } from './drain.js'
+
+interface PurgeOptions extends ServerOptions {
+  readonly key?: string
+  readonly prefix?: string
+  readonly tag?: string
+  readonly all?: boolean
+  readonly yes?: boolean
+}
+
+/** Prints what `response-cache` keeps and has counted, of all workers. */
+export async function cacheStats(options: OutputOptions & ServerOptions): Promise<number> {
+  const { part } = await new AdminClient(options).get('/v1/cache')
+  if (!isTable(options.output)) {
+    await printValue(part.value, options.output)
+    return EXIT.ok
+  }
+  const { requests, ...sums } = part.value as { readonly requests: Readonly<Record<string, number>> }
+  const rows = [...Object.entries(sums), ...Object.entries(requests)]
+  printTable(
+    ['WHAT', 'COUNT'],
+    rows.map(([name, value]) => [name, String(value)]),
+  )
+  return EXIT.ok
+}
+
+/** Prints what is stored under a key. */
+export async function cacheGet(options: OutputOptions & ServerOptions, key: string): Promise<number> {
+  const { part } = await new AdminClient(options).get(`/v1/cache/stored?key=${encodeURIComponent(key)}`)
+  const stored = part.parts('stored')
+  if (stored.length === 0) throw new Failure(EXIT.failed, `nothing is stored under '${key}'`)
+  if (!isTable(options.output)) {
+    await printValue(part.value, options.output)
+    return EXIT.ok
+  }
+  const rows = stored.map(({ value }) => {
+    const one = value as Readonly<Record<string, number | string | readonly string[]>>
+    return ['status', 'bytes', 'ageSeconds', 'ttlSeconds', 'vary', 'tags'].map((name) => String(one[name]))
+  })
+  printTable(['STATUS', 'BYTES', 'AGE', 'TTL', 'VARY', 'TAGS'], rows)
+  return EXIT.ok
+}
+
+/** Has all workers forget responses; it asks before all of them. */
+export async function cachePurge(options: PurgeOptions): Promise<number> {
+  const { key, prefix, tag, all } = options
+  const scope = { key, prefix, tag, all }
+  if (Object.values(scope).filter((value) => value !== undefined).length !== 1)
+    throw new Failure(EXIT.usage, 'name what to forget: one of --key, --prefix, --tag and --all')
+  if (all === true && options.yes !== true && !(await confirm('forget all stored responses?')))
+    throw new Failure(EXIT.failed, 'nothing was done')
+  const client = new AdminClient(options)
+  const answer = await client.send({
+    method: 'POST',
+    path: '/v1/cache/purge',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(scope),
+  })
+  if (answer.status !== 200) throw client.refused(answer)
+  const { purged, unanswered } = client.parsed(answer).value as {
+    readonly purged: number
+    readonly unanswered: number
+  }
+  print(`forgotten: ${purged}`)
+  if (unanswered === 0) return EXIT.ok
+  throw new Failure(EXIT.failed, `${unanswered} workers have not answered yet; they forget when they can`)
+}

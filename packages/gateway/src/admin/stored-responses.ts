@@ -1,0 +1,56 @@
+import type { PurgeScope } from '@sluice/core'
+import type { AdminCall } from './endpoint.js'
+import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+
+/** A key or a tag is no longer than a URL. */
+const MOST_CHARS = 16_384
+const USAGE =
+  'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"NAME"} or {"all":true}, one of them'
+
+/** Has all workers forget responses that policies keep. */
+export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const scope = readScope(body.text)
+  if (scope === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', USAGE)
+  const answers = await call.backend.askResponses({ purge: scope })
+  const purged = answers.reduce((sum, answer) => sum + (answer?.purged ?? 0), 0)
+  return jsonAnswer(200, { purged, unanswered: answers.filter((answer) => answer === null).length })
+}
+
+/** What all workers keep under a key. */
+export async function storedAnswer(call: AdminCall): Promise<AdminAnswer> {
+  const key = call.query.get('key') ?? ''
+  if (key.length > MOST_CHARS) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'no key is as long')
+  const answers = key === '' ? [] : await call.backend.askResponses({ key })
+  return jsonAnswer(200, { stored: answers.flatMap((answer) => answer?.found ?? []) })
+}
+
+/** What the caches of all workers hold and have counted. */
+export async function cacheAnswer({ backend }: AdminCall): Promise<AdminAnswer> {
+  const requests: Record<string, number> = {}
+  const sums: Record<string, number> = { entries: 0, bytes: 0, evictions: 0 }
+  for (const { name, labels, value } of await backend.samples()) {
+    if (name === 'gw_cache_requests_total') requests[/"(.*)"/.exec(labels)?.[1] ?? ''] = value
+    const sum = /^gw_cache_(entries|bytes|evictions)(?:_total)?$/.exec(name)?.[1]
+    if (sum !== undefined) sums[sum]! += value
+  }
+  return jsonAnswer(200, { ...sums, requests })
+}
+
+function readScope(text: string): PurgeScope | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const entries = Object.entries(value)
+  const [by, named] = entries[0] ?? []
+  if (entries.length !== 1) return null
+  if (by === 'all') return named === true ? { by } : null
+  if (by !== 'key' && by !== 'tag' && by !== 'prefix') return null
+  const isText = typeof named === 'string' && named !== '' && named.length <= MOST_CHARS
+  return isText ? { by, value: named } : null
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Hook } from '../data-plane/pipeline/hook.js'
+import { chainOf, type Phases } from './hook-order.js'
+
+/** Steps 0 to 4 with every hook. */
+function phases(bodies: readonly number[]): Phases {
+  const all = [0, 1, 2, 3, 4]
+  const hooks = (orders: readonly number[]): Hook[] =>
+    orders.map((order) => ({ name: String(order), order, run: () => null }))
+  return {
+    request: hooks(all),
+    requestBody: [],
+    attempt: hooks(all),
+    response: hooks(all),
+    responseBody: hooks(bodies),
+    finish: all.map((order) => ({ name: String(order), order, run: () => {} })),
+  }
+}
+
+const names = (hooks: readonly { readonly name: string }[] | null): string =>
+  (hooks ?? []).map(({ name }) => name).join('')
+
+test('without a step that keeps responses all hooks run in the order of the document', () => {
+  const chain = chainOf(phases([3, 4]), null)
+  assert.deepEqual([names(chain.response), names(chain.responseBody)], ['01234', '34'])
+  assert.deepEqual([chain.layers, chain.refresh], [null, null])
+})
+
+test('responses meet what stands behind the keeping step first, then that, then what stands before it', () => {
+  const chain = chainOf(phases([0, 1]), 2)
+  assert.equal(names(chain.request), '01234')
+  assert.equal(names(chain.response), '34201')
+  assert.equal(names(chain.responseBody), '01')
+  assert.equal(chain.layers, null, 'nothing behind it reads bodies')
+})
+
+test('bodies are through with what stands behind before heads meet the keeping step', () => {
+  const { layers } = chainOf(phases([0, 3, 4]), 2)
+  assert.deepEqual([names(layers!.inner.response), names(layers!.inner.responseBody)], ['34', '34'])
+  assert.deepEqual([names(layers!.outer.response), names(layers!.outer.responseBody)], ['201', '0'])
+})
+
+test('a request that is sent again meets what stands behind, and every hook on attempts', () => {
+  const { refresh } = chainOf(phases([0, 3]), 2)
+  assert.equal(names(refresh!.request), '34')
+  assert.equal(names(refresh!.attempt), '01234')
+  assert.equal(names(refresh!.response), '342')
+  assert.equal(names(refresh!.responseBody), '3')
+  assert.equal(names(refresh!.finish), '234')
+  assert.equal(names(refresh!.layers!.outer.response), '2')
+})

@@ -1,0 +1,109 @@
+import { performance } from 'node:perf_hooks'
+import { Exchange } from '@sluice/core'
+import { RouteMetrics } from '../../telemetry/metrics.js'
+import type { ClientOwner, ClientStream } from '../listener/listener.js'
+import type { Lease, PipelineContext } from './context.js'
+import { Flow } from './flow.js'
+import type { Route, RouteLog } from './route.js'
+
+/** Of one snapshot in a worker. */
+const MAX_UNDER_WAY = 64
+
+/** Such requests are the gateway's own: the upstream's counters show them, the route's and the log do not. */
+const NO_LOG: RouteLog = {
+  rule: { isOff: true, capture: null, isTraced: false },
+  byMethod: null,
+  slowMs: Number.POSITIVE_INFINITY,
+}
+
+/** Keeps a snapshot open while something uses it. */
+interface Leased {
+  use(): Lease
+}
+
+/** Sends requests again for policies that keep responses; nobody gets what comes back. */
+export class Refreshes {
+  /** The snapshot whose policies ask; null until it serves. */
+  owner: Leased | null = null
+  readonly #context: PipelineContext
+  #underWay = 0
+
+  constructor(context: PipelineContext) {
+    this.#context = context
+  }
+
+  /** See CompileEnv.refresh. */
+  send(x: Exchange, prepare: (copy: Exchange) => void): boolean {
+    const route = x.route as Route
+    const { refresh } = route.chain
+    if (this.owner === null || refresh === null || this.#underWay >= MAX_UNDER_WAY) return false
+    if (this.#context.isDraining) return false
+    const copy = copyOf(x)
+    prepare(copy)
+    this.#underWay++
+    const lease = this.owner.use()
+    const release = (): void => {
+      this.#underWay--
+      lease.release()
+    }
+    const unseen = { ...route, chain: refresh, log: NO_LOG, metrics: new RouteMetrics() }
+    const shared = { context: this.#context, lease: { release } }
+    // The request that asks for it is answered first.
+    setImmediate(() => new Flow(unseen, copy, new NoClient(), shared).start())
+    return true
+  }
+}
+
+/** The request as it has come through the steps before, without a body. */
+function copyOf(x: Exchange): Exchange {
+  const copy = new Exchange()
+  copy.id = x.id
+  copy.startedAt = Date.now()
+  copy.startedMono = performance.now()
+  copy.method = 'GET'
+  copy.httpVersion = x.httpVersion
+  copy.scheme = x.scheme
+  copy.authority = x.authority
+  copy.host = x.host
+  copy.rawPath = x.rawPath
+  copy.path = x.path
+  copy.forwardPath = x.forwardPath
+  copy.hasEncodedSlash = x.hasEncodedSlash
+  copy.query = x.query
+  copy.headers = x.headers.slice()
+  copy.forwardedFor = x.forwardedFor
+  copy.peer = x.peer
+  copy.clientIp = x.clientIp
+  copy.clientPort = x.clientPort
+  copy.bodyLimit = x.bodyLimit
+  copy.params = x.params
+  copy.paramNames = x.paramNames
+  copy.consumer = x.consumer
+  copy.claims = x.claims
+  copy.vars = x.vars === null ? null : new Map(x.vars)
+  copy.slots = x.slots.slice()
+  copy.responseBodyLimit = x.responseBodyLimit
+  return copy
+}
+
+/** Takes whatever it gets, and never goes away. */
+class NoClient implements ClientStream {
+  owner: ClientOwner | null = null
+  closeAfter = false
+  readonly isGone = false
+  readonly upgrade = null
+  readonly unsentBytes = 0
+  readBody(): void {}
+  pauseBody(): void {}
+  resumeBody(): void {}
+  send(): void {}
+  sendHead(): void {}
+  start(): void {}
+  write(): boolean {
+    return true
+  }
+  end(): boolean {
+    return true
+  }
+  abort(): void {}
+}

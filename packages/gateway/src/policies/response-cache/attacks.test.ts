@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import net from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { until } from '../../testing/gateway.js'
+import { rawOrigin } from '../../testing/origin.js'
+import { type Asked, type CacheBench, cacheBench, request } from './testing.js'
+
+// Nothing that is made for one client reaches another one.
+
+const FRESH = { 'cache-control': 'public, max-age=100' }
+
+/** An upstream that answers each request with something else, and says for a long time that it may be kept. */
+function counting(t: TestContext, config: object = {}, headers: object = {}): Promise<CacheBench> {
+  return cacheBench(
+    t,
+    (_, res, count) => res.writeHead(200, { ...FRESH, ...headers }).end(`for request ${count}`),
+    config,
+  )
+}
+
+/** Asks as one client and then as another one: true when the second got what was made for the first. */
+async function leaks(
+  { ask }: CacheBench,
+  first: readonly [string, Asked?],
+  second: readonly [string, Asked?],
+) {
+  const [a, b] = [await ask(...first), await ask(...second)]
+  return a.text === b.text
+}
+
+test('what belongs to a caller is kept for nobody', async (t) => {
+  const bench = await counting(t)
+  const secrets: readonly (readonly [string, string])[] = [
+    ['authorization', 'Bearer a'],
+    ['x-api-key', 'a'],
+    ['x-auth-token', 'a'],
+    ['cookie', 'session=a'],
+  ]
+  for (const [i, [name, value]] of secrets.entries()) {
+    const path = `/secret-${i}`
+    assert.equal(await leaks(bench, [path, { headers: { [name]: value } }], [path]), false, name)
+    assert.equal(await leaks(bench, [`${path}b`], [`${path}b`, { headers: { [name]: value } }]), false, name)
+  }
+  assert.equal(await leaks(bench, ['/plain'], ['/plain']), true, 'the bench itself keeps responses')
+})
+
+test('a cookie that a response sets is not given to the next client', async (t) => {
+  const bench = await counting(t, {}, { 'set-cookie': 'session=secret' })
+  assert.equal(await leaks(bench, ['/a'], ['/a']), false)
+  const private_ = await counting(t, {}, { 'cache-control': 'private, max-age=100' })
+  assert.equal(await leaks(private_, ['/a'], ['/a']), false)
+})
+
+test('credentials are kept where the document and the upstream allow it, forced ones for themselves', async (t) => {
+  const asked = (key: string): Asked => ({ headers: { authorization: key } })
+  const config = { allow: { authorization: true } }
+  const silent = await counting(t, config, { 'cache-control': 'max-age=100' })
+  assert.equal(await leaks(silent, ['/a', asked('a')], ['/a', asked('b')]), false, 'max-age is no permission')
+  const allowed = await counting(t, config)
+  assert.equal(await leaks(allowed, ['/a', asked('a')], ['/a', asked('b')]), true)
+  const forced = await counting(t, { ...config, forced: { ttl: '1m' } })
+  assert.equal(await leaks(forced, ['/a', asked('a')], ['/a', asked('b')]), false)
+  assert.equal(await leaks(forced, ['/b', asked('a')], ['/b', asked('a')]), true)
+})
+
+test('consumers have responses of their own, whatever stands in their names', async (t) => {
+  const keyOf = (name: string) => ({
+    id: name,
+    sha256: createHash('sha256').update(name).digest('hex'),
+  })
+  const names = ['acme', 'acme\nx', 'other-consumer']
+  const auth = ['api-key', { in: 'query', name: 'k', keys: names.map(keyOf) }] as const
+  const key = { query: { except: ['k'] } }
+  const serve = (config: object) =>
+    cacheBench(t, (_, res, count) => res.writeHead(200, FRESH).end(`${count}`), config, { before: [auth] })
+  const apart = await serve({ key })
+  assert.equal(await leaks(apart, ['/a?k=acme'], ['/a?k=other-consumer']), false)
+  assert.equal(await leaks(apart, ['/b?k=acme'], ['/b?k=acme']), true)
+  const shared = await serve({ key, shared: true })
+  assert.equal(await leaks(shared, ['/a?k=acme'], ['/a?k=other-consumer']), true)
+  const behind = await cacheBench(
+    t,
+    (_, res, count) => res.writeHead(200, FRESH).end(`${count}`),
+    { key },
+    { behind: [auth] },
+  )
+  assert.equal(
+    await leaks(behind, ['/a?k=acme'], ['/a?k=acme']),
+    false,
+    'who it is was decided behind the cache',
+  )
+})
+
+test('fields by which a client changes what is meant make responses of their own', async (t) => {
+  const bench = await counting(t)
+  const names = ['x-forwarded-host', 'x-host', 'x-original-url', 'x-rewrite-url', 'x-http-method-override']
+  for (const [i, name] of names.entries()) {
+    const path = `/${i}`
+    await bench.ask(path, { headers: { [name]: 'evil.example' } })
+    const { text } = await bench.ask(path)
+    const sent = bench.seen.find(({ url }) => url === path)!
+    // A field that does not reach the upstream can change nothing there.
+    if (sent.headers[name] === 'evil.example') assert.equal(text, `for request ${bench.seen.length}`, name)
+  }
+})
+
+test('hosts, paths and queries that differ in a byte are not taken for each other', async (t) => {
+  const bench = await counting(t)
+  const pairs: readonly (readonly [string, string])[] = [
+    ['/a?b=1', '/a?b=1&'],
+    ['/a?b', '/a%3Fb'],
+    ['/a/b', '/a/b/'],
+    ['/a;x=1', '/a;x=2'],
+    ['/a?x=1&y=2', '/a?y=2&x=1'],
+    ['/q?a=%0a', '/q?a=%0A'],
+    ['/A', '/a'],
+  ]
+  for (const [a, b] of pairs) assert.equal(await leaks(bench, [a], [b]), false, `${a} ${b}`)
+  const host = (name: string): Asked => ({ headers: { host: name } })
+  assert.equal(await leaks(bench, ['/h', host('a.example')], ['/h', host('b.example')]), false)
+  assert.equal(await leaks(bench, ['/h', host('c.example')], ['/h', host('c.example:81')]), false)
+})
+
+test('fields of the key cannot be put together to look like others', async (t) => {
+  const bench = await counting(t, { key: { headers: ['x-a', 'x-b'], cookies: ['c', 'd'] } })
+  const asked = (headers: Record<string, string>): Asked => ({ headers })
+  const pairs = [
+    [
+      { 'x-a': '1', 'x-b': '2' },
+      { 'x-a': '12', 'x-b': '' },
+    ],
+    [{ 'x-a': '-' }, {}],
+    [{ 'x-a': 'h1:2' }, { 'x-b': '2' }],
+    [{ cookie: 'c=1; d=2' }, { cookie: 'c=1;d=3' }],
+    [{ cookie: 'c=1; c=2' }, { cookie: 'c=1' }],
+  ] as const
+  for (const [i, [a, b]] of pairs.entries()) {
+    assert.equal(await leaks(bench, [`/${i}`, asked(a)], [`/${i}`, asked(b)]), false, JSON.stringify(a))
+    assert.equal(await leaks(bench, [`/${i}`, asked(a)], [`/${i}`, asked(a)]), true, JSON.stringify(a))
+  }
+})
+
+test('a response varies by what it says, and one that varies by everything answers nobody', async (t) => {
+  const bench = await cacheBench(t, (req, res, count) => {
+    res.writeHead(200, { ...FRESH, vary: req.url!.slice(1).replaceAll('_', ', ') }).end(`${count}`)
+  })
+  const asked = (value: string): Asked => ({ headers: { 'x-v': value } })
+  assert.equal(await leaks(bench, ['/x-v', asked('a')], ['/x-v', asked('b')]), false)
+  assert.equal(await leaks(bench, ['/x-v', asked('a')], ['/x-v', asked('a')]), true)
+  assert.equal(await leaks(bench, ['/X-V_other', asked('a')], ['/X-V_other']), false)
+  for (const path of ['/*', '/x-v_*', `/${Array.from({ length: 40 }, (_, i) => `f${i}`).join('_')}`]) {
+    assert.equal(await leaks(bench, [path], [path]), false, path)
+  }
+})
+
+test('neither a part, nor a response to HEAD or to a request with a body, is taken for the whole', async (t) => {
+  const bench = await cacheBench(t, (req, res, count) => {
+    if (req.headers.range !== undefined)
+      res.writeHead(206, { ...FRESH, 'content-range': 'bytes 0-0/10' }).end('0')
+    else
+      res
+        .writeHead(200, { ...FRESH, 'content-length': '10' })
+        .end(req.method === 'HEAD' ? '' : `${count}`.padEnd(10))
+  })
+  await bench.ask('/a', { headers: { range: 'bytes=0-0' } })
+  await bench.ask('/a', { method: 'HEAD' })
+  await bench.ask('/a', { method: 'GET', body: 'poison', headers: { 'content-length': '6' } })
+  const whole = await bench.ask('/a')
+  assert.deepEqual([whole.status, whole.text], [200, '4'.padEnd(10)])
+  assert.equal(
+    (await bench.ask('/a', { method: 'GET', body: 'poison', headers: { 'content-length': '6' } })).text,
+    '5'.padEnd(10),
+  )
+})
+
+test('a body that is cut, ends with its connection, is longer than the bound or whose client leaves is not kept', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\n'
+  let open: net.Socket | null = null
+  let asked = 0
+  const origin = await rawOrigin(t, (socket) => {
+    socket.on('data', (chunk) => {
+      asked++
+      const path = chunk.toString().split(' ')[1]!
+      if (path === '/short') socket.end(`${head}Content-Length: 10\r\n\r\nabc`)
+      else if (path === '/until-close') socket.end(`${head}\r\nabc`)
+      else if (path === '/chunk') socket.end(`${head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+      else {
+        socket.write(`${head}Content-Length: 6\r\n\r\nabc`)
+        open = socket
+      }
+    })
+  })
+  const { gateway } = await cacheBench(t, (_, res) => res.end())
+  const policies = [{ id: 'c', use: 'response-cache', with: {}, when: null, onError: 'fail' as const }]
+  const upstreams = [{ urls: [origin.url], retry: { attempts: 0 } }]
+  await gateway.reload({ upstreams, routes: [{ id: 'all', policies }] })
+  for (const path of ['/short', '/until-close', '/chunk']) {
+    for (const count of [1, 2]) {
+      const before = asked
+      await request(gateway.port, path, {}).catch(() => null)
+      assert.ok(asked > before, `${path} ${count}`)
+    }
+  }
+  const client = net.connect(gateway.port, '127.0.0.1')
+  client.write('GET /left HTTP/1.1\r\nHost: a\r\n\r\n')
+  await new Promise((resolve) => client.once('data', resolve))
+  client.destroy()
+  await until(() => gateway.plane.inFlight === 0)
+  open!.destroy()
+  const again = request(gateway.port, '/left', {})
+  const before = asked
+  await until(() => asked > before - 1 && open!.destroyed === false)
+  open!.end('def')
+  assert.equal((await again).text, 'abcdef')
+})
+
+test('random queries take no more than the store has, and what is used stays', async (t) => {
+  const { ask, gateway } = await cacheBench(
+    t,
+    (_, res) => res.writeHead(200, FRESH).end('x'.repeat(20_000)),
+    { maxObject: '30kb', maxBytes: '200kb' },
+  )
+  const large = await cacheBench(t, (_, res) => res.writeHead(200, FRESH).end('x'.repeat(50_000)), {
+    maxObject: '30kb',
+  })
+  assert.equal(await leaks(large, ['/a'], ['/a']), true)
+  assert.equal(large.seen.length, 2, 'it is larger than maxObject')
+  for (let i = 0; i < 40; i++) {
+    await ask(`/a?random=${i}`)
+    assert.match((await ask('/used')).headers['cache-status'] as string, i === 0 ? /stored/ : /hit/)
+  }
+  const sample = (name: string) => gateway.plane.samples().find((one) => one.name === name)!.value
+  assert.ok(sample('gw_cache_bytes') <= 200 * 1024)
+  assert.ok(sample('gw_cache_evictions_total') >= 30)
+})
+
+test('clients cannot make a gateway that ignores their directives ask the upstream', async (t) => {
+  const bench = await counting(t, { requestDirectives: 'ignore' })
+  await bench.ask('/a')
+  for (const directive of ['no-store', 'no-cache', 'max-age=0']) {
+    await bench.ask('/a', { headers: { 'cache-control': directive, pragma: 'no-cache' } })
+  }
+  assert.equal(bench.seen.length, 1)
+})
+
+test('tags are names alone: they reach no client and end where they should', async (t) => {
+  const bench = await counting(t, {}, { 'surrogate-key': `a b,c  ${'x'.repeat(300)} d` })
+  const { headers } = await bench.ask('/a')
+  assert.equal(headers['surrogate-key'], undefined)
+  assert.equal((await bench.ask('/a')).headers['surrogate-key'], undefined)
+  const [found] = bench.gateway.plane.responses.find(`127.0.0.1:${bench.gateway.port}/a`)
+  assert.deepEqual(found?.tags, ['a', 'b', 'c', 'd'])
+})
+
+test('what changes at a URI makes the store forget it, also what is on its way', async (t) => {
+  const waiting: (() => void)[] = []
+  const { ask, seen } = await cacheBench(t, (req, res, count) => {
+    const answer = () => res.writeHead(200, { ...FRESH, location: '/other' }).end(`${count}`)
+    if (req.url === '/slow' && req.method === 'GET') waiting.push(answer)
+    else answer()
+  })
+  await ask('/a')
+  await ask('/other')
+  await ask('/a', { method: 'POST', body: 'x' })
+  assert.equal((await ask('/a')).text, '4')
+  assert.equal((await ask('/other')).text, '5')
+  const slow = ask('/slow')
+  await until(() => waiting.length === 1)
+  await ask('/slow', { method: 'PUT', body: 'x' })
+  waiting.shift()!()
+  await slow
+  const again = ask('/slow')
+  await until(() => waiting.length === 1)
+  waiting.shift()!()
+  await again
+  assert.equal(seen.filter(({ url, method }) => url === '/slow' && method === 'GET').length, 2)
+})

@@ -1,0 +1,75 @@
+import http from 'node:http'
+import type { TestContext } from 'node:test'
+import { catalog } from '@sluice/policies'
+import { startGateway, type TestGateway, TIMEOUTS } from '../../testing/gateway.js'
+import { httpOrigin } from '../../testing/origin.js'
+
+/** Policies of a route, in order: their names and configurations. */
+export type Uses = readonly (readonly [string, object])[]
+
+/** A request as the upstream saw it. */
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: http.IncomingHttpHeaders
+}
+
+/** An answer as the client got it. */
+export interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+}
+
+/** What a request has beside its path. */
+export interface Asked {
+  readonly method?: string
+  readonly headers?: http.OutgoingHttpHeaders
+  readonly body?: string
+}
+
+export interface CacheBench {
+  readonly gateway: TestGateway
+  /** Requests that the upstream has got. */
+  readonly seen: readonly SeenRequest[]
+  ask(path: string, asked?: Asked): Promise<Answer>
+}
+
+/** A gateway with `response-cache` in front of an upstream that a test plays. */
+export async function cacheBench(
+  t: TestContext,
+  handler: (req: http.IncomingMessage, res: http.ServerResponse, count: number) => void,
+  config: object = {},
+  around: { readonly before?: Uses; readonly behind?: Uses } = {},
+): Promise<CacheBench> {
+  const seen: SeenRequest[] = []
+  const origin = await httpOrigin(t, (req, res) => {
+    seen.push({ method: req.method!, url: req.url!, headers: req.headers })
+    req.resume()
+    handler(req, res, seen.length)
+  })
+  const uses: Uses = [...(around.before ?? []), ['response-cache', config], ...(around.behind ?? [])]
+  const policies = uses.map(([use, options], i) => ({
+    ...{ id: `${use}-${i}`, use, with: options, when: null, onError: 'fail' as const },
+  }))
+  const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS, retry: { attempts: 0 } }]
+  const gateway = await startGateway(t, { upstreams, routes: [{ id: 'all', policies }] }, { catalog })
+  const ask = (path: string, asked: Asked = {}): Promise<Answer> => request(gateway.port, path, asked)
+  return { gateway, seen, ask }
+}
+
+/** One request by a connection of its own. */
+export function request(port: number, path: string, asked: Asked): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, body } = asked
+    const req = http.request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (res) => {
+      let text = ''
+      res.setEncoding('latin1')
+      res.on('data', (chunk) => (text += chunk))
+      res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers, text }))
+      res.on('error', reject)
+    })
+    req.on('error', reject)
+    req.end(body)
+  })
+}

@@ -1,0 +1,35 @@
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** The three forms of RFC 9110, 5.6.7; the names of days and months in any case. */
+const IMF = /^[a-z]{3}, (\d{2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
+const RFC850 = /^[a-z]{6,9}, (\d{2})-([a-z]{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
+const ASCTIME = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i
+const HALF_CENTURY = 50
+
+/** Reads an HTTP date (RFC 9110, 5.6.7), as ms since the epoch; null for everything else. */
+export function httpDate(text: string | null): number | null {
+  if (text === null) return null
+  const imf = IMF.exec(text)
+  if (imf !== null) return time(imf[3]!, imf[2]!, imf[1]!, imf.slice(4))
+  const old = RFC850.exec(text)
+  if (old !== null) return time(String(fullYear(Number(old[3]))), old[2]!, old[1]!, old.slice(4))
+  const asctime = ASCTIME.exec(text)
+  return asctime === null ? null : time(asctime[6]!, asctime[1]!, asctime[2]!, asctime.slice(3, 6))
+}
+
+/** A year of two digits that would be more than 50 years ahead is one of the past. */
+function fullYear(short: number): number {
+  const now = new Date().getUTCFullYear()
+  const year = now - (now % 100) + short
+  return year > now + HALF_CENTURY ? year - 100 : year
+}
+
+function time(year: string, month: string, day: string, clock: readonly string[]): number | null {
+  const monthIndex = MONTHS.indexOf(month.toLowerCase())
+  const [hours, minutes, seconds] = clock.map(Number) as [number, number, number]
+  if (monthIndex < 0 || hours > 23 || minutes > 59 || seconds > 60) return null
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), monthIndex, Number(day))
+  // A day that the month does not have moves on to the next one.
+  if (date.getUTCMonth() !== monthIndex) return null
+  return date.setUTCHours(hours, minutes, seconds, 0)
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { type Exchange, headerJoined, QueryCursor } from '@sluice/core'
+import type { RequestFacts } from './request-facts.js'
+
+/** A longer key is not looked for. */
+export const MOST_KEY_CHARS = 16_384
+/** In no field, path, query or host; what could hold it is written with its length. */
+const SEPARATOR = '\n'
+
+/** What the key of a response is made of, beside host, path, scheme and route. */
+export interface KeyParts {
+  readonly hasHost: boolean
+  /** Query parameters that count: these alone, all but these, or all (null). */
+  readonly query: { readonly only: readonly string[] } | { readonly except: readonly string[] } | null
+  /** In lower case. */
+  readonly headers: readonly string[]
+  readonly cookies: readonly string[]
+  readonly hasConsumer: boolean
+  /** Credentials are a part of it where a request has some. */
+  readonly hasCredentials: boolean
+}
+
+/** Makes the name of what a request asks for, by which operators purge: `api.example.com/orders?page=2`. */
+export function compileUri({ hasHost, query }: KeyParts): (x: Exchange) => string {
+  const queryOf = query === null ? (text: string) => text : filterOf(query)
+  return (x) => uriOf(hasHost ? x.authority : '', x.forwardPath, queryOf(x.query))
+}
+
+/** The same of a part of a URL that a response names. */
+export function uriOf(authority: string, path: string, query: string): string {
+  const host = authority.toLowerCase()
+  return query === '' ? host + path : `${host}${path}?${query}`
+}
+
+/** Makes the whole key: the URI, and who and what else may get another response. */
+export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: RequestFacts) => string {
+  const { headers, cookies, hasConsumer, hasCredentials } = parts
+  return (x, uri, facts) => {
+    let key = uri + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR + facts.overrides
+    if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
+    if (hasCredentials && facts.isAuthorized) key += sized('a', digestOf(facts.credentials))
+    for (const name of headers) key += part(headerJoined(x.headers, name))
+    if (cookies.length > 0) key += cookiesOf(headerJoined(x.headers, 'cookie'), cookies)
+    if (x.body !== null && x.body.length > 0) key += sized('b', bodyDigest(x))
+    return key
+  }
+}
+
+/** A value with its length, so that no value can look like two. */
+function sized(kind: string, value: string): string {
+  return `${kind}${value.length}:${value}${SEPARATOR}`
+}
+
+function part(value: string | null): string {
+  return value === null ? `-${SEPARATOR}` : sized('h', value)
+}
+
+/** No store holds a secret. */
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+/** Of requests other than GET: what they ask for stands in the body, and what that is in its type. */
+function bodyDigest(x: Exchange): string {
+  const hash = createHash('sha256').update(`${headerJoined(x.headers, 'content-type') ?? ''}\n`)
+  return `${x.method} ${hash.update(x.body!).digest('base64')}`
+}
+
+function cookiesOf(field: string | null, names: readonly string[]): string {
+  let text = ''
+  for (const name of names) text += part(field === null ? null : cookieValues(field, name))
+  return text
+}
+
+/** All values of a cookie: applications differ in which of two they take. */
+function cookieValues(field: string, name: string): string | null {
+  const values: string[] = []
+  for (const pair of field.split(/[;,]/)) {
+    const equals = pair.indexOf('=')
+    if (equals > 0 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim())
+  }
+  return values.length === 0 ? null : values.join(';')
+}
+
+/** Parameters keep their order and writing: what is equal to us might not be to the upstream. */
+function filterOf(query: NonNullable<KeyParts['query']>): (text: string) => string {
+  const isKept = (cursor: QueryCursor): boolean =>
+    'only' in query
+      ? query.only.some((name) => cursor.hasName(name))
+      : !query.except.some((name) => cursor.hasName(name))
+  return (text) => {
+    if (text === '') return ''
+    const cursor = new QueryCursor()
+    const kept: string[] = []
+    cursor.read(text)
+    while (cursor.advance()) if (isKept(cursor)) kept.push(text.slice(cursor.start, cursor.end))
+    return kept.join('&')
+  }
+}

@@ -1,0 +1,120 @@
+import type { Static } from '@sinclair/typebox'
+import {
+  integer,
+  oneOf,
+  optionalClosed,
+  optionalDuration,
+  optionalFlag,
+  optionalInteger,
+  optionalList,
+  optionalOneOf,
+  optionalSize,
+  policyOptions,
+  string,
+} from '../../shared/options.js'
+
+const TOKEN = { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }
+const PARAMETER = { minLength: 1, maxLength: 200 }
+
+/** The configuration of `response-cache`. */
+export const responseCacheSchema = policyOptions(
+  {
+    forced: optionalClosed(
+      'Keeps responses for a fixed time, whatever `Cache-Control` and `Expires` of the upstream say of freshness. Without it RFC 9111 decides.',
+      {
+        ttl: string('How long a response is fresh.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
+        statuses: optionalList(
+          integer('A status.', { minimum: 200, maximum: 599 }),
+          'Statuses of responses that are kept.',
+          { default: [200, 301, 308], minItems: 1, maxItems: 50 },
+        ),
+        methods: optionalList(
+          oneOf(['GET', 'HEAD', 'POST'], 'A method.'),
+          'Methods that are answered from the store. With `POST` request bodies are collected, and are part of the key.',
+          { default: ['GET', 'HEAD'], minItems: 1, maxItems: 3 },
+        ),
+        overrideRefusal: optionalFlag(
+          false,
+          'Keeps responses with `Cache-Control: private` or `no-store` too.',
+        ),
+      },
+    ),
+    heuristic: optionalFlag(
+      false,
+      'Takes a response with `Last-Modified` and nothing about freshness as fresh for a tenth of the time since then, a day at most (RFC 9111, 4.2.2).',
+    ),
+    staleWhileRevalidate: optionalDuration(
+      'How long a stale response is still served while the gateway asks for a new one; for responses that do not say it themselves (RFC 5861).',
+      '0s',
+    ),
+    staleIfError: optionalDuration(
+      'How long a stale response is served when the upstream fails or answers 500, 502, 503 or 504; for responses that do not say it themselves (RFC 5861).',
+      '0s',
+    ),
+    requestDirectives: optionalOneOf(
+      ['honor', 'ignore'],
+      'What `Cache-Control` of requests means. With `ignore` clients cannot make the gateway ask the upstream. The default with `forced` is `ignore`.',
+      'honor',
+    ),
+    key: optionalClosed('What responses are kept apart by, beside path, scheme, route and consumer.', {
+      host: optionalFlag(true, 'The host with its port.'),
+      query: optionalClosed('Query parameters that count; without it the whole query does.', {
+        only: optionalList(string('A parameter.', PARAMETER), 'These alone.', { maxItems: 100 }),
+        except: optionalList(string('A parameter.', PARAMETER), 'All but these.', { maxItems: 100 }),
+      }),
+      headers: optionalList(string('A header field.', TOKEN), 'Header fields of the request.', {
+        maxItems: 20,
+      }),
+      cookies: optionalList(
+        string('A cookie.', TOKEN),
+        'Cookies. With them requests that have cookies are answered from the store.',
+        { maxItems: 20 },
+      ),
+    }),
+    shared: optionalFlag(
+      false,
+      'Consumers share responses. By default each consumer has responses of its own.',
+    ),
+    allow: optionalClosed('What is not kept unless it is allowed here.', {
+      authorization: optionalFlag(
+        false,
+        'Responses to requests with `Authorization`, an API key or another credential, where the upstream says `public`, `s-maxage` or `must-revalidate` (RFC 9111, 3.5). With `forced` they are kept for the same credentials alone, unless `shared` is true.',
+      ),
+      cookies: optionalFlag(
+        false,
+        'Responses to requests with cookies: the upstream does not make responses for one client without saying so in `Vary` or `Cache-Control`.',
+      ),
+      setCookie: optionalFlag(false, 'Responses with `Set-Cookie`; all clients get the same cookie.'),
+    }),
+    maxObject: optionalSize('The largest response body that is kept.', '1mb'),
+    maxBytes: optionalSize(
+      'What a worker keeps, with all that belongs to it; responses that were used least recently make room. Uses with the same `maxBytes` share one store.',
+      '64mb',
+    ),
+    coalesce: optionalClosed(
+      'Requests for the same that come while one is on its way to the upstream wait for its response.',
+      {
+        max: optionalInteger('Most that wait for one; 0: nobody waits.', {
+          default: 1000,
+          minimum: 0,
+          maximum: 100_000,
+        }),
+        wait: optionalDuration(
+          'Longest wait, 25s at most; then a request goes to the upstream by itself.',
+          '5s',
+        ),
+      },
+    ),
+    cacheStatus: optionalFlag(true, 'Says in `Cache-Status` how a request was served (RFC 9211).'),
+  },
+  [
+    'Keeps responses of the upstream and answers with them. Without `forced` it is a shared cache as RFC 9111 describes it: what may be kept, for how long and for whom the upstream says in `Cache-Control`, `Expires` and `Vary`; stale responses are validated with `ETag` and `Last-Modified`. HEAD is answered from responses to GET, and a request for one range from a whole response.',
+    'List it behind everything that decides who gets in. What is listed behind it works on what is kept; what is listed before it works on what clients get, and is not kept. A response that a policy behind it has named a consumer for is never kept.',
+    'Never kept: responses to requests with a body, a credential or cookies, responses with `Set-Cookie` (all unless `allow` says so), with `Vary: *`, parts (206), bodies larger than `maxObject`, and bodies that were cut, whose client left, or whose end only the end of the connection marks. A request with a field that changes the host, path or method an application sees (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …) gets responses of its own.',
+    'A successful unsafe request (POST, PUT, DELETE …) through a route with this policy makes the worker that served it forget what it keeps of the same URI, and of those that `Location` and `Content-Location` name (RFC 9111, 4.4).',
+    'Operators forget responses by `gw cache purge`: by key (`api.example.com/orders?page=2`), by a tag that the upstream sent in `Surrogate-Key`, by the beginning of a key, or all. `Surrogate-Key` does not reach clients.',
+  ],
+)
+
+/** The configuration of `response-cache`, derived from its schema. */
+export type ResponseCacheConfig = Static<typeof responseCacheSchema>

@@ -1,0 +1,76 @@
+import { parseDuration, parseSize } from '@sluice/core'
+import type { FlightBounds } from './flight.js'
+import type { StoringRules } from './freshness.js'
+import type { KeyParts } from './key.js'
+import type { ResponseCacheConfig } from './schema.js'
+
+const DEFAULT_STATUSES = [200, 301, 308]
+const DEFAULT_METHODS = ['GET', 'HEAD']
+/** The pipeline itself gives up policies that take longer than half a minute. */
+const MOST_WAIT_MS = 25_000
+
+/** A configuration with its defaults, ready to be used. */
+export interface CacheSettings {
+  readonly rules: StoringRules
+  readonly key: KeyParts
+  readonly methods: ReadonlySet<string>
+  readonly honorsRequests: boolean
+  readonly takesCookies: boolean
+  readonly coalesce: FlightBounds
+  readonly maxObject: number
+  readonly maxBytes: number
+  readonly showsStatus: boolean
+}
+
+/** @throws Error for what the schema cannot see. */
+export function compileSettings(config: ResponseCacheConfig): CacheSettings {
+  const { forced, allow = {}, key = {}, shared = false, coalesce = {} } = config
+  const maxObject = parseSize(config.maxObject ?? '1mb')
+  const maxBytes = parseSize(config.maxBytes ?? '64mb')
+  if (maxObject * 2 > maxBytes) throw new Error(`'maxObject' must be half of 'maxBytes' or less`)
+  const waitMs = parseDuration(coalesce.wait ?? '5s')
+  if (waitMs > MOST_WAIT_MS)
+    throw new Error(`'coalesce.wait' ${coalesce.wait} is too long; write 25s or less`)
+  const cookies = key.cookies ?? []
+  const isForced = forced !== undefined
+  return {
+    rules: {
+      forced: isForced ? compileForced(forced) : null,
+      isHeuristic: config.heuristic === true,
+      keepsAuthorized: allow.authorization === true,
+      keepsSetCookie: allow.setCookie === true,
+      staleWhileRevalidateMs: parseDuration(config.staleWhileRevalidate ?? '0s'),
+      staleIfErrorMs: parseDuration(config.staleIfError ?? '0s'),
+    },
+    key: {
+      hasHost: key.host !== false,
+      query: compileQuery(key.query),
+      headers: (key.headers ?? []).map((name) => name.toLowerCase()),
+      cookies,
+      hasConsumer: !shared,
+      hasCredentials: isForced && !shared,
+    },
+    methods: new Set(forced?.methods ?? DEFAULT_METHODS),
+    honorsRequests: !isForced && config.requestDirectives !== 'ignore',
+    takesCookies: allow.cookies === true || cookies.length > 0,
+    coalesce: { most: coalesce.max ?? 1000, waitMs },
+    maxObject,
+    maxBytes,
+    showsStatus: config.cacheStatus !== false,
+  }
+}
+
+function compileForced(forced: NonNullable<ResponseCacheConfig['forced']>): StoringRules['forced'] {
+  return {
+    ttlMs: parseDuration(forced.ttl),
+    statuses: new Set(forced.statuses ?? DEFAULT_STATUSES),
+    overridesRefusal: forced.overrideRefusal === true,
+  }
+}
+
+function compileQuery(query: NonNullable<ResponseCacheConfig['key']>['query']): KeyParts['query'] {
+  if (query?.only !== undefined && query.except !== undefined)
+    throw new Error(`'key.query' has 'only' and 'except'; write one of them`)
+  if (query?.only !== undefined) return { only: query.only }
+  return query?.except === undefined ? null : { except: query.except }
+}
