@@ -24,7 +24,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'jwks',
   'ldap-auth',
   'oidc',
-  'quota',
-  'rate-limit',
   'saml',
 ])

@@ -19,6 +19,8 @@ import { jwt } from './catalog/jwt/policy.js'
 import { maintenance } from './catalog/maintenance/policy.js'
 import { mock } from './catalog/mock/policy.js'
 import { openapi } from './catalog/openapi/policy.js'
+import { quota } from './catalog/quota/policy.js'
+import { rateLimit } from './catalog/rate-limit/policy.js'
 import { redact } from './catalog/redact/policy.js'
 import { requestId } from './catalog/request-id/policy.js'
 import { responseCache } from './catalog/response-cache/policy.js'
@@ -59,6 +61,8 @@ const POLICIES: readonly Policy[] = [
   maintenance,
   mock,
   openapi,
+  quota,
+  rateLimit,
   redact,
   requestId,
   responseCache,

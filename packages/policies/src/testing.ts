@@ -1,6 +1,9 @@
 import {
   type CompileEnv,
+  type Counter,
   Exchange,
+  type Expression,
+  headerValue,
   MemoryStore,
   type Offload,
   type OffloadedWork,
@@ -41,6 +44,8 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
       return table.get(key) as T
     },
     refusal,
+    counter: (family, labels) => counterOf(table, `${family} ${JSON.stringify(labels)}`),
+    expression: (text) => expressionOf(text),
     offload: inPlace,
     refresh: () => false,
     schedule(everyMs, job) {
@@ -52,6 +57,29 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
       for (const close of closing.splice(0)) close()
     },
   }
+}
+
+function counterOf(table: Map<string, unknown>, name: string): Counter {
+  if (!table.has(name)) table.set(name, { value: 0 })
+  return table.get(name) as Counter
+}
+
+/** The few expressions that tests of policies need; a gateway knows all of them. @throws Error for another. */
+function expressionOf(text: string): Expression {
+  const header = /^(req|res)\.header\["([^"]+)"\]$/.exec(text)
+  const value = header === null ? EXPRESSIONS.get(text) : headerReader(header[1]!, header[2]!)
+  if (value === undefined) throw new Error(`tests do not know the expression '${text}'`)
+  return { readsResponse: header?.[1] === 'res', readsBody: false, value }
+}
+
+const EXPRESSIONS: ReadonlyMap<string, Expression['value']> = new Map<string, Expression['value']>([
+  ['client.ip', (x) => x.clientIp],
+  ['consumer.id', (x) => x.consumer?.id ?? null],
+  ['route', (x) => x.routeId],
+])
+
+function headerReader(side: string, name: string): Expression['value'] {
+  return (x) => headerValue(side === 'req' ? x.headers : x.responseHeaders, name)
 }
 
 /** Runs offloaded work on this thread. */

@@ -1,4 +1,4 @@
-import type { BodyQuestion, Exchange } from '@sluice/core'
+import type { BodyQuestion, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
 import {
   type ConditionFlaw,
@@ -8,7 +8,7 @@ import {
   type Node,
   parseCondition,
 } from './parser.js'
-import { NOBODY } from './value.js'
+import { NOBODY, type Value } from './value.js'
 
 /** What of an exchange a condition looks at. */
 export interface ConditionNeeds {
@@ -69,6 +69,27 @@ export function compileCondition(
   const node = parseCondition(text, scope)
   if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
   return build(text, node, { scope, context })
+}
+
+/**
+ * Compiles an expression that gives a value.
+ * @throws Error that says what is wrong with it.
+ */
+export function compileExpression(text: string, context: ConditionContext = {}): Expression {
+  const node = parseCondition(text, 'value')
+  if (isFlaw(node))
+    throw new Error(`${node.message} at ${node.offset + 1} of the expression '${text}'; ${node.remedy}`)
+  const code = new ConditionCompiler('value', context).compile(node)
+  return {
+    readsResponse: readsResponse(node, childrenOf),
+    readsBody: readsBody(node, childrenOf),
+    value: (x) => scalarOf(code.run(x)),
+  }
+}
+
+/** Bodies may answer lists. */
+function scalarOf(value: Value): ExpressionValue {
+  return typeof value === 'object' ? null : value
 }
 
 function build(

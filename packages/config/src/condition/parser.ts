@@ -9,8 +9,9 @@ import { suggestion } from '../spelling.js'
 /**
  * `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. `record`:
  * decides whether a target of the traffic log gets the record of an exchange that has ended; knows no bodies any more.
+ * `value`: gives a policy a value.
  */
-export type ConditionScope = 'route' | 'policy' | 'record'
+export type ConditionScope = 'route' | 'policy' | 'record' | 'value'
 
 /** A node of a condition's syntax tree, as the compiler reads it. */
 export type Node = ASTNode
@@ -66,6 +67,7 @@ const NAMES: Readonly<Record<ConditionScope, readonly string[]>> = {
   route: ROUTE_NAMES,
   policy: POLICY_NAMES,
   record: [...POLICY_NAMES, 'result', 'route', 'api', 'error', 't'],
+  value: [...POLICY_NAMES, 'route', 'api'],
 }
 
 const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
@@ -77,6 +79,9 @@ const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
     .registerVariable('api', { schema: API })
     .registerVariable('error', { schema: FAILURE })
     .registerVariable('t', { schema: TIMES }),
+  value: responseEnvironment({ ...REQUEST, body: 'Body' })
+    .registerVariable('route', 'string')
+    .registerVariable('api', { schema: API }),
 }
 
 function responseEnvironment(request: Readonly<Record<string, string>>): Environment {
@@ -119,7 +124,9 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
     const parsed = ENVIRONMENTS[scope].parse(text)
     const checked = parsed.check()
     if (!checked.valid) return explain(checked.error!, scope)
-    return checked.type === 'bool' ? parsed.ast : notBool(checked.type ?? 'unknown')
+    const type = checked.type ?? 'unknown'
+    if (scope === 'value') return VALUE_TYPES.has(type) ? parsed.ast : notValue(type)
+    return type === 'bool' ? parsed.ast : notBool(type)
   } catch (error) {
     return explain(error as ParseError, scope)
   }
@@ -128,6 +135,13 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
 /** Whether the answer of `parseCondition` is a flaw. */
 export function isFlaw(result: Node | ConditionFlaw): result is ConditionFlaw {
   return 'remedy' in result
+}
+
+/** What `value` may give. */
+const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'int', 'double', 'bool', 'dyn'])
+
+function notValue(type: string): ConditionFlaw {
+  return flaw(`the expression gives ${type}, not a text or a number`, 0, 'choose one of its entries')
 }
 
 function notBool(type: string): ConditionFlaw {

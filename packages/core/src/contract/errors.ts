@@ -168,7 +168,7 @@ export const ERRORS = {
   GW_RATE_LIMITED: {
     status: 429,
     title: 'Too many requests',
-    when: 'Too many attempts; `Retry-After` says when to try again.',
+    when: 'A `rate-limit` has nothing left for the request, or `basic-auth` has seen too many failed attempts; `Retry-After` says when to try again.',
   },
   GW_BODY_UNPARSABLE: {
     status: 400,
@@ -209,6 +209,21 @@ export const ERRORS = {
     status: 403,
     title: 'Not at this time',
     when: '`time-window` does not let requests pass now.',
+  },
+  GW_QUOTA_EXCEEDED: {
+    status: 429,
+    title: 'Quota exceeded',
+    when: 'A `quota` is used up; `Retry-After` says when its period ends.',
+  },
+  GW_LIMIT_KEY_MISSING: {
+    status: 403,
+    title: 'Nothing to count by',
+    when: 'A `rate-limit` or `quota` with `onMissingKey: deny` finds nothing in the request to count it by.',
+  },
+  GW_LIMITER_UNAVAILABLE: {
+    status: 503,
+    title: 'Limiter unavailable',
+    when: 'The store of a `rate-limit` or `quota` with `onStoreDown: closed` does not answer; try again.',
   },
   GW_CONCURRENCY_LIMITED: {
     status: 503,

@@ -2,6 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { BodyLanguages } from './body-language.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
+import type { Expression } from './expression.js'
 import type { Offload } from './offload.js'
 import type { Eventual, Reply } from './reply.js'
 import type { StateStores } from './state.js'
@@ -42,10 +43,31 @@ export interface Slot<T> {
   set(x: Exchange, value: T): void
 }
 
+/** A number that only grows; shown at /metrics. */
+export interface Counter {
+  value: number
+}
+
+/** Which use of a policy is compiled. */
+export interface PolicyIdentity {
+  /** As the document names it, else the route and the place in it. */
+  readonly id: string
+}
+
 /** What a policy can reach while it is compiled; nothing of it is reachable while requests run. */
 export interface CompileEnv {
   /** What workers and replicas share. Stores can be kept, and asked while requests run. */
   readonly state: StateStores
+  /**
+   * An expression of the condition language that gives a text, a number or a truth value; it knows `route` and `api` too.
+   * @throws Error that says what is wrong with it.
+   */
+  expression(text: string): Expression
+  /**
+   * A counter of the worker, the same for the same name and labels, which outlives reloads. The family has to stand in the
+   * metrics reference.
+   */
+  counter(family: string, labels: Readonly<Record<string, string>>): Counter
   /** A fresh place for a value per exchange. */
   slot<T>(): Slot<T>
   /** State that outlives reloads for as long as some snapshot uses it; created once per worker and key. */
@@ -84,6 +106,8 @@ export interface Policy<S extends TSchema = TSchema> {
   /** One sentence for the reference. */
   readonly summary: string
   readonly schema: S
+  /** Each use of it is compiled by itself, however equal they are: it counts by its id. Default: equal uses share a step. */
+  readonly isPerUse?: boolean
   /** What it costs a request; default `cheap`. `gw explain` shows it. */
   readonly cost?: PolicyCost
   /**
@@ -95,7 +119,7 @@ export interface Policy<S extends TSchema = TSchema> {
   needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
   secretNames?(config: Static<S>): readonly string[]
-  compile(config: Static<S>, env: CompileEnv): Step | null | Promise<Step | null>
+  compile(config: Static<S>, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
 }
 
 /**

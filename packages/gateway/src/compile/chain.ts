@@ -68,10 +68,10 @@ export class ChainCompiler {
   async #step(use: PolicyUse): Promise<Step | null> {
     const policy = this.#catalog.get(use.use)
     if (policy === undefined) throw new Error(`policy '${use.id}': there is no policy named '${use.use}'`)
-    const key = `${use.use} ${JSON.stringify(use.with)}`
+    const key = `${use.use} ${policy.isPerUse === true ? use.id : ''} ${JSON.stringify(use.with)}`
     let step = this.#steps.get(key)
     if (step === undefined) {
-      step = (async () => policy.compile(use.with as never, this.#env))()
+      step = (async () => policy.compile(use.with as never, this.#env, use))()
       this.#steps.set(key, step)
     }
     try {

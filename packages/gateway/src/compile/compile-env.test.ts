@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Exchange } from '@sluice/core'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { memoryStores } from '../state/stores.js'
+import { Metrics } from '../telemetry/metrics.js'
 import { SnapshotEnv } from './compile-env.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
@@ -19,8 +20,9 @@ function bench(shared = new SharedTable(() => {})): Bench {
     reported.push(`${event} ${fields['error']}`)
   }
   const threads = new ThreadPool(1, () => {})
+  const kept = { catalog: {}, metrics: new Metrics(), state: memoryStores() }
   return {
-    env: new SnapshotEnv({ shared, threads, state: memoryStores(), closers, report }),
+    env: new SnapshotEnv({ ...kept, shared, threads, closers, report }),
     closers,
     reported,
   }

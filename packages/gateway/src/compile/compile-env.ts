@@ -1,7 +1,12 @@
+import { compileExpression } from '@sluice/config'
 import {
+  type BodyLanguages,
+  type Catalog,
   type CompileEnv,
+  type Counter,
   type ErrorCode,
   type Exchange,
+  type Expression,
   type Offload,
   type Reply,
   refusal,
@@ -10,6 +15,7 @@ import {
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
+import type { Metrics } from '../telemetry/metrics.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */
@@ -32,6 +38,8 @@ class ListSlot<T> implements Slot<T> {
 }
 
 export interface SnapshotEnvOptions {
+  readonly catalog: Pick<Catalog, 'bodies'>
+  readonly metrics: Metrics
   readonly shared: SharedTable
   readonly threads: ThreadPool
   readonly state: StateStores
@@ -45,6 +53,8 @@ export interface SnapshotEnvOptions {
 /** The environment that policies of one snapshot are compiled in. */
 export class SnapshotEnv implements CompileEnv {
   readonly state: StateStores
+  readonly #bodies: BodyLanguages | undefined
+  readonly #metrics: Metrics
   readonly #shared: SharedTable
   readonly #threads: ThreadPool
   readonly #closers: Closer[]
@@ -52,13 +62,24 @@ export class SnapshotEnv implements CompileEnv {
   readonly #refreshes: Refreshes | null
   #jobs = 0
 
-  constructor({ shared, threads, state, closers, report, refreshes }: SnapshotEnvOptions) {
+  constructor(options: SnapshotEnvOptions) {
+    const { catalog, metrics, shared, threads, state, closers, report, refreshes } = options
+    this.#bodies = catalog.bodies
+    this.#metrics = metrics
     this.#shared = shared
     this.#threads = threads
     this.state = state
     this.#closers = closers
     this.#report = report
     this.#refreshes = refreshes ?? null
+  }
+
+  expression(text: string): Expression {
+    return compileExpression(text, { bodies: this.#bodies })
+  }
+
+  counter(family: string, labels: Readonly<Record<string, string>>): Counter {
+    return this.#metrics.counter(family, labels)
   }
 
   slot<T>(): Slot<T> {

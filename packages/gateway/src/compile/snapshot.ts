@@ -93,11 +93,11 @@ export async function compileSnapshot(
   const closers: Closer[] = []
   try {
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
-    const { clock, report } = options.context
+    const { clock, metrics, report } = options.context
     const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
     const state = storesOf(plan.state, { ...options, closers, report })
     const refreshes = new Refreshes(options.context)
-    const env = new SnapshotEnv({ ...options, state, closers, report, refreshes })
+    const env = new SnapshotEnv({ ...options, state, metrics, closers, report, refreshes })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
     const snapshot = new Snapshot({

@@ -8,7 +8,7 @@ import { withTrialEnv } from './trial-env.js'
  * that is not there, an expression with a mistake. A gateway would refuse the document.
  */
 export function policyMistakes(bundle: ConfigBundle, catalog: Catalog): Promise<readonly PolicyMistake[]> {
-  return withTrialEnv(async (env) => {
+  return withTrialEnv(catalog, async (env) => {
     const chains = new ChainCompiler(catalog, env, () => {})
     const mistakes: PolicyMistake[] = []
     for (const { id: route, policies } of resolvePlan(bundle).routes) {

@@ -13,13 +13,13 @@ export interface PolicyRequirements {
 
 /** Compiles the policies of a chain as a snapshot would, to see which hooks they have. */
 export function requirementsOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyRequirements[]> {
-  return withTrialEnv(async (env) => {
+  return withTrialEnv(catalog, async (env) => {
     const requirements: PolicyRequirements[] = []
     for (const use of uses) {
       const policy = catalog.get(use.use)
       const costs = { cost: policy?.cost ?? 'cheap', measured: catalog.measured?.get(use.use) ?? null }
       try {
-        const step = (await policy?.compile(use.with as never, env)) ?? null
+        const step = (await policy?.compile(use.with as never, env, use)) ?? null
         requirements.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
       } catch {
         requirements.push({ ...costs, buffers: null })

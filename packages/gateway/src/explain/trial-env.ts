@@ -1,16 +1,18 @@
-import type { CompileEnv } from '@sluice/core'
+import type { Catalog, CompileEnv } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { memoryStores } from '../state/stores.js'
+import { Metrics } from '../telemetry/metrics.js'
 
 /** Lets policies be compiled as a snapshot would, and lets go of all that they opened. */
-export async function withTrialEnv<T>(work: (env: CompileEnv) => Promise<T>): Promise<T> {
+export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) => Promise<T>): Promise<T> {
   const closers: Closer[] = []
   const threads = new ThreadPool(1, () => {})
   try {
     const shared = new SharedTable(() => {})
-    return await work(new SnapshotEnv({ shared, threads, state: memoryStores(), closers, report: () => {} }))
+    const kept = { shared, threads, state: memoryStores(), metrics: new Metrics() }
+    return await work(new SnapshotEnv({ ...kept, catalog, closers, report: () => {} }))
   } finally {
     for (const close of closers) close()
     await threads.close()

@@ -17,6 +17,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_request_duration_seconds: 'From the arrival of a request to the last byte of its response, by route.',
   gw_request_bytes_total: 'Bytes of request bodies, by route.',
   gw_response_bytes_total: 'Bytes of response bodies, by route.',
+  gw_limit_requests_total:
+    'What `rate-limit` and `quota` decided on requests, by policy, route and result: admitted, limited, shadow (would have been limited), skipped or refused for want of a key, unavailable (their store did not answer).',
   gw_errors_total: 'Requests that the gateway itself refused or failed, by code.',
   gw_upstream_attempts_total: 'Tries to get an answer, by upstream and target.',
   gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',

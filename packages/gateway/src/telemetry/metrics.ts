@@ -1,5 +1,6 @@
-import type { Exchange } from '@sluice/core'
+import type { Counter, Exchange } from '@sluice/core'
 import type { Sample } from './sample.js'
+import { label } from './text-format.js'
 
 /** Upper bounds of the latency buckets, in seconds. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
@@ -82,10 +83,19 @@ function methodIndex(method: string): number {
 /** Routes whose counters are kept; those of routes beyond it are added up under "other". */
 const MAX_ROUTES = 20_000
 
+/** Counters of policies that are kept; those beyond it are added up in one of their family, with the labels "other". */
+const MAX_COUNTERS = 20_000
+
+interface LabelledCounter extends Counter {
+  readonly family: string
+  readonly labels: string
+}
+
 /** All counters of one worker. They outlive reloads, so that they only ever grow. */
 export class Metrics {
   readonly #routes = new Map<string, RouteMetrics>()
   readonly #errors = new Map<string, number>()
+  readonly #counters = new Map<string, LabelledCounter>()
 
   /** The counters of a route, made at its first use. */
   route(id: string): RouteMetrics {
@@ -94,6 +104,22 @@ export class Metrics {
     if (this.#routes.size >= MAX_ROUTES && id !== 'other') return this.route('other')
     const created = new RouteMetrics()
     this.#routes.set(id, created)
+    return created
+  }
+
+  /** A counter of policies, made at its first use. */
+  counter(family: string, labels: Readonly<Record<string, string>>): Counter {
+    const pairs = Object.entries(labels)
+    const text = pairs.map(([name, value]) => label(name, value)).join()
+    const key = `${family} ${text}`
+    const known = this.#counters.get(key)
+    if (known !== undefined) return known
+    const isOther = pairs.every(([, value]) => value === 'other')
+    if (this.#counters.size >= MAX_COUNTERS && !isOther) {
+      return this.counter(family, Object.fromEntries(pairs.map(([name]) => [name, 'other'])))
+    }
+    const created: LabelledCounter = { family, labels: text, value: 0 }
+    this.#counters.set(key, created)
     return created
   }
 
@@ -106,6 +132,9 @@ export class Metrics {
     for (const [id, metrics] of this.#routes) samples.push(...metrics.samples(id))
     for (const [code, value] of this.#errors)
       samples.push({ name: 'gw_errors_total', labels: `code="${code}"`, value })
+    for (const { family: name, labels, value } of this.#counters.values()) {
+      if (value > 0) samples.push({ name, labels, value })
+    }
     return samples
   }
 }

@@ -1,5 +1,5 @@
+import type { Zone } from '@sluice/core'
 import type { Windows } from './windows.js'
-import type { Zone } from './zone.js'
 
 /** Clocks are changed at moments that are a multiple of this, everywhere and since long ago. */
 const CHANGE_MS = 15 * 60_000

@@ -1,8 +1,7 @@
-import { definePolicy, type Exchange, type Outcome, refusal } from '@sluice/core'
+import { definePolicy, type Exchange, type Outcome, refusal, zoneOf } from '@sluice/core'
 import { Opening } from './opening.js'
 import { timeWindowSchema } from './schema.js'
 import { compileWindows } from './windows.js'
-import { zoneOf } from './zone.js'
 
 const DETAIL = 'requests are not accepted at this time'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Reply } from '@sluice/core'
+import { zoneOf } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { dayTest, weekdayOf } from './dates.js'
 import { timeWindow } from './policy.js'
 import type { TimeWindowConfig } from './schema.js'
-import { zoneOf } from './zone.js'
 
 const DAY_MS = 86_400_000
 

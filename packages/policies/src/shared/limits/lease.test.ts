@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Grant, type LimitRule, MemoryStore, rateLimits, StateUnavailable } from '@sluice/core'
+import { testEnv } from '../../testing.js'
+import { VERDICT } from './lease.js'
+import { LeaseTable } from './lease-table.js'
+import { LimitStore } from './limit-store.js'
+
+/** A store that counts what it is asked. */
+class AskedStore extends MemoryStore {
+  readonly asked: number[] = []
+  readonly given: number[] = []
+  isDown = false
+
+  override async take(key: string, rule: LimitRule, amount: number): Promise<Grant> {
+    if (this.isDown) throw new StateUnavailable('down')
+    this.asked.push(amount)
+    return super.take(key, rule, amount)
+  }
+
+  override async giveBack(key: string, rule: LimitRule, amount: number): Promise<void> {
+    this.given.push(amount)
+    return super.giveBack(key, rule, amount)
+  }
+}
+
+function workersOf(count: number, limit: string, store = new AskedStore(), maxKeys = 1000) {
+  const limits = rateLimits({ limit, algorithm: 'fixed' })
+  const env = testEnv(new Map([['state', store]]))
+  const tables = Array.from(
+    { length: count },
+    () => new LeaseTable(limits, 'p', new LimitStore(env, 'gateway', 'local'), maxKeys),
+  )
+  return { store, tables }
+}
+
+/** Sends one request and says whether it passed. */
+async function passes(table: LeaseTable, key = 'k', cost = 1): Promise<boolean> {
+  const entry = table.of('', key)
+  const verdict = entry.take(cost, performance.now())
+  return (verdict === VERDICT.unknown ? await entry.takeWhenKnown(cost) : verdict) === VERDICT.allowed
+}
+
+test('workers together admit the limit and no more, and all of it', async () => {
+  const { tables, store } = workersOf(4, '1000/d')
+  let admitted = 0
+  for (let i = 0; i < 4000; i++) if (await passes(tables[i % 4]!)) admitted++
+  for (const table of tables) table.clear()
+  assert.ok(admitted <= 1000 && admitted >= 990, `${admitted}`)
+  assert.ok(store.asked.length < 400, `${store.asked.length} questions`)
+})
+
+test('requests that come at once ask one question, and a second for what it did not cover', async () => {
+  const { tables, store } = workersOf(1, '100/d')
+  const results = await Promise.all(Array.from({ length: 150 }, () => passes(tables[0]!)))
+  assert.equal(results.filter(Boolean).length, 100)
+  assert.deepEqual(store.asked, [1, 149])
+})
+
+test('a key that was refused is refused without asking', async () => {
+  const { tables, store } = workersOf(1, '5/d')
+  for (let i = 0; i < 50; i++) await passes(tables[0]!)
+  const asked = store.asked.length
+  for (let i = 0; i < 50; i++) assert.equal(await passes(tables[0]!), false)
+  assert.equal(store.asked.length, asked)
+})
+
+test('what is not used goes back, and another worker can use it', async () => {
+  const { tables, store } = workersOf(2, '100/d')
+  for (let i = 0; i < 40; i++) await passes(tables[0]!)
+  tables[0]!.clear()
+  assert.ok(store.given.length > 0, 'the lease was ahead')
+  let admitted = 0
+  for (let i = 0; i < 100; i++) if (await passes(tables[1]!)) admitted++
+  assert.equal(admitted, 60)
+})
+
+test('keys beyond the bound go in the order in which they came; their leases are not lost', async () => {
+  const { tables, store } = workersOf(1, '10/d', new AskedStore(), 100)
+  for (let i = 0; i < 10_000; i++) await passes(tables[0]!, `k${i}`)
+  assert.equal(tables[0]!.size, 100)
+  assert.equal(await passes(tables[0]!, 'k0', 10), false, 'the store remembers what the worker does not')
+  assert.equal(await passes(tables[0]!, 'k0', 9), true)
+  tables[0]!.sweep(performance.now() + 10_000)
+  assert.equal(tables[0]!.size, 0)
+  assert.equal(store.asked.length > 9999, true)
+})
+
+test('while the store is down the worker counts by itself, and asks it once a second', async () => {
+  const { tables, store } = workersOf(1, '10/d')
+  store.isDown = true
+  let admitted = 0
+  for (let i = 0; i < 100; i++) if (await passes(tables[0]!)) admitted++
+  assert.equal(admitted, 10)
+  store.isDown = false
+  assert.equal(store.asked.length, 0)
+})
+
+test('a request that costs more than there can ever be is refused, and takes nothing', async () => {
+  const { tables, store } = workersOf(1, '10/d')
+  assert.equal(await passes(tables[0]!, 'k', 11), false)
+  assert.equal(store.asked.length, 0)
+  assert.equal(await passes(tables[0]!, 'k', 10), true)
+})
+
+test('a debt is paid before anything else is admitted', async () => {
+  const { tables } = workersOf(1, '10/d')
+  assert.equal(await passes(tables[0]!), true)
+  for (const lease of tables[0]!.of('', 'k').leases) lease.settle(7)
+  assert.equal(await passes(tables[0]!), true)
+  assert.equal(await passes(tables[0]!, 'k', 2), false)
+  assert.equal(await passes(tables[0]!), true)
+})

@@ -1,0 +1,63 @@
+import { appendHeader, type HeaderList, headerValue, type Limit, setHeader } from '@sluice/core'
+import type { KeyLeases } from './lease-table.js'
+import { leftOf } from './lease-table.js'
+
+/** Which fields tell clients of a limit. */
+export type HeaderStyle = 'draft' | 'legacy' | 'off'
+
+/** Adds the fields of a policy to the head of a response. */
+export type HeaderWriter = (headers: HeaderList, entry: KeyLeases) => void
+
+/** What `writer` needs of a policy. */
+interface Facts {
+  /** The id of the policy. */
+  readonly name: string
+  readonly limits: readonly Limit[]
+}
+
+/**
+ * `draft`: RateLimit-Policy names all limits, RateLimit what is left of the tightest (draft-ietf-httpapi-ratelimit-headers-10);
+ * both are lists, to which each policy adds its own. `legacy`: X-RateLimit-Limit, -Remaining and -Reset (seconds) of the
+ * tightest limit of all.
+ */
+export function headerWriter(style: HeaderStyle, { name, limits }: Facts): HeaderWriter | null {
+  if (style === 'off') return null
+  if (style === 'legacy') return (headers, entry) => writeLegacy(headers, entry, limits)
+  const names = limits.map((_, at) => sfString(limits.length === 1 ? name : `${name}-${at + 1}`))
+  return (headers, entry) => {
+    const { at, left, seconds } = tightestOf(entry)
+    const policies = limits.map(({ quota, rule }, i) => {
+      const window = Math.max(1, Math.ceil(rule(Date.now()).periodMs / 1000))
+      return `${names[i]};q=${quota};w=${window}`
+    })
+    appendHeader(headers, 'ratelimit-policy', policies.join(', '))
+    appendHeader(headers, 'ratelimit', `${names[at]};r=${left};t=${seconds}`)
+  }
+}
+
+function writeLegacy(headers: HeaderList, entry: KeyLeases, limits: readonly Limit[]): void {
+  const { at, left, seconds } = tightestOf(entry)
+  const known = Number(headerValue(headers, 'x-ratelimit-remaining') ?? Number.NaN)
+  if (known <= left) return
+  setHeader(headers, 'x-ratelimit-limit', String(limits[at]!.quota))
+  setHeader(headers, 'x-ratelimit-remaining', String(left))
+  setHeader(headers, 'x-ratelimit-reset', String(seconds))
+}
+
+function tightestOf(entry: KeyLeases): {
+  readonly at: number
+  readonly left: number
+  readonly seconds: number
+} {
+  const { tightest } = entry
+  const seconds = Math.max(0, Math.ceil((tightest.resetMono - performance.now()) / 1000))
+  return { at: entry.leases.indexOf(tightest), left: leftOf(tightest), seconds }
+}
+
+/** A string of RFC 9651 section 3.3.3: what is not printable ASCII becomes `_`. */
+function sfString(text: string): string {
+  return `"${text
+    .replace(/[^ -~]/g, '_')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')}"`
+}

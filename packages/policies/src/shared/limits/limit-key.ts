@@ -1,0 +1,64 @@
+import { type CompileEnv, counterKey, type Exchange, type Expression, UnreadableBody } from '@sluice/core'
+
+/** What requests are counted by, of those that are not written otherwise. */
+export const DEFAULT_KEY = 'client.ip'
+/** A cost beyond it is that. */
+const MAX_COST = 1e9
+
+/** Reads the key of a request; null: it has none. */
+export interface KeyReader {
+  readonly readsBody: boolean
+  read(x: Exchange): string | null
+}
+
+/** The key of a list of expressions. @throws Error for an expression that is none, or reads the response. */
+export function compileKey(texts: readonly string[], env: CompileEnv): KeyReader {
+  const parts = texts.map((text) => env.expression(text))
+  const late = parts.findIndex(({ readsResponse }) => readsResponse)
+  if (late >= 0)
+    throw new Error(`the key '${texts[late]}' reads the response; it is counted before there is one`)
+  const [only] = parts
+  const readsBody = parts.some((part) => part.readsBody)
+  if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x)) }
+  return {
+    readsBody,
+    read(x) {
+      const values: string[] = []
+      for (const part of parts) {
+        const value = partOf(part, x)
+        if (value === null) return null
+        // No part can look like two.
+        values.push(value.replaceAll('\\', '\\\\').replaceAll('|', '\\|'))
+      }
+      return keyOf(values.join('|'))
+    },
+  }
+}
+
+function keyOf(text: string | null): string | null {
+  return text === null ? null : counterKey(text)
+}
+
+/** Null: there is nothing, or nothing that makes sense. */
+function partOf(part: Expression, x: Exchange): string | null {
+  const value = evaluate(part, x)
+  return value === null || value === '' ? null : String(value)
+}
+
+/** What a request costs: a whole number, 1 for what is none, less than 0 or not there. Fractions are rounded up. */
+export function costOf(cost: Expression, x: Exchange): number {
+  const value = evaluate(cost, x)
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof number !== 'number' || !(number >= 0)) return 1
+  return Math.min(Math.ceil(number), MAX_COST)
+}
+
+function evaluate(expression: Expression, x: Exchange): ReturnType<Expression['value']> {
+  try {
+    return expression.value(x)
+  } catch (error) {
+    // A body that cannot be read is refused; all else that callers send is as good as nothing.
+    if (error instanceof UnreadableBody) throw error
+    return null
+  }
+}
