@@ -1,9 +1,10 @@
 import { Argument, type Command, Option } from 'commander'
-import { runs, withExample, withOutput } from './building.js'
+import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
 export function addToolCommands(program: Command): void {
   program.commandsGroup('Tools:')
+  addCacheServer(program)
   addSecrets(program)
   addPolicy(program)
   addScript(program)
@@ -15,6 +16,36 @@ export function addToolCommands(program: Command): void {
   withExample(version, 'gw version -o json')
   addCompletion(program)
   program.commandsGroup('')
+}
+
+function addCacheServer(program: Command): void {
+  const server = program
+    .command('cache-server')
+    .description('run a cache that gateways and others share, in the foreground until SIGTERM or SIGINT')
+    .option('--listen <address>', 'host:port; anything but loopback needs --token-file', '127.0.0.1:9910')
+    .addOption(new Option('--tier <tier>', 'size: that many workers').choices(['W1', 'W2', 'W4', 'W8']))
+    .option(
+      '--workers <n>',
+      'threads that serve; before --tier; default one for each CPU',
+      wholeNumber(1, 64),
+    )
+    .option('--max-bytes <size>', 'memory for entries', '256mb')
+    .option('--max-object-bytes <size>', 'longest value', '1mb')
+    .option('--ttl <duration>', 'how long an entry stays that is put without ttl; none: until evicted', '1h')
+    .option(
+      '--space <settings>',
+      'name=ttl:5m,max:64mb; what a space has of its own; may be repeated',
+      collect,
+    )
+    .option('--connections <n>', 'most connections to one thread', wholeNumber(1, 1_000_000), 5000)
+    .option('--tls-cert <file>', 'certificate chain; needs --tls-key')
+    .option('--tls-key <file>', 'private key of the certificate')
+    .action(runs(async () => (await import('../commands/cache-server.js')).runCacheServer))
+  withExample(
+    server,
+    'gw cache-server --tier W2 --max-bytes 2gb',
+    'gw cache-server --listen :9910 --token-file token.txt --space sessions=ttl:30m,max:256mb',
+  )
 }
 
 function addSecrets(program: Command): void {

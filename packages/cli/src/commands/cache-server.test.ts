@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileWith, gw, spawnGw, until } from '../testing.js'
+
+const TOKEN = 'a-token-of-some-length'
+
+test('a cache server serves with its token and its spaces until SIGTERM, and exits with 0', async (t) => {
+  const file = fileWith(t, `${TOKEN}\n`)
+  chmodSync(file, 0o600)
+  const args = [
+    '--listen',
+    '127.0.0.1:0',
+    '--tier',
+    'W2',
+    '--token-file',
+    file,
+    '--space',
+    's=ttl:1ms,max:16mb',
+  ]
+  const server = spawnGw(t, ['cache-server', ...args])
+  await until(() => server.stdout().includes('listening on'), server.stderr)
+  const [, url] = /listening on (\S+) \(2 workers\)/.exec(server.stdout())!
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const status = async (method: string, path: string): Promise<number> =>
+    (await fetch(`${url}/v1/cache/${path}`, { method, headers, body: method === 'PUT' ? 'v' : null })).status
+  assert.equal((await fetch(`${url}/v1/cache/a/b`)).status, 401)
+  assert.equal(await status('PUT', 'a/b'), 204)
+  assert.equal(await status('GET', 'a/b'), 200)
+  assert.equal(await status('PUT', 's/b'), 204)
+  await until(async () => (await status('GET', 's/b')) === 404, server.stderr)
+  server.process.kill('SIGTERM')
+  assert.equal(await server.exited, 0)
+})
+
+test('what cannot be served is refused before anything is', async () => {
+  const run = (...args: string[]) => gw(['cache-server', ...args])
+  const cases: readonly (readonly [RegExp, ...string[]])[] = [
+    [/add --token-file/, '--listen', ':0'],
+    [/is not an address/, '--listen', 'nowhere'],
+    [/between 8mb and 64gb/, '--max-bytes', '1mb'],
+    [/--max-object-bytes: 1 to/, '--max-object-bytes', '4mb'],
+    [/a ttl is between/, '--ttl', '0s'],
+    [/is not a name/, '--space', '../a=ttl:1s'],
+    [/not 'size'/, '--space', 'a=size:1mb'],
+    [/go together/, '--tls-cert', 'cert.pem'],
+  ]
+  const answers = await Promise.all(cases.map(([, ...args]) => run(...args)))
+  for (const [i, { code, stderr }] of answers.entries()) {
+    assert.match(stderr, cases[i]![0])
+    assert.equal(code, 64)
+  }
+})

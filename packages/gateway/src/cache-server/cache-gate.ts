@@ -1,0 +1,237 @@
+import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
+import type { TimerWheel } from '../data-plane/lib/timer-wheel.js'
+import type { ClientOwner, ClientStream, Gate } from '../data-plane/listener/listener.js'
+import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
+import { type CacheAddress, readCacheAddress } from './cache-address.js'
+import { sendError, sendRefusal, sendText } from './cache-answers.js'
+import { renderCacheMetrics } from './cache-metrics.js'
+import { readPurgeOrder, readTtl } from './cache-query.js'
+import type { Counters } from './counters.js'
+import { Download, LARGE_BYTES } from './download.js'
+import type { CacheSettings } from './settings.js'
+import { FoundEntry } from './shard.js'
+import type { Spaces } from './spaces.js'
+import type { TransferBudget } from './transfer-budget.js'
+import { tooLarge, Upload } from './upload.js'
+
+const MAX_TYPE_BYTES = 256
+const MAX_TAGS_BYTES = 2048
+const PURGE = '_purge'
+const ALLOWED = ['allow', 'GET, HEAD, PUT, DELETE, POST']
+const CHALLENGE = ['www-authenticate', 'Bearer realm="sluice-cache"']
+const BEARER = 'bearer '
+const EMPTY = new Uint8Array(0)
+const DEFAULT_TYPE = 'application/octet-stream'
+
+/** Of answers that are sent at once. */
+const NOBODY: ClientOwner = { onClientAbort() {}, onClientDrain() {}, onBodyInvalid() {} }
+
+export interface CacheGateOptions {
+  readonly settings: CacheSettings
+  readonly spaces: Spaces
+  readonly counters: Counters
+  readonly budget: TransferBudget
+  readonly wheel: TimerWheel
+  /** Tells entity tags of this server from those of one before it. */
+  readonly epoch: string
+}
+
+/** Answers the requests to a cache server, from its stores. */
+export class CacheGate implements Gate {
+  isDraining = false
+  readonly #options: CacheGateOptions
+  readonly #found: FoundEntry
+  #isPurging = false
+
+  constructor(options: CacheGateOptions) {
+    this.#options = options
+    this.#found = new FoundEntry(options.settings.maxObjectBytes + MAX_TYPE_BYTES)
+  }
+
+  accept(x: Exchange, client: ClientStream): void {
+    client.owner = NOBODY
+    const path = x.rawPath
+    if (path === '/healthz') sendText(client, 'text/plain', 'ok\n')
+    else if (path === '/readyz') this.#sendReadiness(client)
+    else if (!this.#isTrusted(x))
+      this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
+    else if (path === '/metrics')
+      sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(this.#options.spaces, this.#options.counters))
+    else this.#serve(x, client)
+  }
+
+  refuse(x: Exchange, client: ClientStream, reply: Reply): void {
+    client.owner = NOBODY
+    this.#options.counters.count('refused')
+    sendRefusal(x, client, reply)
+  }
+
+  #serve(x: Exchange, client: ClientStream): void {
+    const address = readCacheAddress(x.rawPath)
+    if (address === null) {
+      this.#refuse(client, 404, 'there is /v1/cache/{space}/{key}, with a key of 1 to 1024 bytes')
+      return
+    }
+    switch (x.method) {
+      case 'GET':
+      case 'HEAD':
+        this.#get(x, client, address)
+        return
+      case 'PUT':
+        this.#put(x, client, address)
+        return
+      case 'DELETE':
+        this.#delete(client, address)
+        return
+      case 'POST':
+        if (address.key === PURGE) {
+          this.#purge(x, client, address.space)
+          return
+        }
+    }
+    this.#refuse(client, 405, 'a key takes GET, HEAD, PUT and DELETE, _purge takes POST', ALLOWED)
+  }
+
+  #get(x: Exchange, client: ClientStream, { space, key }: CacheAddress): void {
+    const { spaces, counters, budget, wheel } = this.#options
+    const found = this.#found
+    if (!spaces.of(space).store.read(`${space}/${key}`, Date.now(), found)) {
+      counters.count('miss')
+      client.send(404, [], null)
+      return
+    }
+    const tag = this.#tagOf(found.version)
+    const { type, value } = found
+    if (isNamed(headerJoined(x.headers, 'if-none-match'), tag)) {
+      counters.count('not_modified')
+      client.sendHead(304, ['etag', tag], -1)
+      return
+    }
+    counters.count('hit')
+    const headers = ['content-type', type === '' ? DEFAULT_TYPE : type, 'etag', tag]
+    if (x.method === 'HEAD') client.sendHead(200, headers, value.length)
+    else if (value.length < LARGE_BYTES) client.send(200, headers, value)
+    else new Download(client, budget, wheel).send(headers, value)
+  }
+
+  #put(x: Exchange, client: ClientStream, address: CacheAddress): void {
+    const { settings, budget, wheel, counters } = this.#options
+    const maxBytes = settings.maxObjectBytes
+    const entry = this.#entryOf(x, address)
+    const done = (value: Uint8Array): void => {
+      if (typeof entry !== 'string') this.#store(client, { ...entry, value })
+    }
+    if (typeof entry === 'string') this.#refuse(client, 400, entry)
+    else if (x.contentLength > maxBytes) this.#refuse(client, 413, tooLarge(maxBytes))
+    else if (x.contentLength === 0) done(EMPTY)
+    else new Upload({ client, maxBytes, budget, wheel, done, refused: () => counters.count('refused') })
+  }
+
+  /** All of an entry but its value; a text says what is wrong with it. */
+  #entryOf(x: Exchange, { space, key }: CacheAddress): Omit<NewEntry, 'value'> | string {
+    const type = headerValue(x.headers, 'content-type') ?? ''
+    const names = headerJoined(x.headers, 'surrogate-key')
+    const tags = names === null ? '' : ` ${names.trim().replace(/[\s,]+/g, ' ')} `
+    const condition = headerJoined(x.headers, 'if-none-match')
+    if (type.length > MAX_TYPE_BYTES) return `a Content-Type has at most ${MAX_TYPE_BYTES} bytes`
+    if (tags.length > MAX_TAGS_BYTES) return `the Surrogate-Key has at most ${MAX_TAGS_BYTES} bytes`
+    if (condition !== null && condition !== '*') return 'a value is put with `If-None-Match: *` or without'
+    try {
+      const ttlMs = readTtl(x.query, this.#options.spaces.of(space).ttlMs)
+      return { space, key, type, tags, ttlMs, onlyIfAbsent: condition !== null }
+    } catch (error) {
+      return (error as RangeError).message
+    }
+  }
+
+  #store(client: ClientStream, { space, key, type, tags, ttlMs, onlyIfAbsent, value }: NewEntry): void {
+    const { spaces, counters } = this.#options
+    const nowMs = Date.now()
+    const expiresAt = ttlMs === null ? Number.POSITIVE_INFINITY : nowMs + ttlMs
+    const entry = { key: `${space}/${key}`, type, tags, value, expiresAt }
+    const version = spaces.of(space).store.write(entry, nowMs, onlyIfAbsent)
+    if (version === 0) {
+      counters.count('kept')
+      sendError(client, 412, 'there is a value under this key')
+      return
+    }
+    counters.count('stored')
+    client.sendHead(204, ['etag', this.#tagOf(version)], -1)
+  }
+
+  #delete(client: ClientStream, { space, key }: CacheAddress): void {
+    const { spaces, counters } = this.#options
+    const isRemoved = spaces.of(space).store.remove(`${space}/${key}`, Date.now())
+    counters.count(isRemoved ? 'removed' : 'absent')
+    client.sendHead(isRemoved ? 204 : 404, [], isRemoved ? -1 : 0)
+  }
+
+  /** One at a time, because each looks through a whole store. */
+  #purge(x: Exchange, client: ClientStream, space: string): void {
+    const order = readPurgeOrder(x.query)
+    if (order === null) {
+      this.#refuse(client, 400, 'a purge takes `prefix` and `tag`, each at most once')
+      return
+    }
+    if (this.#isPurging) {
+      this.#refuse(client, 503, 'a purge is under way; try again', ['retry-after', '1'])
+      return
+    }
+    this.#isPurging = true
+    const { spaces, counters } = this.#options
+    const whole = { prefix: `${space}/${order.prefix}`, tag: order.tag === null ? '' : ` ${order.tag} ` }
+    void spaces
+      .of(space)
+      .store.purge(whole)
+      .then((removed) => {
+        this.#isPurging = false
+        counters.count('purged')
+        if (!client.isGone) sendText(client, 'application/json', `{"removed":${removed}}\n`)
+      })
+  }
+
+  #sendReadiness(client: ClientStream): void {
+    if (this.isDraining) sendError(client, 503, 'the server is ending')
+    else sendText(client, 'text/plain', 'ready\n')
+  }
+
+  #refuse(client: ClientStream, status: number, detail: string, headers: readonly string[] = []): void {
+    this.#options.counters.count('refused')
+    sendError(client, status, detail, headers)
+  }
+
+  #isTrusted(x: Exchange): boolean {
+    const { token } = this.#options.settings
+    if (token === null) return true
+    const field = headerValue(x.headers, 'authorization') ?? ''
+    if (field.slice(0, BEARER.length).toLowerCase() !== BEARER) return false
+    return isSameSecret(field.slice(BEARER.length), token)
+  }
+
+  #tagOf(version: number): string {
+    return `"${this.#options.epoch}-${version.toString(36)}"`
+  }
+}
+
+interface NewEntry extends CacheAddress {
+  readonly type: string
+  readonly tags: string
+  readonly ttlMs: number | null
+  readonly onlyIfAbsent: boolean
+  readonly value: Uint8Array
+}
+
+/** Takes as long for any text: where it differs does not show. @param secret not empty. */
+function isSameSecret(text: string, secret: string): boolean {
+  let difference = text.length ^ secret.length
+  for (let i = 0; i < secret.length; i++)
+    difference |= text.charCodeAt(i % (text.length || 1)) ^ secret.charCodeAt(i)
+  return difference === 0
+}
+
+/** Whether If-None-Match names the entity tag (RFC 9110, 13.1.2); null: the field is absent. */
+function isNamed(field: string | null, tag: string): boolean {
+  if (field === null) return false
+  if (field === tag || field.trim() === '*') return true
+  return field.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+}

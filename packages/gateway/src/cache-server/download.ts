@@ -1,0 +1,63 @@
+import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
+import type { ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
+import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
+
+/** Of smaller values nothing is counted: a connection has room for one. */
+export const LARGE_BYTES = 16 * 1024
+
+/** A large value on its way out. What the client does not take yet is held for a while, within the budget. */
+export class Download implements ClientOwner, Deadline {
+  dueAt = 0
+  wheelNext: Deadline | null = null
+  wheelPrevious: Deadline | null = null
+  wheelSlot = -1
+  readonly #client: ClientStream
+  readonly #budget: TransferBudget
+  readonly #wheel: TimerWheel
+  #held = 0
+
+  constructor(client: ClientStream, budget: TransferBudget, wheel: TimerWheel) {
+    this.#client = client
+    this.#budget = budget
+    this.#wheel = wheel
+    client.owner = this
+  }
+
+  send(headers: readonly string[], value: Uint8Array): void {
+    const client = this.#client
+    client.start(200, headers, value.length)
+    if (client.write(value) || client.isGone) return
+    const held = client.unsentBytes
+    if (!this.#budget.take(held)) {
+      client.abort()
+      return
+    }
+    this.#held = held
+    this.#budget.open++
+    this.dueAt = performance.now() + TRANSFER_MS
+    this.#wheel.arm(this)
+  }
+
+  onClientDrain(): void {
+    this.#end()
+  }
+
+  onClientAbort(): void {
+    this.#end()
+  }
+
+  onBodyInvalid(): void {}
+
+  onDeadline(): void {
+    this.#client.abort()
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#held === 0) return
+    this.#wheel.disarm(this)
+    this.#budget.giveBack(this.#held)
+    this.#budget.open--
+    this.#held = 0
+  }
+}

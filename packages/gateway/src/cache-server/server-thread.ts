@@ -1,0 +1,96 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { RequestIds } from '@sluice/core'
+import { CachedClock } from '../data-plane/lib/cached-clock.js'
+import { TimerWheel } from '../data-plane/lib/timer-wheel.js'
+import type { Listener, ListenerSettings } from '../data-plane/listener/listener.js'
+import { openUwsListener } from '../data-plane/listener/uws/listener.js'
+import { CacheGate } from './cache-gate.js'
+import { Counters } from './counters.js'
+import type { CacheSettings, FromThread, ThreadData, ToThread } from './settings.js'
+import { Spaces } from './spaces.js'
+import { TransferBudget } from './transfer-budget.js'
+
+/** Connections hear of the end with their next answer for so long, and values under way have so much time. */
+const LISTEN_ON_MS = 2000
+const DRAIN_MS = 10_000
+const LOOK_EVERY_MS = 50
+
+function tell(message: FromThread): void {
+  parentPort?.postMessage(message)
+}
+
+/** An error that nobody expected may have left a shard half written: the server ends. */
+function fail(error: unknown): void {
+  tell({ kind: 'fault', message: error instanceof Error ? String(error.stack) : String(error) })
+}
+
+function listenerSettings({ maxObjectBytes, connections }: CacheSettings): ListenerSettings {
+  return {
+    trusted: null,
+    proxyProtocol: false,
+    forwardedHeader: 'x-forwarded-for',
+    health: false,
+    paths: 'as-received',
+    http2: null,
+    headerBytes: 16_384,
+    headers: 100,
+    urlBytes: 8192,
+    bodyBytes: maxObjectBytes,
+    bodyBuffer: 0,
+    connections,
+    connectionsPerClient: connections,
+    keepAliveMs: 10_000,
+    headTimeoutMs: 10_000,
+    bodyIdleMs: 10_000,
+    minBodyRate: 0,
+    minReadRate: 0,
+  }
+}
+
+/** Serves until it is told to end. */
+async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void> {
+  const wheel = new TimerWheel()
+  const budget = new TransferBudget()
+  const counters = new Counters(memory.counters, row)
+  const spaces = new Spaces(settings, memory)
+  const gate = new CacheGate({ settings, spaces, counters, budget, wheel, epoch })
+  const listener = await openUwsListener({
+    host: settings.host,
+    port: settings.port,
+    tls: settings.tls === null ? null : { ...settings.tls, certificates: [] },
+    settings: listenerSettings(settings),
+    gate,
+    ids: new RequestIds(),
+    clock: new CachedClock(),
+    onFault: fail,
+    onTurnedAway: () => counters.count('refused'),
+  })
+  parentPort?.on('message', (message: ToThread) => {
+    if (message === 'drain') drain(gate, listener, budget)
+    else {
+      listener.terminate()
+      wheel.close()
+      parentPort?.close()
+    }
+  })
+  tell({ kind: 'listening' })
+}
+
+function drain(gate: CacheGate, listener: Listener, budget: TransferBudget): void {
+  gate.isDraining = true
+  listener.close()
+  const since = performance.now()
+  const timer = setInterval(() => {
+    const waited = performance.now() - since
+    const isIdle = listener.connections() === 0 || (waited > LISTEN_ON_MS && budget.open === 0)
+    if (!isIdle && waited < DRAIN_MS) return
+    clearInterval(timer)
+    tell({ kind: 'drained' })
+  }, LOOK_EVERY_MS)
+}
+
+process.on('uncaughtException', fail)
+serve(workerData as ThreadData).catch((error: unknown) => {
+  tell({ kind: 'cannot-listen', message: error instanceof Error ? error.message : String(error) })
+  parentPort?.close()
+})

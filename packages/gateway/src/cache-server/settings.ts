@@ -1,0 +1,58 @@
+import type { StoreMemory } from './cache-store.js'
+
+/** What a space has of its own. */
+export interface SpaceSettings {
+  readonly name: string
+  /** How long an entry stays that is put without `ttl`; null: until it is evicted. */
+  readonly ttlMs: number | null
+  /** A store of its own with so many bytes; null: it shares the common store with all other spaces. */
+  readonly maxBytes: number | null
+}
+
+/** What a cache server does, checked. */
+export interface CacheSettings {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null
+  /** Null: everybody may read and write. */
+  readonly token: string | null
+  readonly workers: number
+  /** Of the common store. */
+  readonly maxBytes: number
+  /** Longest value. */
+  readonly maxObjectBytes: number
+  readonly ttlMs: number | null
+  readonly spaces: readonly SpaceSettings[]
+  /** Most connections to one thread. */
+  readonly connections: number
+}
+
+/** What a thread of the server gets of the others. */
+export interface SharedMemory {
+  readonly common: StoreMemory
+  /** Of spaces that have a store of their own. */
+  readonly own: readonly { readonly space: string; readonly memory: StoreMemory }[]
+  /** A row of counters for each thread. */
+  readonly counters: SharedArrayBuffer
+}
+
+/** From the server to a thread. */
+export interface ThreadData {
+  readonly settings: CacheSettings
+  readonly memory: SharedMemory
+  /** Of this thread. */
+  readonly row: number
+  /** Tells the entity tags of this server from those of one before it. */
+  readonly epoch: string
+}
+
+/** Ends a thread: no new connections, then none at all. */
+export type ToThread = 'drain' | 'end'
+
+/** What a thread tells the server. */
+export type FromThread =
+  | { readonly kind: 'listening' }
+  | { readonly kind: 'cannot-listen'; readonly message: string }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'fault'; readonly message: string }

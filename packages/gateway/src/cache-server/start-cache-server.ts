@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { createStoreMemory } from './cache-store.js'
+import { countersMemory } from './counters.js'
+import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './settings.js'
+
+/** Young objects have as much room as in a worker of the gateway; old ones are few, because values are outside the heap. */
+const LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 256 }
+const THREAD = new URL('./server-thread.js', import.meta.url)
+
+/** A server that serves. */
+export interface CacheServer {
+  readonly port: number
+  /** Ends it: connections hear of it with their next answer, and what is under way has 10 s. */
+  stop(): void
+  /** Resolves when it has ended; with the text of a fault when it had to. */
+  readonly ended: Promise<string | null>
+}
+
+/** Starts the threads of a cache server. @throws Error when the address cannot be listened on. */
+export async function startCacheServer(settings: CacheSettings): Promise<CacheServer> {
+  const port = await findPort(settings)
+  const memory = shareMemory(settings)
+  const epoch = randomBytes(4).toString('hex')
+  const threads = Array.from(
+    { length: settings.workers },
+    (_, row) => new ServerThread({ settings: { ...settings, port }, memory, row, epoch }),
+  )
+  try {
+    await Promise.all(threads.map(({ listening }) => listening))
+  } catch (error) {
+    for (const thread of threads) thread.post('end')
+    throw error
+  }
+  return {
+    port,
+    stop() {
+      for (const thread of threads) thread.post('drain')
+    },
+    ended: endOf(threads),
+  }
+}
+
+/**
+ * The port that all threads are to share. The address is bound alone for a moment, because it would also be shared with
+ * another server of the same user that nobody remembers.
+ */
+async function findPort({ host, port }: CacheSettings): Promise<number> {
+  const probe = createServer().listen(port, host)
+  await once(probe, 'listening')
+  const bound = (probe.address() as AddressInfo).port
+  probe.close()
+  await once(probe, 'close')
+  return bound
+}
+
+function shareMemory({ maxBytes, workers, spaces }: CacheSettings): SharedMemory {
+  return {
+    common: createStoreMemory(maxBytes),
+    own: spaces.flatMap(({ name, maxBytes: ownBytes }) =>
+      ownBytes === null ? [] : [{ space: name, memory: createStoreMemory(ownBytes) }],
+    ),
+    counters: countersMemory(workers),
+  }
+}
+
+/** When all have drained they end together; a fault of one ends the server, whose memory may be half written. */
+async function endOf(threads: readonly ServerThread[]): Promise<string | null> {
+  const fault = await Promise.race([
+    Promise.all(threads.map(({ drained }) => drained)).then(() => null),
+    ...threads.map(({ fault }) => fault),
+  ])
+  if (fault !== null) return fault
+  for (const thread of threads) thread.post('end')
+  await Promise.all(threads.map(({ exited }) => exited))
+  return null
+}
+
+/** One thread, and what it says. */
+class ServerThread {
+  readonly listening: Promise<void>
+  readonly drained: Promise<void>
+  /** Resolves only when there is one. */
+  readonly fault: Promise<string>
+  readonly exited: Promise<void>
+  readonly #worker: Worker
+
+  constructor(data: ThreadData) {
+    const worker = new Worker(THREAD, { workerData: data, resourceLimits: LIMITS })
+    this.#worker = worker
+    this.listening = new Promise((resolve, reject) => {
+      worker.on('message', (message: FromThread) => {
+        if (message.kind === 'listening') resolve()
+        else if (message.kind === 'cannot-listen') reject(new Error(message.message))
+      })
+      worker.once('error', reject)
+    })
+    this.drained = new Promise((resolve) => {
+      worker.on('message', ({ kind }: FromThread) => {
+        if (kind === 'drained') resolve()
+      })
+    })
+    this.fault = new Promise((resolve) => {
+      worker.on('message', (message: FromThread) => {
+        if (message.kind === 'fault') resolve(message.message)
+      })
+      worker.once('error', (error) => resolve(String(error)))
+    })
+    this.exited = new Promise((resolve) => worker.once('exit', () => resolve()))
+  }
+
+  post(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+}

@@ -1,0 +1,101 @@
+import { GatheredBytes } from '@sluice/core'
+import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
+import type { BodyReceiver, ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
+import { sendError } from './cache-answers.js'
+import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
+
+export interface UploadOptions {
+  readonly client: ClientStream
+  readonly maxBytes: number
+  readonly budget: TransferBudget
+  readonly wheel: TimerWheel
+  /** Takes the value; it holds during the call only. */
+  readonly done: (value: Uint8Array) => void
+  readonly refused: () => void
+}
+
+/** A value on its way in. Most come in one piece, which is handed on as it is; others wait here for their end. */
+export class Upload implements BodyReceiver, ClientOwner, Deadline {
+  dueAt = 0
+  wheelNext: Deadline | null = null
+  wheelPrevious: Deadline | null = null
+  wheelSlot = -1
+  readonly #options: UploadOptions
+  #gathered: GatheredBytes | null = null
+  #isOver = false
+
+  constructor(options: UploadOptions) {
+    this.#options = options
+    options.client.owner = this
+    options.client.readBody(this)
+    if (!this.#isOver && this.#gathered === null) this.#wait()
+  }
+
+  onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
+    if (this.#isOver) return
+    const { maxBytes, budget, done } = this.#options
+    if (this.#gathered === null && isLast && chunk.length <= maxBytes) {
+      this.#end()
+      done(chunk)
+      return
+    }
+    const gathered = this.#wait()
+    if (gathered.size + chunk.length > maxBytes) this.#refuse(413, tooLarge(maxBytes))
+    else if (!budget.take(chunk.length)) this.#refuse(503, 'too many large values are under way; try again')
+    else {
+      gathered.add(chunk)
+      if (!isLast) return
+      const value = gathered.whole()
+      this.#end()
+      done(value)
+    }
+  }
+
+  onClientAbort(): void {
+    this.#end()
+  }
+
+  onClientDrain(): void {}
+
+  onBodyInvalid(): void {
+    this.#refuse(400, 'the body is not framed as RFC 9112 says')
+  }
+
+  onDeadline(): void {
+    this.#refuse(408, 'the value did not come whole in time')
+  }
+
+  #wait(): GatheredBytes {
+    if (this.#gathered !== null) return this.#gathered
+    const { budget, wheel } = this.#options
+    budget.open++
+    this.dueAt = performance.now() + TRANSFER_MS
+    wheel.arm(this)
+    this.#gathered = new GatheredBytes()
+    return this.#gathered
+  }
+
+  #refuse(status: number, detail: string): void {
+    if (this.#isOver) return
+    this.#end()
+    const { client, refused } = this.#options
+    client.closeAfter = true
+    refused()
+    sendError(client, status, detail)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#gathered === null) return
+    const { budget, wheel } = this.#options
+    wheel.disarm(this)
+    budget.open--
+    budget.giveBack(this.#gathered.size)
+  }
+}
+
+/** What a value over the limit is refused with. */
+export function tooLarge(maxBytes: number): string {
+  return `the value is larger than ${maxBytes} bytes, the most that this server takes`
+}
