@@ -1,6 +1,7 @@
 export * from './contract/attempt-trace.js'
 export * from './contract/attempts.js'
 export * from './contract/body-answers.js'
+export * from './contract/body-filter.js'
 export * from './contract/body-language.js'
 export * from './contract/body-tap.js'
 export * from './contract/body-views.js'

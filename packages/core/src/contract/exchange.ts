@@ -1,6 +1,7 @@
 import type { HeaderList } from '../http/header-list.js'
 import { Attempts } from './attempts.js'
 import type { BodyAnswers } from './body-answers.js'
+import { type BodyFilter, ResponseFilters } from './body-filter.js'
 import type { BodyTap } from './body-tap.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
@@ -127,6 +128,8 @@ export class Exchange {
   responseBody: Uint8Array | null = null
   /** Reads along with the body of the upstream's response; set by a response hook, null: nobody does. */
   responseTap: BodyTap | null = null
+  /** What sees and changes the response body on its way to the client; null: nothing does. */
+  responseFilters: ResponseFilters | null = null
   /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
   responseBodyLimit = RESPONSE_BODY_BYTES
   /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */
@@ -197,6 +200,12 @@ export class Exchange {
   viewOf<V extends BodyView>(make: ViewMaker<V>, body: Uint8Array): V {
     this.views ??= new BodyViews()
     return this.views.of(make, body)
+  }
+
+  /** Lets a filter see and change the body of the response. For response hooks. */
+  filterResponse(filter: BodyFilter): void {
+    this.responseFilters ??= new ResponseFilters()
+    this.responseFilters.add(filter)
   }
 
   /** Sets a free variable. */

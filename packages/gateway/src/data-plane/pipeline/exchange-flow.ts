@@ -23,6 +23,8 @@ export interface ExchangeFlow {
   refuse(reply: Reply): void
   /** Cuts the connection of a client whose response has begun and cannot be completed. */
   cut(result: 'error' | 'aborted', code: ErrorCode, message: string): void
+  /** A policy threw: 500 while nothing has gone out, then the response is cut. */
+  fault(error: unknown): void
   /** The response has been handed over. */
   finish(): void
 }

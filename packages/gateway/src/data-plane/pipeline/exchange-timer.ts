@@ -8,6 +8,7 @@ import { paceDeadline } from './pace.js'
 export type Waiting =
   | 'nobody'
   | 'policy'
+  | 'filter'
   | 'request-body'
   | 'connection'
   | 'response'

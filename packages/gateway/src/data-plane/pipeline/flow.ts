@@ -14,6 +14,7 @@ import { BodyCollector, type BodyReader } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import { ExchangeTimer, type TimerOwner, type Waiting } from './exchange-timer.js'
+import { closeFilters, FILTER_WAIT_MS, FilteredBody, type FilterOwner } from './filtered-body.js'
 import { type Hook, type HookCursor, runChain } from './hook.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
@@ -33,7 +34,7 @@ const POLICY_WAIT_MS = 30_000
  *
  * Every way ends in `finish`, exactly once: finish hooks, metrics, traffic record.
  */
-export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, TimerOwner {
+export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, TimerOwner, FilterOwner {
   readonly x: Exchange
   readonly id: string
   readonly client: ClientStream
@@ -130,6 +131,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     const { x } = this
     this.#reply = reply
     this.turn++
+    if (x.responseFilters !== null) closeFilters(this)
     // What still runs has no say any more.
     if (x.record.trace !== null) x.record.trace.close(performance.now())
     x.status = reply.status
@@ -167,9 +169,26 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   #sendReply(): void {
     // The body that a GET would bring may be changed.
     const isRevised = this.route.chain.responseBody !== null
+    if (this.x.responseFilters !== null) {
+      this.#sendFiltered(isRevised)
+      return
+    }
     sendReply(this.#reply!, { x: this.x, client: this.client, isRevised })
     this.finish()
   }
+
+  #sendFiltered(isRevised: boolean): void {
+    const client = new FilteredBody(this, this)
+    sendReply(this.#reply!, { x: this.x, client, isRevised })
+    if (client.isWaiting) this.timer.waitFor('filter', FILTER_WAIT_MS)
+    else this.finish()
+  }
+
+  onFiltered(): void {
+    this.finish()
+  }
+
+  onDrain(): void {}
 
   /** Ends the flow; the response has been handed over or given up. */
   finish(): void {
@@ -181,6 +200,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     // Delivered as it came, and yet the call has failed.
     if (x.upstreamStatus >= 500 && x.result === 'success' && this.#substituting === null) x.result = 'error'
     if (x.endedMono >= context.heartbeat.dueMono) context.heartbeat.beatLate(x.endedMono)
+    if (x.responseFilters !== null) closeFilters(this)
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
     route.metrics.record(x, totalMs)
@@ -260,15 +280,20 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   fault(error: unknown): void {
     if (this.isOver) return
     const { x } = this
-    const policy = this.hook?.name ?? ''
+    const policy = x.responseFilters?.running?.name ?? this.hook?.name ?? ''
+    const isUnderWay = x.responseFilters !== null && x.responseFilters.sentBytes >= 0
     x.errorPolicy = policy
-    if (error instanceof UnreadableBody) {
+    if (!isUnderWay && error instanceof UnreadableBody) {
       this.refuse(refusal(error.code, error.message))
       return
     }
     this.context.report('policy_failed', { policy, route: this.route.id, id: x.id, error: String(error) })
     x.result = 'error'
     this.#leaveProxy()
+    if (isUnderWay) {
+      this.cut('error', 'GW_POLICY_ERROR', 'a policy of this route failed; the response is not complete')
+      return
+    }
     // The steps before the one that failed have their say, as for a refusal.
     const hooks = this.#reply === null ? this.#passedBefore(this.route.chain.response, this.hook) : null
     this.#answerFailure(faultReply(error), hooks)
@@ -327,6 +352,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (this.isOver) return
     if (waiting === 'request-body') this.refuse(isTotal ? REFUSALS.tooLong : REFUSALS.tooSlow)
     else if (waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
+    else if (waiting === 'filter') this.fault(new Error('a filter of the response did not answer in time'))
     else this.#proxy?.onOverdue(waiting, isTotal)
   }
 

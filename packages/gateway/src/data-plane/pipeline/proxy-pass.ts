@@ -195,7 +195,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       target.failures++
       if (this.#action.upstream.watchesAnswers) this.#noteFailure(target)
     }
-    if (this.#response?.isWhole === true) this.#flow.finish()
+    if (this.#response?.isWhole === true) this.#response.end(null)
     else if (!this.#canStillAnswer) this.#cut(failure.code, failure.detail)
     else if (target === null || !this.#retry(failure, target))
       this.#flow.refuse(failureReply(this.#action.upstream, failure))

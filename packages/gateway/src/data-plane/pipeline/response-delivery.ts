@@ -12,6 +12,7 @@ import { isBodiless } from '../listener/response-head.js'
 import type { ResponseHooks } from './chain.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer } from './exchange-timer.js'
+import { type BodySink, FILTER_WAIT_MS, FilteredBody, type FilterOwner } from './filtered-body.js'
 import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
 import type { DeliveryBounds } from './route.js'
@@ -50,11 +51,15 @@ export interface DeliveryOwner extends HeldSource {
  * While the client is slow its response is read ahead, as far as there is room, so that the target's connection becomes
  * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
  */
-export class ResponseDelivery {
+export class ResponseDelivery implements FilterOwner {
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
   readonly #owner: DeliveryOwner
   readonly #bounds: DeliveryBounds
+  /** What takes the body: the client, or the filters before it. */
+  #sink: BodySink
+  /** Null where no filter changes the body. */
+  #filtered: FilteredBody | null = null
   /** Null as long as the client has kept up. */
   #slow: SlowReader | null = null
   /** Content-Length; -1 unknown. */
@@ -73,6 +78,7 @@ export class ResponseDelivery {
     this.#flow = flow
     this.#timer = flow.timer
     this.#owner = owner
+    this.#sink = flow.client
     this.#length = length
     this.#bounds = bounds
     const { chain } = flow.route
@@ -88,6 +94,10 @@ export class ResponseDelivery {
       default:
         return false
     }
+  }
+
+  get isAbandoned(): boolean {
+    return this.#progress === 'abandoned'
   }
 
   /** Whether all of the response has gone to the client. */
@@ -132,6 +142,7 @@ export class ResponseDelivery {
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
       this.#timer.waitFor('response-body', this.#bounds.idleMs)
+      this.#meetFilters()
       // The body that a GET would bring may be changed.
       if (isRead) this.#length = -1
     } else if (isRead) {
@@ -140,10 +151,18 @@ export class ResponseDelivery {
       this.#timer.waitFor('response-body', this.#bounds.idleMs)
     } else {
       this.#progress = 'held'
+      this.#meetFilters()
       // A body that came with the head is there before this runs, and goes out in one write with it.
       void READ_OVER.then(() => this.#flushHead())
     }
     if (this.#hasEnded) this.#complete()
+  }
+
+  /** All hooks are through: what they have added filters for goes through those. */
+  #meetFilters(): void {
+    if (this.#flow.x.responseFilters === null) return
+    this.#filtered = new FilteredBody(this.#flow, this)
+    this.#sink = this.#filtered
   }
 
   /** Sends a head that is held; its body is still on its way. */
@@ -153,7 +172,7 @@ export class ResponseDelivery {
     this.#progress = 'streaming'
     this.#timer.waitFor('response-body', this.#bounds.idleMs)
     if (flow.isLogged && this.#length === -1) watchEvents(flow.x)
-    flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
+    this.#sink.start(flow.x.status, flow.x.responseHeaders, this.#length)
   }
 
   /** Nothing more of it goes to the client, also of a head that is held. */
@@ -178,7 +197,7 @@ export class ResponseDelivery {
     if (x.record.capture !== null) x.record.capture.onResponseChunk(chunk)
     if (this.#progress === 'held' && chunk.length === this.#length) {
       this.#progress = 'whole'
-      flow.client.send(x.status, x.responseHeaders, chunk)
+      this.#sink.send(x.status, x.responseHeaders, chunk)
       return
     }
     if (x.responseBytes > x.responseCutoff) {
@@ -188,13 +207,16 @@ export class ResponseDelivery {
     this.#flushHead()
     if (x.record.stream !== null) (x.record.stream as EventStream).read(chunk)
     if (this.#slow?.isBehind === true) this.#slow.add(chunk)
-    else if (flow.client.write(chunk)) this.#timer.touch(this.#bounds.idleMs)
+    else if (this.#sink.write(chunk)) this.#timer.touch(this.#bounds.idleMs)
     else this.#fallBehind(chunk.length)
   }
 
   #fallBehind(bytes: number): void {
-    this.#slow ??= new SlowReader(this.#flow, this.#owner, this.#bounds)
+    // A filter that failed has ended it.
+    if (this.isAbandoned) return
+    this.#slow ??= new SlowReader(this.#flow, this.#owner, this.#sink, this.#bounds)
     this.#slow.fallBehind(bytes)
+    if (this.#filtered !== null) this.#waitForFilters(this.#filtered)
   }
 
   /** The target's response is complete. @param trailers go out with a streamed body only; null: none. */
@@ -205,12 +227,15 @@ export class ResponseDelivery {
   }
 
   #complete(): void {
-    const { x, client } = this.#flow
+    const { x } = this.#flow
     const tap = x.responseTap
     if (tap !== null) {
       x.responseTap = null
       tap.onEnd()
     }
+    const sink = this.#sink
+    // What filters still work on goes first.
+    if (this.#filtered?.isBusy === true) return
     if (this.#collector !== null) {
       this.#collector.finish(x)
       this.#reviseBody()
@@ -218,15 +243,32 @@ export class ResponseDelivery {
     }
     if (this.#trailers !== null) this.#flushHead()
     if (this.#progress === 'bodiless') {
-      client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
+      sink.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#progress === 'held') {
-      client.send(x.status, x.responseHeaders, null)
+      this.#progress = 'whole'
+      sink.send(x.status, x.responseHeaders, null)
     } else if (this.#progress === 'streaming') {
       // What it has not taken goes first.
       if (this.#slow?.isBehind === true) return
-      client.end(this.#trailers)
+      sink.end(this.#trailers)
     }
-    this.#owner.onDelivered()
+    this.#deliver()
+  }
+
+  onFiltered(): void {
+    if (this.#hasEnded) this.#deliver()
+  }
+
+  #waitForFilters({ isWaiting, isHeld }: FilteredBody): void {
+    if (isWaiting) this.#timer.waitFor('filter', FILTER_WAIT_MS)
+    else if (isHeld) this.#timer.waitFor('client', this.#bounds.idleMs)
+  }
+
+  #deliver(): void {
+    const filtered = this.#filtered
+    if (filtered === null) this.#owner.onDelivered()
+    else if (filtered.isBusy) this.#waitForFilters(filtered)
+    else if (!this.isAbandoned) this.#owner.onDelivered()
   }
 
   #reviseBody(): void {
@@ -247,20 +289,24 @@ export class ResponseDelivery {
       this.#flow.runPhase(outer.response, this, this.#reviseOuter)
       return
     }
-    const { x, client } = this.#flow
+    const { x } = this.#flow
+    this.#meetFilters()
     const body = x.responseBody!
     x.responseBytes = body.length
     if (x.record.capture !== null) x.record.capture.onResponseChunk(body)
     this.#progress = 'whole'
-    client.send(x.status, x.responseHeaders, body)
-    this.#owner.onDelivered()
+    this.#sink.send(x.status, x.responseHeaders, body)
+    this.#deliver()
   }
 
   /** The client has taken what it had. */
   onDrain(): void {
     const slow = this.#slow
-    if (this.#flow.isOver || slow === null || !slow.isBehind || !slow.onDrain()) return
-    if (this.#hasEnded) this.#complete()
+    const filtered = this.#filtered
+    if (this.#flow.isOver || filtered?.takeDrain() === true || slow === null || !slow.isBehind) return
+    if (!slow.onDrain()) {
+      if (filtered !== null) this.#waitForFilters(filtered)
+    } else if (this.#hasEnded) this.#complete()
     else {
       this.#timer.waitIn(PHASE.upstreamBody, 'response-body', this.#bounds.idleMs)
       slow.letGo()

@@ -1,11 +1,11 @@
 import type { Exchange, Reply } from '@sluice/core'
-import type { ClientStream } from '../listener/listener.js'
+import type { BodySink } from './filtered-body.js'
 import { renderProblem } from './problem.js'
 
 /** Where a reply goes. */
 interface Destination {
   readonly x: Exchange
-  readonly client: ClientStream
+  readonly client: Pick<BodySink, 'send' | 'sendHead'>
   /** Policies change bodies of this route: of a HEAD the length is not known. */
   readonly isRevised: boolean
 }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { PHASE } from '@sluice/core'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer } from './exchange-timer.js'
+import type { BodySink } from './filtered-body.js'
 import { paceDeadline } from './pace.js'
 import { ResponseBuffer } from './response-buffer.js'
 import type { DeliveryBounds } from './route.js'
@@ -26,6 +27,7 @@ export class SlowReader {
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
   readonly #source: HeldSource
+  readonly #sink: BodySink
   readonly #bounds: DeliveryBounds
   readonly #buffer: ResponseBuffer
   #isHeld = false
@@ -35,10 +37,12 @@ export class SlowReader {
   #creditMs: number
   #caughtUpAt = 0
 
-  constructor(flow: ExchangeFlow, source: HeldSource, bounds: DeliveryBounds) {
+  /** @param sink takes the body: the client, or the filters before it. */
+  constructor(flow: ExchangeFlow, source: HeldSource, sink: BodySink, bounds: DeliveryBounds) {
     this.#flow = flow
     this.#timer = flow.timer
     this.#source = source
+    this.#sink = sink
     this.#bounds = bounds
     this.#buffer = new ResponseBuffer(bounds.bufferBytes)
     this.#creditMs = bounds.idleMs
@@ -79,7 +83,7 @@ export class SlowReader {
 
   /** The credit is used up. False: the client has taken too little since it was last looked at. */
   onDue(): boolean {
-    const { unsentBytes } = this.#flow.client
+    const { unsentBytes } = this.#sink
     const taken = unsentBytes < 0 ? 0 : this.#givenBytes - unsentBytes
     if (taken <= 0) return false
     this.#givenBytes = unsentBytes
@@ -102,12 +106,11 @@ export class SlowReader {
   /** False: the client has to take that first. */
   #sendHeld(): boolean {
     const buffer = this.#buffer
-    const { client } = this.#flow
     this.#givenBytes = 0
     while (!buffer.isEmpty) {
       const block = buffer.take()
       this.#givenBytes += block.length
-      if (client.write(block)) continue
+      if (this.#sink.write(block)) continue
       if (buffer.hasRoom) this.letGo()
       return false
     }
