@@ -20,7 +20,8 @@ export class ReceivedHead {
     this.status = status
     this.fields = fields
     this.length = takeFraming(passed)
-    this.isDelimited = isFramed || this.length >= 0 || headerValue(fields, 'transfer-encoding') !== null
+    const hasEnd = isFramed || this.length >= 0 || status === 204 || status === 304
+    this.isDelimited = hasEnd || headerValue(fields, 'transfer-encoding') !== null
     passed.push('x-request-id', '')
     this.#passed = passed
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Policy, Step } from '@sluice/core'
 import { until } from '../../testing/gateway.js'
 import { cacheBench } from './testing.js'
 
@@ -190,4 +191,40 @@ test('a body that a step behind has made is kept, and one that a step before mak
   assert.notEqual(second.outer, first.outer)
   const head = await ask('/b', { method: 'HEAD' })
   assert.match(head.headers['cache-status'] as string, /fwd=uri-miss$/)
+})
+
+test('bodies that are filtered behind the cache are not kept, those that are filtered before it are', async (t) => {
+  const write = (piece: Uint8Array): Uint8Array =>
+    Buffer.from(Buffer.from(piece).toString().replaceAll('secret', '******'))
+  const filter = {
+    name: 'filtering',
+    keepsLength: true,
+    begin: () => true,
+    write,
+    end: () => null,
+    close: () => {},
+  }
+  const step: Step = {
+    name: 'filtering',
+    onResponse(x) {
+      x.filterResponse(filter)
+      return null
+    },
+  }
+  const policy: Policy = {
+    name: 'filtering',
+    summary: '',
+    schema: {} as Policy['schema'],
+    compile: () => step,
+  }
+  for (const place of ['before', 'behind']) {
+    const { ask, seen } = await cacheBench(
+      t,
+      (_, res) => res.writeHead(200, FRESH).end('a secret'),
+      {},
+      { [place]: [['filtering', {}]], policies: [policy] },
+    )
+    for (let i = 0; i < 2; i++) assert.equal((await ask('/a')).text, 'a ******', place)
+    assert.equal(seen.length, place === 'before' ? 1 : 2)
+  }
 })

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import type { TestContext } from 'node:test'
+import type { Catalog, Policy } from '@sluice/core'
 import { catalog } from '@sluice/policies'
 import { startGateway, type TestGateway, TIMEOUTS } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
@@ -40,8 +41,12 @@ export async function cacheBench(
   t: TestContext,
   handler: (req: http.IncomingMessage, res: http.ServerResponse, count: number) => void,
   config: object = {},
-  around: { readonly before?: Uses; readonly behind?: Uses } = {},
+  around: { readonly before?: Uses; readonly behind?: Uses; readonly policies?: readonly Policy[] } = {},
 ): Promise<CacheBench> {
+  const more = (around.policies ?? []).map((policy): [string, Policy] => [policy.name, policy])
+  const known: Catalog = Object.assign(new Map([...catalog, ...more]), {
+    ...(catalog.bodies && { bodies: catalog.bodies }),
+  })
   const seen: SeenRequest[] = []
   const origin = await httpOrigin(t, (req, res) => {
     seen.push({ method: req.method!, url: req.url!, headers: req.headers })
@@ -53,7 +58,7 @@ export async function cacheBench(
     ...{ id: `${use}-${i}`, use, with: options, when: null, onError: 'fail' as const },
   }))
   const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS, retry: { attempts: 0 } }]
-  const gateway = await startGateway(t, { upstreams, routes: [{ id: 'all', policies }] }, { catalog })
+  const gateway = await startGateway(t, { upstreams, routes: [{ id: 'all', policies }] }, { catalog: known })
   const ask = (path: string, asked: Asked = {}): Promise<Answer> => request(gateway.port, path, asked)
   return { gateway, seen, ask }
 }

@@ -84,6 +84,8 @@ export class Keeper {
   }
 
   #storableAs(x: Exchange, visit: Visit): Freshness | null {
+    // A filter of a step behind the cache changes what clients get, and nobody would on a hit.
+    if (x.responseFilters !== null) return null
     if (!x.attempts.isDelimited || x.responseLength > this.#settings.maxObject) return null
     // Somebody behind the cache has decided who that is.
     if ((x.consumer?.id ?? null) !== visit.consumer || !this.#isCurrent(visit)) return null

@@ -9,6 +9,7 @@ const UNKEPT: ReadonlySet<string> = new Set([
   'content-length',
   'proxy-authenticate',
   'proxy-authentication-info',
+  'proxy-authorization',
   'surrogate-key',
   'x-request-id',
 ])
