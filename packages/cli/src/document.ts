@@ -6,6 +6,7 @@ import {
   loadBodyLanguages,
   loadDocument,
   readDocumentFile,
+  readPlugins,
 } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from './failure.js'
@@ -44,14 +45,14 @@ async function stdinText(): Promise<string> {
   }
 }
 
-/** Checks a document with the compiler that the gateway has. */
-export function checkDocument(source: DocumentSource): LoadResult {
-  return loadDocument(source, { catalog, env: process.env })
+/** Checks a document with the compiler that the gateway has. Its plugins are imported, each on a thread of its own. */
+export async function checkDocument(source: DocumentSource): Promise<LoadResult> {
+  return loadDocument(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
 }
 
 /** Loads a document; its warnings go to stderr. @throws Failure with every mistake. */
-export function loadSource(source: DocumentSource): ConfigBundle {
-  const result = checkDocument(source)
+async function loadSource(source: DocumentSource): Promise<ConfigBundle> {
+  const result = await checkDocument(source)
   if (!result.ok) throw new Failure(EXIT.invalid, result.diagnostics.map(formatDiagnostic).join('\n'))
   for (const warning of result.warnings) say(formatDiagnostic(warning))
   return result.bundle

@@ -11,9 +11,7 @@ export interface Unavailable {
 }
 
 /** Everything in the document that is not available yet; a capability that arrives removes its rows. */
-export const UNAVAILABLE: readonly Unavailable[] = [
-  { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
-]
+export const UNAVAILABLE: readonly Unavailable[] = []
 
 /** Policies that a later version brings; a name that the catalog has is available whatever stands here. */
 export const COMING_POLICIES: ReadonlySet<string> = new Set([

@@ -19,6 +19,7 @@ export type PlanPart =
   | 'drain'
   | 'overload'
   | 'state'
+  | 'plugin'
   | 'reference'
 
 /** One part of a plan that is new, different or gone. */
@@ -132,5 +133,6 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('drain', '', same(plan.drain))
   add('overload', '', same(plan.overload))
   if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })
+  for (const { name, version, digest } of plan.plugins) add('plugin', name, same({ version, digest }))
   return parts
 }

@@ -14,6 +14,7 @@ import type {
   UpstreamPlan,
 } from './plan.js'
 import { mapTexts } from './plan-text.js'
+import { describedCatalog } from './plugins/plugin-set.js'
 import { withoutFolder } from './reference/folder.js'
 import { adminSchema, listenerSchema } from './schema/listener.js'
 import { logSchema } from './schema/log.js'
@@ -24,7 +25,8 @@ import { upstreamSchema } from './schema/upstream.js'
  * The plan as it may be shown: secrets written into the document are masked, references stand as written. The
  * configuration of a policy that the catalog does not have is masked as a whole. Relative paths stand as written.
  */
-export function displayPlan(plan: Plan, catalog: Catalog): Plan {
+export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
+  const catalog = describedCatalog(ownCatalog, plan.plugins)
   const shown = {
     ...plan,
     listeners: plan.listeners.map((listener) => maskSecrets(listenerSchema, listener) as ListenerPlan),

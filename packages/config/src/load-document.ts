@@ -12,6 +12,7 @@ import { formatPath, valueAt } from './document-path.js'
 import { type Overrides, withOverrides } from './overrides.js'
 import type { ConfigBundle } from './plan.js'
 import { planOf } from './planning/document-plan.js'
+import { describedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 import { writtenPolicies } from './policy-uses.js'
 import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
@@ -34,6 +35,8 @@ export interface LoadOptions {
   /** Reads the end of such a file, a character for each byte; from the file system when absent. */
   readonly readEnd?: ReadFile
   readonly overrides?: Overrides
+  /** The plugins that the document names, as `readPlugins` has found them; those that are missing are of another machine. */
+  readonly plugins?: PluginSet
 }
 
 /** A bundle, or everything that is wrong with the document. */
@@ -41,6 +44,7 @@ export type LoadResult =
   | { readonly ok: true; readonly bundle: ConfigBundle; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
+const NO_PLUGINS: PluginSet = new Map()
 /** Largest file that a document names, in bytes. */
 const MAX_FILE_BYTES = 1024 * 1024
 /** The metadata of a database is within it. */
@@ -48,7 +52,8 @@ const END_BYTES = 128 * 1024
 
 /** Turns the text of a document into a plan, or says everything that is wrong with it. Never throws. */
 export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
-  const { catalog, env, overrides = {} } = options
+  const { env, overrides = {}, plugins = NO_PLUGINS } = options
+  const catalog = describedCatalog(options.catalog, usablePlugins(plugins))
   const {
     readFile = (path) => readTextFile(path, MAX_FILE_BYTES),
     readEnd = (path) => readFileEnd(path, END_BYTES),
@@ -69,12 +74,12 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
     readEnd: (path: string) => readEnd(resolve(folder, path)),
     exists: options.readFile === undefined ? existsSync : () => false,
   }
-  if (sound !== null) inspect({ ...sound, ...files, whole: resolved, catalog, report })
+  if (sound !== null) inspect({ ...sound, ...files, whole: resolved, catalog, plugins, report })
   const diagnostics = report.diagnostics()
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
   return {
     ok: true,
-    bundle: bundleOf(anchorPaths(kept, catalog, values), sound.document, { catalog, values, taken }),
+    bundle: bundleOf(anchorPaths(kept, catalog, values), sound.document, { catalog, plugins, values, taken }),
     warnings: diagnostics,
   }
 }
@@ -115,13 +120,13 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
 function bundleOf(
   kept: unknown,
   document: Document,
-  context: { catalog: Catalog; values: ReferenceValues; taken: TakenTexts },
+  context: { catalog: Catalog; plugins: PluginSet; values: ReferenceValues; taken: TakenTexts },
 ): ConfigBundle {
   fillDefaults(documentSchema, kept, document)
   for (const policy of writtenPolicies(kept)) {
     const schema = context.catalog.get(policy.use)?.schema
     if (schema !== undefined) fillDefaults(schema, policy.with, valueAt(document, [...policy.path, 'with']))
   }
-  const plan = planOf(kept as Document, context.taken)
+  const plan = planOf(kept as Document, context.taken, usablePlugins(context.plugins))
   return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
 }

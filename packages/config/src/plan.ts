@@ -1,9 +1,13 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
+import type { DrainPlan, OverloadPlan } from './plan-overload.js'
+import type { PluginPlan } from './plan-plugin.js'
 import type { StatePlan } from './plan-state.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
 export type * from './plan-log.js'
+export type * from './plan-overload.js'
+export type * from './plan-plugin.js'
 export type * from './plan-state.js'
 export type * from './plan-upstream.js'
 export type * from './plan-websocket.js'
@@ -32,6 +36,8 @@ export interface Plan {
   readonly overload: OverloadPlan
   /** Null: nothing is shared with other gateways. */
   readonly state: StatePlan | null
+  /** In the order of the document. */
+  readonly plugins: readonly PluginPlan[]
 }
 
 /** A plan with the values of its references; what the supervisor hands to the workers. */
@@ -385,20 +391,4 @@ export interface PolicyUse {
   readonly with: unknown
   readonly when: string | null
   readonly onError: 'fail' | 'continue'
-}
-
-/** When a worker refuses requests because it has more than it can serve. */
-export interface OverloadPlan {
-  /** Delay of the event loop, ms; 0: no limit. */
-  readonly maxLoopDelayMs: number
-  /** Requests in flight, per worker; null: no limit. */
-  readonly maxInFlight: number | null
-  readonly retryAfterMs: number
-}
-
-export interface DrainPlan {
-  /** Time between readiness 503 and the listeners closing. */
-  readonly delayMs: number
-  /** Longest wait for requests in flight. */
-  readonly timeoutMs: number
 }

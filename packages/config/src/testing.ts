@@ -13,3 +13,5 @@ export function loadOrThrow(
   if (result.ok) return result.bundle
   throw new Error(result.diagnostics.map(formatDiagnostic).join('\n'))
 }
+
+export { installPackage, policyCode, type WrittenPackage } from './plugins/testing.js'

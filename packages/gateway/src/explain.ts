@@ -157,7 +157,7 @@ async function routeOf(
 ): Promise<ExplainedRoute> {
   const policies = inChainOrder(plan.policies, context.catalog)
   const verdicts = policies.map(({ when }) => policyVerdict(when, x, context.catalog))
-  const requirements = await requirementsOf(policies, context.catalog)
+  const requirements = await requirementsOf(policies, { plan: context.shown, catalog: context.catalog })
   const shownPolicies = inChainOrder(shown.policies, context.catalog)
   return {
     id: shown.id,

@@ -4,6 +4,7 @@ export { type ExplainedRequest, type Explanation, explainRequest } from './expla
 export type { Tier } from './supervisor/sizing.js'
 export { StartError } from './supervisor/start-error.js'
 export { type SupervisorOptions, startSupervisor } from './supervisor/start-supervisor.js'
+export type { PluginStatus } from './supervisor/status.js'
 export type { Supervisor } from './supervisor/supervisor.js'
 export { LOG_FORMAT_ENV } from './telemetry/operation-log.js'
 export { workerEntry } from './worker/entry.js'

@@ -8,21 +8,21 @@ import {
   policyDiagnostics,
   resolvePlan,
 } from '@sluice/config'
-import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { checkDocument, readDocument } from '../document.js'
 import { EXIT } from '../failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
+import { mistakesOf } from '../plugins/compile-trial.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
   const source = await readDocument(config)
-  const result = checkDocument(source)
+  const result = await checkDocument(source)
   const mistakes: readonly Diagnostic[] = result.ok
     ? [
-        ...policyDiagnostics(source, await policyMistakes(result.bundle, catalog), catalog),
+        ...policyDiagnostics(source, await mistakesOf(result.bundle), catalog),
         ...documentDiagnostics(source, await moduleMistakes(result.bundle)),
       ]
     : result.diagnostics

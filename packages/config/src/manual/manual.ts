@@ -12,17 +12,25 @@ export function manual(introduction: string, exampleOf: (chapter: Chapter) => st
 }
 
 /** What the validator knows and refuses, with what to write instead. */
+function unavailableTable(): string[] {
+  if (UNAVAILABLE.length === 0) return []
+  const rows = UNAVAILABLE.map((row) => `| ${nameOf(row)} | ${cell(row.remedy)} |`)
+  return [
+    'These keys and values are known and refused.\n',
+    '| what | instead |',
+    '| --- | --- |',
+    ...rows,
+    '',
+  ]
+}
+
 function comingSection(): string {
   const policies = [...COMING_POLICIES].map((name) => `\`${name}\``).join(', ')
   return [
     '## Not available yet\n',
-    'These keys and values are known and refused.\n',
-    '| what | instead |',
-    '| --- | --- |',
-    ...UNAVAILABLE.map((row) => `| ${nameOf(row)} | ${cell(row.remedy)} |`),
-    '',
+    ...unavailableTable(),
     `These policies are known by name and refused: ${policies}.\n`,
-    'So are the commands `gw history`, `gw rollback`, `gw top`, `gw plugin` and `gw deploy kubernetes`: this version has none of them.\n',
+    'So are the commands `gw history`, `gw rollback`, `gw top` and `gw deploy kubernetes`: this version has none of them.\n',
   ].join('\n')
 }
 

@@ -1,5 +1,5 @@
 import { parseDuration } from '@sluice/core'
-import type { DrainPlan, OverloadPlan, Plan } from '../plan.js'
+import type { DrainPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
 import { adminPlan, listenerPlan } from './listener-plan.js'
@@ -12,9 +12,10 @@ import { upstreamPlan } from './upstream-plan.js'
 /**
  * The plan of a document that has been checked and whose defaults are filled.
  * @param taken what stands in the document where the plan has the value of a reference.
+ * @param plugins those that the document names.
  * @throws Error when the document was not checked.
  */
-export function planOf(document: Document, taken: TakenTexts): Plan {
+export function planOf(document: Document, taken: TakenTexts, plugins: readonly PluginPlan[] = []): Plan {
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
@@ -29,6 +30,7 @@ export function planOf(document: Document, taken: TakenTexts): Plan {
     drain: drainPlan(document.drain),
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
+    plugins,
   }
 }
 

@@ -108,11 +108,19 @@ export const documentSchema = object(
     }),
     log: logSchema,
     metrics,
-    plugins: Type.Array(Type.String({ minLength: 1, maxLength: 214 }), {
-      default: [],
-      maxItems: 100,
-      description: 'npm packages with more policies.',
-    }),
+    plugins: Type.Array(
+      Type.String({
+        pattern: '^(\\./.|[a-z0-9@~-])',
+        maxLength: 214,
+        expects: 'the name of an npm package, or a folder that begins with ./',
+      }),
+      {
+        default: [],
+        maxItems: 100,
+        description:
+          'npm packages with more policies, looked up in `node_modules` of the folder of the document and of those above it, then where the gateway is installed; with `./` a folder below that of the document. Their code runs with the rights of the gateway.',
+      },
+    ),
     state: Type.Optional(stateSchema),
     drain,
     overload,

@@ -6,6 +6,7 @@ import type { Inspection } from './inspection.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
+import { checkPlugins } from './plugin-check.js'
 import { checkPolicies, checkUnused } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
@@ -17,6 +18,7 @@ export function inspect(inspection: Inspection): void {
   checkAvailability(inspection)
   checkListeners(inspection)
   checkUpstreams(inspection)
+  checkPlugins(inspection)
   checkPolicies(inspection)
   checkBodyPaths(inspection)
   checkRoutes(inspection)

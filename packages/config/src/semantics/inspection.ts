@@ -1,5 +1,6 @@
 import type { Catalog } from '@sluice/core'
 import type { Origins } from '../check/origins.js'
+import type { PluginSet } from '../plugins/plugin-set.js'
 import type { Report } from '../report.js'
 import type { Document } from '../schema/document.js'
 import type { ReadFile } from '../text-file.js'
@@ -12,7 +13,10 @@ export interface Inspection {
   readonly origins: Origins
   /** The whole document with its references resolved, sound or not. */
   readonly whole: unknown
+  /** With the policies of plugins. */
   readonly catalog: Catalog
+  /** What became of the names under `plugins`. */
+  readonly plugins: PluginSet
   /** The folder of the document, absolute; relative files are read there. */
   readonly folder: string
   readonly readFile: ReadFile

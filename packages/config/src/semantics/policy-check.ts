@@ -1,4 +1,5 @@
 import { COMING_POLICIES } from '../availability.js'
+import { usablePlugins } from '../plugins/plugin-set.js'
 import { writtenPolicies } from '../policy-uses.js'
 import { suggestion } from '../spelling.js'
 import { checkChains } from './chain-check.js'
@@ -11,7 +12,9 @@ export function checkPolicies(inspection: Inspection): void {
   checkChains(inspection)
 }
 
-function checkNames({ whole, catalog, report }: Inspection): void {
+function checkNames({ whole, document, catalog, plugins, report }: Inspection): void {
+  // A name that nobody knows may be one of a plugin that could not be loaded.
+  if (usablePlugins(plugins).length < new Set(document.plugins).size) return
   const known = [...catalog.keys()]
   for (const { path, use } of writtenPolicies(whole)) {
     const location = [...path, 'use']

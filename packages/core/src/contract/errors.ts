@@ -292,6 +292,11 @@ export const ERRORS = {
     title: 'Condition failed',
     when: 'A condition of a policy could not be evaluated for this request.',
   },
+  GW_POLICY_REFUSED: {
+    status: 403,
+    title: 'Refused by a policy',
+    when: 'A policy of a plugin refuses the request, for the reason that the detail says; it may choose another status.',
+  },
   GW_POLICY_ERROR: {
     status: 500,
     title: 'Policy failed',

@@ -180,6 +180,9 @@ export const OPENAPI_SCHEMAS = {
     listeners: listOf(ref('Listener')),
     admin: { anyOf: [object({ address: text, url: text }), { type: 'null' }] },
     lastRollout: { anyOf: [ref('Rollout'), { type: 'null' }] },
+    plugins: listOf(
+      object({ name: text, version: text, contract: text, entry: text, policies: listOf(text) }),
+    ),
     warnings: listOf(text),
   }),
 }

@@ -1,14 +1,20 @@
 import { type ConfigBundle, conceal, type PolicyMistake, resolvePlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import { ChainCompiler } from '../compile/chain.js'
-import { withTrialEnv } from './trial-env.js'
+import { withPlugins } from './trial-env.js'
 
 /**
  * Policies of a plan that do not compile, though their parameters have the right form: a key that is too short, a file
  * that is not there, an expression with a mistake. A gateway would refuse the document.
+ * @param announce hears what code of plugins is about to run.
+ * @throws Error naming the plugin that cannot be loaded.
  */
-export function policyMistakes(bundle: ConfigBundle, catalog: Catalog): Promise<readonly PolicyMistake[]> {
-  return withTrialEnv(catalog, async (env) => {
+export function policyMistakes(
+  bundle: ConfigBundle,
+  ownCatalog: Catalog,
+  announce: (what: string) => Promise<void> = async () => {},
+): Promise<readonly PolicyMistake[]> {
+  return withPlugins({ plan: bundle.plan, catalog: ownCatalog, announce }, async (env, catalog) => {
     const chains = new ChainCompiler(catalog, env, () => {})
     const mistakes: PolicyMistake[] = []
     for (const { id: route, policies } of resolvePlan(bundle).routes) {

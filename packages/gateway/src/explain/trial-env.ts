@@ -1,7 +1,9 @@
+import type { Plan } from '@sluice/config'
 import type { Catalog, CompileEnv } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
+import { PluginTable, type PluginTableOptions } from '../plugins/plugin-table.js'
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
 
@@ -16,5 +18,25 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
   } finally {
     for (const close of closers) close()
     await threads.close()
+  }
+}
+
+/** What a trial with plugins needs. */
+interface PluginTrial extends Pick<PluginTableOptions, 'announce'> {
+  readonly plan: Plan
+  readonly catalog: Catalog
+}
+
+/** The same with the policies of the plan's plugins in the catalog. @throws Error naming one that cannot be loaded. */
+export async function withPlugins<T>(
+  { plan, catalog, announce }: PluginTrial,
+  work: (env: CompileEnv, catalog: Catalog) => Promise<T>,
+): Promise<T> {
+  const plugins = new PluginTable({ worker: 0, announce })
+  try {
+    const extended = await plugins.extend(catalog, plan.plugins)
+    return await withTrialEnv(extended, (env) => work(env, extended))
+  } finally {
+    plugins.close()
   }
 }

@@ -1,5 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type DocumentSource, loadBodyLanguages, loadDocument, type Overrides } from '@sluice/config'
+import {
+  type DocumentSource,
+  loadBodyLanguages,
+  loadDocument,
+  type Overrides,
+  readPlugins,
+} from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 
 /** What the thread is started with. */
@@ -13,7 +19,8 @@ export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
   const check = async (source: DocumentSource): Promise<void> => {
     await loadBodyLanguages(source.text, catalog)
-    parentPort!.postMessage(loadDocument(source, settings))
+    const plugins = await readPlugins(source, catalog)
+    parentPort!.postMessage(loadDocument(source, { ...settings, plugins }))
   }
   parentPort!.on('message', (source: DocumentSource) => void check(source))
 }

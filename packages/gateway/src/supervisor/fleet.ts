@@ -25,6 +25,8 @@ export interface FleetOptions {
 export class Fleet {
   readonly #options: FleetOptions
   #epoch = 0
+  /** Entry to digest of the plugins that workers may have imported. */
+  #imported = new Map<string, string>()
 
   constructor(options: FleetOptions) {
     this.#options = options
@@ -52,9 +54,28 @@ export class Fleet {
       pool.slots.length > 0 || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
+    if (this.#takesNewProcesses(bundle.plan)) return this.#renew(assignment)
     const result = await rollOut(assignment, await pool.participants())
     if (result.kind === 'rolled-back') return result.objections
     await pool.commit(assignment)
+    return []
+  }
+
+  /** Node.js imports a module once: a process that has the code of a plugin cannot have that of another version. */
+  #takesNewProcesses({ plugins }: Plan): boolean {
+    const isChanged = plugins.some(({ entry, digest }) => (this.#imported.get(entry) ?? digest) !== digest)
+    for (const { entry, digest } of plugins) if (!isChanged) this.#imported.set(entry, digest)
+    return isChanged
+  }
+
+  /** Has new processes serve the bundle. The first is the test: when it cannot, nothing has changed. */
+  async #renew(assignment: Assignment): Promise<readonly Objection[]> {
+    const { pool, log } = this.#options
+    const { plan } = assignment.bundle
+    const refusal = await pool.renew(assignment, plan.drain.timeoutMs)
+    if (refusal !== null) return [{ worker: 1, reason: refusal }]
+    log.info('workers.replaced', { because: 'a plugin has changed' })
+    this.#imported = new Map(plan.plugins.map(({ entry, digest }) => [entry, digest]))
     return []
   }
 

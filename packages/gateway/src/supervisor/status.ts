@@ -1,3 +1,4 @@
+import type { PluginPlan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { RolloutReport } from './apply-result.js'
 import type { Origin } from './deploy-history.js'
@@ -20,8 +21,32 @@ export interface SupervisorStatus {
   readonly listeners: readonly ListenerStatus[]
   readonly admin: { readonly address: string; readonly url: string } | null
   readonly lastRollout: RolloutReport | null
+  /** The plugins of the document that serves. */
+  readonly plugins: readonly PluginStatus[]
   /** What an operator should know: the last good document serves, the document has warnings. */
   readonly warnings: readonly string[]
+}
+
+/** A plugin whose policies can be used. */
+export interface PluginStatus {
+  readonly name: string
+  readonly version: string
+  /** Of the contract. */
+  readonly contract: string
+  /** The module that was imported. */
+  readonly entry: string
+  readonly policies: readonly string[]
+}
+
+/** Plugins as the status shows them. */
+export function pluginStatuses(plugins: readonly PluginPlan[]): PluginStatus[] {
+  return plugins.map(({ name, version, contract, entry, policies }) => ({
+    name,
+    version,
+    contract,
+    entry,
+    policies: policies.map((policy) => policy.name),
+  }))
 }
 
 /** One worker process. */

@@ -23,7 +23,7 @@ import { logSamples } from './log-samples.js'
 import { METRICS_HELP } from './metrics-help.js'
 import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
-import type { ListenerStatus, SupervisorStatus } from './status.js'
+import { type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
 import type { DrainedFile } from './targets/drained-file.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
@@ -218,6 +218,7 @@ export class Supervisor implements AdminBackend {
       listeners: this.#listeners(),
       admin: admin === undefined || url === null ? null : { address: admin.address, url },
       lastRollout: this.#deployment.lastRollout,
+      plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
       warnings: this.#warnings(),
     }
   }

@@ -97,6 +97,8 @@ export class WorkerHandle implements Participant {
   #lastId = 0
   #outages: readonly TargetOutage[] = []
   #lastSeenMono = performance.now()
+  /** What code of a plugin it was about to run while it prepares; null when it is not. */
+  #doing: string | null = null
   #isUp = false
   /** Set once the process has ended; nothing is asked of it any more. */
   #endReason: string | null = null
@@ -210,7 +212,7 @@ export class WorkerHandle implements Participant {
   /** Ends the process at once. SIGKILL, because it also ends a process that is stopped or whose event loop hangs. */
   kill(reason: string): void {
     if (this.#endReason !== null) return
-    this.killReason ??= reason
+    this.killReason ??= this.#withDoing(reason)
     this.isReady = false
     this.#process.process.kill('SIGKILL')
   }
@@ -235,7 +237,8 @@ export class WorkerHandle implements Participant {
     if (this.#endReason !== null) return Promise.resolve({ kind: 'failed', id, reason: this.#endReason })
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#settle({ kind: 'failed', id, reason: `no answer to ${question.kind} within ${deadlineMs} ms` })
+        const reason = this.#withDoing(`no answer to ${question.kind} within ${deadlineMs} ms`)
+        this.#settle({ kind: 'failed', id, reason })
       }, deadlineMs)
       this.#questions.set(id, (answer) => {
         clearTimeout(timer)
@@ -260,6 +263,10 @@ export class WorkerHandle implements Participant {
       this.#greet(true)
       return
     }
+    if (message.kind === 'doing') {
+      this.#doing = message.what
+      return
+    }
     if (message.kind === 'heartbeat') {
       this.lastBeat = message
       this.lastLog = message.log
@@ -269,9 +276,14 @@ export class WorkerHandle implements Participant {
       this.#send({ kind: 'state', id: message.id, results: this.answerState(message.calls) })
       return
     }
+    if (message.kind === 'prepared' || message.kind === 'failed') this.#doing = null
     if (message.kind === 'samples' || message.kind === 'drained') this.lastSamples = message.samples
     if (message.kind === 'drained') this.lastLog = message.log
     this.#settle(message)
+  }
+
+  #withDoing(reason: string): string {
+    return this.#doing === null ? reason : `${reason}; it was ${this.#doing}`
   }
 
   #settle(answer: Answer): void {

@@ -6,7 +6,7 @@ import type { Sample } from '../telemetry/sample.js'
 import type { ResponsesQuestion, TargetOutage } from '../worker/messages.js'
 import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
-import type { Assignment, Participant } from './rollout.js'
+import type { Assignment, Participant, Refusal } from './rollout.js'
 import { SpareWorker } from './spare-worker.js'
 import { watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
@@ -93,7 +93,7 @@ export class WorkerPool {
   /** Makes a bundle the one that every worker has to serve. Resolves when the workers that voted are ready. */
   async commit(assignment: Assignment): Promise<void> {
     this.#current = assignment
-    await Promise.all(this.#slots.map((slot) => slot.refresh()))
+    await this.#refresh()
   }
 
   /** Waits until every slot is filled and serves; false when the deadline came first or a slot was given up. */
@@ -120,6 +120,31 @@ export class WorkerPool {
       const last = await slot.replace()
       void last?.drain(drainMs)
     }
+  }
+
+  /**
+   * Brings a bundle into service in new processes, which take the places of the old ones in turn. Null: it serves; else
+   * why the first of them could not, and the old ones serve what they did.
+   */
+  async renew(assignment: Assignment, drainMs: number): Promise<Refusal> {
+    const before = this.#current
+    this.#current = assignment
+    for (const slot of [...this.#slots]) {
+      if (this.#isEnding) return 'the gateway ends'
+      const last = await slot.replace()
+      if (last === null && slot === this.#slots[0]) {
+        this.#current = before
+        await this.#refresh()
+        return slot.refusal
+      }
+      void last?.drain(drainMs)
+    }
+    await this.#refresh()
+    return null
+  }
+
+  async #refresh(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => slot.refresh()))
   }
 
   /** From now on every worker answers readiness probes with 503, also one that is started later. */

@@ -32,6 +32,8 @@ export class WorkerSlot {
   readonly worker: number
   restarts = 0
   state: SlotState = 'stopped'
+  /** Why a worker could not serve what was current, the last time. */
+  refusal = 'the worker did not come up; see the log'
 
   readonly #seams: SlotSeams
   readonly #budget = new RestartBudget(() => performance.now())
@@ -113,6 +115,7 @@ export class WorkerSlot {
       if (current === null || handle.epoch === current.epoch) return true
       const refusal = (await handle.prepare(current)) ?? (await handle.activate(current.epoch))
       if (refusal !== null) {
+        this.refusal = refusal
         this.#seams.log.error('worker.refused', { worker: this.worker, pid: handle.pid, reason: refusal })
         return false
       }

@@ -101,6 +101,7 @@ export function planOf(overrides: PlanOverrides): Plan {
     drain: { delayMs: 0, timeoutMs: 5000 },
     overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
     state: overrides.state ?? null,
+    plugins: [],
   }
 }
 

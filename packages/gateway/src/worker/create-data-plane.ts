@@ -20,6 +20,7 @@ import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
 import { WebSockets } from '../data-plane/websocket/websockets.js'
+import { PluginTable } from '../plugins/plugin-table.js'
 import { valkeySamples } from '../state/state-samples.js'
 import { ValkeyStore } from '../state/valkey/valkey-store.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
@@ -58,6 +59,8 @@ export interface DataPlaneOptions {
   readonly descriptors?: number
   /** False: listeners cost some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
   readonly isReceiveBounded?: boolean
+  /** Hears what code of plugins is about to run; default: nobody. */
+  readonly announce?: (what: string) => Promise<void>
 }
 
 /** How often a drain looks whether the last request has ended. */
@@ -89,6 +92,7 @@ class WorkerDataPlane implements DataPlane {
   readonly responses: WorkerResponses
   readonly #network: Network
   readonly #log: WorkerLog
+  readonly #plugins: PluginTable
   readonly #context
   readonly #admission = new Admission()
   readonly #gate: GatewayGate
@@ -114,6 +118,10 @@ class WorkerDataPlane implements DataPlane {
     )
     this.#memory = options.memory ?? new MemoryStore()
     this.#network = options.network ?? systemNetwork()
+    this.#plugins = new PluginTable({
+      worker: options.worker,
+      announce: options.announce ?? (async () => {}),
+    })
     this.#log = new WorkerLog({ ...options, digest: () => this.digest ?? '' })
     this.#context = {
       wheel: new TimerWheel(),
@@ -147,7 +155,7 @@ class WorkerDataPlane implements DataPlane {
 
   async prepare(bundle: ConfigBundle): Promise<Prepared> {
     const plan = resolvePlan(bundle)
-    const { catalog } = this.#options
+    const catalog = await this.#plugins.extend(this.#options.catalog, plan.plugins)
     const snapshot = await compileSnapshot(plan, bundle.digest, {
       catalog,
       shared: this.#shared,
@@ -160,9 +168,10 @@ class WorkerDataPlane implements DataPlane {
     })
     for (const upstream of snapshot.upstreams.values()) this.#outages.applyTo(upstream)
     const opened: OpenListener[] = []
+    const logged = { plan, values: bundle.values, catalog }
     let sink: LogSink | null = null
     try {
-      sink = this.#log.open(plan, bundle.values)
+      sink = this.#log.open(logged)
       await sink?.opened
       const settings = this.#settingsOf(plan)
       for (const listener of plan.listeners) {
@@ -175,7 +184,7 @@ class WorkerDataPlane implements DataPlane {
     this.#bound(opened)
     return {
       activate: () => {
-        if (sink !== null) this.#log.switchTo(sink, plan, bundle.values)
+        if (sink !== null) this.#log.switchTo(sink, logged)
         this.#activate(snapshot, opened)
       },
       discard: () => this.#discard(snapshot, opened, sink),
@@ -368,6 +377,7 @@ class WorkerDataPlane implements DataPlane {
     this.#context.wheel.close()
     this.#shared.clear()
     await this.#threads.close()
+    this.#plugins.close()
     return cut
   }
 

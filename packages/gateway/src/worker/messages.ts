@@ -11,6 +11,7 @@ import type { Sample } from '../telemetry/sample.js'
  *                                     ◄── hello
  *     seat(worker)                    ──►
  *     prepare(epoch, bundle)            ──► prepared | failed
+ *                                     ◄── doing(what), while it prepares with plugins
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
  *                                     ◄── heartbeat, every 500 ms
@@ -70,7 +71,13 @@ export interface TargetOutage {
 }
 
 /** Everything a worker says. */
-export type FromWorker = { readonly kind: 'hello' } | HeartbeatMessage | StateMessage | Answer
+export type FromWorker = { readonly kind: 'hello' } | DoingMessage | HeartbeatMessage | StateMessage | Answer
+
+/** What code of a plugin it is about to run: should it hang there, nobody else could say. */
+export interface DoingMessage {
+  readonly kind: 'doing'
+  readonly what: string
+}
 
 /** Calls of the store that the supervisor holds for all workers; the `id` is the worker's own. */
 export interface StateMessage {

@@ -18,6 +18,8 @@ export interface PlaneSurroundings {
   readonly heartbeat: Heartbeat
   /** What all workers of the gateway share. */
   readonly memory: StateStore
+  /** Tells the supervisor what is about to run; resolves when the message has left. */
+  readonly announce: (what: string) => Promise<void>
 }
 
 /** Makes the data plane once the worker knows which one it is. */
@@ -107,6 +109,7 @@ export class WorkerLife {
       loopLagMs: () => vitals.lag.longestMs,
       heartbeat: this.#heartbeat,
       memory: this.#memory,
+      announce,
     })
     this.#preparation = new Preparation(this.#plane)
   }
@@ -204,4 +207,11 @@ function turnLoop(): void {
 /** A message that cannot leave has no reader: the channel's end is dealt with where `disconnect` is heard. */
 function say(message: FromWorker): void {
   if (process.connected) process.send!(message, () => {})
+}
+
+function announce(what: string): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send!({ kind: 'doing', what } satisfies FromWorker, () => resolve())
+    else resolve()
+  })
 }

@@ -7,7 +7,6 @@ import { SwitchedSink } from './switched-sink.js'
 
 /** What the log of a worker needs to know of it. */
 export interface WorkerLogOptions {
-  readonly catalog: Catalog
   readonly worker: number
   readonly version: string
   readonly report: (event: string, fields: object) => void
@@ -17,6 +16,14 @@ export interface WorkerLogOptions {
 
 /** Longest time a log sink may take to write out what it holds. */
 const CLOSE_MS = 5000
+
+/** A bundle as its log sees it. */
+export interface LoggedBundle {
+  readonly plan: Plan
+  readonly values: ConfigBundle['values']
+  /** With the policies of plugins. */
+  readonly catalog: Catalog
+}
 
 /** The traffic log of a worker; a bundle that asks for another one exchanges its sink. */
 export class WorkerLog {
@@ -39,9 +46,10 @@ export class WorkerLog {
   }
 
   /** The sink of a plan when it differs from the one at work; null: keep that. @throws Error when it cannot be opened. */
-  open(plan: Plan, values: ConfigBundle['values']): LogSink | null {
-    if (this.#keyOf(plan) === this.#key) return null
-    const { worker, version, digest, catalog } = this.#options
+  open(bundle: LoggedBundle): LogSink | null {
+    if (keyOf(bundle) === this.#key) return null
+    const { plan, values, catalog } = bundle
+    const { worker, version, digest } = this.#options
     const sink = openSink(plan, {
       environment: plan.environment,
       worker,
@@ -60,8 +68,9 @@ export class WorkerLog {
    * Records go to what was opened for a plan from now on. Once the sink before has let go of its spools, one worker looks
    * for those that no target has any more.
    */
-  switchTo(sink: LogSink, plan: Plan, values: ConfigBundle['values']): void {
-    const key = this.#keyOf(plan)
+  switchTo(sink: LogSink, bundle: LoggedBundle): void {
+    const { plan, values } = bundle
+    const key = keyOf(bundle)
     this.#key = key
     const switched = this.#sink.switchTo(sink, CLOSE_MS)
     if (this.#options.worker !== 1) return
@@ -87,16 +96,11 @@ export class WorkerLog {
   #reportProblem(message: string, values: ConfigBundle['values']): void {
     this.#options.report('log_problem', { message: conceal(message, values) })
   }
+}
 
-  /** A sink serves as long as this stays the same. */
-  #keyOf(plan: Plan): string {
-    return JSON.stringify([
-      plan.log,
-      plan.environment,
-      plan.workers,
-      secretNames(plan, this.#options.catalog),
-    ])
-  }
+/** A sink serves as long as this stays the same. */
+function keyOf({ plan, catalog }: LoggedBundle): string {
+  return JSON.stringify([plan.log, plan.environment, plan.workers, secretNames(plan, catalog)])
 }
 
 /** The names that the plan's policies declare as secret, each once, in order. */

@@ -25,6 +25,7 @@ export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorS
     listeners: [],
     admin: null,
     lastRollout: null,
+    plugins: [],
     warnings: [],
     ...changes,
   }

@@ -1,0 +1,30 @@
+import { writeSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import type { WatchSettings } from './run-marks.js'
+
+/** How often it looks, and how often it must see the same run to call it a hang: a second at least. */
+const LOOK_MS = 250
+const HANGS_AFTER = 5
+
+const { cells, worker } = workerData as WatchSettings
+const names: string[] = []
+// What threads write to stderr goes through the event loop that hangs.
+const log = createOperationLog({
+  write: (line) => void writeSync(2, line),
+  format: process.env['GW_LOG_FORMAT'] === 'console' ? 'console' : 'json',
+  fields: { worker, pid: process.pid },
+})
+let seen = 0
+let looks = 0
+
+parentPort!.on('message', (name: string) => names.push(name))
+setInterval(() => {
+  const running = Atomics.load(cells, 0)
+  const begun = Atomics.load(cells, 1)
+  looks = running !== 0 && begun === seen ? looks + 1 : 0
+  seen = begun
+  if (looks !== HANGS_AFTER) return
+  const remedy = 'the event loop stands still; a worker that hangs for 4 s is replaced: correct the plugin'
+  log.error('plugin.hangs', { running: names[running - 1] ?? 'unknown', remedy })
+}, LOOK_MS)
