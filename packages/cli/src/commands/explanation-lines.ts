@@ -106,9 +106,10 @@ function policyLines(policies: readonly Policy[]): string[] {
   return policies.flatMap((policy, i) => {
     const { id, use, when, verdict, onError, with: settings } = policy
     const name = id === use ? use : `${use} (${id})`
+    const origin = policy.plugin === null ? '' : `, of the plugin ${policy.plugin}`
     const failure = onError === 'continue' ? ', goes on when it fails' : ''
     return [
-      `    ${i + 1}. ${name}${verdictText(verdict)}${failure}`,
+      `    ${i + 1}. ${name}${verdictText(verdict)}${failure}${origin}`,
       `       costs ${costText(policy)}`,
       ...(when === null ? [] : [`       when ${when}`]),
       `       with ${JSON.stringify(settings)}`,
