@@ -10,6 +10,8 @@ export function addGatewayCommands(program: Command): void {
   addRoutes(program)
   addUpstream(program)
   addCache(program)
+  addCounts(program, 'limits')
+  addCounts(program, 'quota')
   addDrain(program)
 }
 
@@ -114,6 +116,31 @@ function addCache(program: Command): void {
     .option('--yes', 'do not ask before all are forgotten')
     .action(runs(async () => (await import('../commands/cache.js')).cachePurge))
   withExample(purge, 'gw cache purge --tag product-17')
+}
+
+function addCounts(program: Command, name: 'limits' | 'quota'): void {
+  const what = name === 'quota' ? 'quotas' : 'rate limits'
+  const counts = program.command(name).description(`what ${what} have counted`)
+  const module = async () => (await import('../commands/limits.js'))[name]
+  const get = counts.command('get')
+  get.description('the counts of all policies, of one, or of one of its keys').argument('[policy]', 'its id')
+  get.argument('[key]', 'as the counts show it')
+  withOutput(get, 'table', 'json', 'yaml').action(runs(async () => (await module()).get))
+  withExample(get, `gw ${name} get partners acme`)
+  const reset = counts.command('reset').description('let counts begin anew').argument('<policy>', 'its id')
+  reset.argument('[key]', 'only this key').option('--yes', 'do not ask before all keys begin anew')
+  withOutput(reset, 'table', 'json', 'yaml').action(runs(async () => (await module()).reset))
+  withExample(reset, `gw ${name} reset partners acme`)
+  if (name === 'quota') addQuotaSet(counts)
+}
+
+function addQuotaSet(quota: Command): void {
+  const set = quota.command('set').description('say what is used of a quota').argument('<policy>', 'its id')
+  set.argument('<key>', 'whose quota').argument('<used>', 'how much of it, a whole number')
+  withOutput(set, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/limits.js')).setQuota),
+  )
+  withExample(set, 'gw quota set partners acme 1000')
 }
 
 function addDrain(program: Command): void {

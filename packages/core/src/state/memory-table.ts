@@ -3,6 +3,9 @@ import { forgettableAt, giveTokensBack, type LimitState, takeTokens } from './li
 import { NONE, Slots } from './slots.js'
 import { storedKey } from './state-key.js'
 
+/** The key of a limit, the three numbers of its state (LimitState), and when it can be forgotten, ms since 1970. */
+export type StoredLimit = readonly [key: string, at: number, used: number, before: number, expiry: number]
+
 /** The most that a table holds. */
 export interface TableBounds {
   readonly entries: number
@@ -27,6 +30,8 @@ export class MemoryTable {
   /** Entries that had not expired when they had to go. */
   evictions = 0
   bytes = 0
+  /** Grows with every limit that is written or removed. */
+  revision = 0
   readonly #bounds: TableBounds
   readonly #now: () => number
   readonly #slots = new Slots()
@@ -129,6 +134,27 @@ export class MemoryTable {
     return deleted
   }
 
+  /** What is known of all limits, for a file: what expires after it is read again is forgotten then. */
+  limits(): StoredLimit[] {
+    const nowMs = this.#now()
+    const { numbers } = this.#slots
+    return [...this.#byKey]
+      .filter(([, slot]) => !this.#isExpired(slot, nowMs) && !this.#values.has(slot))
+      .map(([key, slot]) => [key, ...numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit)
+  }
+
+  /** Takes over what `limits` gave. */
+  restore(limits: readonly StoredLimit[]): void {
+    const nowMs = this.#now()
+    for (const [key, at, used, before, expiry] of limits) {
+      const stored = storedKey(key)
+      if (expiry <= nowMs) continue
+      const known = this.#find(stored, nowMs)
+      const slot = known === NONE ? this.#add(stored, 0) : known
+      this.#slots.numbers.set([at, used, before, expiry], 4 * slot)
+    }
+  }
+
   /** The slot of a key, used last from now on; NONE: there is none, or it has expired. */
   #find(key: string, nowMs: number): number {
     this.#sweep(nowMs)
@@ -160,6 +186,7 @@ export class MemoryTable {
   }
 
   #remove(slot: number): void {
+    this.revision++
     const key = this.#keys[slot]!
     this.bytes -= ENTRY_BYTES + 2 * key.length + (this.#values.get(slot)?.length ?? 0)
     this.#byKey.delete(key)
@@ -194,6 +221,7 @@ export class MemoryTable {
   }
 
   #write(slot: number, state: LimitState, rule: LimitRule): void {
+    this.revision++
     const { numbers } = this.#slots
     const { at, used, before } = state
     numbers[4 * slot] = at

@@ -197,6 +197,9 @@ const BODIES: Readonly<Record<string, string>> = {
   '/v1/upstreams/drain': '{"upstream":"up"}',
   '/v1/upstreams/undrain': '{"upstream":"up"}',
   '/v1/cache/purge': '{"all":true}',
+  '/v1/limits/reset': '{"policy":"p"}',
+  '/v1/quotas/reset': '{"policy":"p"}',
+  '/v1/quotas/set': '{"policy":"p","key":"k","used":1}',
 }
 
 test('with tokens each role may do what it is for, and no more', async (t) => {

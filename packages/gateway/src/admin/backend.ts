@@ -2,6 +2,7 @@ import type { Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
 import type { Deploy } from '../supervisor/deploy-history.js'
+import type { LimitCounters } from '../supervisor/limits/limit-counters.js'
 import type { SupervisorStatus } from '../supervisor/status.js'
 import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
 import type { ResponsesAnswer } from '../supervisor/worker-handle.js'
@@ -22,6 +23,8 @@ export interface AdminBackend {
   metrics(): Promise<string | null>
   /** What is known of the targets of an upstream, in the order of its plan; empty when there is no such upstream. */
   targetsOf(upstream: string): readonly TargetStatus[]
+  /** The counts of rate limits and quotas; all of it rejects with StateUnavailable while their store does not answer. */
+  readonly limits: Pick<LimitCounters, 'get' | 'reset' | 'set'>
   /** Takes targets out of service or back. False: there is no such upstream or target. */
   drainTargets(request: DrainRequest): Promise<boolean>
   /** Asks every worker about the responses it keeps, or has it forget some; null for one that did not answer in time. */

@@ -71,6 +71,26 @@ export const OPENAPI_SCHEMAS = {
     additionalProperties: false,
   },
   TargetStates: object({ upstream: text, targets: listOf(object({ origin: text, ...targetState })) }),
+  Counts: object({
+    counts: listOf(
+      object({
+        policy: text,
+        limit: { ...text, description: '100/s, 10000/month' },
+        place: { ...text, description: 'The route or API that is counted apart; empty: all together.' },
+        key: { ...text, description: 'Empty: requests without a key.' },
+        used: { ...count, description: 'With what workers have taken and not used yet.' },
+        remaining: count,
+        resetAt: time,
+      }),
+    ),
+    isComplete: { type: 'boolean', description: 'False: there are more than 1,000.' },
+  }),
+  CountName: {
+    ...object({ policy: text }, { key: { ...text, description: 'Absent: all keys.' } }),
+    additionalProperties: false,
+  },
+  CountsReset: object({ policy: text, key: { type: ['string', 'null'] }, reset: count }),
+  QuotaUse: { ...object({ policy: text, key: text, used: count }), additionalProperties: false },
   LogCounts: object(logCounts),
   LogIdentity: {
     ...object(logCounts, { targets: logTargets }),

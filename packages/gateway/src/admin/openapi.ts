@@ -61,6 +61,44 @@ const drainOf = (summary: string) => ({
   },
 })
 
+const STORE_DOWN = { 503: problem('The server of `state` does not answer.') }
+
+/** A GET of counts. */
+const countsOf = (summary: string) => ({
+  get: {
+    summary,
+    parameters: [
+      { name: 'policy', in: 'query', description: 'Only this policy.', schema: { type: 'string' } },
+      { name: 'key', in: 'query', description: 'Only this key of it.', schema: { type: 'string' } },
+    ],
+    responses: {
+      200: json('OK.', 'Counts'),
+      400: problem('There is a key without a policy.'),
+      ...REFUSALS,
+      404: problem('There is no such policy.'),
+      ...STORE_DOWN,
+    },
+  },
+})
+
+/** A POST that changes counts; workers follow within a second. */
+const changeOf = (summary: string, asked: string, answered: string) => ({
+  post: {
+    summary,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${asked}` } } },
+    },
+    responses: {
+      200: json('Workers follow within a second.', answered),
+      400: problem('The body is malformed.'),
+      ...REFUSALS,
+      404: problem('There is no such policy.'),
+      ...STORE_DOWN,
+    },
+  },
+})
+
 const NO_PLAN = { 503: problem('No configuration is active yet.') }
 
 /** The admin API in OpenAPI 3.1, as `GET /openapi.json` answers it. */
@@ -170,6 +208,11 @@ export const OPENAPI = {
         },
       },
     },
+    '/v1/limits': countsOf('What rate limits have counted'),
+    '/v1/quotas': countsOf('What quotas have counted in their period'),
+    '/v1/limits/reset': changeOf('Lets counts of a rate limit begin anew', 'CountName', 'CountsReset'),
+    '/v1/quotas/reset': changeOf('Lets counts of a quota begin anew', 'CountName', 'CountsReset'),
+    '/v1/quotas/set': changeOf('Sets what is used of a quota', 'QuotaUse', 'Counts'),
     '/v1/drain': {
       post: {
         summary: 'Ends the gateway after its requests in flight',

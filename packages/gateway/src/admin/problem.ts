@@ -75,6 +75,11 @@ export const ADMIN_ERRORS = {
     title: 'Internal error',
     when: 'The admin API failed; the log of the gateway says how.',
   },
+  GW_ADMIN_STORE_UNAVAILABLE: {
+    status: 503,
+    title: 'Store unavailable',
+    when: 'The server of `state` does not answer, which has the counts of limits.',
+  },
   GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys', when: 'Too many deploys are waiting; try again.' },
   GW_ADMIN_NOT_READY: {
     status: 503,

@@ -1,7 +1,9 @@
+import type { LimitKind } from '@sluice/core'
 import type { ApplyResult } from '../supervisor/apply-result.js'
 import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
+import { resetAnswer, setQuotaAnswer } from './limit-counts.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { purgeAnswer } from './stored-responses.js'
 
@@ -23,7 +25,14 @@ export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/cache/purge', access: 'operator', answer: purgeAnswer },
   drainEndpoint('/v1/upstreams/drain', true),
   drainEndpoint('/v1/upstreams/undrain', false),
+  resetEndpoint('/v1/limits/reset', 'rate-limit'),
+  resetEndpoint('/v1/quotas/reset', 'quota'),
+  { method: 'POST', path: '/v1/quotas/set', access: 'operator', answer: setQuotaAnswer },
 ]
+
+function resetEndpoint(path: string, kind: LimitKind): Endpoint {
+  return { method: 'POST', path, access: 'operator', answer: (call) => resetAnswer(call, kind) }
+}
 
 function drainEndpoint(path: string, isDrained: boolean): Endpoint {
   return { method: 'POST', path, access: 'operator', answer: (call) => drainAnswer(call, isDrained) }

@@ -12,13 +12,16 @@ export type StateResult = { readonly value: unknown } | { readonly refused: stri
 const MAX_ANSWER_BYTES = 4 * 1024 ** 2
 
 /** Answers the calls of one message, one after the other. */
-export function answerCalls(table: MemoryTable, calls: readonly StateCall[]): StateResult[] {
+export function answerCalls(
+  tableOf: (key: string) => MemoryTable,
+  calls: readonly StateCall[],
+): StateResult[] {
   let bytes = 0
   return calls.map((call) => {
     if (bytes > MAX_ANSWER_BYTES)
       return { refused: 'more values were asked for at once than one message takes' }
     try {
-      const value = answer(table, call)
+      const value = answer(tableOf(call[1]), call)
       if (value instanceof Uint8Array) bytes += value.length
       return { value }
     } catch (error) {

@@ -1,6 +1,6 @@
-import type { MemoryTable } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
+import type { SharedMemory } from './shared-memory.js'
 import type { ValkeyStore } from './valkey/valkey-store.js'
 
 /** Help texts of the families below. */
@@ -15,7 +15,11 @@ export const STATE_HELP: Readonly<Record<string, string>> = {
 }
 
 /** The numbers of the store that all workers share. */
-export function memorySamples({ entries, bytes, evictions }: MemoryTable): Sample[] {
+export function memorySamples({
+  entries,
+  bytes,
+  evictions,
+}: Pick<SharedMemory, 'entries' | 'bytes' | 'evictions'>): Sample[] {
   return [
     { name: 'gw_memory_store_entries', labels: '', value: entries },
     { name: 'gw_memory_store_bytes', labels: '', value: bytes },

@@ -11,6 +11,7 @@ import {
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
+import { documentFile } from './document-file.js'
 import { DocumentThread } from './document-thread.js'
 import type { Documents } from './documents.js'
 import { FleetFile } from './fleet-file.js'
@@ -68,6 +69,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     }),
     fleetFile,
     drainedFile: new DrainedFile(dataDir, configFile ?? ''),
+    quotaPath: documentFile(dataDir, 'quotas', configFile ?? ''),
     size: sizeOf(options),
     dataDir,
     version,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentSource, Plan } from '@sluice/config'
-import { type LogIdentity, MemoryTable } from '@sluice/core'
+import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
 import { memorySamples } from '../state/state-samples.js'
@@ -17,6 +17,8 @@ import type { Documents } from './documents.js'
 import { Fleet } from './fleet.js'
 import { type FleetFile, LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
 import { LastGoodFile } from './last-good.js'
+import { LastingMemory } from './limits/lasting-memory.js'
+import { LimitCounters } from './limits/limit-counters.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
 import { logSamples } from './log-samples.js'
@@ -43,6 +45,8 @@ export interface SupervisorSeams {
   readonly size: (plan: Plan) => number
   readonly fleetFile: FleetFile
   readonly drainedFile: DrainedFile
+  /** Where the counts of quotas outlive the supervisor. */
+  readonly quotaPath: string
   readonly dataDir: string
   readonly version: string
   readonly log: OperationLog
@@ -71,7 +75,8 @@ export class Supervisor implements AdminBackend {
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
   readonly #pool: WorkerPool
-  readonly #memory = new MemoryTable()
+  readonly #memory: LastingMemory
+  readonly limits: LimitCounters
   readonly #targets: TargetStates
   readonly #deployment: Deployment
   readonly #changes = new Changes()
@@ -91,6 +96,9 @@ export class Supervisor implements AdminBackend {
       this.#finish = resolve
     })
     this.#history = new DeployHistory(seams.dataDir)
+    this.#memory = new LastingMemory(seams.quotaPath, log)
+    const bundle = () => this.#deployment.current?.bundle ?? null
+    this.limits = new LimitCounters({ memory: this.#memory, bundle, resolve: documents.resolve, log })
     this.#lastGood = new LastGoodFile(seams.dataDir)
     this.#admin = new AdminEndpoint(this, log)
     this.#ports = new ListenerPorts((address) => seams.fleetFile.formerPort(address))
@@ -146,6 +154,7 @@ export class Supervisor implements AdminBackend {
       if (!(await this.#pool.allReady(START_MS)))
         throw new StartError(this.#failure ?? 'the workers do not get ready')
       this.#isStarted = true
+      this.#memory.beginSaving()
       this.#writeFleet()
       notifyParent('serving')
       return source
@@ -324,6 +333,8 @@ export class Supervisor implements AdminBackend {
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
     await Promise.all([this.#pool.close(), this.#admin.close()])
+    // Behind the workers, which have given back what they did not use.
+    this.#memory.close()
     this.#seams.fleetFile.remove()
     this.#finish(code)
   }

@@ -1,4 +1,5 @@
-import { EMPTY_LOG, type LogIdentity, type MemoryTable } from '@sluice/core'
+import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import type { SharedMemory } from '../state/shared-memory.js'
 import { answerCalls } from '../state/state-calls.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
@@ -20,7 +21,7 @@ export interface PoolOptions {
   readonly fork: Fork
   readonly log: OperationLog
   /** What the workers share. */
-  readonly memory: MemoryTable
+  readonly memory: SharedMemory
   /** A slot cannot be filled; reported once per slot. */
   readonly onGaveUp: (reason: string) => void
   /** The workers have changed, or the state of one has. */
@@ -232,7 +233,7 @@ export class WorkerPool {
 
   #fork(headBytes: number): WorkerHandle {
     const handle = this.#options.fork(headBytes)
-    handle.answerState = (calls) => answerCalls(this.#options.memory, calls)
+    handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
     void handle.setOutages(this.#outages)
     this.#live.add(handle)
     void handle.exited.then(() => {

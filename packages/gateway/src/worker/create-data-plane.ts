@@ -373,6 +373,8 @@ class WorkerDataPlane implements DataPlane {
     this.#context.isCutting = true
     for (const listener of listeners) listener.terminate()
     this.#context.webSockets.destroy()
+    // What policies hold of shared limits goes back.
+    this.#snapshot?.release()
     await this.#log.close()
     this.#context.wheel.close()
     this.#shared.clear()

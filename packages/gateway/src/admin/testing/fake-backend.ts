@@ -38,6 +38,11 @@ export class FakeBackend implements AdminBackend {
   currentStatus = fakeStatus()
   hasPlan = true
   drainedBy: string | null = null
+  readonly limits: AdminBackend['limits'] = {
+    get: async ({ policy }) => (policy === 'none' ? null : []),
+    reset: async ({ policy }) => (policy === 'none' ? null : 1),
+    set: async ({ policy }) => (policy === 'none' ? null : []),
+  }
   /** Deploys end when this does. */
   until: Promise<void> = Promise.resolve()
 

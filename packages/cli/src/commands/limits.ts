@@ -1,0 +1,79 @@
+import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { EXIT, Failure } from '../failure.js'
+import { isTable, print, printTable, printValue, say } from '../output/output.js'
+import type { Cell } from '../output/table.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+import { confirm } from './drain.js'
+
+const HEADINGS = ['POLICY', 'LIMIT', 'PLACE', 'KEY', 'USED', 'REMAINING', 'RESET AT']
+
+type CountOptions = OutputOptions & ServerOptions
+type ResetOptions = CountOptions & { readonly yes?: boolean }
+
+/** The commands of `gw limits`. */
+export const limits = { get: getter('/v1/limits'), reset: resetter('/v1/limits/reset') }
+/** The commands of `gw quota` that are like those of `gw limits`. */
+export const quota = { get: getter('/v1/quotas'), reset: resetter('/v1/quotas/reset') }
+
+/** Sets what is used of a quota. */
+export async function setQuota(
+  options: CountOptions,
+  policy: string,
+  key: string,
+  used: string,
+): Promise<number> {
+  if (!/^\d{1,13}$/.test(used))
+    throw new Failure(EXIT.usage, `'${used}' is not how much is used; write a whole number`)
+  return showCounts(await change(options, '/v1/quotas/set', { policy, key, used: Number(used) }), options)
+}
+
+function getter(path: string) {
+  return async (options: CountOptions, policy?: string, key?: string): Promise<number> => {
+    const query = new URLSearchParams()
+    if (policy !== undefined) query.set('policy', policy)
+    if (key !== undefined) query.set('key', key)
+    const { part } = await new AdminClient(options).get(`${path}?${query}`)
+    return showCounts(part, options)
+  }
+}
+
+function resetter(path: string) {
+  return async (options: ResetOptions, policy: string, key?: string): Promise<number> => {
+    const question = `let all counts of '${policy}' begin anew?`
+    if (key === undefined && options.yes !== true && !(await confirm(question)))
+      throw new Failure(EXIT.failed, 'nothing was done')
+    const answer = await change(options, path, { policy, key })
+    if (!isTable(options.output)) await printValue(answer.value, options.output)
+    else print(`counts that begin anew: ${answer.number('reset')}; workers follow within a second`)
+    return EXIT.ok
+  }
+}
+
+async function change(options: ServerOptions, path: string, body: object): Promise<AnswerPart> {
+  const client = new AdminClient(options)
+  const headers = { 'content-type': 'application/json' }
+  const answer = await client.send({ method: 'POST', path, headers, body: JSON.stringify(body) })
+  if (answer.status !== 200) throw client.refused(answer)
+  return client.parsed(answer)
+}
+
+async function showCounts(part: AnswerPart, { output }: OutputOptions): Promise<number> {
+  if (isTable(output)) printTable(HEADINGS, part.parts('counts').map(rowOf))
+  else await printValue(part.value, output)
+  if (part.value['isComplete'] === false) say('there are more; name the policy and the key')
+  return EXIT.ok
+}
+
+function rowOf(count: AnswerPart): Cell[] {
+  const key = count.text('key')
+  return [
+    count.text('policy'),
+    count.text('limit'),
+    count.text('place'),
+    key === '' ? '(none)' : key,
+    count.number('used'),
+    count.number('remaining'),
+    count.text('resetAt'),
+  ]
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
+import { fileWith, gw, type RunningGateway, scratch, spawnGw, startGateway, until } from './testing.js'
+
+// What worker processes admit together, in one gateway and in several with one server.
+
+const LIMIT = 500
+const OFFERED = 4 * LIMIT
+/** At once: enough that every worker gets connections. */
+const CONNECTIONS = 32
+
+function documentOf(workers: number, policy: string, state = ''): string {
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: ${workers}
+${state}
+routes: [{ id: all, respond: { status: 204 }, policies: [{ id: p, ${policy} }] }]
+log: { sink: none }
+`
+}
+
+/** Nothing comes back while the test runs. */
+const RATE = `use: rate-limit, with: { limit: 1/d, burst: ${LIMIT}, key: '"all"' }`
+
+/** Offers four times the limit to all gateways in turn, and answers how many requests passed. */
+async function admittedBy(
+  t: TestContext,
+  gateways: readonly RunningGateway[],
+  offered = OFFERED,
+): Promise<number> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  t.after(() => agent.destroy())
+  let admitted = 0
+  let sent = 0
+  const client = async (): Promise<void> => {
+    while (sent < offered)
+      if ((await statusOf(gateways[sent++ % gateways.length]!.url, agent)) === 204) admitted++
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, client))
+  return admitted
+}
+
+function statusOf(url: string, agent: http.Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { agent }, (res) => {
+      assert.ok([204, 429].includes(res.statusCode!), String(res.statusCode))
+      res.resume().on('end', () => resolve(res.statusCode!))
+    })
+    request.on('error', reject)
+  })
+}
+
+function assertLimit(admitted: number): void {
+  assert.ok(admitted <= LIMIT && admitted >= 0.99 * LIMIT, `${admitted} of ${LIMIT} were admitted`)
+}
+
+test('4 workers admit the limit, and not each of them', async (t) => {
+  const gateway = await startGateway(t, documentOf(4, RATE))
+  assertLimit(await admittedBy(t, [gateway]))
+})
+
+test('gateways with one server admit the limit together', { skip: redisSkip }, async (t) => {
+  const server = await RedisServer.start(t)
+  const state = `state: { url: "redis://127.0.0.1:${server.port}" }`
+  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, RATE, state))))
+  assertLimit(await admittedBy(t, gateways))
+})
+
+test('quotas survive a restart; operators see, set and reset them', async (t) => {
+  const policy =
+    'use: quota, with: { limit: 100, per: month, key: \'req.header["x-k"]\', onMissingKey: deny }'
+  const config = fileWith(t, documentOf(2, policy))
+  const dataDir = scratch(t)
+  const start = async () => {
+    const gateway = spawnGw(t, ['start', '-c', config, '--data-dir', dataDir])
+    await until(() => gateway.stdout().includes('admin API on'), gateway.stderr)
+    const url = /listening on (\S+)/.exec(gateway.stdout())![1]!
+    const env = { GW_SERVER: /admin API on (\S+)/.exec(gateway.stdout())![1]!, GW_TOKEN: '' }
+    return { url, gateway, run: (...args: string[]) => gw([...args], { env }) }
+  }
+  const ask = async (url: string, key = 'acme') => (await fetch(url, { headers: { 'x-k': key } })).status
+  const admitted = async (url: string, key?: string) => {
+    for (let passed = 0; ; passed++) if ((await ask(url, key)) !== 204) return passed
+  }
+
+  const first = await start()
+  for (let i = 0; i < 40; i++) assert.equal(await ask(first.url), 204)
+  first.gateway.process.kill('SIGTERM')
+  assert.equal(await first.gateway.exited, 0)
+
+  const second = await start()
+  const shown = JSON.parse((await second.run('quota', 'get', 'p', 'acme', '-o', 'json')).stdout)
+  const [{ resetAt, ...count }] = shown.counts
+  assert.deepEqual(count, {
+    policy: 'p',
+    limit: '100/month',
+    place: '',
+    key: 'acme',
+    used: 40,
+    remaining: 60,
+  })
+  assert.ok(Date.parse(resetAt) > Date.now())
+  assert.equal(await admitted(second.url), 60)
+  const set = await second.run('quota', 'set', 'p', 'acme', '95')
+  assert.match(set.stdout, /acme +95 +5 /)
+  await until(async () => (await ask(second.url)) === 204)
+  assert.equal(await admitted(second.url), 4)
+  assert.match((await second.run('quota', 'reset', 'p', 'acme')).stdout, /begin anew: 1/)
+  await until(async () => (await ask(second.url)) === 204)
+  assert.equal((await second.run('quota', 'get', 'nobody')).code, 1)
+  assert.equal((await second.run('quota', 'set', 'p', 'acme', '-1')).code, 64)
+  assert.equal((await second.run('limits', 'get')).code, 0)
+  assert.equal((await second.run('quota', 'reset', 'p', '--yes')).code, 0)
+})

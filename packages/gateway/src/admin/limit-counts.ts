@@ -1,0 +1,95 @@
+import { type LimitKind, StateUnavailable } from '@sluice/core'
+import { type LimitCount, MAX_COUNTS } from '../supervisor/limits/limit-counters.js'
+import type { AdminCall } from './endpoint.js'
+import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+
+/** Longest id or key that is looked for. */
+const MAX_TEXT = 8192
+const MAX_USED = 1e12
+
+/** `GET /v1/limits` and `/v1/quotas`, of all policies or of `?policy=ID`, of all keys or of `&key=KEY`. */
+export function countsAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
+  const policy = call.query.get('policy')
+  const key = call.query.get('key')
+  if (policy === null && key !== null) return refused('name the policy of the key')
+  return answering(async () => countsOf(await call.backend.limits.get({ kind, policy, key }), kind, policy))
+}
+
+/** `{"policy":"ID"}`, or one key of it with `"key":"KEY"`. */
+export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const named = readMembers(body.text, ['policy', 'key'])
+  const { policy, key = null } = named ?? {}
+  if (!isText(policy) || (key !== null && !isKey(key))) {
+    return refused('send {"policy":"ID"} or {"policy":"ID","key":"KEY"}')
+  }
+  return answering(async () => {
+    const reset = await call.backend.limits.reset({ kind, policy, key }, call.actor)
+    return reset === null ? unknown(kind, policy) : jsonAnswer(200, { policy, key, reset })
+  })
+}
+
+/** `{"policy":"ID","key":"KEY","used":NUMBER}` */
+export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const { policy, key, used } = readMembers(body.text, ['policy', 'key', 'used']) ?? {}
+  if (!isText(policy) || !isKey(key) || !isUsed(used)) {
+    return refused('send {"policy":"ID","key":"KEY","used":NUMBER}')
+  }
+  const { actor } = call
+  return answering(async () =>
+    countsOf(await call.backend.limits.set({ policy, key, used, actor }), 'quota', policy),
+  )
+}
+
+function countsOf(counts: readonly LimitCount[] | null, kind: LimitKind, policy: string | null): AdminAnswer {
+  if (counts === null) return unknown(kind, policy ?? '')
+  return jsonAnswer(200, { counts, isComplete: counts.length < MAX_COUNTS })
+}
+
+function unknown(kind: LimitKind, policy: string): AdminAnswer {
+  return problemAnswer(
+    'GW_ADMIN_NOT_FOUND',
+    `no ${kind} with the id '${policy}' serves; GET /v1/routes shows the policies`,
+  )
+}
+
+async function refused(detail: string): Promise<AdminAnswer> {
+  return problemAnswer('GW_ADMIN_BAD_REQUEST', detail)
+}
+
+async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StateUnavailable)) throw error
+    return problemAnswer('GW_ADMIN_STORE_UNAVAILABLE', error.message)
+  }
+}
+
+/** The members of an object that has no others; null for anything else. */
+function readMembers(text: string, names: readonly string[]): Readonly<Record<string, unknown>> | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  return Object.keys(value).every((name) => names.includes(name)) ? { ...value } : null
+}
+
+function isText(value: unknown): value is string {
+  return isKey(value) && value !== ''
+}
+
+/** Empty: the requests without a key. */
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT
+}
+
+function isUsed(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_USED
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { catalog } from '@sluice/policies'
+import { RedisServer, redisSkip, statePlanOf } from '../state/testing/redis-server.js'
+import { startGateway, until } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+
+const skip = redisSkip
+
+/** A gateway whose limits are in a server. */
+async function limitedBy(t: TestContext, server: RedisServer, config: object) {
+  const origin = await httpOrigin(t, (_, res) => res.end())
+  const policy = {
+    id: 'p',
+    use: 'rate-limit',
+    with: { limit: '10/d', ...config },
+    when: null,
+    onError: 'fail' as const,
+  }
+  const gateway = await startGateway(
+    t,
+    {
+      upstreams: [{ urls: [origin.url] }],
+      routes: [{ id: 'all', policies: [policy] }],
+      state: statePlanOf(server.port, { timeoutMs: 500 }),
+    },
+    { catalog },
+  )
+  const ask = async (): Promise<number> => {
+    const answer = await fetch(gateway.url)
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const asked = async (count: number): Promise<number[]> => {
+    const statuses: number[] = []
+    for (let i = 0; i < count; i++) statuses.push(await ask())
+    return statuses
+  }
+  const isConnected = () =>
+    gateway.plane.samples().some(({ name, value }) => name === 'gw_state_connections' && value === 1)
+  await until(isConnected)
+  return { ask, asked, gateway }
+}
+
+const passed = (statuses: readonly number[]): number => statuses.filter((status) => status === 200).length
+
+test('the server is killed: each gateway counts for itself until it is back', { skip }, async (t) => {
+  const server = await RedisServer.start(t)
+  const a = await limitedBy(t, server, { scope: 'cluster' })
+  const b = await limitedBy(t, server, {})
+  assert.equal(passed([...(await a.asked(8)), ...(await b.asked(8))]), 10)
+  await server.kill()
+  await until(() => a.gateway.events.length > 0 && b.gateway.events.length > 0)
+  // What was refused by the server is not asked for again before a second has gone by.
+  await until(async () => (await a.ask()) === 200)
+  assert.equal(passed(await a.asked(30)), 9)
+  await until(async () => (await b.ask()) === 200)
+  assert.equal(passed(await b.asked(30)), 9)
+  assert.ok(a.gateway.events.some(({ event }) => event === 'limit_store_down'))
+  server.run()
+  await until(async () => passed([await a.ask(), await b.ask()]) > 0)
+})
+
+test('the server is killed: open lets all pass, closed refuses with 503, scope gateway does not notice', {
+  skip,
+}, async (t) => {
+  const server = await RedisServer.start(t)
+  const open = await limitedBy(t, server, { onStoreDown: 'open' })
+  const closed = await limitedBy(t, server, { onStoreDown: 'closed', limit: '1000/d', key: '"c"' })
+  const own = await limitedBy(t, server, { scope: 'gateway' })
+  assert.equal(await open.ask(), 200)
+  assert.equal(await closed.ask(), 200)
+  await server.kill()
+  assert.equal(passed(await open.asked(30)), 30)
+  await until(async () => (await closed.ask()) === 503)
+  assert.deepEqual(await closed.asked(3), [503, 503, 503])
+  const refused = await fetch(closed.gateway.url)
+  assert.deepEqual(
+    [refused.headers.get('x-gw-error'), refused.headers.get('retry-after')],
+    ['GW_LIMITER_UNAVAILABLE', '1'],
+  )
+  assert.equal(passed(await own.asked(30)), 10)
+  server.run()
+  await until(async () => (await closed.ask()) === 200)
+})
+
+test('a server that hangs makes one request wait for its deadline, and then nobody', { skip }, async (t) => {
+  const server = await RedisServer.start(t)
+  const { asked } = await limitedBy(t, server, {})
+  assert.equal(passed(await asked(1)), 1)
+  server.signal('SIGSTOP')
+  const statuses = await asked(30)
+  server.signal('SIGCONT')
+  assert.ok(
+    passed(statuses) <= 10 + 9 && statuses.every((status) => status === 200 || status === 429),
+    String(statuses),
+  )
+})

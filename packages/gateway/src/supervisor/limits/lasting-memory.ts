@@ -1,0 +1,92 @@
+import { readFileSync, statSync } from 'node:fs'
+import type { StoredLimit } from '@sluice/core'
+import { SharedMemory } from '../../state/shared-memory.js'
+import type { OperationLog } from '../../telemetry/operation-log.js'
+import { writePrivateFile } from '../private-file.js'
+
+/** How often what has changed is written. */
+const EVERY_MS = 1000
+/** Writing takes no more than this part of the time, so that many quotas are written less often. */
+const MAX_SHARE = 1 / 20
+/** 100,000 quotas have less. A larger file is not one of ours. */
+const MAX_BYTES = 64 * 1024 ** 2
+
+/**
+ * What the supervisor holds for all workers, and `quotas-*.json` in the data directory: what the quotas of a document have
+ * counted, also for the next supervisor.
+ */
+export class LastingMemory extends SharedMemory {
+  readonly #path: string
+  readonly #log: OperationLog
+  #savedRevision: number
+  #timer: NodeJS.Timeout | null = null
+  #hasFailed = false
+
+  /** Reads the file, if there is one. */
+  constructor(path: string, log: OperationLog) {
+    super()
+    this.#path = path
+    this.#log = log
+    this.lasting.restore(this.#read())
+    this.#savedRevision = this.lasting.revision
+  }
+
+  /** Writes from now on. */
+  beginSaving(): void {
+    this.#timer ??= this.#wait(EVERY_MS)
+  }
+
+  /** Writes what has changed since; a disk that is full costs what the next supervisor knows. */
+  save(): void {
+    const { revision } = this.lasting
+    if (revision === this.#savedRevision) return
+    try {
+      writePrivateFile(this.#path, JSON.stringify({ version: 1, quotas: this.lasting.limits() }))
+      this.#savedRevision = revision
+      this.#hasFailed = false
+    } catch (error) {
+      if (!this.#hasFailed) {
+        const remedy = 'make room in the data directory'
+        this.#log.warn('quota.not-kept', {
+          reason: error instanceof Error ? error.message : String(error),
+          remedy,
+        })
+      }
+      this.#hasFailed = true
+    }
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.save()
+  }
+
+  #wait(ms: number): NodeJS.Timeout {
+    const onTime = (): void => {
+      const begin = performance.now()
+      this.save()
+      this.#timer = this.#wait(Math.max(EVERY_MS, (performance.now() - begin) / MAX_SHARE))
+    }
+    return setTimeout(onTime, ms).unref()
+  }
+
+  /** None when there is no such file, or it is not one of ours. */
+  #read(): readonly StoredLimit[] {
+    try {
+      if (statSync(this.#path).size > MAX_BYTES) return []
+      const { version, quotas }: { version?: unknown; quotas?: unknown } = Object(
+        JSON.parse(readFileSync(this.#path, 'utf8')),
+      )
+      return version === 1 && Array.isArray(quotas) ? quotas.filter(isStored) : []
+    } catch {
+      return []
+    }
+  }
+}
+
+function isStored(value: unknown): value is StoredLimit {
+  if (!Array.isArray(value) || value.length !== 5) return false
+  const [key, ...numbers]: unknown[] = value
+  return typeof key === 'string' && key.startsWith('quota') && numbers.every(Number.isFinite)
+}

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConfigBundle, Plan, PolicyUse, RoutePlan } from '@sluice/config'
+import {
+  counterKey,
+  counterName,
+  counterPrefix,
+  type Limit,
+  type LimitKind,
+  MemoryStore,
+  quotaLimit,
+  rateLimits,
+  readCounterName,
+  type StateStore,
+  StateUnavailable,
+} from '@sluice/core'
+import type { SharedMemory } from '../../state/shared-memory.js'
+import { ValkeyStore } from '../../state/valkey/valkey-store.js'
+import type { OperationLog } from '../../telemetry/operation-log.js'
+
+/** What was counted for a key by one limit of a policy. */
+export interface LimitCount {
+  readonly policy: string
+  /** `100/s`, `10000/month` */
+  readonly limit: string
+  /** The route or API that is counted apart; empty: all together. */
+  readonly place: string
+  /** Empty: the requests without a key. */
+  readonly key: string
+  /** With what workers have taken and not used yet. */
+  readonly used: number
+  readonly remaining: number
+  /** When all of it is there again, or the period ends; ISO 8601. */
+  readonly resetAt: string
+}
+
+/** Which counts are meant. */
+export interface CountSelection {
+  readonly kind: LimitKind
+  /** Null: all policies of the kind. */
+  readonly policy: string | null
+  /** Null: all keys. */
+  readonly key: string | null
+}
+
+/** What is to count as used of a quota, for a key. */
+export interface QuotaRequest {
+  readonly policy: string
+  readonly key: string
+  readonly used: number
+  readonly actor: string
+}
+
+/** A server that has not answered by then is away. */
+const CONNECT_MS = 2000
+const LOOK_MS = 20
+
+/** The most counts that one answer shows. */
+export const MAX_COUNTS = 1000
+
+/** A policy of the plan that counts. */
+interface Counting {
+  readonly id: string
+  readonly prefix: string
+  readonly limits: readonly Limit[]
+  readonly scope: 'cluster' | 'gateway'
+  /** Those that are known from the plan: an empty one, or routes and APIs. */
+  readonly places: readonly string[]
+}
+
+/** Where counts and policies are. */
+export interface LimitCountersSeams {
+  readonly memory: SharedMemory
+  /** The one that serves; null: none does yet. */
+  readonly bundle: () => ConfigBundle | null
+  readonly resolve: (bundle: ConfigBundle) => Plan
+  readonly log: OperationLog
+}
+
+/** The counts of `rate-limit` and `quota`, for operators. */
+export class LimitCounters {
+  readonly #seams: LimitCountersSeams
+
+  constructor(seams: LimitCountersSeams) {
+    this.#seams = seams
+  }
+
+  /** Null: there is no such policy. @throws StateUnavailable */
+  async get(selection: CountSelection): Promise<LimitCount[] | null> {
+    const policies = this.#policies(selection)
+    if (policies === null) return null
+    return this.#withStores(selection.kind, async (storeOf) => {
+      const counts: LimitCount[] = []
+      for (const policy of policies) {
+        const store = storeOf(policy)
+        for (const name of await namesOf(policy, selection.key, store)) {
+          if (counts.length >= MAX_COUNTS) return counts
+          const count = await readCount(policy, name, store)
+          if (count !== null) counts.push(count)
+        }
+      }
+      return counts
+    })
+  }
+
+  /** How many counts begin anew; null: there is no such policy. @throws StateUnavailable */
+  async reset(selection: CountSelection, actor: string): Promise<number | null> {
+    const policies = this.#policies(selection)
+    if (policies === null) return null
+    const count = await this.#withStores(selection.kind, async (storeOf) => {
+      let reset = 0
+      for (const policy of policies) {
+        const store = storeOf(policy)
+        if (selection.key === null) reset += await store.deleteAll(policy.prefix)
+        else {
+          for (const name of await namesOf(policy, selection.key, store))
+            if (await store.delete(name)) reset++
+        }
+      }
+      return reset
+    })
+    this.#seams.log.info('limit.reset', { ...selection, reset: count, actor })
+    return count
+  }
+
+  /**
+   * Sets what was used of a quota. Null: there is no such policy.
+   * @throws StateUnavailable
+   */
+  async set({ policy, key, used, actor }: QuotaRequest): Promise<LimitCount[] | null> {
+    const selection = { kind: 'quota', policy, key } as const
+    const policies = this.#policies(selection)
+    if (policies === null) return null
+    await this.#withStores(selection.kind, async (storeOf) => {
+      for (const one of policies) {
+        const store = storeOf(one)
+        for (const name of await namesOf(one, key, store)) {
+          await store.delete(name)
+          await store.take(name, one.limits[0]!.rule(Date.now()), used)
+        }
+      }
+    })
+    this.#seams.log.info('quota.set', { policy, key, used, actor })
+    return this.get(selection)
+  }
+
+  /** With its references resolved. */
+  #plan(): Plan | null {
+    const bundle = this.#seams.bundle()
+    return bundle === null ? null : this.#seams.resolve(bundle)
+  }
+
+  #policies({ kind, policy }: CountSelection): Counting[] | null {
+    const found = new Map<string, Counting>()
+    for (const route of this.#plan()?.routes ?? []) {
+      for (const use of route.policies) {
+        if (use.use !== kind || (policy !== null && use.id !== policy)) continue
+        const known = found.get(use.id)
+        const one = countingOf(kind, use, route)
+        found.set(
+          use.id,
+          known === undefined ? one : { ...known, places: [...new Set([...known.places, ...one.places])] },
+        )
+      }
+    }
+    return found.size === 0 && policy !== null ? null : [...found.values()]
+  }
+
+  /** A server that replicas share is asked over a connection of its own: operators come seldom. */
+  async #withStores<T>(
+    kind: LimitKind,
+    work: (storeOf: (policy: Counting) => StateStore) => Promise<T>,
+  ): Promise<T> {
+    const { lasting, passing } = this.#seams.memory
+    const memory = new MemoryStore(kind === 'quota' ? lasting : passing)
+    const plan = this.#plan()?.state ?? null
+    if (plan === null) return work(() => memory)
+    const { log } = this.#seams
+    const shared = new ValkeyStore({ plan, report: (event, fields) => log.warn(event, { ...fields }) })
+    try {
+      await connected(shared)
+      return await work(({ scope }) => (scope === 'gateway' ? memory : shared))
+    } finally {
+      shared.close()
+    }
+  }
+}
+
+/** @throws StateUnavailable */
+async function connected(store: ValkeyStore): Promise<void> {
+  for (let waitedMs = 0; store.problem !== null; waitedMs += LOOK_MS) {
+    if (waitedMs >= CONNECT_MS) throw new StateUnavailable(store.problem)
+    await sleep(LOOK_MS)
+  }
+}
+
+function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting {
+  const config = use.with as never
+  const { scope = 'cluster', countPer = 'policy' } = use.with as {
+    scope?: Counting['scope']
+    countPer?: string
+  }
+  const limits = kind === 'quota' ? [quotaLimit(config)] : rateLimits(config)
+  const apart = countPer === 'api' ? (route.api?.name ?? route.id) : route.id
+  return {
+    id: use.id,
+    prefix: counterPrefix(kind, use.id),
+    limits,
+    scope,
+    places: [countPer === 'policy' ? '' : apart],
+  }
+}
+
+/** Of a key those that there can be, of all keys those that there are. */
+async function namesOf(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
+  const { prefix, limits, places } = policy
+  if (key === null) return (await store.list(prefix, MAX_COUNTS)).sort()
+  return limits.flatMap((_, limit) =>
+    places.map((place) => counterName(prefix, { limit, place, key: counterKey(key) })),
+  )
+}
+
+async function readCount(policy: Counting, name: string, store: StateStore): Promise<LimitCount | null> {
+  const parts = readCounterName(name, policy.prefix)
+  const limit = parts === null ? undefined : policy.limits[parts.limit]
+  if (parts === null || limit === undefined) return null
+  const now = Date.now()
+  const rule = limit.rule(now)
+  const { remaining, resetMs } = await store.take(name, rule, 0)
+  const most = rule.algorithm === 'gcra' ? rule.burst : rule.limit
+  const { place, key } = parts
+  const resetAt = new Date(now + resetMs).toISOString()
+  return { policy: policy.id, limit: limit.text, place, key, used: most - remaining, remaining, resetAt }
+}
