@@ -47,6 +47,7 @@ const ON_NO_BODY: readonly Entry[] = [
     { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'] },
     { authorization: `Bearer ${benchmarkToken()}` },
   ],
+  ['compress', { minSize: '1b', types: ['*/*'] }, { 'accept-encoding': 'gzip' }],
   [
     'cors',
     { origins: ['https://app.example.com', 'https://*.example.org'], credentials: true },

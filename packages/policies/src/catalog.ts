@@ -2,6 +2,7 @@ import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './catalog/api-key/policy.js'
 import { basicAuth } from './catalog/basic-auth/policy.js'
 import { bodyLimit } from './catalog/body-limit/policy.js'
+import { compress } from './catalog/compress/policy.js'
 import { concurrencyLimit } from './catalog/concurrency-limit/policy.js'
 import { contentFilter } from './catalog/content-filter/policy.js'
 import { cors } from './catalog/cors/policy.js'
@@ -44,6 +45,7 @@ const POLICIES: readonly Policy[] = [
   apiKey,
   basicAuth,
   bodyLimit,
+  compress,
   concurrencyLimit,
   contentFilter,
   cors,

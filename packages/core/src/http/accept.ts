@@ -17,8 +17,8 @@ export function prefersHtml(accept: string | null, others: readonly string[]): b
   return html > 0 && html >= other
 }
 
-/** 0 to 1; 1 where none is given, 0 where it is no number. */
-function weightOf(element: string): number {
+/** The `q` of an element of an Accept field: 0 to 1; 1 where none is given, 0 where it is no number. */
+export function weightOf(element: string): number {
   const weight = /;\s*q=([^;\s]*)/i.exec(element)?.[1]
   if (weight === undefined) return 1
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0

@@ -1,0 +1,63 @@
+import { definePolicy, type Exchange, headerJoined, headerValue, Memo, parseSize } from '@sluice/core'
+import { type Coding, type CodingChoice, chooseCoding, MAX_ACCEPT_BYTES, PLAIN } from './accept-encoding.js'
+import { codecOf } from './codecs.js'
+import { compileTypes, DEFAULT_TYPES } from './media-types.js'
+import { type CompressionRules, ResponseCompression } from './response-compression.js'
+import { compressSchema } from './schema.js'
+
+/** Different Accept-Encoding fields that are remembered. */
+const MEMO_SIZE = 256
+
+/** Compresses responses while they pass. */
+export const compress = definePolicy({
+  name: 'compress',
+  summary: 'Compresses responses by gzip or brotli, as Accept-Encoding allows, while they pass.',
+  schema: compressSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const { codings = ['br', 'gzip'], level = 'balanced', minSize = '1kb', types = DEFAULT_TYPES } = config
+    const counters = new Map(
+      [...codings, 'busy' as const].map((result) => [
+        result,
+        env.counter('gw_compress_responses_total', { result }),
+      ]),
+    )
+    const rules: CompressionRules = {
+      isCompressible: compileTypes(types),
+      minBytes: parseSize(minSize),
+      memory: env.shared('compress-memory', () => ({ heldBytes: 0 })),
+      count: (result) => {
+        counters.get(result)!.value++
+      },
+    }
+    const codecs = new Map<Coding, ReturnType<typeof codecOf>>(
+      codings.map((coding) => [coding, codecOf(coding, level)]),
+    )
+    const choices = new Memo<CodingChoice>(MEMO_SIZE, (field) => chooseCoding(field, codings))
+    const chosen = env.slot<CodingChoice>()
+    const isAllowed = config.crossSite === true ? () => true : isOwnPage
+    return {
+      name: 'compress',
+      // The gateway itself asks for a plain body where policies read it, and takes the field away then.
+      onRequest(x) {
+        const field = headerJoined(x.headers, 'accept-encoding')
+        if (field !== null && field.length <= MAX_ACCEPT_BYTES && isAllowed(x))
+          chosen.set(x, choices.get(field))
+        return null
+      },
+      onResponse(x) {
+        const choice = (x.httpVersion === '1.0' ? undefined : chosen.get(x)) ?? PLAIN
+        const codec = choice.coding === null ? null : codecs.get(choice.coding)!
+        x.filterResponse(new ResponseCompression(rules, choice, codec))
+        return null
+      },
+    }
+  },
+})
+
+/** A page of another site may not ask for the user's data and learn from its compressed size (BREACH). */
+function isOwnPage(x: Exchange): boolean {
+  return (
+    headerValue(x.headers, 'sec-fetch-site') !== 'cross-site' || headerValue(x.headers, 'cookie') === null
+  )
+}
