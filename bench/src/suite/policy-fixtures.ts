@@ -58,6 +58,8 @@ const ON_NO_BODY: readonly Entry[] = [
   ['size-limit', { request: { maxUrlBytes: '2kb', maxHeaders: 40 } }],
   ['time-window', { windows: [{ from: '00:00', to: '24:00' }] }],
   ['concurrency-limit', { max: 10_000 }],
+  ['rate-limit', { limit: '1000000/s', burst: 1_000_000 }],
+  ['quota', { limit: 1_000_000_000_000, per: 'month' }],
   // What requests cost that it lets through: the upstream of the suite says nothing about freshness.
   ['response-cache', {}],
   [

@@ -6,7 +6,7 @@ import https from 'node:https'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { gw, origin, type RunningGateway, scratch, startGateway } from './testing.js'
+import { gw, origin, type RunningGateway, scratch, startGateway, until } from './testing.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url))
 
@@ -95,4 +95,17 @@ test('the example of resilience hides a target that is gone, and repeats what wa
   seen.length = 0
   await body('/orders/status/503', { 'x-canary': '1' })
   assert.equal(seen.length, 2)
+})
+
+test('the example of limits refuses the eleventh request of a consumer, and counts what the upstream says', async (t) => {
+  const echo = await origin(t, (_, response) => response.writeHead(200, { 'x-cost': '7' }).end())
+  const gateway = await startExample(t, 'limits', { 'http://127.0.0.1:9001': echo })
+  const headers = { 'x-api-key': 'limits-demo-key-0000' }
+  const ask = async (path: string) => (await fetch(`${gateway.url}${path}`, { headers })).status
+  for (let count = 0; count < 10; count++) assert.equal(await ask('/reports/1'), 200)
+  assert.equal(await ask('/reports/1'), 429)
+  assert.equal(await ask('/public/1'), 200)
+  const env = { GW_SERVER: gateway.admin, GW_TOKEN: '' }
+  // What the worker has not used goes back first, and what it owes is taken.
+  await until(async () => / demo +70 /.test((await gw(['quota', 'get', 'monthly', 'demo'], { env })).stdout))
 })

@@ -121,6 +121,7 @@ export class LeaseTable {
         return
       }
       const [id, { leases }] = value
+      for (const lease of leases) lease.payDebt(nowMono)
       if (leases.every((lease) => lease.isIdle(nowMono))) this.#drop(id, leases)
     }
   }

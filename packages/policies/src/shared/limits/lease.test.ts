@@ -111,3 +111,16 @@ test('a debt is paid before anything else is admitted', async () => {
   assert.equal(await passes(tables[0]!, 'k', 2), false)
   assert.equal(await passes(tables[0]!), true)
 })
+
+test('what requests cost beyond what they took is taken from the store though no other comes', async () => {
+  const { tables, store } = workersOf(1, '100/d')
+  assert.equal(await passes(tables[0]!), true)
+  for (const lease of tables[0]!.of('', 'k').leases) lease.settle(30)
+  tables[0]!.sweep(performance.now())
+  await new Promise(setImmediate)
+  for (const lease of tables[0]!.of('', 'k').leases) lease.settle(20)
+  tables[0]!.clear()
+  const { limit, periodMs } = rateLimits({ limit: '100/d' })[0]!.rule(0)
+  const rule: LimitRule = { algorithm: 'fixed', limit, periodMs, burst: limit }
+  assert.equal((await store.take('p0\n\nk', rule, 0)).remaining, 49)
+})

@@ -107,14 +107,25 @@ export class Lease {
     return this.tokens >= 0 && nowMono >= this.#refusedUntilMono && nowMono >= this.#unavailableUntilMono
   }
 
-  /** Gives unused tokens back. */
+  /** Takes what is owed from the store, though nobody asks for more. */
+  payDebt(nowMono: number): void {
+    const isPossible = nowMono >= this.#refusedUntilMono && nowMono >= this.#unavailableUntilMono
+    if (this.tokens < 0 && this.#question === null && isPossible) this.#ask(0, nowMono)
+  }
+
+  /** Gives unused tokens back, or takes what is owed: nobody asks this lease any more. */
   giveBack(nowMono: number): void {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     const amount = Math.floor(this.tokens)
-    if (amount <= 0 || this.#source === null) return
+    if (amount === 0 || this.#source === null) return
     this.tokens = 0
-    // Lost where the store does not answer: then less is admitted, never more.
-    this.#source.giveBack(this.#name, this.#limit.rule(Date.now()), amount).catch(() => {})
+    const rule = this.#limit.rule(Date.now())
+    const done: Promise<unknown> =
+      amount > 0
+        ? this.#source.giveBack(this.#name, rule, amount)
+        : this.#source.take(this.#name, rule, -amount)
+    // Lost where the store does not answer.
+    done.catch(() => {})
   }
 
   /** The most that can be there at once. */
