@@ -124,14 +124,17 @@ test('what only some exchanges have is recorded in standard, and is JSON whateve
   )
 })
 
-test('the deciding limit and a stream of events are recorded in standard', () => {
+test('the deciding limit, how a cache served it and a stream of events are recorded in standard', () => {
   const x = sampleExchange()
   noteLimit(x, 'generous', 7)
   noteLimit(x, 'scarce', 2)
   noteLimit(x, 'late', 3)
   x.record.stream = new EventStream(x.endedMono - 10, true)
   x.record.stream.read(Buffer.from('data: a\n\n'))
-  const { limit, stream } = decoded(x, 'standard')
+  x.record.cacheResult = 'hit'
+  x.record.cacheAge = 5
+  const { cache, limit, stream } = decoded(x, 'standard')
+  assert.deepEqual(cache, { status: 'hit', age: 5 })
   assert.deepEqual(limit, { name: 'scarce', remaining: 2 })
   assert.deepEqual(stream, { events: 1, bytes: 2048, ms: 10, closed_by: 'upstream' })
   const { limit: none, stream: noStream } = decoded(x, 'minimal')

@@ -89,7 +89,7 @@ function requestParts(x: Exchange, known: Memo<string>, urlRest: string): string
 
 function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
   const { known } = env
-  const { limitName, stream, trace } = x.record
+  const { cacheResult, limitName, stream, trace } = x.record
   return (
     ',"res":{"status":' +
     count(x.status) +
@@ -103,6 +103,9 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     x.result +
     (x.errorCode === '' ? '"' : errorPart(x, known)) +
     (limitName === '' ? '' : limitPart(x, known)) +
+    (cacheResult === ''
+      ? ''
+      : ',"cache":{"status":"' + cacheResult + '","age":' + count(x.record.cacheAge) + '}') +
     (stream === null
       ? ''
       : stream instanceof EventStream

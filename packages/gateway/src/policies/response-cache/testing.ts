@@ -1,5 +1,6 @@
 import http from 'node:http'
 import type { TestContext } from 'node:test'
+import type { StatePlan } from '@sluice/config'
 import type { Catalog, Policy } from '@sluice/core'
 import { catalog } from '@sluice/policies'
 import { startGateway, type TestGateway, TIMEOUTS } from '../../testing/gateway.js'
@@ -29,6 +30,15 @@ export interface Asked {
   readonly body?: string
 }
 
+/** What a bench has beside the cache. */
+export interface Around {
+  readonly before?: Uses
+  readonly behind?: Uses
+  /** More than the catalog has. */
+  readonly policies?: readonly Policy[]
+  readonly state?: StatePlan
+}
+
 export interface CacheBench {
   readonly gateway: TestGateway
   /** Requests that the upstream has got. */
@@ -41,7 +51,7 @@ export async function cacheBench(
   t: TestContext,
   handler: (req: http.IncomingMessage, res: http.ServerResponse, count: number) => void,
   config: object = {},
-  around: { readonly before?: Uses; readonly behind?: Uses; readonly policies?: readonly Policy[] } = {},
+  around: Around = {},
 ): Promise<CacheBench> {
   const more = (around.policies ?? []).map((policy): [string, Policy] => [policy.name, policy])
   const known: Catalog = Object.assign(new Map([...catalog, ...more]), {
@@ -57,8 +67,13 @@ export async function cacheBench(
   const policies = uses.map(([use, options], i) => ({
     ...{ id: `${use}-${i}`, use, with: options, when: null, onError: 'fail' as const },
   }))
+  const routes = [{ id: 'all', policies }]
   const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS, retry: { attempts: 0 } }]
-  const gateway = await startGateway(t, { upstreams, routes: [{ id: 'all', policies }] }, { catalog: known })
+  const gateway = await startGateway(
+    t,
+    { upstreams, routes, ...(around.state && { state: around.state }) },
+    { catalog: known },
+  )
   const ask = (path: string, asked: Asked = {}): Promise<Answer> => request(gateway.port, path, asked)
   return { gateway, seen, ask }
 }

@@ -102,6 +102,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     result: keyword,
     error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
     limit: group({ name: keyword, remaining: long }),
+    cache: group({ status: keyword, age: long }),
     stream: group({ events: long, bytes: size, ms: phase, closed_by: keyword }),
     websocket: group({
       messages_in: long,

@@ -3,6 +3,7 @@ import { addCacheStatus, answerWith, ttlOf } from './answers.js'
 import { isSame } from './conditions.js'
 import { type Freshness, freshnessOf } from './freshness.js'
 import { Recording } from './recording.js'
+import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { CacheResult, ResponseStore } from './store.js'
 import { keptHeaders, mergedHeaders, ownBytes, StoredResponse, tagsOf, varyValue } from './stored-response.js'
@@ -25,10 +26,12 @@ interface Received {
 export class Keeper {
   readonly #settings: CacheSettings
   readonly #store: ResponseStore
+  readonly #tier: SecondTier | null
 
-  constructor(settings: CacheSettings, store: ResponseStore) {
+  constructor(settings: CacheSettings, store: ResponseStore, tier: SecondTier | null) {
     this.#settings = settings
     this.#store = store
+    this.#tier = tier
   }
 
   /** Not null: what is stored answers in its place. */
@@ -36,7 +39,7 @@ export class Keeper {
     const { stored } = visit
     const isAnswered = x.attempts.status !== 0 && x.errorCode === ''
     const hasFailed = isAnswered ? FAILED_STATUSES.has(x.status) : x.errorCode.startsWith('GW_UPSTREAM')
-    if (hasFailed && stored !== null && mayServeStale(stored)) return this.#answerStale(visit, stored)
+    if (hasFailed && stored !== null && mayServeStale(stored)) return this.#answerStale(x, visit, stored)
     if (!isAnswered) {
       visit.flight?.land('go')
       return null
@@ -46,10 +49,10 @@ export class Keeper {
     return null
   }
 
-  #answerStale(visit: Visit, stored: StoredResponse): Reply {
-    this.#count(visit, 'stale')
-    visit.flight?.land('go')
+  #answerStale(x: Exchange, visit: Visit, stored: StoredResponse): Reply {
     const now = Date.now()
+    this.#note(x, visit, { result: 'stale', ageMs: stored.ageAt(now) })
+    visit.flight?.land('go')
     const { facts } = visit
     return answerWith(stored, facts, {
       now,
@@ -65,9 +68,9 @@ export class Keeper {
     const freshness = isOther ? null : this.#freshnessOf(x, visit, { status: stored.status, headers, now })
     const updated = freshness === null ? stored : stored.updatedBy(headers, freshness, now)
     if (freshness === null) this.#store.remove(stored)
-    else if (this.#isCurrent(visit)) this.#store.put(updated)
+    else if (this.#isCurrent(visit)) this.#put(visit, updated)
     this.#land(visit, freshness !== null && isUsable(freshness))
-    this.#count(visit, 'revalidated')
+    this.#note(x, visit, { result: 'revalidated', ageMs: updated.ageAt(now) })
     return answerWith(updated, visit.facts, { now, status: this.#shown('fwd=stale; fwd-status=304') })
   }
 
@@ -75,7 +78,7 @@ export class Keeper {
     const freshness = visit.mayKeep ? this.#storableAs(x, visit) : null
     const tags = tagsOf(x.responseHeaders)
     const isPassed = visit.reason === 'bypass' || visit.reason === 'method' || visit.reason === 'request'
-    this.#count(visit, isPassed ? 'bypass' : 'miss')
+    this.#note(x, visit, { result: isPassed ? 'bypass' : 'miss', ageMs: 0 })
     if (freshness === null) this.#land(visit, false)
     else this.#record(x, visit, { freshness, tags })
     removeHeader(x.responseHeaders, 'surrogate-key')
@@ -120,7 +123,7 @@ export class Keeper {
     }
     const onGivenUp = (): void => this.#land(visit, false)
     const onRecorded = (bytes: Uint8Array): void => {
-      if (this.#isCurrent(visit)) this.#store.put(new StoredResponse({ ...parts, body: ownBytes(bytes) }))
+      if (this.#isCurrent(visit)) this.#put(visit, new StoredResponse({ ...parts, body: ownBytes(bytes) }))
       this.#land(visit, isUsable(freshness))
     }
     const { maxObject } = this.#settings
@@ -132,6 +135,11 @@ export class Keeper {
     else onGivenUp()
   }
 
+  #put({ stamp }: Visit, stored: StoredResponse): void {
+    this.#store.put(stored)
+    if (stamp !== null && isUsable(stored.freshness)) this.#tier?.put(stored, stamp)
+  }
+
   /** Those who wait look again, or go by themselves; those who come next do not wait for what cannot be kept. */
   #land({ flight, key }: Visit, hasAnswer: boolean): void {
     if (flight === null) return
@@ -139,8 +147,8 @@ export class Keeper {
     flight.land(hasAnswer ? 'look' : 'go')
   }
 
-  #count(visit: Visit, result: CacheResult): void {
-    if (!visit.isRefresh) this.#store.count(result)
+  #note(x: Exchange, visit: Visit, served: { readonly result: CacheResult; readonly ageMs: number }): void {
+    if (!visit.isRefresh) this.#store.note(x, served.result, served.ageMs)
   }
 
   #shown(status: string): string | null {

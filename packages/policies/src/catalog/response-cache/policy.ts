@@ -1,6 +1,7 @@
-import { definePolicy, type Step } from '@sluice/core'
+import { type CompileEnv, definePolicy, type StateStore, type Step } from '@sluice/core'
 import { ResponseCache } from './response-cache.js'
 import { responseCacheSchema } from './schema.js'
+import { PURGE_LOOK_MS, SecondTier } from './second-tier.js'
 import { compileSettings } from './settings.js'
 import { ResponseStore } from './store.js'
 
@@ -13,7 +14,8 @@ export const responseCache = definePolicy({
     const settings = compileSettings(config)
     const { maxBytes, methods } = settings
     const store = env.shared(`response-cache:${maxBytes}`, () => new ResponseStore(maxBytes))
-    const cache = new ResponseCache(settings, store, env)
+    const tier = settings.isShared ? secondTier(store, env, maxBytes) : null
+    const cache = new ResponseCache(settings, env, { store, tier })
     const look = cache.look.bind(cache)
     return {
       name: 'response-cache',
@@ -25,3 +27,17 @@ export const responseCache = definePolicy({
     }
   },
 })
+
+/** Null: the document names nothing that replicas share. */
+function secondTier(store: ResponseStore, env: CompileEnv, maxBytes: number): SecondTier | null {
+  if (!env.state.isShared) return null
+  const shared = env.state.store('cluster')
+  const tiers = env.shared(`response-cache:tiers:${maxBytes}`, () => new WeakMap<StateStore, SecondTier>())
+  const tier = tiers.get(shared) ?? new SecondTier(shared, store, env.report.bind(env))
+  tiers.set(shared, tier)
+  // While the server is away nothing is taken from it, and the store says so itself.
+  const look = (): Promise<void> => tier.look().catch(() => {})
+  env.schedule(PURGE_LOOK_MS, look)
+  void look()
+  return tier
+}

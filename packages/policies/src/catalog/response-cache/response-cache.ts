@@ -5,6 +5,7 @@ import { invalidatedUris } from './invalidation.js'
 import { Keeper } from './keeper.js'
 import { compileKey, compileUri, MOST_KEY_CHARS } from './key.js'
 import { RequestFacts } from './request-facts.js'
+import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { ResponseStore } from './store.js'
 import type { StoredResponse } from './stored-response.js'
@@ -38,17 +39,24 @@ export class ResponseCache {
   readonly #store: ResponseStore
   readonly #env: CompileEnv
   readonly #keeper: Keeper
+  readonly #tier: SecondTier | null
   readonly #visits: Slot<Visit>
   readonly #waits: Slot<Wait>
   readonly #notCached: Reply
   readonly #uriOf: (x: Exchange) => string
   readonly #keyOf: ReturnType<typeof compileKey>
 
-  constructor(settings: CacheSettings, store: ResponseStore, env: CompileEnv) {
+  /** @param tier what replicas share; null: nothing. */
+  constructor(
+    settings: CacheSettings,
+    env: CompileEnv,
+    { store, tier }: { readonly store: ResponseStore; readonly tier: SecondTier | null },
+  ) {
     this.#settings = settings
     this.#store = store
     this.#env = env
-    this.#keeper = new Keeper(settings, store)
+    this.#keeper = new Keeper(settings, store, tier)
+    this.#tier = tier
     this.#visits = env.slot()
     this.#waits = env.slot()
     this.#notCached = env.refusal('GW_NOT_CACHED', 'send the request without only-if-cached')
@@ -86,13 +94,30 @@ export class ResponseCache {
     const use = stored === null ? 'forward' : judge(stored, control, now)
     if (stored !== null && use !== 'forward') {
       if (use === 'refresh') this.#refresh(x, look, stored)
-      this.#store.count(use !== 'fresh' ? 'stale' : look.waits > 0 ? 'coalesced' : 'hit')
+      const result = use !== 'fresh' ? 'stale' : look.waits > 0 ? 'coalesced' : 'hit'
+      this.#store.note(x, result, stored.ageAt(now))
       return this.#answer(stored, look, now)
     }
     if (control?.has('only-if-cached') === true) return this.#notCached
     const isAsked = control !== null && (control.has('no-cache') || control.seconds('max-age') === 0)
     const waiting = isAsked ? null : this.#wait(x, look, now)
-    return waiting ?? this.#ask(x, look, stored)
+    if (waiting !== null) return waiting
+    this.#ask(x, look, stored)
+    return this.#tier === null ? null : this.#askTier(x, look, this.#tier)
+  }
+
+  /** Looks among the responses of other replicas, for all who wait for this one. */
+  async #askTier(x: Exchange, look: Look, tier: SecondTier): Promise<Reply | null> {
+    const visit = this.#visits.get(x)!
+    if (visit.flight === null) return null
+    visit.stamp = await tier.fetch(look.key, look.uri)
+    const now = Date.now()
+    const stored = this.#store.lookUp(look.key, visit.headers)
+    const control = this.#settings.honorsRequests ? look.facts.control : null
+    if (stored === null || judge(stored, control, now) !== 'fresh') return null
+    visit.flight.land('look')
+    this.#store.note(x, 'hit', stored.ageAt(now))
+    return this.#answer(stored, look, now)
   }
 
   #answer(stored: StoredResponse, { facts, waits }: Look, now: number): Reply {
@@ -174,7 +199,10 @@ export class ResponseCache {
   #invalidate(x: Exchange): void {
     if (SAFE_METHODS.has(x.method) || x.attempts.status === 0 || x.status >= 400) return
     const now = Date.now()
-    for (const uri of invalidatedUris(x, this.#uriOf(x))) this.#store.invalidate(uri, now)
+    for (const uri of invalidatedUris(x, this.#uriOf(x))) {
+      this.#store.invalidate(uri, now)
+      this.#tier?.change(uri)
+    }
   }
 
   onFinish(x: Exchange): void {

@@ -91,6 +91,10 @@ export const responseCacheSchema = policyOptions(
       'What a worker keeps, with all that belongs to it; responses that were used least recently make room. Uses with the same `maxBytes` share one store.',
       '64mb',
     ),
+    cluster: optionalFlag(
+      false,
+      'Replicas share responses by the store that `state` of the document names: what one of them has got from the upstream the others take from there. A purge reaches all of them within two seconds. Without `state` it means nothing.',
+    ),
     coalesce: optionalClosed(
       'Requests for the same that come while one is on its way to the upstream wait for its response.',
       {

@@ -20,6 +20,8 @@ export interface CacheSettings {
   readonly maxObject: number
   readonly maxBytes: number
   readonly showsStatus: boolean
+  /** With the other replicas. */
+  readonly isShared: boolean
 }
 
 /** @throws Error for what the schema cannot see. */
@@ -57,6 +59,7 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
     maxObject,
     maxBytes,
     showsStatus: config.cacheStatus !== false,
+    isShared: config.cluster === true,
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  type Exchange,
   type PurgeScope,
   type StoredResponseCounts,
   type StoredResponseFacts,
@@ -35,6 +36,8 @@ export class ResponseStore extends StoredResponses {
   /** Requests on their way whose responses others may wait for, by key; no more than there are requests. */
   readonly flights = new Map<string, Flight>()
   readonly maxBytes: number
+  /** Hears of what operators purge. */
+  onPurge: (scope: PurgeScope) => void = () => {}
   /** What responses take that are on their way into the store. */
   recordingBytes = 0
 
@@ -52,7 +55,14 @@ export class ResponseStore extends StoredResponses {
     })
   }
 
-  count(result: CacheResult): void {
+  /** Counts how a request was served, and says it to the traffic log. @param ageMs of the stored response. */
+  note(x: Exchange, result: CacheResult, ageMs: number): void {
+    x.record.cacheResult = result
+    x.record.cacheAge = Math.floor(ageMs / 1000)
+    this.#count(result)
+  }
+
+  #count(result: CacheResult): void {
     this.#requests.set(result, (this.#requests.get(result) ?? 0) + 1)
   }
 
@@ -67,6 +77,11 @@ export class ResponseStore extends StoredResponses {
   /** Whether something is kept under a key, for other values of what Vary names at least. */
   has(key: string): boolean {
     return this.#kept.has(key)
+  }
+
+  /** All that is kept under a key, the newest first. */
+  variantsOf(key: string): readonly StoredResponse[] {
+    return this.#kept.peek(key) ?? []
   }
 
   remove(stored: StoredResponse): void {
@@ -122,6 +137,12 @@ export class ResponseStore extends StoredResponses {
   }
 
   purge(scope: PurgeScope): number {
+    this.onPurge(scope)
+    return this.purgeOwn(scope)
+  }
+
+  /** The same for this worker alone. */
+  purgeOwn(scope: PurgeScope): number {
     this.epoch++
     if (scope.by === 'key') return this.#drop(scope.value)
     let purged = 0
@@ -168,8 +189,10 @@ export class ResponseStore extends StoredResponses {
   }
 }
 
-function isMeant({ uri, tags }: StoredResponse, scope: PurgeScope): boolean {
+/** Whether a purge means a response. */
+export function isMeant({ uri, tags }: StoredResponse, scope: PurgeScope): boolean {
   if (scope.by === 'all') return true
+  if (scope.by === 'key') return uri === scope.value
   return scope.by === 'tag' ? tags.includes(scope.value) : uri.startsWith(scope.value)
 }
 

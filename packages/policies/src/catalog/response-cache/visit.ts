@@ -3,6 +3,7 @@ import type { Flight, Waiter } from './flight.js'
 import type { Recording } from './recording.js'
 import type { RequestFacts } from './request-facts.js'
 import type { StoredResponse } from './stored-response.js'
+import type { Stamp } from './stored-text.js'
 
 /** Why a request goes to the upstream, in the words of RFC 9211, 2.2. */
 export type ForwardReason = 'bypass' | 'method' | 'request' | 'uri-miss' | 'vary-miss' | 'stale' | 'partial'
@@ -30,6 +31,8 @@ export class Visit {
   /** Others wait for its response. */
   flight: Flight | null = null
   recording: Recording | null = null
+  /** Of the second tier; null: it is not used. */
+  stamp: Stamp | null = null
 
   constructor(
     x: Exchange,

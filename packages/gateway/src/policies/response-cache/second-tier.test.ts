@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RedisServer, redisSkip, statePlanOf } from '../../state/testing/redis-server.js'
+import { until } from '../../testing/gateway.js'
+import { type CacheBench, cacheBench } from './testing.js'
+
+// Two gateways, each with an upstream of its own, and one real server.
+
+const options = { skip: redisSkip }
+
+async function replicas(
+  t: Parameters<typeof cacheBench>[0],
+  server: RedisServer,
+): Promise<[CacheBench, CacheBench]> {
+  const one = (name: string): Promise<CacheBench> =>
+    cacheBench(
+      t,
+      (req, res) =>
+        res
+          .writeHead(200, { 'cache-control': 'max-age=1000', vary: 'x-v', 'surrogate-key': `tag${req.url}` })
+          .end(`${name} ${req.headers['x-v'] ?? ''}`),
+      { cluster: true, key: { host: false } },
+      { state: statePlanOf(server.port) },
+    )
+  const both: [CacheBench, CacheBench] = [await one('a'), await one('b')]
+  // Each uses the server once it knows of its purges.
+  for (const [i, { ask }] of both.entries()) {
+    const other = both[1 - i]!
+    let n = 0
+    await until(async () => {
+      const path = `/warm-${i}-${n++}`
+      await ask(path)
+      return (await other.ask(path)).text.startsWith(i === 0 ? 'a' : 'b')
+    })
+  }
+  return both
+}
+
+test('what one replica has got the others take from the server, variant by variant', options, async (t) => {
+  const [a, b] = await replicas(t, await RedisServer.start(t))
+  const v = (value: string) => ({ headers: { 'x-v': value } })
+  await a.ask('/x', v('1'))
+  await a.ask('/x', v('2'))
+  const before = b.seen.length
+  await until(async () => (await b.ask('/x', v('2'))).text === 'a 2')
+  assert.equal((await b.ask('/x', v('1'))).text, 'a 1')
+  assert.equal(b.seen.length, before)
+  const hit = await b.ask('/x', v('1'))
+  assert.match(hit.headers['cache-status'] as string, /hit/)
+  assert.equal((await b.ask('/x', v('3'))).text, 'b 3')
+})
+
+test('purges and changes reach what the server has, and purges the other replica', options, async (t) => {
+  const server = await RedisServer.start(t)
+  const [a, b] = await replicas(t, server)
+  for (const path of ['/k', '/t', '/p/1', '/w']) {
+    assert.equal((await a.ask(path)).text, 'a ')
+    if (path !== '/w') assert.equal((await b.ask(path)).text, 'a ')
+  }
+  for (const [scope, path] of [
+    [{ by: 'key', value: '/k' }, '/k'],
+    [{ by: 'tag', value: 'tag/t' }, '/t'],
+    [{ by: 'prefix', value: '/p' }, '/p/1'],
+  ] as const) {
+    a.gateway.plane.responses.purge(scope)
+    await until(() => b.gateway.plane.responses.find(path).length === 0)
+    assert.equal((await b.ask(path)).text, 'b ', path)
+  }
+  await a.ask('/w', { method: 'POST', body: 'x' })
+  await until(() => server.cli('keys', '*response-cache:u:*') !== '')
+  assert.equal((await b.ask('/w')).text, 'b ')
+})
+
+test('while the server is away the upstream is asked', options, async (t) => {
+  const server = await RedisServer.start(t)
+  const [a, b] = await replicas(t, server)
+  await server.kill()
+  assert.equal((await a.ask('/away')).text, 'a ')
+  assert.equal((await b.ask('/away')).text, 'b ')
+  assert.equal((await b.ask('/away')).text, 'b ')
+})
