@@ -8,6 +8,7 @@ import { keyPair } from '@sluice/core/testing'
 import { parse } from 'yaml'
 import { hashKey } from './catalog/api-key/key.js'
 import { catalog } from './catalog.js'
+import { contractFlaws } from './contract-kit.js'
 import { exampleOf, referenceOf } from './reference.js'
 import { makeCertificate, schemaMistakes, testEnv } from './testing.js'
 
@@ -69,7 +70,7 @@ for (const policy of catalog.values()) {
     compare(join(folder, 'README.md'), referenceOf(policy, example))
   })
 
-  test(`the example of ${policy.name} is valid and compiles`, async (t) => {
+  test(`the example of ${policy.name} is valid, compiles and keeps the contract`, async (t) => {
     const env = testEnv()
     t.after(() => env.close())
     const uses: { use: string; with: unknown }[] = parse(
@@ -80,6 +81,8 @@ for (const policy of catalog.values()) {
       assert.deepEqual(schemaMistakes(policy, use.with), [])
       assert.equal((await policy.compile(use.with, env))?.name, policy.name)
     }
+    const configs = uses.map((use) => use.with)
+    assert.deepEqual(await contractFlaws(policy, configs), [])
   })
 
   test(`every option of ${policy.name} is described, and no object takes unknown keys`, () => {

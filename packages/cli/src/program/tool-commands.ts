@@ -7,6 +7,7 @@ export function addToolCommands(program: Command): void {
   addCacheServer(program)
   addSecrets(program)
   addPolicy(program)
+  addPlugin(program)
   addScript(program)
   addImport(program)
   const version = program.command('version').description('the versions of gw and of Node.js')
@@ -83,6 +84,35 @@ function addPolicy(program: Command): void {
     runs(async () => (await import('../commands/policy.js')).documentPolicy),
   )
   withExample(doc, 'gw policy doc api-key')
+}
+
+function addPlugin(program: Command): void {
+  const plugin = program.command('plugin').description('packages that bring policies')
+  const list = plugin
+    .command('list')
+    .description('the plugins of a document, or with no document those of the running gateway')
+    .argument('[document]', 'the document')
+    .option('-c, --config <file>', 'the document')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/plugin-list.js')).listPlugins),
+  )
+  withExample(list, 'gw plugin list gateway.yaml', 'gw plugin list --server http://127.0.0.1:9901')
+  const fresh = plugin
+    .command('new')
+    .description('make a package in TypeScript with a policy and its test')
+    .argument('<name>', 'of the package; that of its folder is the same without the scope')
+    .action(runs(async () => (await import('../commands/plugin-new.js')).newPlugin))
+  withExample(fresh, 'gw plugin new sluice-plugin-tenants')
+  const test = plugin
+    .command('test')
+    .description(
+      'hold a plugin against the contract, alone and in a gateway, and measure what its policies cost',
+    )
+    .argument('[dir]', 'its folder, which has an example.yaml; this one where none is named')
+  withOutput(test, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/plugin-test.js')).testPlugin),
+  )
+  withExample(test, 'gw plugin test', 'gw plugin test ./sluice-plugin-tenants -o json')
 }
 
 function addScript(program: Command): void {

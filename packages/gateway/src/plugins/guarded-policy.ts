@@ -1,7 +1,15 @@
 import type { PluginPlan } from '@sluice/config'
-import type { CompileEnv, Eventual, Exchange, Outcome, Policy, Step } from '@sluice/core'
+import {
+  type CompileEnv,
+  checkExchange,
+  type Eventual,
+  type Exchange,
+  type Outcome,
+  type Policy,
+  type Step,
+  soundOutcome,
+} from '@sluice/core'
 import type { RunMarks } from './run-marks.js'
-import { checkExchange, soundOutcome } from './sound-outcome.js'
 
 /** What `compile` of a plugin may wait for. */
 const COMPILE_MS = 10_000

@@ -1,4 +1,6 @@
-import { ERRORS, type Exchange, type Outcome, type Reply } from '@sluice/core'
+import { ERRORS } from './errors.js'
+import type { Exchange } from './exchange.js'
+import type { Outcome, Reply } from './reply.js'
 
 /** Replies are built once and checked once. */
 const checked = new WeakSet<Reply>()

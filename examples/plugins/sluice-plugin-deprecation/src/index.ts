@@ -1,0 +1,60 @@
+import type * as Sluice from '@sluice/core'
+
+const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+
+/** Announces that an API is deprecated, and when it ends; afterwards its requests are refused. */
+// biome-ignore lint/style/noDefaultExport: what the gateway imports
+export default function plugin({ appendHeader, definePolicy, setHeader, Type }: typeof Sluice) {
+  return definePolicy({
+    name: 'deprecation',
+    summary: 'Announces that an API is deprecated, and refuses its requests after its sunset.',
+    schema: Type.Object(
+      {
+        since: Type.String({ pattern: DAY, description: 'The day of the deprecation, `2026-06-01`.' }),
+        sunset: Type.Optional(
+          Type.String({ pattern: DAY, description: 'The day from which on requests are refused with 410.' }),
+        ),
+        guide: Type.Optional(
+          Type.String({
+            pattern: '^https://[^<>\\s]+$',
+            maxLength: 2000,
+            description: 'Where clients read what to do.',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description: 'Responses have the fields `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`.',
+      },
+    ),
+    compile({ since, sunset, guide }, env) {
+      const sinceMs = timeOf('since', since)
+      const sunsetMs = sunset === undefined ? Number.POSITIVE_INFINITY : timeOf('sunset', sunset)
+      if (sunsetMs < sinceMs) throw new Error(`'sunset' ${sunset} is before 'since' ${since}`)
+      const link = guide === undefined ? null : `<${guide}>; rel="deprecation"`
+      const fields = ['deprecation', `@${sinceMs / 1000}`]
+      if (sunset !== undefined) fields.push('sunset', new Date(sunsetMs).toUTCString())
+      const more = link === null ? '' : `; see ${guide}`
+      const refused = env.refusal('GW_POLICY_REFUSED', `this API has ended on ${sunset}${more}`, [
+        ...fields,
+        ...(link === null ? [] : ['link', link]),
+      ])
+      const gone = { ...refused, status: 410 }
+      return {
+        name: 'deprecation',
+        onRequest: (x) => (x.startedAt >= sunsetMs ? gone : null),
+        onResponse(x) {
+          for (let i = 0; i < fields.length; i += 2) setHeader(x.responseHeaders, fields[i]!, fields[i + 1]!)
+          if (link !== null) appendHeader(x.responseHeaders, 'link', link)
+          return null
+        },
+      }
+    },
+  })
+}
+
+function timeOf(name: string, day: string): number {
+  const time = Date.parse(`${day}T00:00:00Z`)
+  if (Number.isNaN(time)) throw new Error(`'${name}' ${day} is not a day`)
+  return time
+}

@@ -1,0 +1,64 @@
+import { readPlugins } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+import { AdminClient } from '../admin/admin-client.js'
+import { readDocument } from '../document.js'
+import { EXIT } from '../failure.js'
+import { print, printTable, printValue } from '../output/output.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+
+interface ListOptions extends OutputOptions, ServerOptions {
+  readonly config?: string
+}
+
+/** A plugin as it is listed. */
+interface ListedPlugin {
+  readonly name: string
+  readonly version: string
+  readonly contract: string
+  readonly policies: readonly string[]
+  readonly entry: string
+  /** Why it cannot be used; null: it can. */
+  readonly problem: string | null
+}
+
+/** Prints the plugins of a document, those that cannot be used with the reason, or those that a gateway runs. */
+export async function listPlugins(options: ListOptions, document?: string): Promise<number> {
+  const file = document ?? options.config
+  const plugins = file === undefined ? await ofGateway(options) : await ofDocument(file)
+  if (options.output !== 'table') await printValue({ plugins }, options.output)
+  else if (plugins.length === 0) print('there are no plugins')
+  else {
+    const rows = plugins.map((plugin) => [
+      plugin.name,
+      plugin.version,
+      plugin.contract,
+      plugin.policies.join(', '),
+      plugin.problem ?? 'ok',
+      plugin.entry,
+    ])
+    printTable(['PLUGIN', 'VERSION', 'CONTRACT', 'POLICIES', 'STATE', 'FROM'], rows)
+  }
+  return plugins.some(({ problem }) => problem !== null) ? EXIT.invalid : EXIT.ok
+}
+
+async function ofDocument(file: string): Promise<ListedPlugin[]> {
+  const set = await readPlugins(await readDocument(file), catalog)
+  return [...set].map(([name, found]) => {
+    if ('message' in found)
+      return { name, version: '', contract: '', policies: [], entry: '', problem: found.message }
+    const { version, contract, entry } = found
+    return { name, version, contract, policies: found.policies.map((one) => one.name), entry, problem: null }
+  })
+}
+
+async function ofGateway(options: ServerOptions): Promise<ListedPlugin[]> {
+  const { part } = await new AdminClient(options).get('/v1/status')
+  return part.parts('plugins').map((plugin) => ({
+    name: plugin.text('name'),
+    version: plugin.text('version'),
+    contract: plugin.text('contract'),
+    policies: plugin.texts('policies'),
+    entry: plugin.text('entry'),
+    problem: null,
+  }))
+}

@@ -1,0 +1,193 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { type PluginPlan, readPlugin, resolvePlan } from '@sluice/config'
+import { parse } from 'yaml'
+import { loadFile } from '../document.js'
+import { EXIT, Failure, messageOf } from '../failure.js'
+import { print, printValue } from '../output/output.js'
+import { contractFindings, type Finding } from '../plugins/kit.js'
+import { microsPerTick, TrialGateway } from '../plugins/trial-gateway.js'
+import type { OutputOptions } from '../program/building.js'
+
+interface Use {
+  readonly use: string
+  readonly with?: unknown
+}
+
+/** Requests of one measurement, and how often each is made: the least of them counts. */
+const REQUESTS = 25_000
+const ROUNDS = 2
+const WARM_UP = 3000
+
+/** Holds a plugin against the contract and measures it; fails when something is wrong. */
+export async function testPlugin({ output }: OutputOptions, dir = '.'): Promise<number> {
+  const folder = resolve(dir)
+  const found = await readPlugin(`./${basename(folder)}`, dirname(folder))
+  if ('message' in found) throw new Failure(EXIT.invalid, `${found.message} (${found.remedy})`)
+  const findings = await findingsOf(found, folder)
+  if (output === 'table') print(...findings.flatMap(linesOf))
+  else await printValue({ plugin: found.name, version: found.version, findings }, output)
+  return findings.every(({ flaws }) => flaws.length === 0) ? EXIT.ok : EXIT.failed
+}
+
+function linesOf({ check, flaws, note }: Finding): string[] {
+  const head = `${flaws.length === 0 ? 'ok  ' : 'FAIL'} ${check}`
+  return [note === undefined ? head : `${head}: ${note}`, ...flaws.map((flaw) => `     ${flaw}`)]
+}
+
+async function findingsOf(plugin: PluginPlan, folder: string): Promise<readonly Finding[]> {
+  const uses = usesOf(folder)
+  const trial = trialFolder(plugin, folder, uses)
+  try {
+    const { routes } = resolvePlan(await loadFile(join(trial, 'gateway.yaml')))
+    const resolved = routes.flatMap((route) => route.policies)
+    const contract = await contractFindings(plugin, resolved)
+    // A gateway would refuse what does not even keep the contract.
+    if (contract.some(({ flaws }) => flaws.length > 0)) return contract
+    return [...contract, ...(await gatewayFindings(trial, uses, budgetOf(folder)))]
+  } finally {
+    rmSync(trial, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function usesOf(folder: string): readonly Use[] {
+  const file = join(folder, 'example.yaml')
+  if (!existsSync(file))
+    throw new Failure(EXIT.invalid, `${file} is not there; write a list of uses of the policies into it`)
+  try {
+    const uses: unknown = parse(readFileSync(file, 'utf8'))
+    if (Array.isArray(uses) && uses.length > 0) return uses as Use[]
+  } catch (error) {
+    throw new Failure(EXIT.invalid, `${file} cannot be read: ${messageOf(error)}`)
+  }
+  throw new Failure(EXIT.invalid, `${file} is no list of uses, such as - use: ${basename(folder)}`)
+}
+
+function budgetOf(folder: string): number | null {
+  const { sluice } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly sluice?: { readonly budgetMicros?: unknown }
+  }
+  return typeof sluice?.budgetMicros === 'number' ? sluice.budgetMicros : null
+}
+
+/** The folder of a document beside which everything of the package stands, for the files that its examples name. */
+function trialFolder(plugin: PluginPlan, folder: string, uses: readonly Use[]): string {
+  const trial = mkdtempSync(join(tmpdir(), 'gw-plugin-'))
+  for (const name of readdirSync(folder)) {
+    if (name !== 'node_modules' && name !== 'gateway.yaml') symlinkSync(join(folder, name), join(trial, name))
+  }
+  const place = join(trial, 'node_modules', plugin.package)
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(folder, place)
+  const respond = { status: 200, body: 'ok' }
+  const document = {
+    version: 1,
+    listeners: [{ address: '127.0.0.1:0' }],
+    admin: { address: '127.0.0.1:0' },
+    workers: 1,
+    log: { sink: 'none' },
+    plugins: [plugin.package],
+    routes: [
+      { id: 'plain', match: { path: '/plain/*' }, respond },
+      ...uses.map((use, i) => ({
+        id: `use-${i + 1}`,
+        match: { path: `/use-${i + 1}/*` },
+        respond,
+        policies: [use],
+      })),
+    ],
+  }
+  writeFileSync(join(trial, 'gateway.yaml'), JSON.stringify(document))
+  return trial
+}
+
+async function gatewayFindings(
+  trial: string,
+  uses: readonly Use[],
+  budget: number | null,
+): Promise<Finding[]> {
+  const gateway = await TrialGateway.start(trial)
+  try {
+    const pid = await gateway.workerPid()
+    const findings: Finding[] = []
+    for (const [i, { use }] of uses.entries()) {
+      const path = `/use-${i + 1}/a`
+      const check = `${use} (example ${i + 1})`
+      const flaws = await hostileFlaws(gateway, path, pid)
+      findings.push({ check: `hostile requests to ${check}`, flaws })
+      // Measuring one that hangs would not end.
+      if (flaws.length > 0) break
+      findings.push(await costFinding(gateway, { path, check, budget }))
+    }
+    return findings
+  } catch (error) {
+    return [{ check: 'a gateway', flaws: [messageOf(error)] }]
+  } finally {
+    gateway.close()
+  }
+}
+
+async function hostileFlaws(gateway: TrialGateway, path: string, pid: number | null): Promise<string[]> {
+  for (const bytes of hostileRequests(path)) {
+    await gateway.send(bytes)
+    const status = await gateway.get('/plain/a')
+    if (status !== 200)
+      return [`another route answered ${status} after ${JSON.stringify(bytes.slice(0, 80))}`]
+  }
+  return (await gateway.workerPid()) === pid ? [] : ['the worker ended']
+}
+
+function hostileRequests(path: string): string[] {
+  const head = (line: string, more = ''): string =>
+    `${line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${more}\r\n`
+  const fields = ['authorization', 'cookie', 'content-type', 'origin', 'range', 'x-forwarded-for']
+  const values = ['', ',', '"', '%00%ff', '__proto__', '\xff\xfe', 'x'.repeat(8000)]
+  return [
+    head(`GET ${path}?a=%&a&=&__proto__=1`),
+    head(`GET ${path}/%2e%2e/%00`),
+    head(`OPTIONS ${path}`),
+    ...values.map((value) =>
+      head(`GET ${path}`, `${fields.map((field) => `${field}: ${value.slice(0, 1500)}\r\n`).join('')}`),
+    ),
+    ...['{', '<a>', '['.repeat(5000), '\0\xff'].map(
+      (body) =>
+        `${head(`POST ${path}`, `content-type: application/json\r\ncontent-length: ${body.length}\r\n`)}${body}`,
+    ),
+    // A body that never comes whole.
+    `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc`,
+  ]
+}
+
+interface Measured {
+  readonly path: string
+  readonly check: string
+  readonly budget: number | null
+}
+
+async function costFinding(gateway: TrialGateway, { path, check, budget }: Measured): Promise<Finding> {
+  for (const warm of ['/plain/a', path]) await gateway.microsOf(warm, WARM_UP)
+  let plain = Number.POSITIVE_INFINITY
+  let used = Number.POSITIVE_INFINITY
+  for (let round = 0; round < ROUNDS; round++) {
+    plain = Math.min(plain, await gateway.microsOf('/plain/a', REQUESTS))
+    used = Math.min(used, await gateway.microsOf(path, REQUESTS))
+  }
+  // Both are counted in ticks, and either may be one off.
+  const doubt = 2 * microsPerTick(REQUESTS)
+  const added = used - plain
+  const budgetText = budget === null ? '' : `, budget ${budget} µs`
+  const note = `${added.toFixed(1)} µs of CPU (± ${doubt.toFixed(1)}) beside ${plain.toFixed(1)} µs without it${budgetText}`
+  const isOver = budget !== null && added - doubt > budget
+  const flaws = isOver ? [`it costs more than sluice.budgetMicros, ${budget} µs`] : []
+  return { check: `cost of ${check}`, flaws, note }
+}
