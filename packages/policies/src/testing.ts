@@ -69,13 +69,14 @@ function expressionOf(text: string): Expression {
   const header = /^(req|res)\.header\["([^"]+)"\]$/.exec(text)
   const value = header === null ? EXPRESSIONS.get(text) : headerReader(header[1]!, header[2]!)
   if (value === undefined) throw new Error(`tests do not know the expression '${text}'`)
-  return { readsResponse: header?.[1] === 'res', readsBody: false, value }
+  return { readsResponse: text.startsWith('res.'), readsBody: false, value }
 }
 
 const EXPRESSIONS: ReadonlyMap<string, Expression['value']> = new Map<string, Expression['value']>([
   ['client.ip', (x) => x.clientIp],
   ['consumer.id', (x) => x.consumer?.id ?? null],
   ['route', (x) => x.routeId],
+  ['res.status == 401', (x) => x.status === 401],
 ])
 
 function headerReader(side: string, name: string): Expression['value'] {

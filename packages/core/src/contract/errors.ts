@@ -170,6 +170,11 @@ export const ERRORS = {
     title: 'Too many requests',
     when: 'A `rate-limit` has nothing left for the request, or `basic-auth` has seen too many failed attempts; `Retry-After` says when to try again.',
   },
+  GW_CLIENT_BANNED: {
+    status: 429,
+    title: 'Banned for a while',
+    when: '`client-ban` has seen too many failed requests of the caller; `Retry-After` says when the ban ends. 403 where the policy says so.',
+  },
   GW_BODY_UNPARSABLE: {
     status: 400,
     title: 'Body not readable',

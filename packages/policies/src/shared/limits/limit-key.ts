@@ -11,21 +11,29 @@ export interface KeyReader {
   read(x: Exchange): string | null
 }
 
-/** The key of a list of expressions. @throws Error for an expression that is none, or reads the response. */
-export function compileKey(texts: readonly string[], env: CompileEnv): KeyReader {
+/**
+ * The key of a list of expressions.
+ * @param shape what a part counts as.
+ * @throws Error for an expression that is none, or reads the response.
+ */
+export function compileKey(
+  texts: readonly string[],
+  env: CompileEnv,
+  shape: (part: string) => string = (part) => part,
+): KeyReader {
   const parts = texts.map((text) => env.expression(text))
   const late = parts.findIndex(({ readsResponse }) => readsResponse)
   if (late >= 0)
     throw new Error(`the key '${texts[late]}' reads the response; it is counted before there is one`)
   const [only] = parts
   const readsBody = parts.some((part) => part.readsBody)
-  if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x)) }
+  if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x, shape)) }
   return {
     readsBody,
     read(x) {
       const values: string[] = []
       for (const part of parts) {
-        const value = partOf(part, x)
+        const value = partOf(part, x, shape)
         if (value === null) return null
         // No part can look like two.
         values.push(value.replaceAll('\\', '\\\\').replaceAll('|', '\\|'))
@@ -40,9 +48,9 @@ function keyOf(text: string | null): string | null {
 }
 
 /** Null: there is nothing, or nothing that makes sense. */
-function partOf(part: Expression, x: Exchange): string | null {
+function partOf(part: Expression, x: Exchange, shape: (part: string) => string): string | null {
   const value = evaluate(part, x)
-  return value === null || value === '' ? null : String(value)
+  return value === null || value === '' ? null : shape(String(value))
 }
 
 /** What a request costs: a whole number, 1 for what is none, less than 0 or not there. Fractions are rounded up. */

@@ -1,0 +1,135 @@
+import { type CompileEnv, counterKey, type MemoryStore, type StateScope, type StateStore } from '@sluice/core'
+
+/** When bans begin and end. */
+export interface BanRules {
+  readonly windowMs: number
+  readonly banMs: number
+  readonly growth: number
+  readonly maxBanMs: number
+}
+
+/** Responses of one caller. */
+export interface ResponseCount {
+  readonly counted: number
+  readonly all: number
+}
+
+/** Both numbers are one counter, so that they begin and end together; neither reaches this. */
+const SHIFT = 2 ** 26
+/** After a store did not answer, for so long nobody asks it. */
+const PAUSE_MS = 1000
+/** For how long the number of changes is kept; a new one is another number. */
+const CHANGES_MS = 86_400_000
+/** Bans that are learned at once. */
+const MAX_LISTED = 10_000
+
+/** The counts and bans of one policy, in the store that workers share. Null answers: it does not answer. */
+export class BanStore {
+  readonly #prefix: string
+  readonly #rules: BanRules
+  readonly #main: StateStore
+  readonly #local: StateStore | null
+  readonly #report: CompileEnv['report']
+  #downUntilMono = 0
+
+  /** @param local takes the place of a store that does not answer. */
+  constructor(
+    env: Pick<CompileEnv, 'state' | 'report'>,
+    options: { readonly id: string; readonly scope: StateScope; readonly local: MemoryStore | null },
+    rules: BanRules,
+  ) {
+    this.#main = env.state.store(options.scope)
+    this.#report = env.report.bind(env)
+    this.#local = options.local
+    this.#rules = rules
+    this.#prefix = `ban\n${counterKey(options.id)}\n`
+  }
+
+  /** Adds to what is known of a caller. */
+  count(key: string, { counted, all }: ResponseCount): Promise<ResponseCount | null> {
+    const amount = counted * SHIFT + all
+    return this.#ask(async (store) => {
+      const sum = await store.add(this.#name('count', key), amount, this.#rules.windowMs)
+      return { counted: Math.floor(sum / SHIFT), all: sum % SHIFT }
+    })
+  }
+
+  /** Bans a caller, or learns that it is banned. @returns the end, ms since 1970. */
+  ban(key: string): Promise<{ readonly untilMs: number; readonly isNew: boolean } | null> {
+    return this.#ask((store) => this.#banIn(store, key))
+  }
+
+  /** Another number when bans were added or lifted. Null also while the store is left alone. */
+  async changes(): Promise<number | null> {
+    if (performance.now() < this.#downUntilMono) return null
+    return this.#askMain((store) => store.add(this.#name('changes', ''), 0, CHANGES_MS))
+  }
+
+  /** The bans that are not known: who, and until when, ms since 1970. */
+  bans(isKnown: (key: string) => boolean): Promise<ReadonlyMap<string, number> | null> {
+    const prefix = this.#name('ban', '')
+    return this.#askMain(async (store) => {
+      const names = await store.list(prefix, MAX_LISTED)
+      const unknown = names.map((name) => name.slice(prefix.length)).filter((key) => !isKnown(key))
+      const values = await Promise.all(unknown.map((key) => store.get(prefix + key)))
+      return new Map(unknown.map((key, i) => [key, readNumber(values[i] ?? null)]))
+    })
+  }
+
+  async #banIn(store: StateStore, key: string): Promise<{ untilMs: number; isNew: boolean }> {
+    const { banMs } = this.#rules
+    const name = this.#name('ban', key)
+    const untilMs = Date.now() + banMs
+    if (!(await store.set(name, textOf(untilMs), banMs, 'absent'))) {
+      const known = await store.get(name)
+      return { untilMs: readNumber(known), isNew: false }
+    }
+    const moreMs = (await this.#lengthOf(store, key)) - banMs
+    if (moreMs > 0) await store.set(name, textOf(untilMs + moreMs), banMs + moreMs)
+    // Whoever was banned begins anew.
+    await store.delete(this.#name('count', key))
+    await store.add(this.#name('changes', ''), 1, CHANGES_MS)
+    return { untilMs: untilMs + Math.max(0, moreMs), isNew: true }
+  }
+
+  /** Only who has set the ban asks, so nobody else changes it meanwhile. */
+  async #lengthOf(store: StateStore, key: string): Promise<number> {
+    const { banMs, growth, maxBanMs } = this.#rules
+    if (growth === 1) return banMs
+    const name = this.#name('bans', key)
+    const before = readNumber(await store.get(name))
+    const ms = Math.min(banMs * growth ** before, maxBanMs)
+    await store.set(name, textOf(before + 1), ms + maxBanMs)
+    return ms
+  }
+
+  #name(kind: 'count' | 'ban' | 'bans' | 'changes', key: string): string {
+    return `${this.#prefix}${kind}\n${key}`
+  }
+
+  async #ask<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
+    const answer = performance.now() < this.#downUntilMono ? null : await this.#askMain(question)
+    return answer === null && this.#local !== null ? question(this.#local) : answer
+  }
+
+  async #askMain<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
+    try {
+      const answer = await question(this.#main)
+      this.#downUntilMono = 0
+      return answer
+    } catch (error) {
+      if (this.#downUntilMono === 0) this.#report('ban_store_down', { error: String(error) })
+      this.#downUntilMono = performance.now() + PAUSE_MS
+      return null
+    }
+  }
+}
+
+function textOf(number: number): Uint8Array {
+  return Buffer.from(String(number), 'latin1')
+}
+
+/** 0 for what has ended meanwhile. */
+function readNumber(bytes: Uint8Array | null): number {
+  return bytes === null ? 0 : Number(Buffer.from(bytes).toString('latin1')) || 0
+}

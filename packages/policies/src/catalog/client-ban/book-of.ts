@@ -1,0 +1,47 @@
+import { type CompileEnv, MemoryStore, parseDuration, parseRatio } from '@sluice/core'
+import { BanBook, type Threshold } from './ban-book.js'
+import { BanStore } from './ban-store.js'
+import type { ClientBanConfig } from './schema.js'
+
+/** The bans of a policy in this worker, which outlive reloads that change nothing of how they are made. */
+export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): BanBook {
+  const { scope = 'cluster', onStoreDown = 'local', growth = 1 } = config
+  const local = onStoreDown === 'local' ? env.shared(`bans-local ${id}`, () => new MemoryStore()) : null
+  const store = new BanStore(
+    env,
+    { id, scope, local },
+    {
+      windowMs: parseDuration(config.window ?? '1m'),
+      banMs: parseDuration(config.ban ?? '10m'),
+      growth,
+      maxBanMs: parseDuration(config.maxBan ?? '1d'),
+    },
+  )
+  const { key, count, threshold, minimum } = config
+  const [banned, dropped] = ['banned', 'dropped'].map((result) =>
+    env.counter('gw_client_bans_total', { policy: id, result }),
+  )
+  const book = env.shared(
+    `bans ${JSON.stringify([id, scope, key, count, threshold, minimum])}`,
+    () =>
+      new BanBook(thresholdOf(config), {
+        onBan() {
+          banned!.value++
+          env.report('client_banned', { policy: id })
+        },
+        onDropped() {
+          dropped!.value++
+        },
+      }),
+  )
+  // The store may be another one since.
+  book.store = store
+  return book
+}
+
+function thresholdOf({ threshold = 10, minimum = 20 }: ClientBanConfig): Threshold {
+  if (typeof threshold === 'number')
+    return { countsAll: false, isReached: ({ counted }) => counted >= threshold }
+  const share = parseRatio(threshold)
+  return { countsAll: true, isReached: ({ counted, all }) => all >= minimum && counted >= all * share }
+}
