@@ -12,6 +12,8 @@ import type { LogCounts, LogIdentity } from './contract/log-sink.js'
 import type { PhaseTimes } from './contract/phase-times.js'
 import type { RecordNotes } from './contract/record-notes.js'
 
+export * from './geo/testing/database-file.js'
+
 /** The parts of an exchange, of which a test names the fields that it needs. */
 interface ExchangeParts {
   readonly route?: Partial<RouteFacts>

@@ -10,6 +10,7 @@ import { cors } from './catalog/cors/policy.js'
 import { decrypt } from './catalog/decrypt/policy.js'
 import { encrypt } from './catalog/encrypt/policy.js'
 import { fault } from './catalog/fault/policy.js'
+import { geoFilter } from './catalog/geo-filter/policy.js'
 import { header } from './catalog/header/policy.js'
 import { hmacSignature } from './catalog/hmac-signature/policy.js'
 import { httpSignature } from './catalog/http-signature/policy.js'
@@ -54,6 +55,7 @@ const POLICIES: readonly Policy[] = [
   decrypt,
   encrypt,
   fault,
+  geoFilter,
   header,
   hmacSignature,
   httpSignature,

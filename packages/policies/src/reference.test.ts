@@ -41,6 +41,8 @@ const values: Readonly<Record<string, string>> = {
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),
+  GEO_FILE: join(sources, '../../logger/samples/places.mmdb'),
+  GEO_NETWORK_FILE: join(sources, '../../logger/samples/places.mmdb'),
   FAULT_KEY: randomBytes(16).toString('hex'),
   WEBHOOK_SECRET_BEFORE: randomBytes(32).toString('hex'),
 }

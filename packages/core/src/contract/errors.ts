@@ -134,6 +134,11 @@ export const ERRORS = {
     title: 'Address not allowed',
     when: '`ip-filter` does not let this address in.',
   },
+  GW_GEO_DENIED: {
+    status: 403,
+    title: 'Place not allowed',
+    when: '`geo-filter` lets nobody in from the place of this address.',
+  },
   GW_CORS_DENIED: {
     status: 403,
     title: 'Origin not allowed',
