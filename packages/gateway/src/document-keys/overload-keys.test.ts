@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
-import { serve, testKeys } from './testing.js'
+import { overload, serve, testKeys } from './testing.js'
 
 const ROUTES = ['low', 'normal', 'critical'].map((criticality) => ({
   id: criticality,
@@ -28,12 +27,6 @@ async function answers(gateway: TestGateway): Promise<Record<string, readonly (s
   return found
 }
 
-/** The event loop was late as often, and is so again: what comes now it reaches long after its last look. */
-async function delay(gateway: TestGateway, lateMs: number, looks: number): Promise<void> {
-  for (let i = 0; i < looks; i++) gateway.plane.onLoopDelay(lateMs)
-  await sleep(60)
-}
-
 /** A gateway with as many requests in flight at a silent target. */
 async function busy(t: TestContext, inFlight: number, overload: object): Promise<TestGateway> {
   const origin = await httpOrigin(t, () => {})
@@ -54,37 +47,37 @@ testKeys('overload', {
   maxLoopDelay: async (t) => {
     const gateway = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '100ms' } })
     const all = { low: ['204'], normal: ['204'], critical: ['204'] }
-    await delay(gateway, 99, 100)
+    overload(gateway, 99)
     assert.deepEqual(await answers(gateway), all)
-    await delay(gateway, 101, 2)
+    overload(gateway, 101)
     assert.deepEqual(await answers(gateway), { low: [OVERLOADED], normal: [OVERLOADED], critical: ['204'] })
     const off = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '0s' } })
-    await delay(off, 10_000, 100)
+    overload(off, 200)
     assert.deepEqual(await answers(off), all)
   },
   maxInFlight: async (t) => {
-    const overload = { maxInFlight: 10, maxLoopDelay: '0s' }
-    assert.deepEqual(await answers(await busy(t, 7, overload)), {
+    const limits = { maxInFlight: 10, maxLoopDelay: '0s' }
+    assert.deepEqual(await answers(await busy(t, 7, limits)), {
       low: ['204'],
       normal: ['204'],
       critical: ['204'],
     })
-    assert.deepEqual((await answers(await busy(t, 8, overload)))['low'], [OVERLOADED])
-    const full = await busy(t, 10, overload)
+    assert.deepEqual((await answers(await busy(t, 8, limits)))['low'], [OVERLOADED])
+    const full = await busy(t, 10, limits)
     assert.deepEqual(await answers(full), { low: [OVERLOADED], normal: [OVERLOADED], critical: ['204'] })
-    const over = await busy(t, 12, overload)
+    const over = await busy(t, 12, limits)
     assert.deepEqual((await answers(over))['critical'], [OVERLOADED])
   },
   retryAfter: async (t) => {
     const gateway = await serve(t, { routes: ROUTES, overload: { retryAfter: '90s' } })
-    await delay(gateway, 1000, 100)
+    overload(gateway, 300)
     assert.deepEqual((await answers(gateway))['normal'], ['503 90 GW_OVERLOADED'])
   },
 })
 
 test('health answers are given however much there is to do, and what is refused is counted', async (t) => {
   const gateway = await serve(t, { routes: ROUTES, listener: { health: true } })
-  await delay(gateway, 1000, 100)
+  overload(gateway, 300)
   assert.equal((await fetch(`${gateway.url}/-/readyz`)).status, 200)
   assert.equal((await fetch(`${gateway.url}/low`)).status, 503)
   const counted = gateway.plane

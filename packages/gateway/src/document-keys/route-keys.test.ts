@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
-import { serve, testKeys } from './testing.js'
+import { overload, serve, testKeys } from './testing.js'
 
 /** The upstream's own are long. */
 const LONG = { connect: '20s', headers: '20s', idle: '20s', total: '20s' }
@@ -100,8 +99,7 @@ testKeys(
         respond: { status: 204 },
       }))
       const gateway = await serve(t, { routes })
-      for (let i = 0; i < 20; i++) gateway.plane.onLoopDelay(1000)
-      await sleep(60)
+      overload(gateway, 300)
       const statusOf = async (path: string): Promise<number> => (await fetch(gateway.url + path)).status
       assert.deepEqual([await statusOf('/low'), await statusOf('/critical')], [503, 204])
     },

@@ -130,3 +130,21 @@ function leavesOf(schema: Schema, path: string): string[] {
   const inner = (anyOf ?? (items === undefined ? [] : [items])).flatMap((each) => leavesOf(each, path))
   return inner.some((each) => each !== path) ? inner.filter((each) => each !== path) : [path]
 }
+
+/** The event loop has been late so often with as much work, and works on: what comes now it reaches long after its last look. */
+export function overload(gateway: TestGateway, lateMs: number, looks = 2): void {
+  for (let i = 0; i < looks; i++) {
+    work(lateMs + 5)
+    gateway.plane.onLoopDelay(lateMs)
+  }
+  work(60)
+}
+
+/** Uses as many milliseconds of the processor. */
+function work(ms: number): void {
+  const before = process.cpuUsage()
+  for (;;) {
+    const { user, system } = process.cpuUsage(before)
+    if (user + system >= ms * 1000) return
+  }
+}

@@ -5,18 +5,28 @@ import type { Route } from './route.js'
 
 const PLAN = { maxLoopDelayMs: 100, maxInFlight: null, retryAfterMs: 1000 }
 
-/** An admission under a clock of its own; which criticalities (0 low, 1 normal, 2 critical) it takes. */
-function admissionAt(): { look(atMono: number, lateMs: number): void; takes(atMono: number): number[] } {
-  let nowMono = 0
-  const admission = new Admission(() => nowMono)
+interface Trial {
+  /** A look at the event loop, at a time, which is so late; by default the process worked all the while. */
+  look(atMono: number, lateMs: number, workedMs?: number): void
+  /** Which criticalities (0 low, 1 normal, 2 critical) are taken. */
+  takes(atMono: number, workedMs?: number): number[]
+}
+
+/** An admission under clocks of its own. */
+function admissionAt(): Trial {
+  let now = { mono: 0, cpuMs: 0 }
+  const admission = new Admission(() => now)
   admission.configure(PLAN)
+  const goOn = (atMono: number, workedMs: number): void => {
+    now = { mono: atMono, cpuMs: now.cpuMs + workedMs }
+  }
   return {
-    look(atMono, lateMs) {
-      nowMono = atMono
+    look(atMono, lateMs, workedMs = atMono - now.mono) {
+      goOn(atMono, workedMs)
       admission.onLoopDelay(lateMs)
     },
-    takes(atMono) {
-      nowMono = atMono
+    takes(atMono, workedMs = atMono - now.mono) {
+      goOn(atMono, workedMs)
       return [0, 1, 2].filter((criticality) => admission.refusalOf({ criticality } as Route, 1) === null)
     },
   }
@@ -29,6 +39,16 @@ test('one long task is no overload, however long', () => {
   look(5120, 5)
   look(10_000, 4860)
   assert.deepEqual(takes(10_100), [0, 1, 2])
+})
+
+test('a process that has to wait for the processor is not overloaded by that', () => {
+  const { look, takes } = admissionAt()
+  for (let at = 500; at <= 5000; at += 500) look(at, 480, 90)
+  assert.deepEqual(takes(5500), [0, 1, 2])
+  look(6000, 480)
+  look(6500, 480)
+  assert.deepEqual(takes(6900, 20), [0, 1, 2], 'in an overload either')
+  assert.deepEqual(takes(6925), [2])
 })
 
 test('in an overload a turn takes what it reaches early, and is over it after a second without refusals', () => {

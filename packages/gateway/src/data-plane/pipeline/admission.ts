@@ -5,11 +5,11 @@ import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import { CRITICALITIES, type Route } from './route.js'
 
-/** A delay is an overload once it has lasted this long over at least two looks: one long task is none. */
-const LASTING_MS = 200
+/** A delay is an overload once it has been seen in this many looks in a row: one long task is none. */
+const LATE_LOOKS = 2
 /** Without a refusal for this long the overload is over. */
 const CALM_MS = 1000
-/** How long since the last look at the event loop, of which there is one every 20 ms, low and normal requests are taken. */
+/** Work since the last look at the event loop, of which there is one every 20 ms, behind which low and normal requests wait too long. */
 const TAKEN_MS = [32, 40] as const
 /** Shares of `maxInFlight` from which requests are refused, by criticality. */
 const IN_FLIGHT_SHARES = [0.8, 1, 1.2] as const
@@ -19,27 +19,27 @@ const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 
  * Decides which requests a worker takes when there are more than it can serve. Two limits, as in Envoy's overload
  * manager: requests in flight, and the delay of the event loop. A loop that stays late has more to read in one turn than
  * it should work off: requests that it reaches late in a turn have waited long, and are refused before they cost more.
- * Those of routes with `criticality: low` go first; `critical` ones are never refused for it.
+ * A process that waits for the processor is late as well and has nothing to gain from refusals, so that only time counts in
+ * which it worked. Requests of routes with `criticality: low` go first; `critical` ones are never refused for it.
  */
 export class Admission {
-  readonly #readClock: () => number
+  readonly #readClocks: () => Clocks
   /** Requests refused, by criticality. */
   readonly #shed = [0, 0, 0]
   #isOverloaded = false
-  /** Consecutive looks that were too late, and by how much together. */
+  /** Consecutive looks that were too late. */
   #lateLooks = 0
-  #lateMs = 0
-  /** Monotonic clock at the last look at the event loop, and at the last refusal for its delay. */
-  #lookedMono = 0
+  /** At the last look at the event loop. */
+  #looked: Clocks = { mono: 0, cpuMs: 0 }
+  /** Monotonic clock at the last refusal for its delay. */
   #refusedMono = 0
   #maxDelayMs = OFF.maxLoopDelayMs
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
   #delayed = refuseFor('', OFF)
 
-  /** @param readClock the monotonic clock, ms. */
-  constructor(readClock: () => number = () => performance.now()) {
-    this.#readClock = readClock
+  constructor(readClocks: () => Clocks = clocksOfProcess) {
+    this.#readClocks = readClocks
     this.configure(OFF)
   }
 
@@ -58,18 +58,16 @@ export class Admission {
   /** Takes a delay of the event loop, ms; called with every look at it. */
   onLoopDelay(lateMs: number): void {
     if (this.#maxDelayMs === 0) return
-    const nowMono = this.#readClock()
-    this.#lookedMono = nowMono
-    if (lateMs > this.#maxDelayMs) {
-      this.#lateLooks++
-      this.#lateMs += lateMs
-      if (this.#lateLooks < 2 || this.#lateMs < LASTING_MS) return
-      if (!this.#isOverloaded) this.#refusedMono = nowMono
+    const now = this.#readClocks()
+    const workedMs = now.cpuMs - this.#looked.cpuMs
+    this.#looked = now
+    if (Math.min(lateMs, workedMs) > this.#maxDelayMs) {
+      if (++this.#lateLooks < LATE_LOOKS || this.#isOverloaded) return
       this.#isOverloaded = true
+      this.#refusedMono = now.mono
     } else {
       this.#lateLooks = 0
-      this.#lateMs = 0
-      if (nowMono - this.#refusedMono > CALM_MS) this.#isOverloaded = false
+      if (now.mono - this.#refusedMono > CALM_MS) this.#isOverloaded = false
     }
   }
 
@@ -98,11 +96,23 @@ export class Admission {
 
   #isReachedLate(criticality: number): boolean {
     if (criticality === 2) return false
-    const nowMono = this.#readClock()
-    if (nowMono - this.#lookedMono <= TAKEN_MS[criticality]!) return false
-    this.#refusedMono = nowMono
+    const { mono, cpuMs } = this.#readClocks()
+    const workedMs = Math.min(mono - this.#looked.mono, cpuMs - this.#looked.cpuMs)
+    if (workedMs <= TAKEN_MS[criticality]!) return false
+    this.#refusedMono = mono
     return true
   }
+}
+
+/** Read together, ms: the monotonic clock, and the processor time of the process. */
+interface Clocks {
+  readonly mono: number
+  readonly cpuMs: number
+}
+
+function clocksOfProcess(): Clocks {
+  const { user, system } = process.cpuUsage()
+  return { mono: performance.now(), cpuMs: (user + system) / 1000 }
 }
 
 function refuseFor(detail: string, { retryAfterMs }: OverloadPlan): Reply {
