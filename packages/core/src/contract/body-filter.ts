@@ -72,6 +72,16 @@ export class ResponseFilters {
     return this.#endFrom(0)
   }
 
+  /** Passes a whole body on. @throws what a filter throws */
+  writeWhole(body: Uint8Array): Filtered {
+    const first = body.length === 0 ? null : this.write(body)
+    // What a filter has passed on is its own again with the next call.
+    return whenKept(first, (bytes) => {
+      const kept = bytes === null ? null : Buffer.from(bytes)
+      return whenKept(this.end(), (last) => joined(kept, last))
+    })
+  }
+
   /** Closes them all. @param onFailure gets what one of them throws. */
   close(onFailure: (filter: BodyFilter, error: unknown) => void): void {
     const filters = this.#filters

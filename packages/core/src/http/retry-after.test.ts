@@ -7,5 +7,6 @@ test('Retry-After is seconds or a date, and nonsense is nothing', () => {
   assert.equal(retryAfterMs('7', now), 7000)
   assert.equal(retryAfterMs('Sat, 31 Jan 2026 00:00:09 GMT', now), 9000)
   assert.equal(retryAfterMs('Fri, 30 Jan 2026 00:00:00 GMT', now), 0)
-  for (const text of [undefined, '', '-1', 'soon']) assert.equal(retryAfterMs(text, now), 0)
+  for (const text of [undefined, '', '-1', 'soon', '2026-02-01', 'Feb 1 2026 UTC'])
+    assert.equal(retryAfterMs(text, now), 0)
 })

@@ -1,5 +1,6 @@
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { readMembers } from './request-body.js'
 
 /** Takes targets out of service, or back: `{"upstream":"NAME","target":"URL"}`, or all targets without one. */
 export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<AdminAnswer> {
@@ -23,14 +24,7 @@ export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<
 }
 
 function readTarget(text: string): { readonly upstream: string; readonly target: string | null } | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const { upstream, target = null, ...more }: { upstream?: unknown; target?: unknown } = value
+  const { upstream, target = null, ...more } = readMembers(text) ?? {}
   if (Object.keys(more).length > 0 || typeof upstream !== 'string') return null
   return target === null || typeof target === 'string' ? { upstream, target } : null
 }

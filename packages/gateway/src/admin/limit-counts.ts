@@ -2,6 +2,7 @@ import { type LimitKind, StateUnavailable } from '@sluice/core'
 import { type LimitCount, MAX_COUNTS } from '../supervisor/limits/limit-counters.js'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { readMembers } from './request-body.js'
 
 /** Longest id or key that is looked for. */
 const MAX_TEXT = 8192
@@ -19,7 +20,7 @@ export function countsAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAns
 export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
-  const named = readMembers(body.text, ['policy', 'key'])
+  const named = readOnly(body.text, ['policy', 'key'])
   const { policy, key = null } = named ?? {}
   if (!isText(policy) || (key !== null && !isKey(key))) {
     return refused('send {"policy":"ID"} or {"policy":"ID","key":"KEY"}')
@@ -34,7 +35,7 @@ export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<Adm
 export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
-  const { policy, key, used } = readMembers(body.text, ['policy', 'key', 'used']) ?? {}
+  const { policy, key, used } = readOnly(body.text, ['policy', 'key', 'used']) ?? {}
   if (!isText(policy) || !isKey(key) || !isUsed(used)) {
     return refused('send {"policy":"ID","key":"KEY","used":NUMBER}')
   }
@@ -70,15 +71,9 @@ async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
 }
 
 /** The members of an object that has no others; null for anything else. */
-function readMembers(text: string, names: readonly string[]): Readonly<Record<string, unknown>> | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  return Object.keys(value).every((name) => names.includes(name)) ? { ...value } : null
+function readOnly(text: string, names: readonly string[]): Readonly<Record<string, unknown>> | null {
+  const members = readMembers(text)
+  return members !== null && Object.keys(members).every((name) => names.includes(name)) ? members : null
 }
 
 function isText(value: unknown): value is string {

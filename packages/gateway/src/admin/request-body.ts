@@ -29,6 +29,17 @@ export async function readBody(
   return decoded(Buffer.concat(chunks))
 }
 
+/** The members of a JSON object; null for anything else. */
+export function readMembers(text: string): Readonly<Record<string, unknown>> | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return typeof value !== 'object' || value === null || Array.isArray(value) ? null : { ...value }
+}
+
 function decoded(bytes: Buffer): BodyText {
   try {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }

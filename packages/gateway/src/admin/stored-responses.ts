@@ -1,6 +1,7 @@
 import type { PurgeScope } from '@sluice/core'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { readMembers } from './request-body.js'
 
 /** A key or a tag is no longer than a URL. */
 const MOST_CHARS = 16_384
@@ -39,14 +40,7 @@ export async function cacheAnswer({ backend }: AdminCall): Promise<AdminAnswer> 
 }
 
 function readScope(text: string): PurgeScope | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const entries = Object.entries(value)
+  const entries = Object.entries(readMembers(text) ?? {})
   const [by, named] = entries[0] ?? []
   if (entries.length !== 1) return null
   if (by === 'all') return named === true ? { by } : null

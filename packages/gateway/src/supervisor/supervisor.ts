@@ -5,7 +5,6 @@ import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
 import { memorySamples } from '../state/state-samples.js'
-import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
@@ -13,9 +12,8 @@ import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment } from './deployment.js'
-import type { Documents } from './documents.js'
 import { Fleet } from './fleet.js'
-import { type FleetFile, LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
+import { LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
 import { LastGoodFile } from './last-good.js'
 import { LastingMemory } from './limits/lasting-memory.js'
 import { LimitCounters } from './limits/limit-counters.js'
@@ -27,30 +25,11 @@ import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import { type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
-import type { DrainedFile } from './targets/drained-file.js'
+import type { SupervisorSeams } from './supervisor-seams.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
 import type { ResponsesAnswer } from './worker-handle.js'
-import { type Fork, WorkerPool } from './worker-pool.js'
+import { WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
-
-/** What a supervisor is made of; `startSupervisor` fills it in. */
-export interface SupervisorSeams {
-  readonly documents: Documents
-  /** @throws Error when the document cannot be read. */
-  readonly readSource: () => DocumentSource | Promise<DocumentSource>
-  /** What a document that comes over the API is called; relative files are looked up beside it. */
-  readonly documentName: string
-  readonly fork: Fork
-  /** The number of workers that a plan makes. */
-  readonly size: (plan: Plan) => number
-  readonly fleetFile: FleetFile
-  readonly drainedFile: DrainedFile
-  /** Where the counts of quotas outlive the supervisor. */
-  readonly quotaPath: string
-  readonly dataDir: string
-  readonly version: string
-  readonly log: OperationLog
-}
 
 /** How a document is applied; by default for real, over the API, by nobody in particular. */
 export type ApplyOptions = Partial<ApplyRequest>

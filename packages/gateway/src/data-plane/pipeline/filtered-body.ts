@@ -80,7 +80,7 @@ export class FilteredBody implements BodySink {
     const whole = body ?? NOTHING
     if (this.#begin(whole.length) === null) return
     this.#run({
-      filter: () => this.#filterWhole(whole),
+      filter: () => this.#filters.writeWhole(whole),
       passOn: (bytes) => this.#sendWhole(status, bytes),
       onLate: () => this.#owner.onFiltered(),
     })
@@ -162,19 +162,6 @@ export class FilteredBody implements BodySink {
     return false
   }
 
-  #filterWhole(body: Uint8Array): Filtered {
-    const first = body.length === 0 ? null : this.#filters.write(body)
-    if (first instanceof Promise) return first.then((bytes) => this.#endBehind(bytes))
-    return this.#endBehind(first)
-  }
-
-  #endBehind(first: Uint8Array | null): Filtered {
-    // What a filter has passed on is its own again with the next call.
-    const kept = first === null ? null : Buffer.from(first)
-    const last = this.#filters.end()
-    return last instanceof Promise ? last.then((bytes) => joined(kept, bytes)) : joined(kept, last)
-  }
-
   /** False: what filters pass on comes later, or the client has to take it first. */
   #run(step: FilterStep): boolean {
     try {
@@ -208,9 +195,4 @@ interface FilterStep {
   readonly passOn: (bytes: Uint8Array | null) => boolean
   /** It was passed on, later than at once. */
   readonly onLate: () => void
-}
-
-function joined(first: Uint8Array | null, last: Uint8Array | null): Uint8Array | null {
-  if (first === null) return last
-  return last === null ? first : Buffer.concat([first, last])
 }

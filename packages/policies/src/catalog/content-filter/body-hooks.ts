@@ -2,14 +2,14 @@ import type { CompileEnv, Exchange, Outcome, Reply } from '@sluice/core'
 import { replaceBody, type Side } from '../../shared/message/side.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import { type ReadingHooks, readingHooks } from '../../shared/text/body-reading.js'
-import type { BodyFilter, BodyFindings } from './body.js'
+import type { BodyFindings, BodyScan } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rules.js'
 
 /** What looking at the bodies of a message needs. */
 export interface BodyHooksOptions extends BodyWorkConfig {
   readonly rules: readonly Rule[]
-  readonly filter: BodyFilter
+  readonly filter: BodyScan
   readonly maxBytes: number
   readonly blocked: Reply
   blocks(x: Exchange, found: readonly Rule[]): boolean

@@ -1,7 +1,7 @@
 import type { OffloadedWork } from '@sluice/core'
 import type { Side } from '../../shared/message/side.js'
 import { type BodyInput, type Reading, readingWork } from '../../shared/text/body-reading.js'
-import { BodyFilter, type BodyFindings } from './body.js'
+import { type BodyFindings, BodyScan } from './body.js'
 import { Finders } from './finder.js'
 import { DEFAULT_PASSES } from './limits.js'
 import { compileRules } from './rules.js'
@@ -16,6 +16,6 @@ export interface BodyWorkConfig {
 /** Looks at large bodies on a thread. */
 export const work: OffloadedWork<BodyWorkConfig, BodyInput, Reading<BodyFindings>> = ({ config, side }) => {
   const rules = compileRules(config, side)
-  const filter = new BodyFilter(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))
+  const filter = new BodyScan(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))
   return readingWork((input, json) => filter.look(input, json))
 }

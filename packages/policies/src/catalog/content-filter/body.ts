@@ -35,7 +35,7 @@ const PATH = 'body:'
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 /** Looks at bodies, and takes out of them what rules want out. */
-export class BodyFilter {
+export class BodyScan {
   readonly #rules: readonly Rule[]
   readonly #text: Finder | null
   readonly #paths: readonly PathFinder[]

@@ -1,7 +1,7 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome } from '@sluice/core'
 import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import { boundBody, type Side } from '../../shared/message/side.js'
-import { BodyFilter } from './body.js'
+import { BodyScan } from './body.js'
 import { bodyHooks } from './body-hooks.js'
 import { Finders } from './finder.js'
 import { HeadFilter, type HeadOutcome } from './head.js'
@@ -37,7 +37,7 @@ function hooksOf(
   const finders = new Finders(rules, config.decodePasses ?? DEFAULT_PASSES)
   const blocks: Scorer['blocks'] = (x, found) => scorer.blocks(x, found)
   const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${side} has content that is not allowed here`)
-  const filter = new BodyFilter(rules, finders)
+  const filter = new BodyScan(rules, finders)
   const onBody = filter.isIdle
     ? undefined
     : bodyHooks({ config, side, rules, filter, maxBytes, blocked, blocks }, env)

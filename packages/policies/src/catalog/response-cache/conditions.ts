@@ -1,4 +1,4 @@
-import { httpDate } from './http-date.js'
+import { httpDate } from '@sluice/core'
 import type { RequestFacts } from './request-facts.js'
 import type { StoredResponse } from './stored-response.js'
 

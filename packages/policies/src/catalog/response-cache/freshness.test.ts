@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { httpDate } from '@sluice/core'
 import fc from 'fast-check'
 import CachePolicy from 'http-cache-semantics'
 import { CacheControl } from './cache-control.js'
 import { type Freshness, freshnessOf, type StoringRules } from './freshness.js'
-import { httpDate } from './http-date.js'
 
 const RULES: StoringRules = {
   forced: null,

@@ -1,6 +1,5 @@
-import { headerJoined, headerValue, type StoredResponseFacts } from '@sluice/core'
+import { headerJoined, headerValue, httpDate, type StoredResponseFacts } from '@sluice/core'
 import type { Freshness } from './freshness.js'
-import { httpDate } from './http-date.js'
 
 /** Fields that belong to one delivery, and not to what is kept. */
 const UNKEPT: ReadonlySet<string> = new Set([
