@@ -112,7 +112,7 @@ test('after its end no engine is made', async () => {
 test('a process without descriptors refuses the call and goes on', () => {
   const { status, stdout, stderr } = spawnSync(
     'sh',
-    ['-c', `ulimit -n 100; exec "${process.execPath}" --input-type=module -e "$0"`, WITHOUT_DESCRIPTORS],
+    ['-c', `ulimit -n 400; exec "${process.execPath}" --input-type=module -e "$0"`, WITHOUT_DESCRIPTORS],
     { encoding: 'utf8' },
   )
   assert.deepEqual([status, stdout], [0, '1 GW_OVERLOADED 2'], stderr)
