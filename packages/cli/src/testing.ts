@@ -1,11 +1,13 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+
+export { closedPort } from '@sluice/core/testing'
 
 const GW = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
 
@@ -237,13 +239,4 @@ function call(url: string, agent: http.Agent | false): Promise<string> {
     })
     request.on('error', (error) => resolve(error.message))
   })
-}
-
-/** A port on which nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -13,6 +13,7 @@ import type { PhaseTimes } from './contract/phase-times.js'
 import type { RecordNotes } from './contract/record-notes.js'
 
 export * from './geo/testing/database-file.js'
+export { closedPort } from './testing/closed-port.js'
 
 /** The parts of an exchange, of which a test names the fields that it needs. */
 interface ExchangeParts {

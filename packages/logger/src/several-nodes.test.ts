@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closedPort } from '@sluice/core/testing'
 import { openShippingSink } from './shipping-sink.js'
 import {
   type ElasticsearchNode,
@@ -8,14 +9,13 @@ import {
   elasticsearchSkip,
   startElasticsearch,
 } from './testing/elasticsearch.js'
-import { freePort } from './testing/free-port.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 const STREAM = 'logs-nodes'
 
 /** A cluster of two: one keeps the records, the other only takes requests, so that it can go at any moment. */
 async function startCluster(t: TestContext) {
-  const [port, transport, frontPort] = [await freePort(), await freePort(), await freePort()]
+  const [port, transport, frontPort] = [await closedPort(), await closedPort(), await closedPort()]
   const keeper = await elasticsearchFor(t, {
     ...{ dir: scratchDir(), port },
     settings: {

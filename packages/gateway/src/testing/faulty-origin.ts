@@ -1,6 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { closedPort } from '@sluice/core/testing'
 
 /**
  * What an origin does to requests. `killed`: nobody listens, connections are reset. `framing`: a response with two
@@ -52,16 +53,15 @@ export async function faultyOrigin(t: TestContext, name: string): Promise<Faulty
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  const port = await closedPort()
+  const listen = (): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen()
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
   const become = async (next: Fault): Promise<void> => {
-    if (fault === 'killed') await listen(port)
+    if (fault === 'killed') await listen()
     fault = next
     if (next !== 'killed') return
     const closed = new Promise((resolve) => server.close(resolve))

@@ -2,6 +2,8 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
+export { closedPort } from '@sluice/core/testing'
+
 /** An upstream under the control of a test. */
 export interface Origin {
   readonly url: string
@@ -90,32 +92,10 @@ export function echoOrigin(t: TestContext): Promise<Origin> {
   })
 }
 
-/** Below the ports that the system hands out by itself, so that no other test is given one of these. */
-const FIRST_PORT = 20_000
-const PORTS = 12_000
-/** Golden section of them: the ranges of processes that run at the same time are far apart, whatever their ids. */
-const STRIDE = 7417
-let asked = 0
-
-/** A port on which nobody listens. */
-export async function closedPort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + ((process.pid * STRIDE + asked++) % PORTS)
-    const server = net.createServer()
-    const isFree = await listen(server, port).then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
-}
-
-function listen(server: net.Server, port = 0): Promise<void> {
+function listen(server: net.Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(0, '127.0.0.1', resolve)
   })
 }
 

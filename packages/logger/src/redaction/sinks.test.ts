@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogSink } from '@sluice/core'
+import { closedPort } from '@sluice/core/testing'
 import { openFileSink } from '../file-sink.js'
 import type { LogOutputOptions } from '../outputs/open-output.js'
 import { openShippingSink } from '../shipping-sink.js'
 import type { SinkOptions } from '../sink-options.js'
-import { freePort } from '../testing/free-port.js'
 import { assertIdentity, sampleExchange, scratchDir, segmentLines, until } from '../testing.js'
 import { options, rule } from './testing.js'
 
@@ -52,7 +52,7 @@ test('records are redacted before they are spooled, and their account stays righ
   const dir = scratchDir()
   const output: LogOutputOptions = {
     kind: 'elasticsearch',
-    nodes: [`http://127.0.0.1:${await freePort()}`],
+    nodes: [`http://127.0.0.1:${await closedPort()}`],
     dataStream: 'logs-a-b',
     auth: null,
     caFile: null,

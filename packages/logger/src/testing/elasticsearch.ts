@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
+import { closedPort } from '@sluice/core/testing'
 import { type ElasticsearchEndpoint, elasticsearchEndpoint } from './elasticsearch-endpoint.js'
 import { prepareElasticsearch } from './elasticsearch-files.js'
 import { ElasticsearchProcess } from './elasticsearch-process.js'
-import { freePort } from './free-port.js'
 
 /** Starts take 15 s on two slow cores that do nothing else. */
 const START_MS = 180_000
@@ -53,7 +53,7 @@ export async function startElasticsearch(options: ElasticsearchOptions): Promise
   const home = process.env['SLUICE_ELASTICSEARCH_HOME']
   if (home === undefined) throw new Error(String(elasticsearchSkip))
   const { standsAside = false, cpus = null } = options
-  const port = options.port ?? (await freePort())
+  const port = options.port ?? (await closedPort())
   const files = prepareElasticsearch({ ...options, home, port })
   const server = new ElasticsearchProcess(home, files, { standsAside, cpus })
   const endpoint = elasticsearchEndpoint(port, files.access)

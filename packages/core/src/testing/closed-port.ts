@@ -1,0 +1,24 @@
+import { createServer } from 'node:net'
+
+/** Below the ports that the system hands out by itself, so that the port stays free while nobody listens on it. */
+const FIRST_PORT = 10_000
+const PORTS = 22_000
+/** Golden section of them: the ranges of processes that run at the same time are far apart, whatever their ids. */
+const STRIDE = 13_597
+let asked = 0
+
+/** A port of the loopback address on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + ((process.pid * STRIDE + asked++) % PORTS)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
