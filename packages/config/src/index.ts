@@ -25,9 +25,11 @@ export {
   type PolicyMistake,
   policyDiagnostics,
 } from './policy-diagnostics.js'
+export { relativePathsOf } from './relative-files.js'
 export { resolvePlan } from './resolve-plan.js'
 export { bestRank, compareRanks, routeRank } from './route-rank.js'
 export { type Document, documentSchema } from './schema/document.js'
 export { LOG_SINKS, type LogSinkName } from './schema/log.js'
 export { closestWord, suggestion } from './spelling.js'
 export type { ReadFile } from './text-file.js'
+export { writtenSecretsOf } from './written-secrets.js'

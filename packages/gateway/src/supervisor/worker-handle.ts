@@ -62,7 +62,7 @@ type Question = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
 type Numbered<T> = T & { readonly id: number }
 
 /** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
-const DRAIN_GRACE_MS = 8000
+export const DRAIN_GRACE_MS = 8000
 
 /** A heartbeat was missed. */
 const ASK_AFTER_MS = 1000

@@ -1,0 +1,93 @@
+/** When somebody is to look at a gateway. */
+export interface Alert {
+  readonly alert: string
+  /** PromQL; every metric is followed by braces, into which the labels of the gateway go. */
+  readonly expr: string
+  /** How long it has to hold, as Prometheus writes it. */
+  readonly waits: string
+  readonly severity: 'critical' | 'warning'
+  readonly summary: string
+}
+
+/** What needs a person. docs/reference/metrics.md says what the metrics are. */
+export const ALERTS: readonly Alert[] = [
+  {
+    alert: 'SluiceNotReady',
+    expr: 'gw_ready{} == 0',
+    waits: '5m',
+    severity: 'critical',
+    summary: 'A gateway has not been ready for five minutes.',
+  },
+  {
+    alert: 'SluiceErrorRate',
+    expr: 'sum(rate(gw_requests_total{status="5xx"}[5m])) / sum(rate(gw_requests_total{}[5m])) > 0.05',
+    waits: '5m',
+    severity: 'critical',
+    summary:
+      'More than 5 % of the requests are answered with 5xx; gw_errors_total says which the gateway made itself.',
+  },
+  {
+    alert: 'SluiceUpstreamUnavailable',
+    expr: 'sum by (upstream) (rate(gw_upstream_unavailable_total{}[5m])) > 0',
+    waits: '2m',
+    severity: 'critical',
+    summary: 'No target of an upstream is available; its requests are refused with 503.',
+  },
+  {
+    alert: 'SluiceTargetUnhealthy',
+    expr: 'min by (upstream, target) (gw_upstream_target_healthy{}) == 0',
+    waits: '5m',
+    severity: 'warning',
+    summary: 'The health checks of a target have failed for five minutes.',
+  },
+  {
+    alert: 'SluiceOverloaded',
+    expr: 'max by (pod) (gw_worker_overloaded{}) == 1',
+    waits: '2m',
+    severity: 'warning',
+    summary:
+      'A worker has more to do than it can, and refuses requests; it needs more pods or a higher tier.',
+  },
+  {
+    alert: 'SluiceWorkerRestarts',
+    expr: 'sum by (pod) (increase(gw_worker_restarts_total{}[15m])) > 3',
+    waits: '0m',
+    severity: 'warning',
+    summary: 'Workers keep ending; worker.ended in the operation log says why.',
+  },
+  {
+    alert: 'SluiceDocumentRefused',
+    expr: 'sum by (pod) (increase(gw_rollouts_total{result!~"applied|unchanged"}[10m])) > 0',
+    waits: '0m',
+    severity: 'warning',
+    summary: 'A document was refused; what served before goes on serving.',
+  },
+  {
+    alert: 'SluiceLogRecordsLost',
+    expr: 'sum by (reason) (increase(gw_log_dropped_total{}[10m])) > 0',
+    waits: '0m',
+    severity: 'critical',
+    summary: 'Records of the traffic log were lost; the reason is in docs/reference/metrics.md.',
+  },
+  {
+    alert: 'SluiceLogRecordsRefused',
+    expr: 'sum(increase(gw_log_dead_total{}[10m])) > 0',
+    waits: '0m',
+    severity: 'warning',
+    summary: 'The target of the traffic log refused records for good; gw logs replay-dead sends them again.',
+  },
+  {
+    alert: 'SluiceLogLate',
+    expr: 'max by (pod) (gw_log_lag_seconds{}) > 300',
+    waits: '5m',
+    severity: 'warning',
+    summary: 'Records of the traffic log wait in the spool for more than five minutes.',
+  },
+  {
+    alert: 'SluiceStateUnavailable',
+    expr: 'gw_state_connections{} == 0',
+    waits: '2m',
+    severity: 'warning',
+    summary: 'No worker reaches the server of state; limits hold for each pod alone meanwhile.',
+  },
+]

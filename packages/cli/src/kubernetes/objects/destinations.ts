@@ -1,0 +1,110 @@
+import { isLoopback } from '@sluice/config'
+import { listAt, partAt, partsAt, type RawPart, textAt } from './raw-document.js'
+
+/** What a document sends to: one host and port. */
+export interface Destination {
+  /** A name or an address, without brackets. */
+  readonly host: string
+  readonly port: number
+  readonly protocol: 'TCP' | 'UDP'
+}
+
+/** The destinations of a document, and the places of those that cannot be told from it. */
+export interface Destinations {
+  readonly known: readonly Destination[]
+  /** Such as `upstreams.orders.targets[0]`. */
+  readonly unknown: readonly string[]
+}
+
+const PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'redis:': 6379,
+  'rediss:': 6379,
+  'udp:': 514,
+  'tcp:': 601,
+  'tls:': 6514,
+  'dns:': 53,
+}
+
+const PROTOCOLS: Readonly<Record<string, readonly Destination['protocol'][]>> = {
+  'udp:': ['UDP'],
+  'dns:': ['UDP', 'TCP'],
+}
+
+/** A URL of the document and where it stands. */
+interface Place {
+  readonly at: string
+  /** Null: it says nothing of hosts and ports. */
+  readonly url: string | null
+}
+
+/** Where the pods of this document have to get through to. */
+export function destinationsOf(root: RawPart): Destinations {
+  const places = [...upstreamPlaces(partAt(root, 'upstreams')), ...logPlaces(partAt(root, 'log'))]
+  const state = textAt(partAt(root, 'state'), 'url')
+  if (state !== null) places.push({ at: 'state.url', url: state })
+  const known: Destination[] = []
+  const unknown: string[] = []
+  for (const { at, url } of places) {
+    // Followed by its EndpointSlices (see serviceNamespaces).
+    if (url?.startsWith('k8s://')) continue
+    const found = url === null ? [] : destinationsIn(url)
+    if (found.length === 0) unknown.push(at)
+    known.push(...found.filter(({ host }) => !isLoopback(host)))
+  }
+  return { known, unknown }
+}
+
+function* upstreamPlaces(upstreams: RawPart): Generator<Place> {
+  for (const name of Object.keys(upstreams).sort()) {
+    const upstream = partAt(upstreams, name)
+    const at = `upstreams.${name}`
+    const proxy = textAt(partAt(upstream, 'proxy'), 'url')
+    if (proxy !== null) yield { at: `${at}.proxy.url`, url: proxy }
+    else yield* targetPlaces(upstream, at)
+    for (const [i, server] of listAt(partAt(upstream, 'resolve'), 'servers').entries()) {
+      yield { at: `${at}.resolve.servers[${i}]`, url: `dns://${String(server)}` }
+    }
+  }
+}
+
+/** The host and port of a service (SRV) are known to the name servers only. */
+function* targetPlaces(upstream: RawPart, at: string): Generator<Place> {
+  for (const [i, target] of listAt(upstream, 'targets').entries()) {
+    const place = `${at}.targets[${i}]`
+    if (typeof target === 'string') yield { at: place, url: target }
+    else {
+      const part = partAt({ target }, 'target')
+      yield { at: place, url: textAt(part, 'srv') === null ? textAt(part, 'url') : null }
+    }
+  }
+}
+
+function* logPlaces(log: RawPart): Generator<Place> {
+  yield* outletPlaces(log, 'log')
+  for (const [i, target] of partsAt(log, 'targets').entries())
+    yield* outletPlaces(target, `log.targets[${i}]`)
+}
+
+function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
+  const sink = textAt(outlet, 'sink')
+  if (sink === 'elasticsearch') {
+    for (const [i, node] of listAt(partAt(outlet, sink), 'nodes').entries()) {
+      yield { at: `${at}.elasticsearch.nodes[${i}]`, url: String(node) }
+    }
+  } else if (sink === 'syslog') {
+    yield { at: `${at}.syslog.address`, url: textAt(partAt(outlet, sink), 'address') }
+  } else if (sink === 'webhook') yield { at: `${at}.webhook.url`, url: textAt(partAt(outlet, sink), 'url') }
+  else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
+}
+
+function destinationsIn(text: string): Destination[] {
+  if (text.includes('${') || !URL.canParse(text)) return []
+  const { protocol, hostname, port: written } = new URL(text)
+  const port = Number(written) || (PORTS[protocol] ?? 0)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (host === '' || port === 0) return []
+  const protocols = PROTOCOLS[protocol] ?? (['TCP'] as const)
+  return protocols.map((one) => ({ host, port, protocol: one }))
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { type Address, isFlaw, isLoopback, parseAddress } from '@sluice/config'
+import { parseDuration, parseSize } from '@sluice/core'
+import { type Destinations, destinationsOf } from './destinations.js'
+import { ObjectsError, partAt, partsAt, type RawPart, readRaw, textAt, textsIn } from './raw-document.js'
+
+/** A listener that others than the pod itself can reach. */
+export interface ListenerFacts {
+  readonly port: number
+  readonly isTls: boolean
+  /** The kubelet gets an answer on /-/healthz here: no client certificate and no PROXY header is asked of it. */
+  readonly answersProbes: boolean
+}
+
+/** What the objects have to know of a document. References of the document have no values here. */
+export interface DocumentFacts {
+  readonly text: string
+  /** SHA-256 of the text, hexadecimal. */
+  readonly sha256: string
+  readonly root: RawPart
+  readonly listeners: readonly ListenerFacts[]
+  /** Null: on loopback. */
+  readonly admin: { readonly port: number; readonly isTls: boolean } | null
+  /** Of the address for metrics and probes; null: there is none, or on loopback. */
+  readonly metricsPort: number | null
+  /** Null: one for each CPU. */
+  readonly workers: number | null
+  readonly drainDelayMs: number
+  readonly drainTimeoutMs: number
+  readonly destinations: Destinations
+  /** Names of the variables in `${env:NAME}`; those with a default everywhere need no value. */
+  readonly variables: readonly { readonly name: string; readonly isRequired: boolean }[]
+  /** The most bytes that the traffic log keeps on disk. */
+  readonly storedBytes: number
+  /** Of services whose EndpointSlices are followed (`k8s://name.namespace`). */
+  readonly serviceNamespaces: readonly string[]
+}
+
+/** The most that a ConfigMap takes, less what its other fields need. */
+const MAX_DOCUMENT_BYTES = 1_000_000
+/** Dead letters of one output (docs/bounds.md). */
+const DEAD_LETTER_BYTES = 256 * 1024 ** 2
+
+/**
+ * Reads a document that has been checked: what is wrong with it is not looked for.
+ * @throws ObjectsError when it says too little, or too much for a ConfigMap.
+ */
+export function documentFacts(text: string): DocumentFacts {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MAX_DOCUMENT_BYTES)
+    throw new ObjectsError(`the document has ${bytes} bytes; a ConfigMap takes ${MAX_DOCUMENT_BYTES}`)
+  const root = readRaw(text)
+  const drain = partAt(root, 'drain')
+  const { workers } = root
+  return {
+    text,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    root,
+    listeners: listenersOf(root),
+    admin: adminOf(partAt(root, 'admin')),
+    metricsPort: metricsPortOf(partAt(root, 'metrics')),
+    workers: typeof workers === 'number' ? workers : null,
+    drainDelayMs: durationAt(drain, 'delay', '0s'),
+    drainTimeoutMs: durationAt(drain, 'timeout', '30s'),
+    destinations: destinationsOf(root),
+    variables: variablesOf(root),
+    storedBytes: storedBytes(partAt(root, 'log')),
+    serviceNamespaces: serviceNamespaces(root),
+  }
+}
+
+function listenersOf(root: RawPart): ListenerFacts[] {
+  return partsAt(root, 'listeners').flatMap((listener, i) => {
+    const { host, port } = addressAt(listener, `listeners[${i}]`, '')
+    if (isLoopback(host)) return []
+    const tls = partAt(listener, 'tls')
+    const isOpen = tls['clientCaFile'] === undefined && listener['proxyProtocol'] !== true
+    return {
+      port,
+      isTls: listener['tls'] !== undefined,
+      answersProbes: listener['health'] === true && isOpen,
+    }
+  })
+}
+
+function adminOf(admin: RawPart): DocumentFacts['admin'] {
+  const { host, port } = addressAt(admin, 'admin', '127.0.0.1:9901')
+  return isLoopback(host) ? null : { port, isTls: admin['tls'] !== undefined }
+}
+
+function metricsPortOf(metrics: RawPart): number | null {
+  if (metrics['address'] === undefined) return null
+  const { host, port } = addressAt(metrics, 'metrics', '')
+  return isLoopback(host) ? null : port
+}
+
+function addressAt(part: RawPart, place: string, standard: string): Address {
+  const text = textAt(part, 'address') ?? standard
+  const address = parseAddress(text)
+  if (isFlaw(address) || address.port === 0)
+    throw new ObjectsError(`${place}.address is '${text}'; write a port that is known before the pods start`)
+  return address
+}
+
+function durationAt(part: RawPart, key: string, standard: string): number {
+  const text = textAt(part, key) ?? standard
+  if (text.includes('${'))
+    throw new ObjectsError(`drain.${key} is '${text}'; the grace period of the pods needs the value itself`)
+  return parseDuration(text)
+}
+
+function variablesOf(root: RawPart): DocumentFacts['variables'] {
+  const required = new Map<string, boolean>()
+  for (const text of textsIn(root)) {
+    // What is escaped is no reference.
+    for (const [, name = '', rest] of text
+      .replaceAll('$${', '')
+      .matchAll(/\$\{env:([A-Za-z_][A-Za-z0-9_]*)(:-)?/g)) {
+      required.set(name, required.get(name) === true || rest === undefined)
+    }
+  }
+  return [...required]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, isRequired]) => ({ name, isRequired }))
+}
+
+/** What is a reference counts as its default: an emptyDir that is too small costs the pod, not the record. */
+function storedBytes(log: RawPart): number {
+  const targets = partsAt(log, 'targets')
+  const sink = textAt(log, 'sink') ?? (targets.length === 0 ? 'file' : 'none')
+  return [{ ...log, sink }, ...targets].reduce((sum, outlet) => sum + outletBytes(outlet), 0)
+}
+
+function outletBytes(outlet: RawPart): number {
+  const sink = textAt(outlet, 'sink') ?? 'none'
+  if (sink === 'none') return 0
+  if (sink === 'file') return sizeAt(partAt(outlet, 'file'), '1gb')
+  return sizeAt(partAt(partAt(outlet, sink), 'spool'), '2gb') + DEAD_LETTER_BYTES
+}
+
+function sizeAt(part: RawPart, standard: string): number {
+  const text = textAt(part, 'maxBytes') ?? standard
+  return parseSize(text.includes('${') ? standard : text)
+}
+
+function serviceNamespaces(root: RawPart): string[] {
+  const upstreams = Object.values(partAt(root, 'upstreams'))
+  const namespaces = textsIn(upstreams).flatMap((text) => {
+    return /^k8s:\/\/[a-z0-9-]+\.([a-z0-9-]+)/.exec(text)?.[1] ?? []
+  })
+  return [...new Set(namespaces)].sort()
+}

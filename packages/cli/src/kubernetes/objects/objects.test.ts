@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { ALERTS } from './alerts.js'
+import { gatewayObjects } from './gateway-objects.js'
+import type { KubernetesObject } from './object.js'
+import { objectsYaml } from './objects-yaml.js'
+import { ObjectsError } from './raw-document.js'
+import type { ObjectSettings } from './settings.js'
+import { TIERS } from './tiers.js'
+
+const SETTINGS: ObjectSettings = {
+  name: 'edge',
+  namespace: 'gateways',
+  managedBy: 'gw',
+  image: 'sluice:1',
+  tier: 'W2',
+  replicas: 3,
+}
+const BEGIN = 'version: 1\nlisteners: [{ address: ":8080", health: true }]\n'
+
+function made(document = BEGIN, settings: Partial<ObjectSettings> = {}): readonly KubernetesObject[] {
+  return gatewayObjects(document, { ...SETTINGS, ...settings }).objects
+}
+
+function one(objects: readonly KubernetesObject[], kind: string): KubernetesObject {
+  const found = objects.filter((object) => object.kind === kind)
+  assert.equal(found.length, 1, kind)
+  return found[0]!
+}
+
+/** The value below keys and list positions. */
+function at(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((part: unknown, key) => (part as Record<string, unknown> | undefined)?.[key], value)
+}
+
+function podOf(document?: string, settings?: Partial<ObjectSettings>): unknown {
+  return at(one(made(document, settings), 'Deployment'), 'spec.template.spec')
+}
+
+function egressOf(document: string): unknown {
+  return at(one(made(document, { secret: 's' }), 'NetworkPolicy'), 'spec.egress')
+}
+
+test('a gateway is an account, its document, a service, a policy, pods and their budget', () => {
+  const objects = made()
+  assert.deepEqual(
+    objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
+    ['ServiceAccount', 'ConfigMap', 'Service', 'NetworkPolicy', 'Deployment', 'PodDisruptionBudget'].map(
+      (kind) => `${kind} gateways/edge`,
+    ),
+  )
+  const selector = at(one(objects, 'Deployment'), 'spec.selector.matchLabels')
+  const labels = at(one(objects, 'Deployment'), 'spec.template.metadata.labels') as object
+  for (const kind of ['NetworkPolicy', 'PodDisruptionBudget']) {
+    const chosen = at(one(objects, kind), kind === 'NetworkPolicy' ? 'spec.podSelector' : 'spec.selector')
+    assert.deepEqual(at(chosen, 'matchLabels'), selector)
+  }
+  assert.deepEqual(at(one(objects, 'Service'), 'spec.selector'), selector)
+  assert.deepEqual({ ...labels, ...(selector as object) }, labels)
+})
+
+test('pods have no rights: no root, no capabilities, no token, nothing to write but their own volumes', () => {
+  const pod = podOf()
+  assert.equal(at(pod, 'automountServiceAccountToken'), false)
+  assert.equal(at(pod, 'securityContext.runAsNonRoot'), true)
+  assert.deepEqual(at(pod, 'securityContext.seccompProfile'), { type: 'RuntimeDefault' })
+  assert.deepEqual(at(pod, 'containers.0.securityContext'), {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+  assert.equal(at(pod, 'containers.0.volumeMounts.0.readOnly'), true)
+})
+
+test('each tier has its CPUs and memory, and a heap for each worker that fits into them', () => {
+  for (const [tier, { cpus, memoryMib }] of Object.entries(TIERS)) {
+    const container = at(podOf(BEGIN, { tier: tier as 'W1' }), 'containers.0')
+    const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi` }
+    assert.deepEqual(at(container, 'resources'), { requests: amounts, limits: amounts })
+    const heap = Number(/^--max-old-space-size=(\d+)$/.exec(String(at(container, 'env.0.value')))?.[1])
+    assert.ok(heap * cpus > memoryMib * 0.6 && heap * cpus < memoryMib * 0.7, `${tier} ${heap}`)
+  }
+  assert.equal(at(podOf(`${BEGIN}workers: 8`), 'containers.0.env.0.value'), '--max-old-space-size=166')
+  const resources = { limits: { memory: '1Gi' } }
+  assert.deepEqual(at(podOf(BEGIN, { resources }), 'containers.0.env'), undefined)
+})
+
+test('the grace period holds the sleep before SIGTERM, the drain of the document and the flush of the log', () => {
+  const times = (document: string): unknown[] => {
+    const pod = podOf(document)
+    return [at(pod, 'containers.0.lifecycle.preStop.sleep.seconds'), at(pod, 'terminationGracePeriodSeconds')]
+  }
+  assert.deepEqual(times(BEGIN), [5, 5 + 30 + 8 + 2])
+  assert.deepEqual(times(`${BEGIN}drain: { delay: 1500ms, timeout: 2m }`), [4, 4 + 132])
+  assert.deepEqual(times(`${BEGIN}drain: { delay: 10s, timeout: 0s }`), [undefined, 20])
+})
+
+test('a drain whose time is a reference is refused', () => {
+  assert.throws(() => made(`${BEGIN}drain: { timeout: "\${env:T:-5s}" }`), ObjectsError)
+})
+
+test('probes ask the address for metrics, else a listener that answers the kubelet, else the admin API', () => {
+  const probe = (document: string): unknown => at(podOf(document), 'containers.0.readinessProbe.httpGet')
+  assert.deepEqual(probe(`${BEGIN}metrics: { address: ":9902" }`), {
+    path: '/readyz',
+    port: 'metrics',
+    scheme: 'HTTP',
+  })
+  assert.deepEqual(probe(BEGIN), { path: '/-/readyz', port: 'http', scheme: 'HTTP' })
+  const listeners = `version: 1
+listeners:
+  - { address: ":1", health: true, proxyProtocol: true, trustedProxies: [10.0.0.0/8] }
+  - { address: ":2", health: true, tls: { certFile: /a, keyFile: /b, clientCaFile: /c } }
+  - { address: "127.0.0.1:3", health: true }
+  - { address: ":4", health: true, tls: { certFile: /a, keyFile: /b } }
+`
+  assert.deepEqual(probe(listeners), { path: '/-/readyz', port: 'https-4', scheme: 'HTTPS' })
+  const admin =
+    'version: 1\nlisteners: [{ address: ":1" }]\nadmin: { address: ":9901", tls: { certFile: /a, keyFile: /b } }'
+  assert.deepEqual(probe(admin), { path: '/readyz', port: 'admin', scheme: 'HTTPS' })
+})
+
+test('a document whose pods nobody could reach or ask is refused with the remedy', () => {
+  for (const [document, remedy] of [
+    ['version: 1', /write for example listeners: \[\{ address: ':8080' \}\]/],
+    ['version: 1\nlisteners: [{ address: "127.0.0.1:8080", health: true }]', /no listener can be reached/],
+    ['version: 1\nlisteners: [{ address: ":8080" }]', /write metrics: \{ address: ':9902' \}/],
+    ['version: 1\nlisteners: [{ address: ":0" }]', /a port that is known/],
+    ['version: 1\nlisteners: [{ address: ":${env:PORT}" }]', /listeners\[0\]\.address/],
+    ['{', /not YAML/],
+    [`${BEGIN}# ${'x'.repeat(1_000_000)}`, /a ConfigMap takes 1000000/],
+  ] as const) {
+    assert.throws(() => made(document), remedy)
+  }
+  assert.throws(() => made(BEGIN, { name: 'Edge' }), /no name for a gateway/)
+  assert.throws(() => made(BEGIN, { namespace: 'a/b' }), /no name of a namespace/)
+  assert.throws(() => made(BEGIN, { monitoring: {} }), /metrics: \{ address/)
+})
+
+test('the ports of clients are 80 and 443 at the service unless a listener has them itself', () => {
+  const ports = (document: string): unknown =>
+    (at(one(made(document), 'Service'), 'spec.ports') as { name: string; port: number }[]).map(
+      ({ name, port }) => `${name} ${port}`,
+    )
+  const tls = 'tls: { certFile: /a, keyFile: /b }'
+  assert.deepEqual(
+    ports(
+      `version: 1\nlisteners: [{ address: ":8080", health: true }, { address: ":8443", ${tls} }, { address: ":9000" }]`,
+    ),
+    ['http 80', 'https 443', 'http-9000 9000'],
+  )
+  assert.deepEqual(ports(`version: 1\nlisteners: [{ address: ":8080", health: true }, { address: ":80" }]`), [
+    'http 8080',
+    'http-80 80',
+  ])
+  assert.deepEqual(
+    at(podOf('version: 1\nlisteners: [{ address: ":80", health: true }]'), 'securityContext.sysctls'),
+    [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '80' }],
+  )
+})
+
+test('the document is in the ConfigMap as it was written, with its digest, which replaces the pods when it changes', () => {
+  const document = `${BEGIN}# a comment\n`
+  const sha256 = createHash('sha256').update(document).digest('hex')
+  const objects = made(document)
+  const configMap = one(objects, 'ConfigMap')
+  assert.deepEqual(configMap['data'], { 'gateway.yaml': document })
+  assert.deepEqual(configMap.metadata.annotations, { 'sluice/document-sha256': sha256 })
+  const pods = one(objects, 'Deployment')
+  assert.deepEqual(at(pods, 'spec.template.metadata.annotations'), { 'checksum/document': sha256 })
+  const kept = made(document, { replacedFor: 'before' })
+  assert.deepEqual(at(one(kept, 'Deployment'), 'spec.template.metadata.annotations'), {
+    'checksum/document': 'before',
+  })
+})
+
+const REFERRING = `${BEGIN}
+routes:
+  - id: r
+    respond: { body: "\${env:TOKEN} $\${env:ESCAPED}" } # \${env:COMMENT}
+    policies:
+      - { use: basic-auth, with: { users: [{ name: a, password: "\${file:users/root.scrypt}" }] } }
+upstreams:
+  u: { targets: ["https://10.0.0.1"], tls: { caFile: tls/ca.crt } }
+log: { geo: { file: /data/places.mmdb }, file: { dir: records } }
+state: { url: "redis://10.0.0.2", password: "\${env:PASSWORD}", username: "\${env:NAME:-a}" }
+`
+
+test('values come from the Secret by reference, and no value of this machine is in any object', (t) => {
+  process.env['PASSWORD'] = 'Zq7-of-this-machine'
+  t.after(() => delete process.env['PASSWORD'])
+  const objects = made(REFERRING, { secret: 'values', fileSecrets: { tls: 'upstream-tls' } })
+  assert.ok(!JSON.stringify(objects).includes('Zq7'))
+  const pod = at(one(objects, 'Deployment'), 'spec.template.spec')
+  const env = (at(pod, 'containers.0.env') as unknown[]).slice(1)
+  assert.deepEqual(
+    env,
+    ['NAME', 'PASSWORD', 'TOKEN'].map((key) => ({
+      name: key,
+      valueFrom: { secretKeyRef: { name: 'values', key, optional: true } },
+    })),
+  )
+  assert.deepEqual((at(pod, 'volumes.0.projected.sources') as unknown[]).slice(1), [
+    { secret: { name: 'upstream-tls', items: [{ key: 'ca.crt', path: 'tls/ca.crt' }], optional: true } },
+    {
+      secret: {
+        name: 'values',
+        items: [{ key: 'users.root.scrypt', path: 'users/root.scrypt' }],
+        optional: true,
+      },
+    },
+  ])
+})
+
+test('references need a Secret, unless they have defaults or the user gives their values', () => {
+  assert.throws(() => made(REFERRING), /name the Secret that holds/)
+  const defaulted = `${BEGIN}environment: "\${env:STAGE:-test}"`
+  assert.ok(made(defaulted).length > 0)
+  const extraEnv = [{ name: 'STAGE', value: 'live' }]
+  const env = at(podOf(`${BEGIN}environment: "\${env:STAGE}"`, { extraEnv, secret: 's' }), 'containers.0.env')
+  assert.deepEqual((env as unknown[]).slice(1), extraEnv)
+})
+
+test('a file outside the folder of the document, or with a name that no Secret can have, is refused', () => {
+  for (const path of ['../a.txt', 'a/../../b.txt', 'a b.txt', '..']) {
+    const document = `${BEGIN}routes: [{ id: r, respond: { body: "\${file:${path}}" } }]`
+    assert.throws(() => made(document, { secret: 's' }), ObjectsError, path)
+  }
+})
+
+test('a document with a secret in it becomes no ConfigMap, but one with the digest of a token does', () => {
+  const users = 'policies: [{ id: p, use: basic-auth, with: { users: [{ name: a, password: Zq7-secret }] } }]'
+  assert.throws(
+    () => made(`${BEGIN}${users}`),
+    (error: Error) =>
+      error.message.startsWith('policies[0].with.users[0].password is a secret') &&
+      !error.message.includes('Zq7'),
+  )
+  assert.ok(made(`${BEGIN}admin: { tokens: [{ id: a, sha256: ${'ab'.repeat(32)} }] }`).length > 0)
+})
+
+test('the way out is open to what the document names, and to nothing else', () => {
+  const dns = {
+    ports: [
+      { port: 53, protocol: 'UDP' },
+      { port: 53, protocol: 'TCP' },
+    ],
+  }
+  const namespace = (name: string): object => ({
+    to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }],
+  })
+  assert.deepEqual(egressOf(BEGIN), [dns])
+  assert.deepEqual(
+    egressOf(`${BEGIN}
+upstreams:
+  a: { targets: ["http://10.0.0.5:9000", { url: "https://[fd00::1]" }, "http://127.0.0.1:1", "http://orders"] }
+  b: { targets: ["http://stock.shop.svc.cluster.local:81", "https://api.example.com", "http://\${env:X}:5"] }
+  c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
+log: { targets: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
+state: { url: redis://valkey.example.net }
+`),
+    [
+      dns,
+      { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
+      { to: [{ ipBlock: { cidr: '10.0.0.6/32' } }], ports: [{ port: 514, protocol: 'UDP' }] },
+      { to: [{ ipBlock: { cidr: '10.0.0.9/32' } }], ports: [{ port: 3128, protocol: 'TCP' }] },
+      { to: [{ ipBlock: { cidr: 'fd00::1/128' } }], ports: [{ port: 443, protocol: 'TCP' }] },
+      namespace('gateways'),
+      namespace('logging'),
+      namespace('shop'),
+      { ports: [443, 6379, 9200].map((port) => ({ port, protocol: 'TCP' })) },
+    ],
+  )
+})
+
+test('what the document does not tell is left closed, and said', () => {
+  const document = `${BEGIN}upstreams: { a: { targets: ["\${env:URL:-http://a}"] } }\nlog: { sink: file, file: { dir: /records } }`
+  const { notes } = gatewayObjects(document, SETTINGS)
+  assert.match(notes.join('\n'), /upstreams\.a\.targets\[0\], which the document does not tell/)
+  assert.match(notes.join('\n'), /log\.file\.dir is '\/records'/)
+  assert.deepEqual(gatewayObjects(document, { ...SETTINGS, network: null }).notes.length, 1)
+})
+
+test('the admin API and metrics are for the own namespace and the monitoring, listeners for everybody', () => {
+  const document = `${BEGIN}metrics: { address: ":9902" }`
+  const [clients, observers] = at(one(made(document), 'NetworkPolicy'), 'spec.ingress') as unknown[]
+  assert.deepEqual(clients, { ports: [{ port: 8080, protocol: 'TCP' }] })
+  assert.deepEqual(at(observers, 'ports'), [{ port: 9902, protocol: 'TCP' }])
+  assert.equal((at(observers, 'from') as unknown[]).length, 2)
+  const from = [{ ipBlock: { cidr: '10.0.0.0/8' } }]
+  const narrowed = one(made(document, { network: { clients: from } }), 'NetworkPolicy')
+  assert.deepEqual(at(narrowed, 'spec.ingress.0.from'), from)
+})
+
+test('service discovery has the right to follow the slices of the namespaces it names, and a token', () => {
+  const objects = made(`${BEGIN}upstreams: { a: { targets: ["k8s://orders.shop:8080"] } }`)
+  assert.deepEqual(at(one(objects, 'Role'), 'rules'), [
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
+  ])
+  assert.equal(one(objects, 'Role').metadata.namespace, 'shop')
+  assert.equal(one(objects, 'RoleBinding').metadata.namespace, 'shop')
+  assert.deepEqual(one(objects, 'RoleBinding')['subjects'], [
+    { kind: 'ServiceAccount', name: 'edge', namespace: 'gateways' },
+  ])
+  assert.equal(at(one(objects, 'Deployment'), 'spec.template.spec.automountServiceAccountToken'), true)
+})
+
+test('with an autoscaler the number of pods is its own', () => {
+  const objects = made(BEGIN, { autoscaling: { maxReplicas: 9, requestsInFlight: 200 } })
+  assert.equal(at(one(objects, 'Deployment'), 'spec.replicas'), undefined)
+  const autoscaler = one(objects, 'HorizontalPodAutoscaler')
+  assert.deepEqual([at(autoscaler, 'spec.minReplicas'), at(autoscaler, 'spec.maxReplicas')], [3, 9])
+  assert.deepEqual(at(autoscaler, 'spec.metrics.1.pods'), {
+    metric: { name: 'gw_requests_in_flight' },
+    target: { type: 'AverageValue', averageValue: '200' },
+  })
+})
+
+test('the data directory has room for all that the traffic log may keep', () => {
+  const limit = (log: string): unknown => at(podOf(`${BEGIN}log: ${log}`), 'volumes.1.emptyDir.sizeLimit')
+  assert.equal(limit('{ sink: none }'), '256Mi')
+  assert.equal(limit('{}'), '1280Mi')
+  assert.equal(limit('{ file: { maxBytes: 100mb }, targets: [] }'), '356Mi')
+  assert.equal(
+    limit('{ targets: [{ id: a, sink: stdout, stdout: { spool: { maxBytes: 1gb } } }] }'),
+    '1536Mi',
+  )
+  const volume = { persistentVolumeClaim: { claimName: 'records' } }
+  assert.deepEqual(at(podOf(BEGIN, { dataVolume: volume }), 'volumes.1'), { name: 'data', ...volume })
+})
+
+test('alerts ask metrics that exist, of this gateway alone', () => {
+  const reference = readFileSync(new URL('../../../../../docs/reference/metrics.md', import.meta.url), 'utf8')
+  const rules = one(
+    made(`${BEGIN}metrics: { address: ":9902" }`, { monitoring: { labels: { release: 'p' } } }),
+    'PrometheusRule',
+  )
+  assert.equal(rules.metadata.labels['release'], 'p')
+  const texts = (at(rules, 'spec.groups.0.rules') as { expr: string }[]).map(({ expr }) => expr)
+  assert.equal(texts.length, ALERTS.length)
+  for (const text of texts) {
+    const metrics = [...text.matchAll(/gw_\w+/g)]
+    assert.ok(metrics.length > 0)
+    for (const [metric] of metrics) assert.ok(reference.includes(`| \`${metric}\` |`), metric)
+    const chosen = text.match(/gw_\w+\{namespace="gateways",job="edge-metrics"/g) ?? []
+    assert.equal(chosen.length, metrics.length, text)
+  }
+})
+
+test('the objects as YAML are the objects, and the document in them can be read', () => {
+  const document = `${BEGIN}# 'quotes' and "others", a line that is longer than the eighty characters of most terminals, and then some\n`
+  const objects = made(document, { autoscaling: { maxReplicas: 4 } })
+  const text = objectsYaml(objects)
+  assert.deepEqual(
+    parseAllDocuments(text).map((part) => part.toJS()),
+    JSON.parse(JSON.stringify(objects)),
+  )
+  assert.ok(text.includes("\n    # 'quotes' and"))
+})

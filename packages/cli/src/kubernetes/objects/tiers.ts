@@ -1,0 +1,34 @@
+import type { Tier } from '@sluice/gateway'
+
+/** What a container may use, as Kubernetes writes it. */
+export interface Resources {
+  readonly requests?: Readonly<Record<string, string>>
+  readonly limits?: Readonly<Record<string, string>>
+}
+
+/** CPUs and memory (MiB) of a pod of each tier. */
+export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memoryMib: number }>> = {
+  W1: { cpus: 1, memoryMib: 2048 },
+  W2: { cpus: 2, memoryMib: 2048 },
+  W4: { cpus: 4, memoryMib: 4096 },
+  W8: { cpus: 8, memoryMib: 8192 },
+}
+
+/** What the heaps of all workers may take of a pod's memory; buffers, code and the supervisor need the rest. */
+export const HEAP_SHARE = 0.65
+
+/** As much as it may use is reserved for it, so that a pod is never the first to be evicted or throttled. */
+export function tierResources(tier: Tier): Resources {
+  const { cpus, memoryMib } = TIERS[tier]
+  const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi` }
+  return { requests: amounts, limits: amounts }
+}
+
+/**
+ * The heap of each worker, in MiB: without a bound V8 would let every worker grow until the kernel kills one of them.
+ * @param workers of the document; null: one for each CPU.
+ */
+export function heapMib(tier: Tier, workers: number | null): number {
+  const { cpus, memoryMib } = TIERS[tier]
+  return Math.floor((memoryMib * HEAP_SHARE) / (workers ?? cpus))
+}

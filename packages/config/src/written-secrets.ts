@@ -1,0 +1,43 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Catalog } from '@sluice/core'
+import { type DocumentPath, formatPath, isMapping } from './document-path.js'
+import { isFlaw } from './flaw.js'
+import { replaceMarked } from './mask.js'
+import { writtenPolicies } from './policy-uses.js'
+import { parseTemplate } from './reference/text-template.js'
+import { documentSchema } from './schema/document.js'
+
+/** Takes the place of a secret while it is looked for. */
+const FOUND = Symbol('secret')
+
+/**
+ * Where a document has secrets written out, in place of a reference to them, such as `policies[0].with.users[0].password`:
+ * what its schema marks as a secret, a default of a reference included.
+ * @param root the document as it was read; it may hold mistakes.
+ */
+export function writtenSecretsOf(root: unknown, catalog: Catalog): readonly string[] {
+  const found = secretsIn(documentSchema, root, [])
+  for (const { path, use, with: parameters } of writtenPolicies(root)) {
+    const schema = catalog.get(use)?.schema
+    if (schema !== undefined) found.push(...secretsIn(schema, parameters, [...path, 'with']))
+  }
+  return found.map(formatPath)
+}
+
+function secretsIn(schema: TSchema, value: unknown, path: DocumentPath): DocumentPath[] {
+  const replace = (secret: unknown): unknown => (isWritten(secret) ? FOUND : secret)
+  return foundIn(replaceMarked(schema, value, { keyword: 'secret', replace }), path)
+}
+
+function foundIn(value: unknown, path: DocumentPath): DocumentPath[] {
+  if (value === FOUND) return [path]
+  if (Array.isArray(value)) return value.flatMap((item, i) => foundIn(item, [...path, i]))
+  if (!isMapping(value)) return []
+  return Object.entries(value).flatMap(([key, item]) => foundIn(item, [...path, key]))
+}
+
+function isWritten(secret: unknown): boolean {
+  if (typeof secret !== 'string') return secret !== null && secret !== undefined
+  const template = parseTemplate(secret)
+  return isFlaw(template) || template.some((part) => typeof part === 'string' || part.fallback !== null)
+}
