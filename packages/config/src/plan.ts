@@ -1,5 +1,5 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
-import type { DrainPlan, OverloadPlan } from './plan-overload.js'
+import type { DrainPlan, MetricsPlan, OverloadPlan } from './plan-overload.js'
 import type { PluginPlan } from './plan-plugin.js'
 import type { StatePlan } from './plan-state.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
@@ -31,7 +31,7 @@ export interface Plan {
   /** The route that wins stands before the one that loses. */
   readonly routes: readonly RoutePlan[]
   readonly log: LogPlan
-  readonly metrics: { readonly enabled: boolean }
+  readonly metrics: MetricsPlan
   readonly drain: DrainPlan
   readonly overload: OverloadPlan
   /** Null: nothing is shared with other gateways. */

@@ -36,9 +36,11 @@ export async function start(options: StartOptions): Promise<number> {
   const supervisor = await started(options)
   if (supervisor === null) return EXIT.ok
   const { workers, listeners, admin } = supervisor.status()
+  const { metrics } = supervisor.addresses
   print(
     ...listeners.map(({ url }) => `listening on ${url} (${countText(workers.length, 'worker')})`),
     ...(admin === null ? [] : [`admin API on ${admin.url}`]),
+    ...(metrics === null ? [] : [`metrics on ${metrics}`]),
   )
   return supervisor.finished
 }

@@ -1,8 +1,8 @@
 import { parseDuration } from '@sluice/core'
-import type { DrainPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
+import type { DrainPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
-import { adminPlan, listenerPlan } from './listener-plan.js'
+import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
@@ -26,12 +26,16 @@ export function planOf(document: Document, taken: TakenTexts, plugins: readonly 
     upstreams: names.map((name) => upstreamPlan(name, document.upstreams[name]!)),
     routes: inPrecedence(routePlans(document, taken)),
     log: logPlan(document.log),
-    metrics: { enabled: document.metrics.enabled },
+    metrics: metricsPlan(document.metrics),
     drain: drainPlan(document.drain),
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
     plugins,
   }
+}
+
+function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {
+  return { enabled, ...(address === undefined ? {} : { address: addressOf(address) }) }
 }
 
 function drainPlan({ delay, timeout }: Document['drain']): DrainPlan {

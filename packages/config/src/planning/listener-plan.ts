@@ -70,7 +70,8 @@ function keyPairPlan({ certFile, keyFile }: KeyPairPlan): KeyPairPlan {
   return { certFile, keyFile }
 }
 
-function addressOf(text: string): Address {
+/** An address that has been checked. */
+export function addressOf(text: string): Address {
   const address = parseAddress(text)
   if (isFlaw(address)) throw new Error(`unchecked address: ${address.message}`)
   return address

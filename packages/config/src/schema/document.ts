@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
-import { duration, integer, mapOf, name, object } from './build.js'
+import { duration, integer, mapOf, name, object, text } from './build.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
@@ -14,6 +14,12 @@ const metrics = object(
       default: true,
       description: 'Prometheus text at /metrics on the admin address.',
     }),
+    address: Type.Optional(
+      text('address', {
+        description:
+          'A further address, `host:port`, that answers /metrics, /healthz and /readyz and nothing else, without TLS and tokens: for Prometheus and the probes of a cluster. Whoever reaches it can read names of routes and targets. Absent: the admin address alone.',
+      }),
+    ),
   },
   { default: {}, description: 'Metrics.' },
 )

@@ -6,11 +6,13 @@ import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
-/** Listeners and the admin API: addresses that collide, an admin API open to the world, certificates. */
+/** Listeners, the admin API and the metrics: addresses that collide, an admin API open to the world, certificates. */
 export function checkListeners(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const taken = new Map<string, DocumentPath>()
   claim(inspection, taken, document.admin.address, ['admin', 'address'])
+  if (document.metrics.address !== undefined)
+    claim(inspection, taken, document.metrics.address, ['metrics', 'address'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkListenerTls(inspection, listener.tls, [...path, 'tls'])
@@ -78,6 +80,12 @@ function checkEffects({ report }: Inspection, listener: ListenerDocument, path: 
     })
 }
 
+/** Who has an address, by the key that it stands below. */
+const OWNERS: ReadonlyMap<unknown, string> = new Map([
+  ['admin', 'the admin API'],
+  ['metrics', 'the metrics'],
+])
+
 function claim(
   { report }: Inspection,
   taken: Map<string, DocumentPath>,
@@ -91,7 +99,7 @@ function claim(
     taken.set(address.address, path)
     return
   }
-  const by = owner[0] === 'admin' ? 'the admin API' : `listeners[${owner[1]}]`
+  const by = OWNERS.get(owner[0]) ?? `listeners[${owner[1]}]`
   report.add({
     path,
     message: `the address ${report.quote(address.address, path)} is taken by ${by}`,

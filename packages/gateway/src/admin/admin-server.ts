@@ -12,8 +12,8 @@ import type { Authenticator } from './authenticator.js'
 import type { AdminBackend } from './backend.js'
 import { browserRefusal } from './browser-guard.js'
 import { Connections } from './connections.js'
-import type { AdminCall } from './endpoint.js'
-import { findEndpoint } from './endpoints.js'
+import type { AdminCall, Endpoint } from './endpoint.js'
+import { ENDPOINTS, findEndpoint } from './endpoints.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { readBody } from './request-body.js'
 
@@ -30,6 +30,8 @@ export interface AdminServerOptions {
   readonly backend: AdminBackend
   readonly authenticator: Authenticator
   readonly log: OperationLog
+  /** What everybody may ask, by any name, in place of the whole admin API. */
+  readonly openEndpoints?: readonly Endpoint[]
 }
 
 /** Bounds against clients that send nothing or too much; the API is for a few tools, not for traffic. */
@@ -117,10 +119,11 @@ export class AdminServer {
 
   async #answer(request: IncomingMessage): Promise<AdminAnswer> {
     const { host, origin } = request.headers
-    const refusal = browserRefusal({ host, origin }, this.plan.host)
+    const { openEndpoints } = this.#options
+    const refusal = openEndpoints === undefined ? browserRefusal({ host, origin }, this.plan.host) : null
     if (refusal !== null) return refusal
     const [path, query] = splitTarget(request.url ?? '/')
-    const found = findEndpoint(request.method ?? '', path)
+    const found = findEndpoint(openEndpoints ?? ENDPOINTS, request.method ?? '', path)
     if (!found.ok) return found.answer
     const peer = request.socket.remoteAddress ?? 'unknown'
     const authorization = request.headers.authorization ?? ''

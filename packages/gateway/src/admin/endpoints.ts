@@ -6,12 +6,18 @@ import { WRITE_ENDPOINTS } from './write-endpoints.js'
 /** The whole admin API. */
 export const ENDPOINTS: readonly Endpoint[] = [...READ_ENDPOINTS, ...WRITE_ENDPOINTS]
 
+/** What tells how the gateway is and changes nothing; it is for whoever reaches its address. */
+export const METRICS_ENDPOINTS: readonly Endpoint[] = READ_ENDPOINTS.filter(({ path }) =>
+  ['/healthz', '/readyz', '/metrics'].includes(path),
+)
+
 /** The endpoint of a request, or the refusal. HEAD asks what GET would answer. */
 export function findEndpoint(
+  endpoints: readonly Endpoint[],
   method: string,
   path: string,
 ): { readonly ok: true; readonly endpoint: Endpoint } | { readonly ok: false; readonly answer: AdminAnswer } {
-  const ofPath = ENDPOINTS.filter((endpoint) => endpoint.path === path)
+  const ofPath = endpoints.filter((endpoint) => endpoint.path === path)
   if (ofPath.length === 0) {
     const detail = 'there is nothing under this path; GET /openapi.json lists what there is'
     return { ok: false, answer: problemAnswer('GW_ADMIN_NOT_FOUND', detail) }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -16,6 +17,51 @@ test('metrics.enabled: false takes the numbers away, and a deploy brings them ba
   assert.equal((await gateway.api('/v1/status')).status, 200)
   await gateway.put(fakeDocument('first', 'metrics: { enabled: true }'))
   assert.equal((await gateway.api('/metrics')).status, 200)
+})
+
+test('metrics.address answers metrics and health to everybody, and nothing else, until a deploy takes it away', async (t) => {
+  const token = { id: 'rules', role: 'admin', sha256: sha256('admin-token') }
+  const withAddress = (metrics: string): string =>
+    fakeDocument('first', metrics).replace(
+      'admin: { address: 127.0.0.1:0 }',
+      `admin: { address: "127.0.0.1:0", tokens: [${JSON.stringify(token)}] }`,
+    )
+  const gateway = await new GatewayProcess(t, {
+    document: withAddress('metrics: { address: "127.0.0.1:0" }'),
+  }).started()
+  const url = gateway.addresses.metrics!
+  const answers = async (path: string, init?: RequestInit): Promise<number | 'refused'> =>
+    fetch(new URL(path, url), init).then(
+      ({ status }) => status,
+      () => 'refused',
+    )
+  assert.deepEqual(
+    [await answers('/metrics'), await answers('/healthz'), await answers('/readyz')],
+    [200, 200, 200],
+  )
+  assert.match(await (await fetch(`${url}/metrics`)).text(), /^gw_ready 1$/m)
+  for (const path of ['/v1/status', '/v1/plan', '/openapi.json', '/']) assert.equal(await answers(path), 404)
+  assert.equal(await answers('/v1/config', { method: 'PUT', body: 'version: 1' }), 404)
+  assert.equal(await answers('/v1/drain', { method: 'POST' }), 404)
+  assert.equal(await answers('/metrics', { method: 'POST' }), 405)
+  // By the name of a Service, too.
+  assert.equal(await statusByName(url, 'sluice-metrics.gateways'), 200)
+  assert.equal((await gateway.put(withAddress('metrics: {}'), '', bearer('admin-token'))).status, 200)
+  assert.equal(await answers('/metrics'), 'refused')
+})
+
+test('a document whose address for metrics is taken is refused, and what served serves on', async (t) => {
+  const gateway = await new GatewayProcess(t, {
+    document: fakeDocument('first', 'metrics: { address: "127.0.0.1:0" }'),
+  }).started()
+  const { port } = new URL(gateway.addresses.admin!)
+  const answer = await gateway.put(fakeDocument('first', `metrics: { address: "127.0.0.1:${port}" }`))
+  assert.equal(answer.status, 409)
+  assert.match(
+    await answer.text(),
+    /metrics cannot be answered at 127\.0\.0\.1:\d+ \(.*\); change metrics\.address/,
+  )
+  assert.equal((await fetch(`${gateway.addresses.metrics}/readyz`)).status, 200)
 })
 
 test('admin.tokens of the document decide who may do what, and a deploy changes them', async (t) => {
@@ -58,6 +104,17 @@ test('admin.tls of the document serves the admin API with its certificate', asyn
   })
   assert.equal(status, 200)
 })
+
+/** The status of the metrics for a client that knows the address by this name. */
+function statusByName(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = get(`${url}/metrics`, { headers: { host }, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    asked.on('error', reject)
+  })
+}
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')

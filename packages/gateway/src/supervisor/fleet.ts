@@ -1,5 +1,6 @@
 import type { ConfigBundle, Plan } from '@sluice/config'
-import type { AdminEndpoint, PreparedAdmin } from '../admin/admin-endpoint.js'
+import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/admin-endpoint.js'
+import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type Objection, rollOut } from './rollout.js'
@@ -10,6 +11,7 @@ export interface FleetOptions {
   readonly pool: WorkerPool
   readonly ports: ListenerPorts
   readonly admin: AdminEndpoint
+  readonly metrics: MetricsEndpoint
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
   /** The plan with the values of its references. */
@@ -34,17 +36,37 @@ export class Fleet {
 
   /** Brings a bundle into service everywhere. An empty list: it serves; else who objected, and nothing has changed. */
   async bring(bundle: ConfigBundle): Promise<readonly Objection[]> {
-    const { ports, admin } = this.#options
+    const { ports } = this.#options
     const plan = this.#options.resolve(bundle)
     const claim = await ports.claim(plan.listeners)
     if (!claim.ok) return claim.reasons.map(ownObjection)
-    const preparation = await admin.prepare(plan.admin)
+    const preparation = await this.#prepareOwn(plan)
     if (!preparation.ok) return [ownObjection(preparation.reason)]
 
     const objections = await this.#vote(bundle, claim.ports)
     if (objections.length > 0) await preparation.prepared.discard()
     else await this.#settle(plan, claim.ports, preparation.prepared)
     return objections
+  }
+
+  /** The addresses of this process: both can be had, or neither is opened. */
+  async #prepareOwn(plan: Plan): Promise<AdminPreparation> {
+    const { admin, metrics } = this.#options
+    const first = await admin.prepare(plan.admin)
+    if (!first.ok) return first
+    const second = await metrics.prepare(plan.metrics.address)
+    if (!second.ok) {
+      await first.prepared.discard()
+      return second
+    }
+    const both = [first.prepared, second.prepared]
+    return {
+      ok: true,
+      prepared: {
+        activate: async () => void (await Promise.all(both.map((one) => one.activate()))),
+        discard: async () => void (await Promise.all(both.map((one) => one.discard()))),
+      },
+    }
   }
 
   /** Has the workers serve the bundle, all or none. */

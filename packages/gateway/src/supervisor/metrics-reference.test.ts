@@ -12,7 +12,7 @@ function page(): string {
   const reasons = Object.entries(LOSS_REASONS).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Metrics
 
-What \`GET /metrics\` on the admin address answers, in the Prometheus text format. Names that end in \`_total\` are counters
+What \`GET /metrics\` on the admin address, and on \`metrics.address\`, answers, in the Prometheus text format. Names that end in \`_total\` are counters
 and outlive the worker that counted; those with \`_bucket\`, \`_sum\` and \`_count\` are histograms; all others are gauges.
 This page is generated, see CONTRIBUTING.md.
 

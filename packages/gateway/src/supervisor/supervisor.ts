@@ -4,6 +4,7 @@ import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
+import { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
@@ -38,6 +39,8 @@ export type ApplyOptions = Partial<ApplyRequest>
 export interface Addresses {
   /** Base address of the admin API. */
   readonly admin: string | null
+  /** Null: the document has no address for metrics. */
+  readonly metrics: string | null
   readonly listeners: readonly ListenerStatus[]
 }
 
@@ -50,6 +53,7 @@ export class Supervisor implements AdminBackend {
   readonly finished: Promise<number>
   readonly #seams: SupervisorSeams
   readonly #admin: AdminEndpoint
+  readonly #metrics: MetricsEndpoint
   readonly #ports: ListenerPorts
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
@@ -80,6 +84,7 @@ export class Supervisor implements AdminBackend {
     this.limits = new LimitCounters({ memory: this.#memory, bundle, resolve: documents.resolve, log })
     this.#lastGood = new LastGoodFile(seams.dataDir)
     this.#admin = new AdminEndpoint(this, log)
+    this.#metrics = new MetricsEndpoint(this, log)
     this.#ports = new ListenerPorts((address) => seams.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
       fork: seams.fork,
@@ -97,6 +102,7 @@ export class Supervisor implements AdminBackend {
       pool: this.#pool,
       ports: this.#ports,
       admin: this.#admin,
+      metrics: this.#metrics,
       size: seams.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
@@ -114,7 +120,7 @@ export class Supervisor implements AdminBackend {
   }
 
   get addresses(): Addresses {
-    return { admin: this.#admin.url, listeners: this.#listeners() }
+    return { admin: this.#admin.url, metrics: this.#metrics.url, listeners: this.#listeners() }
   }
 
   /**
@@ -311,7 +317,7 @@ export class Supervisor implements AdminBackend {
     if (this.#isStarted) notifyParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
-    await Promise.all([this.#pool.close(), this.#admin.close()])
+    await Promise.all([this.#pool.close(), this.#admin.close(), this.#metrics.close()])
     // Behind the workers, which have given back what they did not use.
     this.#memory.close()
     this.#seams.fleetFile.remove()

@@ -1,0 +1,78 @@
+import type { Address } from '@sluice/config'
+import { addressText } from '../supervisor/listener-ports.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { AdminPreparation } from './admin-endpoint.js'
+import { AdminServer } from './admin-server.js'
+import { Authenticator } from './authenticator.js'
+import type { AdminBackend } from './backend.js'
+import { METRICS_ENDPOINTS } from './endpoints.js'
+
+/** Where metrics and health are answered beside the admin API, to everybody; a plan may have no such address. */
+export class MetricsEndpoint {
+  readonly #backend: AdminBackend
+  readonly #log: OperationLog
+  #serving: AdminServer | null = null
+
+  constructor(backend: AdminBackend, log: OperationLog) {
+    this.#backend = backend
+    this.#log = log
+  }
+
+  /** The base address, `http://10.0.0.7:9902`; null without one. */
+  get url(): string | null {
+    if (this.#serving === null) return null
+    return `http://${addressText(this.#serving.plan.host, this.#serving.port)}`
+  }
+
+  /** Opens the address of a plan beside the one that serves; it takes part in a rollout as the admin API does. */
+  async prepare(address: Address | undefined): Promise<AdminPreparation> {
+    const last = this.#serving
+    if (last?.plan.address === address?.address) return prepared(async () => {})
+    if (address === undefined) return prepared(async () => this.#serveBy(null))
+    const next = this.#server(address)
+    try {
+      await next.listen()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return {
+        ok: false,
+        reason: `metrics cannot be answered at ${address.address} (${reason}); change metrics.address`,
+      }
+    }
+    return prepared(
+      async () => this.#serveBy(next),
+      () => next.close(),
+    )
+  }
+
+  async close(): Promise<void> {
+    const last = this.#serving
+    this.#serving = null
+    await last?.close()
+  }
+
+  #serveBy(next: AdminServer | null): void {
+    const last = this.#serving
+    this.#serving = next
+    void last?.close()
+  }
+
+  #server(address: Address): AdminServer {
+    return new AdminServer({
+      plan: { ...address, tls: null, tokens: [] },
+      tls: null,
+      backend: this.#backend,
+      // Nobody is asked for a token.
+      authenticator: new Authenticator(),
+      log: this.#log,
+      openEndpoints: METRICS_ENDPOINTS,
+    })
+  }
+}
+
+function prepared(
+  activate: () => Promise<void>,
+  discard: () => Promise<void> = async () => {},
+): AdminPreparation {
+  return { ok: true, prepared: { activate, discard } }
+}
