@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { TestGateway } from '../testing/gateway.js'
+import { type TestGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
+import { statusesOf } from '../testing/raw-client.js'
+import { connectRaw } from '../testing/raw-connection.js'
 import { overload, serve, testKeys } from './testing.js'
 
 const ROUTES = ['low', 'normal', 'critical'].map((criticality) => ({
@@ -28,10 +30,10 @@ async function answers(gateway: TestGateway): Promise<Record<string, readonly (s
 }
 
 /** A gateway with as many requests in flight at a silent target. */
-async function busy(t: TestContext, inFlight: number, overload: object): Promise<TestGateway> {
+async function busy(t: TestContext, inFlight: number, overload: object, listener = {}): Promise<TestGateway> {
   const origin = await httpOrigin(t, () => {})
   const slow = { id: 'slow', criticality: 'critical', match: { path: '/slow' }, upstream: 'up' }
-  const gateway = await serve(t, { target: origin.url, routes: [...ROUTES, slow], overload })
+  const gateway = await serve(t, { target: origin.url, routes: [...ROUTES, slow], overload, listener })
   const abort = new AbortController()
   t.after(() => abort.abort())
   for (let i = 1; i <= inFlight; i++) {
@@ -89,3 +91,32 @@ test('health answers are given however much there is to do, and what is refused 
     'gw_requests_shed_total{criticality="low"} 1',
   ])
 })
+
+for (const engine of ['uws', 'node'] as const) {
+  test(`${engine}: a refused upload of 64 KB or less keeps its connection, a longer one does not`, async (t) => {
+    const gateway = await serve(t, { routes: ROUTES, listener: { engine } })
+    overload(gateway, 300)
+    const [short, long] = [await connectRaw(t, gateway.port), await connectRaw(t, gateway.port)]
+    short.send(post(65_536) + 'x'.repeat(1000))
+    long.send(post(65_537) + 'x'.repeat(1000))
+    await until(() => long.isClosed)
+    assert.match(long.text, /^HTTP\/1.1 503 .*connection: close/is)
+    assert.equal(short.text, '')
+    short.send('x'.repeat(64_536) + post(0).repeat(2))
+    await until(() => statusesOf(short.text).length === 3)
+    assert.doesNotMatch(short.text, /connection: close/i)
+    assert.deepEqual(statusesOf(short.text), [503, 503, 503])
+  })
+
+  test(`${engine}: beyond maxInFlight no body is waited for`, async (t) => {
+    const gateway = await busy(t, 10, { maxInFlight: 10 }, { engine })
+    const connection = await connectRaw(t, gateway.port)
+    connection.send(`${post(100)}x`)
+    await until(() => connection.isClosed)
+    assert.deepEqual(statusesOf(connection.text), [503])
+  })
+}
+
+function post(length: number): string {
+  return `POST /normal HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`
+}

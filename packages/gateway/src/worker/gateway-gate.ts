@@ -93,7 +93,8 @@ export class GatewayGate implements Gate {
       // No policy of the route has seen the request; its record names the route all the same.
       const flow = this.#leave(this.#snapshot!.nowhere, x, client, lease)
       x.route = route
-      flow.refuse(refused)
+      if (this.#admission.isForDelay(refused)) flow.refuseAfterBody(refused)
+      else flow.refuse(refused)
     }
   }
 

@@ -31,6 +31,8 @@ export class Admission {
   #lateLooks = 0
   /** At the last look at the event loop. */
   #looked: Clocks = { mono: 0, cpuMs: 0 }
+  /** Work since then, as far as it has been read: that clock costs more than the rest of a refusal. */
+  #workedMs = 0
   /** Monotonic clock at the last refusal for its delay. */
   #refusedMono = 0
   #maxDelayMs = OFF.maxLoopDelayMs
@@ -61,6 +63,7 @@ export class Admission {
     const now = this.#readClocks()
     const workedMs = now.cpuMs - this.#looked.cpuMs
     this.#looked = now
+    this.#workedMs = 0
     if (Math.min(lateMs, workedMs) > this.#maxDelayMs) {
       if (++this.#lateLooks < LATE_LOOKS || this.#isOverloaded) return
       this.#isOverloaded = true
@@ -77,6 +80,11 @@ export class Admission {
     if (!isOver && (!this.#isOverloaded || !this.#isReachedLate(criticality))) return null
     this.#shed[criticality]!++
     return isOver ? this.#overloaded : this.#delayed
+  }
+
+  /** The refusal is for a late event loop alone: its request may stay for as long as its body takes to come. */
+  isForDelay(refused: Reply): boolean {
+    return refused === this.#delayed
   }
 
   samples(worker: number): Sample[] {
@@ -96,10 +104,13 @@ export class Admission {
 
   #isReachedLate(criticality: number): boolean {
     if (criticality === 2) return false
-    const { mono, cpuMs } = this.#readClocks()
-    const workedMs = Math.min(mono - this.#looked.mono, cpuMs - this.#looked.cpuMs)
-    if (workedMs <= TAKEN_MS[criticality]!) return false
-    this.#refusedMono = mono
+    const limit = TAKEN_MS[criticality]!
+    if (this.#workedMs <= limit) {
+      const { mono, cpuMs } = this.#readClocks()
+      this.#workedMs = Math.min(mono - this.#looked.mono, cpuMs - this.#looked.cpuMs)
+      if (this.#workedMs <= limit) return false
+      this.#refusedMono = mono
+    }
     return true
   }
 }
