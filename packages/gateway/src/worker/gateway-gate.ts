@@ -7,6 +7,7 @@ import { Flow } from '../data-plane/pipeline/flow.js'
 import { healthAnswer } from '../data-plane/pipeline/health.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
 import { REFUSALS } from '../data-plane/pipeline/refusals.js'
+import { refuseAfterBody } from '../data-plane/pipeline/refuse-after-body.js'
 import type { Route } from '../data-plane/pipeline/route.js'
 import { RoutingBody } from '../data-plane/pipeline/routing-body.js'
 import type { Match } from '../data-plane/router/router.js'
@@ -93,7 +94,7 @@ export class GatewayGate implements Gate {
       // No policy of the route has seen the request; its record names the route all the same.
       const flow = this.#leave(this.#snapshot!.nowhere, x, client, lease)
       x.route = route
-      if (this.#admission.isForDelay(refused)) flow.refuseAfterBody(refused)
+      if (this.#admission.isForDelay(refused)) refuseAfterBody(flow, refused)
       else flow.refuse(refused)
     }
   }

@@ -24,8 +24,6 @@ import { prepareUpgrade } from './websocket-session.js'
 
 /** Longest wait for a policy. */
 const POLICY_WAIT_MS = 30_000
-/** The longest body of a refused request that is read to its end, so that its connection can be kept. */
-const MAX_DISCARDED_BYTES = 64 * 1024
 
 /**
  * The way of one request through its route:
@@ -312,23 +310,6 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     // A refusal made while the answer is already on its way through the hooks goes out as it is.
     const hooks = this.#reply === null ? this.#passedHooks() : null
     this.#answerFailure(reply, hooks)
-  }
-
-  /** As `refuse`, but behind a short body: an answer before its end costs the client its connection. */
-  refuseAfterBody(reply: Reply): void {
-    const { x } = this
-    if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES) {
-      this.refuse(reply)
-      return
-    }
-    this.timer.waitIn(PHASE.requestBody, 'request-body', x.pace.bodyIdleMs)
-    this.client.readBody({
-      onBodyChunk: (chunk, isLast) => {
-        if (this.isOver) return
-        x.requestBytes += chunk.length
-        if (isLast) this.refuse(reply)
-      },
-    })
   }
 
   #answerFailure(reply: Reply, hooks: readonly Hook[] | null): void {
