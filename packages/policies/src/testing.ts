@@ -3,6 +3,8 @@ import {
   type Counter,
   Exchange,
   type Expression,
+  HttpCallFailed,
+  type HttpClient,
   headerValue,
   MemoryStore,
   type Offload,
@@ -48,6 +50,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
     expression: (text) => expressionOf(text),
     offload: inPlace,
     refresh: () => false,
+    httpClient: ({ origin }) => fetchingClient(origin),
     schedule(everyMs, job) {
       const timer = setInterval(() => void job(), everyMs).unref()
       closing.push(() => clearInterval(timer))
@@ -81,6 +84,25 @@ const EXPRESSIONS: ReadonlyMap<string, Expression['value']> = new Map<string, Ex
 
 function headerReader(side: string, name: string): Expression['value'] {
   return (x) => headerValue(side === 'req' ? x.headers : x.responseHeaders, name)
+}
+
+/** Calls a server without the bounds of a gateway. */
+function fetchingClient(origin: string): HttpClient {
+  return {
+    async call({ method, path, headers = [], body = null }) {
+      const fields = headers.flatMap((name, i): [string, string][] =>
+        i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
+      )
+      try {
+        const sent = { method, headers: fields, redirect: 'manual', body: body && Buffer.from(body) } as const
+        const answer = await fetch(`${origin}${path}`, sent)
+        const bytes = new Uint8Array(await answer.arrayBuffer())
+        return { status: answer.status, headers: [...answer.headers].flat(), body: bytes }
+      } catch (error) {
+        throw new HttpCallFailed('unreachable', String(error))
+      }
+    },
+  }
 }
 
 /** Runs offloaded work on this thread. */

@@ -3,6 +3,7 @@ import type { BodyLanguages } from './body-language.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Expression } from './expression.js'
+import type { HttpClient, HttpClientOptions } from './http-client.js'
 import type { Offload } from './offload.js'
 import type { Eventual, Reply } from './reply.js'
 import type { StateStores } from './state.js'
@@ -87,6 +88,11 @@ export interface CompileEnv {
    * @param prepare gets the exchange of that request before it goes out.
    */
   refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean
+  /**
+   * A client for calls to another server, with connections that outlive reloads.
+   * @throws Error for an origin that is none, or a file that cannot be read.
+   */
+  httpClient(options: HttpClientOptions): HttpClient
   /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
   schedule(everyMs: number, job: () => Promise<void> | void): void
   /** Shows the operator; a flood of one event is cut by whoever writes it down. */

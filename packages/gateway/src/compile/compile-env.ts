@@ -7,6 +7,8 @@ import {
   type ErrorCode,
   type Exchange,
   type Expression,
+  type HttpClient,
+  type HttpClientOptions,
   type Offload,
   type Reply,
   refusal,
@@ -15,7 +17,9 @@ import {
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
+import type { Network } from '../data-plane/upstream/network.js'
 import type { Metrics } from '../telemetry/metrics.js'
+import { createHttpClient } from './http-clients.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */
@@ -43,6 +47,7 @@ export interface SnapshotEnvOptions {
   readonly shared: SharedTable
   readonly threads: ThreadPool
   readonly state: StateStores
+  readonly network: Network
   /** Receives all that must be undone. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -57,18 +62,20 @@ export class SnapshotEnv implements CompileEnv {
   readonly #metrics: Metrics
   readonly #shared: SharedTable
   readonly #threads: ThreadPool
+  readonly #network: Network
   readonly #closers: Closer[]
   readonly #report: SnapshotEnvOptions['report']
   readonly #refreshes: Refreshes | null
   #jobs = 0
 
   constructor(options: SnapshotEnvOptions) {
-    const { catalog, metrics, shared, threads, state, closers, report, refreshes } = options
+    const { catalog, metrics, shared, threads, state, network, closers, report, refreshes } = options
     this.#bodies = catalog.bodies
     this.#metrics = metrics
     this.#shared = shared
     this.#threads = threads
     this.state = state
+    this.#network = network
     this.#closers = closers
     this.#report = report
     this.#refreshes = refreshes ?? null
@@ -102,6 +109,16 @@ export class SnapshotEnv implements CompileEnv {
 
   refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean {
     return this.#refreshes?.send(x, prepare) === true
+  }
+
+  httpClient(options: HttpClientOptions): HttpClient {
+    const count = this.#metrics.counter.bind(this.#metrics)
+    return createHttpClient(options, {
+      shared: this.#shared,
+      network: this.#network,
+      closers: this.#closers,
+      count,
+    })
   }
 
   schedule(everyMs: number, job: () => Promise<void> | void): void {

@@ -3,6 +3,7 @@ import type { Catalog, CompileEnv } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
+import { systemNetwork } from '../data-plane/upstream/network.js'
 import { PluginTable, type PluginTableOptions } from '../plugins/plugin-table.js'
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
@@ -13,7 +14,8 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
   const threads = new ThreadPool(1, () => {})
   try {
     const shared = new SharedTable(() => {})
-    const kept = { shared, threads, state: memoryStores(), metrics: new Metrics() }
+    const network = systemNetwork()
+    const kept = { shared, threads, network, state: memoryStores(), metrics: new Metrics() }
     return await work(new SnapshotEnv({ ...kept, catalog, closers, report: () => {} }))
   } finally {
     for (const close of closers) close()

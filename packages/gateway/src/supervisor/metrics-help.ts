@@ -23,6 +23,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'What `client-ban` did, by policy and result: banned (a caller), refused (a request of one), shadow (would have been refused), dropped (a response that was not counted, for want of room).',
   gw_compress_responses_total:
     'Responses that `compress` compressed, by coding; result busy: there was no memory left for it, and they went out as they were.',
+  gw_outbound_calls_total:
+    'Calls of policies to other servers, by origin and result: answered, busy (all connections in use, the queue full), unreachable, timeout, broken (the connection ended), invalid (no HTTP), tooLarge.',
   gw_errors_total: 'Requests that the gateway itself refused or failed, by code.',
   gw_upstream_attempts_total: 'Tries to get an answer, by upstream and target.',
   gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',

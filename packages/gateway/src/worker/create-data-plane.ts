@@ -16,6 +16,7 @@ import type { Listener, ListenerSettings } from '../data-plane/listener/listener
 import { boundListeners, openListener } from '../data-plane/listener/open-listener.js'
 import { Admission } from '../data-plane/pipeline/admission.js'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
+import { OutboundPool } from '../data-plane/upstream/outbound-pool.js'
 import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
@@ -345,6 +346,7 @@ class WorkerDataPlane implements DataPlane {
   /** An upstream may come back, or take another's name: its counters go on from here. */
   #closeShared(value: unknown): void {
     if (value instanceof ValkeyStore) value.close()
+    if (value instanceof OutboundPool) void value.close()
     this.responses.depart(value)
     if (!(value instanceof Upstream)) return
     this.#upstreamSamples.depart(upstreamSamples(value).filter((sample) => sample.value > 0))

@@ -1,0 +1,52 @@
+import { type HttpAnswer, type HttpCall, HttpCallFailed } from '@sluice/core'
+import { type CallBounds, OutboundCall } from './outbound-call.js'
+import { UndiciTransport, type UndiciTransportOptions } from './undici-transport.js'
+
+export interface OutboundPoolOptions
+  extends Omit<UndiciTransportOptions, 'pendingTimeoutMs' | 'keepAliveMs' | 'maxHeaderBytes'> {
+  /** The Host field. */
+  readonly authority: string
+  readonly connectMs: number
+  readonly maxPending: number
+}
+
+/** Longest wait for a connection; calls end before by their own time. */
+const MAX_WAIT_MS = 60_000
+const KEEP_ALIVE_MS = 4000
+const MAX_HEADER_BYTES = 16_384
+const NO_FIELDS: readonly string[] = []
+
+/** The connections of a worker to an origin that policies call. */
+export class OutboundPool {
+  readonly #options: OutboundPoolOptions
+  readonly #transport: UndiciTransport
+
+  constructor(options: OutboundPoolOptions) {
+    this.#options = options
+    this.#transport = new UndiciTransport({
+      ...options,
+      pendingTimeoutMs: MAX_WAIT_MS,
+      keepAliveMs: KEEP_ALIVE_MS,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+    })
+  }
+
+  /** Rejects with HttpCallFailed. */
+  call({ method, path, headers, body }: HttpCall, bounds: CallBounds): Promise<HttpAnswer> {
+    const { authority, connectMs, maxPending } = this.#options
+    if (this.#transport.pool().pending >= maxPending) {
+      return Promise.reject(new HttpCallFailed('busy', 'too many calls wait for a connection'))
+    }
+    const bytes = body ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : null
+    const request = {
+      ...{ id: '', method, path, host: authority, headers: headers ?? NO_FIELDS },
+      ...{ body: bytes, upload: null, connectMs },
+    }
+    return new OutboundCall(this.#transport, request, bounds).answer
+  }
+
+  /** Waits for the calls under way. */
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+}
