@@ -108,7 +108,9 @@ export class TargetSearch {
   }
 
   /** The attempt has failed before its answer, or within it. What the gateway itself is to blame for does not count. */
-  noteFailure({ code }: Failure): void {
+  noteFailure({ code, phase }: Failure): void {
+    // The next attempt shows whether it refuses all.
+    if (phase === 'unprocessed' && !this.isFresh) return
     // A kept connection may close at any time; whether the target fails shows on a new one.
     const isKept = code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused
     if (isKept && this.target !== null) this.target.doubtsKept = true
@@ -152,7 +154,7 @@ export class TargetSearch {
       if (this.#covers(answered.status)) return this.repeat(answered)
       if (!isReset) return decision
     }
-    if (isReset && !this.isFresh) return this.#resend(body)
+    if (isReset && !this.isFresh) return this.#resend(body, failure.phase === 'unprocessed')
     return this.repeat(answered)
   }
 
@@ -192,9 +194,12 @@ export class TargetSearch {
     return 'moved'
   }
 
-  /** A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1). */
-  #resend(body: RequestBody | null): RetryDecision {
-    if (!this.#isRepeatable()) return 'not-idempotent'
+  /**
+   * A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1). Or a
+   * stream that it has refused (RFC 9113 section 8.7).
+   */
+  #resend(body: RequestBody | null, isUnprocessed: boolean): RetryDecision {
+    if (!isUnprocessed && !this.#isRepeatable()) return 'not-idempotent'
     if (body !== null && !body.isReplayable) return 'body-sent'
     this.isFresh = true
     if (!this.#spend()) return 'budget-spent'

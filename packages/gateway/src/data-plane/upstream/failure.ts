@@ -42,6 +42,11 @@ const RESET: Row = {
   detail: 'the target closed the connection before answering',
   phase: 'exchange',
 }
+const UNPROCESSED: Row = {
+  code: 'GW_UPSTREAM_RESET',
+  detail: 'the target has refused the stream without acting on it',
+  phase: 'unprocessed',
+}
 const OVERFLOW: Row = {
   code: 'GW_UPSTREAM_INVALID',
   detail: 'the response head is larger than accepted',
@@ -93,6 +98,7 @@ export const FAILURES = {
   reset: RESET,
   tooManyInformational: TOO_MANY_INFORMATIONAL,
   truncated: TRUNCATED,
+  unprocessed: UNPROCESSED,
 } as const satisfies Readonly<Record<string, Failure>>
 
 /** By the code of the error that Node.js or undici raises. */

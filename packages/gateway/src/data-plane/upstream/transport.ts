@@ -37,8 +37,11 @@ export interface Failure {
   readonly code: ErrorCode
   /** What happened, without addresses of the inside. */
   readonly detail: string
-  /** `connect`: nothing was sent; `exchange`: the target may have seen the request. */
-  readonly phase: 'connect' | 'exchange'
+  /**
+   * `connect`: nothing was sent; `exchange`: the target may have seen the request; `unprocessed`: it has, and says that
+   * it has not acted on it.
+   */
+  readonly phase: 'connect' | 'exchange' | 'unprocessed'
 }
 
 /**

@@ -129,10 +129,10 @@ export class H2Attempt implements Attempt, Queued {
       this.#trailers = passedTrailers(listOf(args[2] as readonly string[]))
     })
     stream.on('end', () => this.#onEnd(stream))
-    stream.on('error', (error) => this.#giveUp(isMalformed(stream) ? FAILURES.invalid : failureOf(error)))
+    stream.on('error', (error) => this.#giveUp(resetFailure(stream, failureOf(error))))
     stream.on('close', () => {
       if (this.isOver && this.#head === null) session.checkTarget()
-      this.#giveUp(FAILURES.reset)
+      this.#giveUp(resetFailure(stream, FAILURES.reset))
       this.request.upload?.destroy()
       session.onStreamOver()
     })
@@ -177,7 +177,7 @@ export class H2Attempt implements Attempt, Queued {
   #onEnd(stream: http2.ClientHttp2Stream): void {
     if (this.isOver) return
     const head = this.#head
-    if (head === null) this.#giveUp(FAILURES.reset)
+    if (head === null) this.#giveUp(resetFailure(stream, FAILURES.reset))
     else if (stream.rstCode !== 0 || !this.#isWhole(head)) this.#giveUp(FAILURES.truncated)
     else {
       this.isOver = true
@@ -196,14 +196,18 @@ export class H2Attempt implements Attempt, Queued {
     if (this.isOver) return
     this.isOver = true
     this.#stream?.close(http2.constants.NGHTTP2_CANCEL)
-    const isCut = this.#head !== null && failure === FAILURES.reset
-    this.observer.onFailure(isCut ? FAILURES.truncated : failure)
+    const isReset = failure === FAILURES.reset || failure === FAILURES.unprocessed
+    this.observer.onFailure(isReset && this.#head !== null ? FAILURES.truncated : failure)
   }
 }
 
-/** node:http2 resets the stream of a response that breaks the rules (RFC 9113 section 8.1.1). */
-function isMalformed({ rstCode }: http2.ClientHttp2Stream): boolean {
-  return rstCode === http2.constants.NGHTTP2_PROTOCOL_ERROR
+/**
+ * Why a stream was reset. node:http2 resets that of a response that breaks the rules (RFC 9113 section 8.1.1), and
+ * those that a GOAWAY leaves out, as if the target had refused them (section 8.7).
+ */
+function resetFailure({ rstCode }: http2.ClientHttp2Stream, otherwise: Failure): Failure {
+  if (rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) return FAILURES.unprocessed
+  return rstCode === http2.constants.NGHTTP2_PROTOCOL_ERROR ? FAILURES.invalid : otherwise
 }
 
 /** Fields without pseudo-header fields, as a flat list. */

@@ -100,11 +100,11 @@ export class H2Session implements StreamOwner {
     if (client === null || this.#isPinging || client.destroyed) return
     this.#isPinging = true
     const timer = setTimeout(() => client.destroy(), PING_MS).unref()
-    const isSent = client.ping(() => {
+    const onAnswer = (): void => {
       this.#isPinging = false
       clearTimeout(timer)
-    })
-    if (!isSent) clearTimeout(timer)
+    }
+    if (!client.ping(onAnswer)) onAnswer()
   }
 
   /** Closes after the last stream. */
