@@ -46,7 +46,14 @@ const REQUEST = {
   cookie: 'map<string, string>',
   params: 'map<string, string>',
 }
-const CLIENT = { ip: 'string' }
+const CLIENT = {
+  ip: 'string',
+  certSubject: 'string',
+  certIssuer: 'string',
+  certNames: 'list<string>',
+  certSerial: 'string',
+  certFingerprint: 'string',
+}
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
 const JWT = { claims: 'map<string, string>' }
 const RESPONSE = { status: 'int', header: 'map<string, string>' }

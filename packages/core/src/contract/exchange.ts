@@ -4,6 +4,7 @@ import type { BodyAnswers } from './body-answers.js'
 import { type BodyFilter, ResponseFilters } from './body-filter.js'
 import type { BodyTap } from './body-tap.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
+import type { ClientCertificate } from './client-certificate.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { ErrorCode } from './errors.js'
 import { PHASE, type Phase } from './phase.js'
@@ -94,6 +95,8 @@ export class Exchange {
   peer = ''
   /** Address of the client, after trusted proxies. */
   clientIp = ''
+  /** The certificate of the connection's other end; null: the listener has asked for none. */
+  clientCertificate: ClientCertificate | null = null
   /** Port of the client, where a trusted proxy names it; 0 where nobody does. */
   clientPort = 0
   /** The whole request body, once it was collected for a policy that needs it; null otherwise. */

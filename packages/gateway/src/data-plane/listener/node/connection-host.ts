@@ -1,4 +1,4 @@
-import type { RequestIds } from '@sluice/core'
+import type { ClientCertificate, RequestIds } from '@sluice/core'
 import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
@@ -11,6 +11,8 @@ export interface Peer {
   readonly address: string
   /** 0 where nobody has named it. */
   readonly port: number
+  /** Null: the listener asks for none. */
+  readonly certificate: ClientCertificate | null
 }
 
 /** What the connections of a listener share. */
@@ -40,6 +42,7 @@ export function beginExchange(
   x.scheme = scheme
   x.peer = peer.address
   x.clientPort = peer.port
+  x.clientCertificate = peer.certificate
   x.bodyLimit = settings.bodyBytes
   x.pace = settings
   return x

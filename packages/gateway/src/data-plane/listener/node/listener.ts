@@ -7,8 +7,9 @@ import type { TimerWheel } from '../../lib/timer-wheel.js'
 import { clientNetwork } from '../client-network.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { CROWDED, GREEDY } from '../overload.js'
+import { clientCertificateOf } from './client-certificate.js'
 import { ClientConnection } from './connection.js'
-import type { ConnectionHost } from './connection-host.js'
+import type { ConnectionHost, Peer } from './connection-host.js'
 import { HeadIntake } from './head-intake.js'
 import { Http2Sessions } from './http2/sessions.js'
 import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
@@ -184,7 +185,7 @@ class NodeListener implements Listener, ConnectionHost {
     else if (count > connectionsPerClient && trusted?.has(peer) !== true) this.#turnAway(socket, GREEDY)
     else if (this.#settings.proxyProtocol && trusted?.has(peer) === true)
       return this.#readProxyHeader(socket, peer)
-    else if (this.#tls === null) return this.#serve(socket, peer, 0)
+    else if (this.#tls === null) return this.#serve(socket, { address: peer, port: 0, certificate: null })
     else this.#tls.accept(socket)
     return null
   }
@@ -193,7 +194,8 @@ class NodeListener implements Listener, ConnectionHost {
   #readProxyHeader(socket: net.Socket, proxy: string): SocketReader {
     return new ProxiedConnection(socket, this.wheel, this.#settings.headTimeoutMs, (header, rest) => {
       const peer = header.address === '' ? proxy : header.address
-      if (this.#tls === null) return this.#serve(socket, peer, header.port)
+      if (this.#tls === null)
+        return this.#serve(socket, { address: peer, port: header.port, certificate: null })
       const name = nameOf(socket)
       this.#proxied.set(name, { ...header, address: peer })
       socket.on('close', () => this.#proxied.delete(name))
@@ -205,8 +207,8 @@ class NodeListener implements Listener, ConnectionHost {
     })
   }
 
-  #serve(socket: net.Socket, peer: string, port: number): ClientConnection {
-    const connection = new ClientConnection(socket, { address: peer, port }, this)
+  #serve(socket: net.Socket, peer: Peer): ClientConnection {
+    const connection = new ClientConnection(socket, peer, this)
     this.#connections.add(connection)
     socket.on('close', () => this.#connections.delete(connection))
     return connection
@@ -232,9 +234,13 @@ class NodeListener implements Listener, ConnectionHost {
       socket.destroy()
       return
     }
-    const peer = { address: header?.address ?? addressOf(socket), port: header?.port ?? 0 }
+    const peer = {
+      address: header?.address ?? addressOf(socket),
+      port: header?.port ?? 0,
+      certificate: this.#options.tls?.clientCaFile == null ? null : clientCertificateOf(socket),
+    }
     if (socket.alpnProtocol === 'h2') this.#http2.accept(socket, peer, Buffer.alloc(0))
-    else readByEvents(socket, this.#serve(socket, peer.address, peer.port))
+    else readByEvents(socket, this.#serve(socket, peer))
   }
 
   #onClose(socket: net.Socket, client: string): void {

@@ -24,7 +24,7 @@ export function requestsOf(pieces: readonly Buffer[], intake: HeadIntake): Whole
   const wheel = new TimerWheel()
   const connection = new ClientConnection(
     socket as unknown as net.Socket,
-    { address: '127.0.0.1', port: 0 },
+    { address: '127.0.0.1', port: 0, certificate: null },
     {
       gate: {
         accept: (x, client) => collect(x, client, requests),

@@ -70,7 +70,7 @@ export async function serveHttp2(
   })
   const accept = (socket: net.Socket): void => {
     socket.on('error', () => {})
-    sessions.accept(socket, { address: '127.0.0.1', port: 0 }, Buffer.alloc(0))
+    sessions.accept(socket, { address: '127.0.0.1', port: 0, certificate: null }, Buffer.alloc(0))
   }
   const server = isTls
     ? tls.createServer({ ...FAKE_CERTIFICATES.localhost, ALPNProtocols: ['h2'] }, accept)
