@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { installElasticsearch } from './elasticsearch/install.mjs'
 import { elasticsearchHome } from './elasticsearch/place.mjs'
 import { h2spec } from './h2spec/folder.mjs'
+import { helm } from './helm/folder.mjs'
 import { isolatedVm } from './isolated-vm/folder.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
 /**
  * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
  * packages and the commands in them; a program that is no package is installed by its row, which answers with what
- * went wrong or null, and is found by the tests through the variables in `environment`.
+ * went wrong or null, and is found by the tests through the variables in `environment`. A row with `isInstalled` takes
+ * too long for every machine: it is installed when it is asked for by name.
  */
 export const services = [
   {
@@ -81,6 +84,15 @@ export const services = [
     install: () => isolatedVm.install(),
     environment: () => ({ SLUICE_ISOLATED_VM_HOME: isolatedVm.path }),
   },
+  {
+    name: 'helm',
+    usedFor: 'the tests of the chart',
+    commands: ['go'],
+    debianPackages: ['golang-go'],
+    isInstalled: () => existsSync(helm.path),
+    install: () => helm.install(),
+    environment: () => ({ SLUICE_HELM: join(helm.path, 'helm') }),
+  },
 ]
 
 /** A package that is named and there already stays as it is. */
@@ -89,13 +101,15 @@ const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrad
 /**
  * Gets what is missing and sets where things are, for this process and the tests it starts. Answers with a
  * sentence for each service that could not be had.
+ * @param named services that are not for every machine, and are asked for
  */
-export function provideServices() {
+export function provideServices(named = []) {
+  const wanted = services.filter(({ name, isInstalled }) => isInstalled?.() !== false || named.includes(name))
   // One by one: a package that a machine's sources do not have must not keep it from the others.
-  for (const service of services) {
+  for (const service of wanted) {
     if (lacksCommands(service) && canInstall()) installPackages(service.debianPackages)
   }
-  return services.map(provide).filter((problem) => problem !== null)
+  return wanted.map(provide).filter((problem) => problem !== null)
 }
 
 function provide(service) {

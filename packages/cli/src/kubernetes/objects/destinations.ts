@@ -16,7 +16,8 @@ export interface Destinations {
   readonly unknown: readonly string[]
 }
 
-const PORTS: Readonly<Record<string, number>> = {
+/** The ports of URLs that name none. */
+export const PORTS: Readonly<Record<string, number>> = {
   'http:': 80,
   'https:': 443,
   'redis:': 6379,

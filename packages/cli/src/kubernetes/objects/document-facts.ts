@@ -39,7 +39,7 @@ export interface DocumentFacts {
 /** The most that a ConfigMap takes, less what its other fields need. */
 const MAX_DOCUMENT_BYTES = 1_000_000
 /** Dead letters of one output (docs/bounds.md). */
-const DEAD_LETTER_BYTES = 256 * 1024 ** 2
+export const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
 /**
  * Reads a document that has been checked: what is wrong with it is not looked for.

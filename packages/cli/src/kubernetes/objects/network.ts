@@ -8,7 +8,7 @@ import type { NetworkSettings, ObjectSettings, Verbatim } from './settings.js'
 /** The label that every namespace carries its own name under. */
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 /** Where API servers listen. */
-const API_SERVER_PORTS = [443, 6443]
+export const API_SERVER_PORTS = [443, 6443]
 
 /** What clients in the cluster, an Ingress or a load balancer connect to; metrics and admin API are not part of it. */
 export function service(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
@@ -70,13 +70,15 @@ function egress({ destinations, serviceNamespaces }: DocumentFacts, own: string)
   const addressed = known.filter(({ host }) => isIP(host) !== 0)
   const named = known.filter(({ host }) => isIP(host) === 0)
   const namespaces = [...serviceNamespaces, ...named.flatMap(({ host }) => namespacesOf(host, own))]
-  const elsewhere = unique(named.filter(({ host }) => isPublic(host)).map(portRule))
+  const elsewhere = named.filter(({ host }) => isPublic(host))
   const apiServer = serviceNamespaces.length === 0 ? [] : API_SERVER_PORTS.map((port) => portOf(port))
   return [
     { ports: [portOf(53, 'UDP'), portOf(53)] },
-    ...unique(addressed.map(addressRule)),
+    ...distinct(addressed, ({ host, port, protocol }) => `${host} ${port} ${protocol}`).map(addressRule),
     ...[...new Set(namespaces)].sort().map((name) => ({ to: [inNamespace(name)] })),
-    ...(elsewhere.length === 0 ? [] : [{ ports: elsewhere }]),
+    ...(elsewhere.length === 0
+      ? []
+      : [{ ports: distinct(elsewhere, ({ port, protocol }) => `${port} ${protocol}`).map(portRule) }]),
     ...(apiServer.length === 0 ? [] : [{ ports: apiServer }]),
   ]
 }
@@ -110,9 +112,9 @@ function inNamespace(name: string): Verbatim {
   return { namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: name } } }
 }
 
-/** Each rule once, in a lasting order. */
-function unique(rules: readonly object[]): object[] {
-  return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).entries()]
+/** Each destination once, in an order that does not depend on that of the document. */
+function distinct(destinations: readonly Destination[], textOf: (one: Destination) => string): Destination[] {
+  return [...new Map(destinations.map((one) => [textOf(one), one]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, rule]) => rule)
+    .map(([, one]) => one)
 }

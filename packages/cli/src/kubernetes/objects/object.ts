@@ -28,7 +28,7 @@ export function selectorLabels({ name }: ObjectIdentity): Readonly<Record<string
 }
 
 /** The labels of an object. */
-export function labelsOf(identity: ObjectIdentity): Readonly<Record<string, string>> {
+function labelsOf(identity: ObjectIdentity): Readonly<Record<string, string>> {
   return { ...selectorLabels(identity), 'app.kubernetes.io/managed-by': identity.managedBy }
 }
 

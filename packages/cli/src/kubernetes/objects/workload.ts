@@ -1,7 +1,7 @@
 import { DRAIN_GRACE_MS } from '@sluice/gateway'
 import type { DocumentFacts } from './document-facts.js'
 import { fileSources } from './document-files.js'
-import { type KubernetesObject, labelsOf, metadataOf, present, selectorLabels } from './object.js'
+import { type KubernetesObject, metadataOf, present, selectorLabels } from './object.js'
 import { clientPorts, probedPort, supervisorPorts } from './ports.js'
 import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings } from './settings.js'
@@ -19,11 +19,11 @@ const REPLACED_FOR = 'checksum/document'
 /** No user of the node has it. The image may have another one: nothing in it is written. */
 const USER = 10_001
 /** Until all nodes and load balancers know that a pod ends, new requests come to it. */
-const PROPAGATION_MS = 5000
+export const PROPAGATION_MS = 5000
 /** Between the end of a gateway and the kubelet's SIGKILL. */
-const MARGIN_MS = 2000
+export const MARGIN_MS = 2000
 /** Beside records: the last good document, the history of deploys. */
-const DATA_BYTES = 256 * 1024 ** 2
+export const DATA_BYTES = 256 * 1024 ** 2
 
 /** The pods of one tier. */
 export function deployment(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
@@ -40,7 +40,7 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       template: {
         metadata: {
-          labels: { ...labelsOf(settings), ...podLabels },
+          labels: { ...selectorLabels(settings), ...podLabels },
           annotations: { [REPLACED_FOR]: settings.replacedFor ?? facts.sha256, ...podAnnotations },
         },
         spec: podSpec(facts, settings),

@@ -1,0 +1,108 @@
+/** Documents whose objects differ in everything that follows from a document. */
+export const documents = {
+  plain: 'version: 1\nlisteners: [{ address: ":8080", health: true }]\n',
+  metrics:
+    'version: 1\nlisteners: [{ address: "*:80" }, { address: "127.0.0.1:1" }]\nmetrics: { address: ":9902" }\n',
+  admin: `version: 1
+listeners: [{ address: ":8443", tls: { certFile: /a, keyFile: /b, clientCaFile: /c }, engine: node, health: true }]
+admin: { address: ":9901", tls: { certFile: /a, keyFile: /b } }
+`,
+  ports: `version: 1
+listeners:
+  - { address: ":8080", health: true, engine: node, proxyProtocol: true, trustedProxies: [10.0.0.0/8] }
+  - { address: ":8081", health: true }
+  - { address: "0.0.0.0:443", tls: { certFile: /a, keyFile: /b } }
+  - { address: "[::]:8443", tls: { certFile: /a, keyFile: /b } }
+workers: 3
+`,
+  times: 'version: 1\nlisteners: [{ address: ":1", health: true }]\ndrain: { delay: 1.5s, timeout: 2m }\n',
+  long: 'version: 1\nlisteners: [{ address: ":1", health: true }]\ndrain: { delay: 10m, timeout: 1h }\n',
+  references: `version: 1
+listeners: [{ address: ":8080", health: true }]
+environment: "\${env:STAGE:-test}" # \${env:COMMENT}
+routes:
+  - { id: r, respond: { body: "\${env:TOKEN} $\${env:ESCAPED} \${env:STAGE} <\${env:A}>" } }
+policies:
+  - { id: p, use: basic-auth, with: { users: [{ name: a, password: "\${file:users/root.scrypt}" }, { name: b, password: "\${file:/run/b}" }] } }
+`,
+  log: `version: 1
+listeners: [{ address: ":8080", health: true }]
+log:
+  sink: elasticsearch
+  elasticsearch: { nodes: ["http://elastic.logging:9200", "https://[fd00::9]"], spool: { maxBytes: 1.5gb } }
+  targets:
+    - { id: a, sink: syslog, syslog: { address: "udp://10.0.0.6" } }
+    - { id: b, sink: syslog, syslog: { address: "tls://logs.example.org", spool: { maxBytes: "\${env:ROOM:-1gb}" } } }
+    - { id: c, sink: webhook, webhook: { url: "https://hooks.example.org:8443/a?b=c" } }
+    - { id: d, sink: file, file: { maxBytes: 300kb } }
+`,
+  targets:
+    'version: 1\nlisteners: [{ address: ":8080", health: true }]\nlog: { targets: [{ id: a, sink: stdout }] }\n',
+  upstreams: `version: 1
+listeners: [{ address: ":8080", health: true }]
+upstreams:
+  b: { targets: ["http://10.0.0.5:9000", { url: "https://10.0.0.5" }, "http://127.0.0.1:1", "http://localhost:2", "http://orders", "http://Orders.Shop"] }
+  a: { targets: ["http://stock.shop.svc.cluster.local:81", "https://api.example.com", "http://\${env:X:-a}:5", { url: "http://x.example.com", srv: _a._tcp.x } ] }
+  c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
+  d: { targets: ["k8s://orders.shop:8080", "k8s://stock.warehouse:80"], resolve: { servers: [10.0.0.53, "10.0.0.54:5353"] } }
+state: { url: redis://valkey.example.net/0 }
+`,
+}
+
+/** Settings of the source with all that a user can ask for. */
+export const ALL_SETTINGS = {
+  name: 'edge-sluice',
+  namespace: 'gateways',
+  managedBy: 'Helm',
+  image: 'registry.example/sluice:7',
+  imagePullPolicy: 'Always',
+  imagePullSecrets: ['pull'],
+  tier: 'W4',
+  replicas: 3,
+  secret: 'values',
+  autoscaling: { maxReplicas: 9, cpuPercent: 55, requestsInFlight: 200 },
+  network: {
+    clients: [{ ipBlock: { cidr: '10.0.0.0/8' } }],
+    monitoringNamespace: 'watch',
+    egress: [{ to: [{ ipBlock: { cidr: '10.1.0.0/16' } }] }],
+  },
+  disruptionBudget: { maxUnavailable: 2 },
+  service: { type: 'LoadBalancer', annotations: { a: 'b' } },
+  dataVolume: { persistentVolumeClaim: { claimName: 'records' } },
+  extraEnv: [{ name: 'A', value: 'given' }],
+  extraVolumes: [{ name: 'more', emptyDir: {} }],
+  extraVolumeMounts: [{ name: 'more', mountPath: '/more' }],
+  podAnnotations: { c: 'd' },
+  podLabels: { e: 'f' },
+  nodeSelector: { g: 'h' },
+  tolerations: [{ key: 'i', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+}
+
+/** The same as values of the chart. */
+export const ALL_VALUES = {
+  fullnameOverride: 'edge-sluice',
+  image: { repository: 'registry.example/sluice', tag: '7', pullPolicy: 'Always' },
+  imagePullSecrets: [{ name: 'pull' }],
+  tier: 'W4',
+  replicaCount: 3,
+  secrets: { name: 'values' },
+  autoscaling: {
+    enabled: true,
+    maxReplicas: 9,
+    targetCPUUtilizationPercentage: 55,
+    targetRequestsInFlight: 200,
+  },
+  networkPolicy: ALL_SETTINGS.network,
+  podDisruptionBudget: { maxUnavailable: 2 },
+  service: ALL_SETTINGS.service,
+  dataVolume: ALL_SETTINGS.dataVolume,
+  extraEnv: ALL_SETTINGS.extraEnv,
+  extraVolumes: ALL_SETTINGS.extraVolumes,
+  extraVolumeMounts: ALL_SETTINGS.extraVolumeMounts,
+  podAnnotations: ALL_SETTINGS.podAnnotations,
+  podLabels: ALL_SETTINGS.podLabels,
+  nodeSelector: ALL_SETTINGS.nodeSelector,
+  tolerations: ALL_SETTINGS.tolerations,
+  affinity: ALL_SETTINGS.affinity,
+}

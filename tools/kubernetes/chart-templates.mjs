@@ -1,0 +1,203 @@
+import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { DEPLOYMENT_SLOTS } from './deployment-slots.mjs'
+import { below, block, included, items, optional, templateOf, value } from './slots.mjs'
+
+const DOCUMENT = `version: 1
+listeners: [{ address: ':80' }]
+metrics: { address: ':9902' }
+upstreams: { a: { targets: ['k8s://slot.slot-followed:1'] } }
+routes: [{ id: a, respond: { body: '\${file:slot}' } }]
+`
+/** All that an object can have is in these, so that every slot has its place. */
+const SETTINGS = {
+  name: 'slot-name',
+  namespace: 'slot-namespace',
+  managedBy: 'slot-manager',
+  image: 'slot-image',
+  imagePullPolicy: 'Always',
+  imagePullSecrets: ['slot'],
+  tier: 'W1',
+  replicas: 1,
+  secret: 'slot',
+  network: { clients: [{ podSelector: {} }] },
+  service: { annotations: { slot: '' } },
+  extraVolumes: [{ name: 'slot' }],
+  extraVolumeMounts: [{ name: 'slot' }],
+  nodeSelector: { slot: '' },
+  tolerations: [{ key: 'slot' }],
+  affinity: { slot: '' },
+  monitoring: { labels: { slot: '' }, interval: 'slot' },
+}
+const AUTOSCALED = { ...SETTINGS, autoscaling: { maxReplicas: 2, requestsInFlight: 1 } }
+
+/** Parts of texts, the longest first. */
+const TEXTS = [
+  ['slot-namespace.slot-name', '{{ $.Release.Namespace }}.{{ include "sluice.fullname" $ }}'],
+  ['slot-namespace', '{{ $.Release.Namespace }}'],
+  ['slot-followed', '{{ . }}'],
+  ['slot-name', '{{ include "sluice.fullname" $ }}'],
+]
+const LABELS = {
+  'metadata/labels': {
+    lines: (head, indent) => [
+      head,
+      `${indent}  {{- include "sluice.labels" $ | nindent ${indent.length + 2} }}`,
+    ],
+  },
+}
+const SELECTOR = included('sluice.selectorLabels')
+const MONITOR_LABELS = below(
+  '{{- include "sluice.labels" . | nindent N }}',
+  '{{- with .Values.monitoring.labels }}',
+  '{{- toYaml . | nindent N }}',
+  '{{- end }}',
+)
+
+/** What is not in a template as it is in the object, for each object. */
+const ROWS = [
+  {
+    kind: 'ServiceAccount',
+    condition: 'if .Values.serviceAccount.create',
+    slots: {
+      'metadata/name': value('include "sluice.serviceAccountName" .'),
+      'metadata/labels': {
+        lines: (head, indent) => [
+          ...included('sluice.labels').lines(head, indent),
+          ...optional('.Values.serviceAccount.annotations').lines(`${indent}annotations:`, indent),
+        ],
+      },
+    },
+  },
+  { kind: 'Role', each: 'range $facts.serviceNamespaces' },
+  {
+    kind: 'RoleBinding',
+    each: 'range $facts.serviceNamespaces',
+    slots: { 'subjects/0/name': value('include "sluice.serviceAccountName" $') },
+  },
+  {
+    kind: 'ConfigMap',
+    slots: {
+      'metadata/annotations/sluice~1document-sha256': value('include "sluice.document" . | sha256sum'),
+      data: below('{{- toYaml (dict "gateway.yaml" (include "sluice.document" .)) | nindent N }}'),
+    },
+  },
+  {
+    kind: 'Service',
+    slots: {
+      'metadata/annotations': optional('.Values.service.annotations'),
+      'spec/type': value('.Values.service.type'),
+      'spec/selector': SELECTOR,
+      'spec/ports': block('$facts.servicePorts'),
+    },
+  },
+  {
+    kind: 'Service',
+    suffix: '-metrics',
+    condition: 'if $facts.metricsPort',
+    slots: {
+      'metadata/labels': below(
+        '{{- include "sluice.labels" . | nindent N }}',
+        'app.kubernetes.io/component: metrics',
+      ),
+      'spec/selector': SELECTOR,
+      'spec/ports/0/port': value('$facts.metricsPort'),
+    },
+  },
+  {
+    kind: 'NetworkPolicy',
+    condition: 'if .Values.networkPolicy.enabled',
+    slots: {
+      'spec/podSelector/matchLabels': SELECTOR,
+      'spec/ingress/0': items(
+        '- ports:',
+        '    {{- toYaml $facts.listenerPorts | nindent 8 }}',
+        '  {{- with .Values.networkPolicy.clients }}',
+        '  from:',
+        '    {{- toYaml . | nindent 8 }}',
+        '  {{- end }}',
+      ),
+      'spec/ingress/1': items(
+        '{{- with $facts.supervisorPorts }}',
+        '- from:',
+        '    - podSelector: {}',
+        '    - namespaceSelector:',
+        '        matchLabels:',
+        '          kubernetes.io/metadata.name: {{ $.Values.networkPolicy.monitoringNamespace }}',
+        '  ports:',
+        '    {{- toYaml . | nindent 8 }}',
+        '{{- end }}',
+      ),
+      'spec/egress': below(
+        '{{- toYaml $facts.egress | nindent N }}',
+        '{{- with .Values.networkPolicy.egress }}',
+        '{{- toYaml . | nindent N }}',
+        '{{- end }}',
+      ),
+    },
+  },
+  { kind: 'Deployment', slots: DEPLOYMENT_SLOTS },
+  {
+    kind: 'PodDisruptionBudget',
+    condition: 'if .Values.podDisruptionBudget.enabled',
+    slots: {
+      'spec/maxUnavailable': value('.Values.podDisruptionBudget.maxUnavailable'),
+      'spec/selector/matchLabels': SELECTOR,
+    },
+  },
+  {
+    kind: 'HorizontalPodAutoscaler',
+    condition: 'if .Values.autoscaling.enabled',
+    slots: {
+      'spec/minReplicas': value('.Values.replicaCount'),
+      'spec/maxReplicas': value('.Values.autoscaling.maxReplicas'),
+      'spec/metrics/0/resource/target/averageUtilization': value(
+        '.Values.autoscaling.targetCPUUtilizationPercentage',
+      ),
+      'spec/metrics/1': items(
+        '{{- with .Values.autoscaling.targetRequestsInFlight }}',
+        '- type: Pods',
+        '  pods:',
+        '    metric:',
+        '      name: gw_requests_in_flight',
+        '    target:',
+        '      type: AverageValue',
+        '      averageValue: {{ . | quote }}',
+        '{{- end }}',
+      ),
+    },
+  },
+  {
+    kind: 'ServiceMonitor',
+    condition: 'if .Values.monitoring.enabled',
+    slots: {
+      'metadata/labels': MONITOR_LABELS,
+      'spec/selector/matchLabels': below(
+        '{{- include "sluice.selectorLabels" . | nindent N }}',
+        'app.kubernetes.io/component: metrics',
+      ),
+      'spec/endpoints/0/interval': value('.Values.monitoring.interval'),
+    },
+  },
+  {
+    kind: 'PrometheusRule',
+    condition: 'if .Values.monitoring.enabled',
+    slots: { 'metadata/labels': MONITOR_LABELS },
+  },
+]
+
+/** The templates of the chart, by the name of their file. */
+export function chartTemplates() {
+  const objects = gatewayObjects(DOCUMENT, SETTINGS).objects
+  const autoscaler = gatewayObjects(DOCUMENT, AUTOSCALED).objects.filter(({ kind }) =>
+    kind.startsWith('Horizontal'),
+  )
+  return new Map(
+    ROWS.map(({ kind, suffix = '', slots = {}, condition = null, each = null }) => {
+      const object = [...objects, ...autoscaler].find((one) => {
+        return one.kind === kind && one.metadata.name.endsWith(`slot-name${suffix}`)
+      })
+      const text = templateOf(object, { slots: { ...LABELS, ...slots }, texts: TEXTS, condition, each })
+      return [`${kind.toLowerCase()}${suffix}.yaml`, text]
+    }),
+  )
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { parseAllDocuments } from 'yaml'
+import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { ALL_SETTINGS, ALL_VALUES, documents } from './cases.mjs'
+import { chartValues } from './generated-files.mjs'
+import { objectMistakes } from './object-schemas.mjs'
+
+// The chart derives in Helm's language what the source of objects derives in TypeScript: these tests hold the two together.
+
+const CHART = fileURLToPath(new URL('../../deploy/helm/sluice', import.meta.url))
+const helm = process.env.SLUICE_HELM ?? 'helm'
+const isThere = spawnSync(helm, ['version']).status === 0
+const options = { skip: isThere ? false : 'needs helm; npm run services -- helm builds it, with Go 1.26' }
+
+/** What `helm` says of the chart with these values. */
+function run(command, values) {
+  const args = [...command, '--kube-version', '1.34.0', '--values', '-']
+  const { status, stdout, stderr } = spawnSync(helm, args, {
+    input: JSON.stringify(values),
+    encoding: 'utf8',
+  })
+  return { isGood: status === 0, text: stdout + stderr, stdout }
+}
+
+function rendered(values, release = 'edge') {
+  const result = run(['template', release, CHART, '--namespace', 'gateways'], values)
+  assert.ok(result.isGood, result.text)
+  return parseAllDocuments(result.stdout)
+    .map((part) => part.toJS())
+    .filter((object) => object !== null)
+}
+
+/** By kind and name, without what a chart alone says of itself. */
+function comparable(objects) {
+  const entries = JSON.parse(JSON.stringify(objects)).map((object) => {
+    const { labels } = object.metadata
+    delete labels['helm.sh/chart']
+    delete labels['app.kubernetes.io/version']
+    return [`${object.kind} ${object.metadata.namespace}/${object.metadata.name}`, object]
+  })
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The release of a chart may have another name than its objects. */
+function ofRelease(objects, name, release) {
+  const instance = `"app.kubernetes.io/instance":"${name}"`
+  return JSON.parse(JSON.stringify(objects).replaceAll(instance, `"app.kubernetes.io/instance":"${release}"`))
+}
+
+test('helm finds nothing wrong with the chart', options, () => {
+  for (const values of [{}, { ...ALL_VALUES, document: documents.upstreams }]) {
+    const { isGood, text } = run(['lint', '--strict', CHART], values)
+    assert.ok(isGood, text)
+  }
+})
+
+for (const [name, document] of Object.entries(documents)) {
+  test(`the chart makes of the document ${name} what gw deploy kubernetes makes of it`, options, () => {
+    const monitoring = name === 'metrics' ? { labels: { release: 'prometheus' }, interval: '10s' } : undefined
+    const settings = { ...ALL_SETTINGS, ...(monitoring === undefined ? {} : { monitoring }) }
+    const values = {
+      ...ALL_VALUES,
+      document,
+      monitoring: { enabled: monitoring !== undefined, ...monitoring },
+    }
+    const made = rendered(values)
+    const { objects } = gatewayObjects(document, settings)
+    assert.deepEqual(comparable(made), comparable(ofRelease(objects, 'edge-sluice', 'edge')))
+    for (const object of made) assert.deepEqual(objectMistakes(object), [])
+  })
+}
+
+test('the chart without values makes what the source makes without settings', options, () => {
+  const { document, image } = chartValues()
+  for (const tier of ['W1', 'W2', 'W4', 'W8']) {
+    const { objects } = gatewayObjects(document, {
+      name: 'sluice',
+      namespace: 'gateways',
+      managedBy: 'Helm',
+      image: `${image.repository}:0.1.0`,
+      imagePullPolicy: 'IfNotPresent',
+      tier,
+      replicas: 2,
+    })
+    assert.deepEqual(comparable(rendered({ tier }, 'sluice')), comparable(objects))
+  }
+})
+
+test('what values take away is not there', options, () => {
+  const kinds = rendered({
+    networkPolicy: { enabled: false },
+    podDisruptionBudget: { enabled: false },
+    serviceAccount: { create: false, name: 'theirs' },
+    replacePodsOnChange: false,
+    image: { digest: `sha256:${'a'.repeat(64)}` },
+  })
+  const names = kinds.map(({ kind }) => kind).sort()
+  assert.deepEqual(names, ['ConfigMap', 'Deployment', 'Service', 'Service'])
+  const { template } = kinds.find(({ kind }) => kind === 'Deployment').spec
+  assert.equal(template.metadata.annotations ?? null, null)
+  assert.equal(template.spec.serviceAccountName, 'theirs')
+  assert.match(template.spec.containers[0].image, /^sluice@sha256:a+$/)
+})
+
+test('documents and values from which no gateway can be made are refused with the remedy', options, () => {
+  const listeners = 'version: 1\nlisteners: [{ address: ":8080" }]\n'
+  const refusals = [
+    [{ document: '' }, /document is empty/],
+    [{ document: 'a: [' }, /document is not YAML/],
+    [{ document: 'version: 1' }, /no listener can be reached/],
+    [{ document: listeners }, /nothing answers the kubelet's probes/],
+    [{ document: 'version: 1\nlisteners: [{ address: ":${env:PORT}" }]' }, /a port that is known/],
+    [
+      { document: `${listeners}drain: { delay: "\${env:D}" }\nmetrics: { address: ":1" }` },
+      /drain\.delay is/,
+    ],
+    [{ document: documents.references }, /the document refers to .*set secrets\.name/],
+    [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus reaches no metrics/],
+    [{ tier: 'W3' }, /tier/],
+    [{ replicas: 3 }, /replicas/],
+    [{ service: { type: 'None' } }, /type/],
+    [{ image: { repositry: 'a' } }, /repositry/],
+  ]
+  for (const [values, remedy] of refusals) {
+    const { isGood, text } = run(['template', 'edge', CHART], values)
+    assert.equal(isGood, false, JSON.stringify(values))
+    assert.match(text, remedy)
+  }
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { ALL_SETTINGS, documents } from './cases.mjs'
+import { fileOf, generatedFiles } from './generated-files.mjs'
+import { objectMistakes } from './object-schemas.mjs'
+
+const files = generatedFiles()
+
+test('the chart and the manifests are what the objects of a gateway make them', () => {
+  for (const [path, text] of files) {
+    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(fileOf(path), text)
+    else assert.equal(readFileSync(fileOf(path), 'utf8'), text, path)
+  }
+  for (const folder of ['kubernetes', 'helm/sluice/templates']) {
+    for (const name of readdirSync(fileOf(folder))) {
+      const isMade = /\.yaml$|^_facts/.test(name)
+      assert.equal(files.has(`${folder}/${name}`), isMade, `${folder}/${name}`)
+    }
+  }
+})
+
+test('Kubernetes knows every field of the manifests', () => {
+  const manifests = [...files].filter(([path]) => path.startsWith('kubernetes/'))
+  assert.ok(manifests.length >= 4)
+  for (const [path, text] of manifests) {
+    for (const part of parseAllDocuments(text)) assert.deepEqual(objectMistakes(part.toJS()), [], path)
+  }
+})
+
+test('Kubernetes knows every field of the objects that documents make', () => {
+  for (const [name, document] of Object.entries(documents)) {
+    for (const object of gatewayObjects(document, ALL_SETTINGS).objects)
+      assert.deepEqual(objectMistakes(JSON.parse(JSON.stringify(object))), [], name)
+  }
+})
+
+test('a field that Kubernetes does not know is found, as is a value that it does not take', () => {
+  const [deployment] = gatewayObjects(documents.plain, ALL_SETTINGS).objects.filter(
+    (one) => one.kind === 'Deployment',
+  )
+  const broken = structuredClone(deployment)
+  broken.spec.template.spec.containers[0].readinessProbe.periodSecond = 1
+  broken.spec.revisionHistoryLimit = 'five'
+  delete broken.spec.selector
+  const mistakes = objectMistakes(broken).join('\n')
+  assert.match(mistakes, /readinessProbe must NOT have additional properties periodSecond/)
+  assert.match(mistakes, /revisionHistoryLimit must be integer/)
+  assert.match(mistakes, /must have required property 'selector'/)
+})

@@ -1,0 +1,86 @@
+import { below, block, included, items, optional, value, when } from './slots.mjs'
+
+const POD = 'spec/template/spec'
+const CONTAINER = `${POD}/containers/0`
+
+/** What the chart has in its own way of the Deployment. */
+export const DEPLOYMENT_SLOTS = {
+  'spec/replicas': when('not .Values.autoscaling.enabled', value('.Values.replicaCount')),
+  'spec/selector/matchLabels': included('sluice.selectorLabels'),
+  'spec/template/metadata/labels': below(
+    '{{- include "sluice.selectorLabels" . | nindent N }}',
+    '{{- with .Values.podLabels }}',
+    '{{- toYaml . | nindent N }}',
+    '{{- end }}',
+  ),
+  'spec/template/metadata/annotations': below(
+    '{{- if .Values.replacePodsOnChange }}',
+    'checksum/document: {{ include "sluice.document" . | sha256sum }}',
+    '{{- end }}',
+    '{{- with .Values.podAnnotations }}',
+    '{{- toYaml . | nindent N }}',
+    '{{- end }}',
+  ),
+  [`${POD}/serviceAccountName`]: value('include "sluice.serviceAccountName" .'),
+  [`${POD}/automountServiceAccountToken`]: value('gt (len $facts.serviceNamespaces) 0'),
+  [`${POD}/imagePullSecrets`]: optional('.Values.imagePullSecrets'),
+  [`${POD}/securityContext`]: below(
+    '{{- toYaml .Values.podSecurityContext | nindent N }}',
+    '{{- with $facts.sysctls }}',
+    'sysctls:',
+    '  {{- toYaml . | nindent 10 }}',
+    '{{- end }}',
+  ),
+  [`${POD}/terminationGracePeriodSeconds`]: value('$facts.gracePeriodSeconds'),
+  [`${CONTAINER}/image`]: value('include "sluice.image" .'),
+  [`${CONTAINER}/imagePullPolicy`]: value('.Values.image.pullPolicy'),
+  [`${CONTAINER}/env`]: optional('concat $facts.environment .Values.extraEnv'),
+  [`${CONTAINER}/ports`]: block('$facts.containerPorts'),
+  [`${CONTAINER}/resources`]: block('$facts.resources'),
+  [`${CONTAINER}/securityContext`]: block('.Values.containerSecurityContext'),
+  ...probeSlots('startupProbe', 'alivePath'),
+  ...probeSlots('readinessProbe', 'readyPath'),
+  ...probeSlots('livenessProbe', 'alivePath'),
+  [`${CONTAINER}/lifecycle`]: when(
+    '$facts.preStopSeconds',
+    below('preStop:', '  sleep:', '    seconds: {{ $facts.preStopSeconds }}'),
+  ),
+  [`${CONTAINER}/volumeMounts/3`]: items(
+    '{{- with .Values.extraVolumeMounts }}',
+    '{{- toYaml . | nindent 12 }}',
+    '{{- end }}',
+  ),
+  [`${POD}/volumes/0/projected/sources/1`]: items(
+    '{{- with concat $facts.fileSources .Values.secrets.files }}',
+    '{{- toYaml . | nindent 14 }}',
+    '{{- end }}',
+  ),
+  [`${POD}/volumes/1/emptyDir`]: {
+    lines: (head, indent) => [
+      `${indent}{{- if .Values.dataVolume }}`,
+      `${indent}{{- toYaml .Values.dataVolume | nindent ${indent.length} }}`,
+      `${indent}{{- else }}`,
+      head,
+      `${indent}  sizeLimit: {{ $facts.sizeLimit }}`,
+      `${indent}{{- end }}`,
+    ],
+  },
+  [`${POD}/volumes/3`]: items(
+    '{{- with .Values.extraVolumes }}',
+    '{{- toYaml . | nindent 8 }}',
+    '{{- end }}',
+  ),
+  [`${POD}/topologySpreadConstraints/0/labelSelector/matchLabels`]: included('sluice.selectorLabels'),
+  [`${POD}/topologySpreadConstraints/1/labelSelector/matchLabels`]: included('sluice.selectorLabels'),
+  [`${POD}/nodeSelector`]: optional('.Values.nodeSelector'),
+  [`${POD}/tolerations`]: optional('.Values.tolerations'),
+  [`${POD}/affinity`]: optional('.Values.affinity'),
+}
+
+function probeSlots(probe, path) {
+  return {
+    [`${CONTAINER}/${probe}/httpGet/path`]: value(`$facts.probe.${path}`),
+    [`${CONTAINER}/${probe}/httpGet/port`]: value('$facts.probe.port'),
+    [`${CONTAINER}/${probe}/httpGet/scheme`]: value('$facts.probe.scheme'),
+  }
+}

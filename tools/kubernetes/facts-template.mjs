@@ -1,0 +1,316 @@
+import { PORTS } from '../../packages/cli/dist/kubernetes/objects/destinations.js'
+import { DEAD_LETTER_BYTES } from '../../packages/cli/dist/kubernetes/objects/document-facts.js'
+import { API_SERVER_PORTS } from '../../packages/cli/dist/kubernetes/objects/network.js'
+import { HEAP_SHARE, TIERS, tierResources } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
+import { DATA_BYTES, MARGIN_MS, PROPAGATION_MS } from '../../packages/cli/dist/kubernetes/objects/workload.js'
+import { DRAIN_GRACE_MS } from '../../packages/gateway/dist/index.js'
+
+const MIB = 1024 ** 2
+/** How a reference begins, and how it does where it is escaped. */
+const REFERENCE = '${'
+const ESCAPED = '$${'
+
+/**
+ * What the templates know of the document, in Helm's language: what packages/cli/src/kubernetes/objects finds out of it too.
+ */
+export function factsTemplate() {
+  return `${INTRODUCTION}${DOCUMENT}${UNITS}${PORT}${facts()}`
+}
+
+const INTRODUCTION = `{{- /*
+What follows from the document: ports, probes, ways out, times and room. This file is made by tools/kubernetes, from the same
+source as what \`gw deploy kubernetes\` makes of a document.
+*/ -}}
+
+`
+
+const DOCUMENT = String.raw`{{- /* The text of the document, with one line break at its end. */ -}}
+{{- define "sluice.document" -}}
+{{ trimSuffix "\n" (required "document is empty; for example --set-file document=gateway.yaml" .Values.document) }}
+{{ end -}}
+
+`
+
+const UNITS = `{{- /* Milliseconds of a duration; the context is its place and the text. */ -}}
+{{- define "sluice.milliseconds" -}}
+{{- $text := index . 1 | toString -}}
+{{- if not (regexMatch "^[0-9]+([.][0-9]+)?(ms|s|m|h|d)$" $text) -}}
+{{- fail (printf "%s is '%s'; the grace period of the pods needs a duration such as 30s" (index . 0) $text) -}}
+{{- end -}}
+{{- $number := regexFind "^[0-9.]+" $text -}}
+{{- $unit := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (trimPrefix $number $text) -}}
+{{- round (mulf $number $unit) 0 | int64 -}}
+{{- end -}}
+
+{{- /* MiB of a size; the context is the text, and what counts where that is a reference. */ -}}
+{{- define "sluice.mebibytes" -}}
+{{- $text := index . 0 | toString | lower -}}
+{{- if contains "${REFERENCE}" $text }}{{ $text = index . 1 }}{{ end -}}
+{{- $number := regexFind "^[0-9.]+" $text -}}
+{{- $unit := get (dict "b" 1 "kb" 1024 "mb" 1048576 "gb" 1073741824) (trimPrefix $number $text) -}}
+{{- divf (mulf $number $unit) 1048576 -}}
+{{- end -}}
+
+`
+
+const PORT = String.raw`{{- /* The port of an address that others than the pod can reach, else nothing; the context is its place and the text. */ -}}
+{{- define "sluice.port" -}}
+{{- $text := index . 1 | toString | lower -}}
+{{- $port := regexFind ":[0-9]+$" $text | trimPrefix ":" -}}
+{{- if or (not $port) (eq $port "0") (contains "${REFERENCE}" $text) -}}
+{{- fail (printf "%s.address is '%s'; write a port that is known before the pods start" (index . 0) $text) -}}
+{{- end -}}
+{{- if not (regexMatch "^(localhost|127[.][0-9.]+|\\[::1\\]):" $text) }}{{ $port }}{{ end -}}
+{{- end -}}
+
+`
+
+function facts() {
+  return `{{- define "sluice.facts" -}}
+{{- $doc := include "sluice.document" . | fromYaml -}}
+{{- if hasKey $doc "Error" }}{{ fail (printf "document is not YAML: %s" $doc.Error) }}{{ end -}}
+{{- $text := toJson $doc | replace "${ESCAPED}" "" -}}
+{{- $facts := dict -}}
+${listenerFacts()}${supervisorFacts()}${drainFacts()}${sizeFacts()}${referenceFacts()}${roomFacts()}${egressFacts()}{{- toJson $facts -}}
+{{- end -}}
+`
+}
+
+function listenerFacts() {
+  return `
+{{- /* Listeners. */ -}}
+{{- $listeners := list -}}
+{{- $own := list -}}
+{{- range $i, $listener := $doc.listeners -}}
+{{- with include "sluice.port" (list (printf "listeners[%d]" $i) ($listener.address | default "")) -}}
+{{- $isOpen := not (or $listener.proxyProtocol ($listener.tls).clientCaFile) -}}
+{{- $own = append $own (int .) -}}
+{{- $listeners = append $listeners (dict "port" (int .) "isTls" (hasKey $listener "tls") "answers" (and $listener.health $isOpen)) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $listeners -}}
+{{- fail "no listener can be reached from outside its pod; write for example listeners: [{ address: ':8080' }]" -}}
+{{- end -}}
+{{- $containerPorts := list -}}
+{{- $servicePorts := list -}}
+{{- $listenerPorts := list -}}
+{{- $named := dict -}}
+{{- $probe := dict -}}
+{{- $lowest := 65535 -}}
+{{- range $listeners -}}
+{{- $kind := ternary "https" "http" .isTls -}}
+{{- $usual := ternary 443 80 .isTls -}}
+{{- $name := $kind -}}
+{{- $servicePort := ternary .port $usual (has $usual $own) -}}
+{{- if hasKey $named $kind -}}
+{{- $name = printf "%s-%d" $kind .port -}}
+{{- $servicePort = .port -}}
+{{- end -}}
+{{- $_ := set $named $kind true -}}
+{{- $containerPorts = append $containerPorts (dict "name" $name "containerPort" .port "protocol" "TCP") -}}
+{{- $servicePorts = append $servicePorts (dict "name" $name "port" $servicePort "targetPort" $name "protocol" "TCP") -}}
+{{- $listenerPorts = append $listenerPorts (dict "port" .port "protocol" "TCP") -}}
+{{- if and .answers (not $probe) -}}
+{{- $probe = dict "port" $name "scheme" (upper $kind) "alivePath" "/-/healthz" "readyPath" "/-/readyz" -}}
+{{- end -}}
+{{- $lowest = min $lowest .port -}}
+{{- end -}}
+{{- $_ := set $facts "servicePorts" $servicePorts -}}
+{{- $_ := set $facts "listenerPorts" $listenerPorts -}}
+{{- if lt (int $lowest) 1024 -}}
+{{- $_ := set $facts "sysctls" (list (dict "name" "net.ipv4.ip_unprivileged_port_start" "value" (toString $lowest))) -}}
+{{- end -}}
+`
+}
+
+function supervisorFacts() {
+  return `
+{{- /* Metrics, admin API, and what the kubelet asks. */ -}}
+{{- $supervisorPorts := list -}}
+{{- if ($doc.metrics).address -}}
+{{- with include "sluice.port" (list "metrics" $doc.metrics.address) -}}
+{{- $_ := set $facts "metricsPort" (int .) -}}
+{{- $containerPorts = append $containerPorts (dict "name" "metrics" "containerPort" (int .) "protocol" "TCP") -}}
+{{- $supervisorPorts = append $supervisorPorts (dict "port" (int .) "protocol" "TCP") -}}
+{{- $probe = dict "port" "metrics" "scheme" "HTTP" "alivePath" "/healthz" "readyPath" "/readyz" -}}
+{{- end -}}
+{{- end -}}
+{{- with include "sluice.port" (list "admin" (($doc.admin).address | default "127.0.0.1:9901")) -}}
+{{- $containerPorts = append $containerPorts (dict "name" "admin" "containerPort" (int .) "protocol" "TCP") -}}
+{{- $supervisorPorts = append $supervisorPorts (dict "port" (int .) "protocol" "TCP") -}}
+{{- if not $probe -}}
+{{- $scheme := ternary "HTTPS" "HTTP" (hasKey $doc.admin "tls") -}}
+{{- $probe = dict "port" "admin" "scheme" $scheme "alivePath" "/healthz" "readyPath" "/readyz" -}}
+{{- end -}}
+{{- end -}}
+{{- if not $probe }}{{ fail "nothing answers the kubelet's probes; write metrics: { address: ':9902' }" }}{{ end -}}
+{{- if and .Values.monitoring.enabled (not $facts.metricsPort) -}}
+{{- fail "Prometheus reaches no metrics; write metrics: { address: ':9902' }" -}}
+{{- end -}}
+{{- $_ := set $facts "containerPorts" $containerPorts -}}
+{{- $_ := set $facts "supervisorPorts" $supervisorPorts -}}
+{{- $_ := set $facts "probe" $probe -}}
+`
+}
+
+function drainFacts() {
+  return `
+{{- /* How long the end takes: until nobody sends new requests, those in flight, and the traffic log. */ -}}
+{{- $delay := include "sluice.milliseconds" (list "drain.delay" (($doc.drain).delay | default "0s")) | int64 -}}
+{{- $timeout := include "sluice.milliseconds" (list "drain.timeout" (($doc.drain).timeout | default "30s")) | int64 -}}
+{{- $preStop := divf (max 0 (sub ${PROPAGATION_MS} $delay)) 1000 | ceil | int -}}
+{{- $_ := set $facts "preStopSeconds" $preStop -}}
+{{- $_ := set $facts "gracePeriodSeconds" (divf (add $delay $timeout ${DRAIN_GRACE_MS + MARGIN_MS}) 1000 | ceil | int | add $preStop) -}}
+`
+}
+
+function sizeFacts() {
+  const tiers = Object.entries(TIERS).map(([tier, { cpus, memoryMib }]) => {
+    const { cpu, memory } = tierResources(tier).limits
+    return `"${tier}" (dict "cpus" ${cpus} "mebibytes" ${memoryMib} "amounts" (dict "cpu" "${cpu}" "memory" "${memory}"))`
+  })
+  return `
+{{- /* Resources, and the heap of each worker. */ -}}
+{{- $tiers := dict
+  ${tiers.join('\n  ')} -}}
+{{- $tier := get $tiers .Values.tier | required "tier is one of ${Object.keys(TIERS).join(', ')}" -}}
+{{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier.amounts "limits" $tier.amounts)) -}}
+{{- $environment := list -}}
+{{- $given := list -}}
+{{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
+{{- if not (or .Values.resources (has "NODE_OPTIONS" $given)) -}}
+{{- $workers := ternary $doc.workers $tier.cpus (kindIs "float64" $doc.workers) -}}
+{{- $heap := divf (mulf $tier.mebibytes ${HEAP_SHARE}) $workers | floor | int -}}
+{{- $environment = append $environment (dict "name" "NODE_OPTIONS" "value" (printf "--max-old-space-size=%d" $heap)) -}}
+{{- end -}}
+`
+}
+
+function referenceFacts() {
+  return String.raw`
+{{- /* What the document refers to: variables and files of the Secret. */ -}}
+{{- $names := list -}}
+{{- $secret := .Values.secrets.name -}}
+{{- range regexFindAll "\\$\\{env:[A-Za-z_][A-Za-z0-9_]*(:-)?" $text -1 -}}
+{{- $name := regexFind "[A-Za-z_][A-Za-z0-9_]*(:-)?$" . | trimSuffix ":-" -}}
+{{- if not (has $name $given) -}}
+{{- $names = append $names $name -}}
+{{- if not (or $secret (hasSuffix ":-" .)) -}}
+{{- fail (printf "the document refers to %s}; set secrets.name to the Secret that holds its value" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $secret -}}
+{{- range $names | uniq | sortAlpha -}}
+{{- $reference := dict "name" $secret "key" . "optional" true -}}
+{{- $environment = append $environment (dict "name" . "valueFrom" (dict "secretKeyRef" $reference)) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $facts "environment" $environment -}}
+{{- $paths := list -}}
+{{- range regexFindAll "\\$\\{file:[^}/][^}]*" $text -1 -}}
+{{- $paths = append $paths (regexReplaceAll "^[^:]*:" . "" | clean) -}}
+{{- end -}}
+{{- $items := list -}}
+{{- range $paths | uniq | sortAlpha -}}
+{{- if or (not $secret) (hasPrefix ".." .) -}}
+{{- fail (printf "the document names the file '%s'; set secrets.name to the Secret that holds it, or write an absolute path" .) -}}
+{{- end -}}
+{{- $items = append $items (dict "key" (replace "/" "." .) "path" .) -}}
+{{- end -}}
+{{- $sources := list -}}
+{{- if $items }}{{ $sources = list (dict "secret" (dict "name" $secret "items" $items "optional" true)) }}{{ end -}}
+{{- $_ := set $facts "fileSources" $sources -}}
+{{- $namespaces := list -}}
+{{- range regexFindAll "k8s://[a-z0-9-]+[.][a-z0-9-]+" (toJson $doc.upstreams) -1 -}}
+{{- $namespaces = append $namespaces (regexFind "[a-z0-9-]+$" .) -}}
+{{- end -}}
+{{- $_ := set $facts "serviceNamespaces" ($namespaces | uniq | sortAlpha) -}}
+`
+}
+
+function roomFacts() {
+  return `
+{{- /* The room that the traffic log needs, and its outputs. */ -}}
+{{- $log := $doc.log | default dict -}}
+{{- $targets := $log.targets | default list -}}
+{{- $sink := $log.sink | default (ternary "none" "file" (gt (len $targets) 0)) -}}
+{{- $outlets := prepend $targets (merge (dict "sink" $sink) $log) -}}
+{{- $mebibytes := ${DATA_BYTES / MIB} -}}
+{{- range $outlets -}}
+{{- $settings := get . .sink | default dict -}}
+{{- if eq .sink "file" -}}
+{{- $mebibytes = addf $mebibytes (include "sluice.mebibytes" (list ($settings.maxBytes | default "1gb") "1gb")) -}}
+{{- else if ne .sink "none" -}}
+{{- $mebibytes = addf $mebibytes ${DEAD_LETTER_BYTES / MIB} (include "sluice.mebibytes" (list (($settings.spool).maxBytes | default "2gb") "2gb")) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $facts "sizeLimit" (printf "%dMi" ($mebibytes | ceil | int64)) -}}
+`
+}
+
+function egressFacts() {
+  const ports = Object.entries(PORTS).map(([protocol, port]) => `"${protocol.slice(0, -1)}" ${port}`)
+  return `
+{{- /* The ways out: by address where the document has one; a name of the cluster opens its namespace, any other its port. */ -}}
+{{- $urls := list -}}
+{{- range $name, $upstream := $doc.upstreams -}}
+{{- if ($upstream.proxy).url }}{{ $urls = append $urls $upstream.proxy.url }}{{ else -}}
+{{- range $upstream.targets -}}
+{{- if kindIs "string" . }}{{ $urls = append $urls . }}{{ else if and .url (not .srv) }}{{ $urls = append $urls .url }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- range ($upstream.resolve).servers }}{{ $urls = append $urls (printf "dns://%v" .) }}{{ end -}}
+{{- end -}}
+{{- range $outlets -}}
+{{- if eq .sink "elasticsearch" }}{{ $urls = concat $urls .elasticsearch.nodes }}{{ end -}}
+{{- if eq .sink "syslog" }}{{ $urls = append $urls .syslog.address }}{{ end -}}
+{{- if eq .sink "webhook" }}{{ $urls = append $urls .webhook.url }}{{ end -}}
+{{- end -}}
+{{- with ($doc.state).url }}{{ $urls = append $urls . }}{{ end -}}
+{{- $usual := dict ${ports.join(' ')} -}}
+{{- $addressed := dict -}}
+{{- $elsewhere := dict -}}
+{{- $namespaces = $facts.serviceNamespaces -}}
+{{- range $urls -}}
+{{- $scheme := regexFind "^[A-Za-z][A-Za-z0-9+.-]*" . | lower -}}
+{{- $authority := regexReplaceAll "^[^:]*://([^/?#@]*@)?([^/?#]*).*$" . "$2" | lower -}}
+{{- $written := regexFind ":[0-9]+$" $authority -}}
+{{- $host := trimSuffix $written $authority | trimPrefix "[" | trimSuffix "]" -}}
+{{- $port := trimPrefix ":" $written | default (get $usual $scheme) | int -}}
+{{- if not (or (contains "${REFERENCE}" .) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
+{{- $protocols := list "TCP" -}}
+{{- if eq $scheme "udp" }}{{ $protocols = list "UDP" }}{{ else if eq $scheme "dns" }}{{ $protocols = list "UDP" "TCP" }}{{ end -}}
+{{- $labels := splitList "." $host -}}
+{{- $third := "" -}}
+{{- if gt (len $labels) 2 }}{{ $third = index $labels 2 }}{{ end -}}
+{{- range $protocols -}}
+{{- $rule := dict "port" $port "protocol" . -}}
+{{- if regexMatch "^[0-9.]+$|:" $host -}}
+{{- $cidr := printf "%s/%d" $host (ternary 128 32 (contains ":" $host)) -}}
+{{- $peer := dict "ipBlock" (dict "cidr" $cidr) -}}
+{{- $_ := set $addressed (printf "%s %d %s" $host $port .) (dict "to" (list $peer) "ports" (list $rule)) -}}
+{{- else if eq (len $labels) 1 }}{{ $namespaces = append $namespaces $.Release.Namespace -}}
+{{- else if eq $third "svc" }}{{ $namespaces = append $namespaces (index $labels 1) -}}
+{{- else -}}
+{{- if eq (len $labels) 2 }}{{ $namespaces = append $namespaces (index $labels 1) }}{{ end -}}
+{{- $_ := set $elsewhere (printf "%d %s" $port .) $rule -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $egress := list (dict "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
+{{- range keys $addressed | sortAlpha }}{{ $egress = append $egress (get $addressed .) }}{{ end -}}
+{{- range $namespaces | uniq | sortAlpha -}}
+{{- $selector := dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) -}}
+{{- $egress = append $egress (dict "to" (list $selector)) -}}
+{{- end -}}
+{{- $ports := list -}}
+{{- range keys $elsewhere | sortAlpha }}{{ $ports = append $ports (get $elsewhere .) }}{{ end -}}
+{{- if $ports }}{{ $egress = append $egress (dict "ports" $ports) }}{{ end -}}
+{{- if $facts.serviceNamespaces -}}
+{{- $egress = append $egress (dict "ports" (list ${API_SERVER_PORTS.map((port) => `(dict "port" ${port} "protocol" "TCP")`).join(' ')})) -}}
+{{- end -}}
+{{- $_ := set $facts "egress" $egress -}}
+`
+}

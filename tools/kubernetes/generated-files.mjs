@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
+import { TIERS } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
+import { chartTemplates } from './chart-templates.mjs'
+import { factsTemplate } from './facts-template.mjs'
+
+const DEPLOY = new URL('../../deploy/', import.meta.url)
+const CHART = new URL('helm/sluice/', DEPLOY)
+
+/** The values of the chart as they are written. */
+export const chartValues = () => parse(readFileSync(new URL('values.yaml', CHART), 'utf8'))
+
+/** Every file below `deploy` that is made of the objects of a gateway, by its path there. */
+export function generatedFiles() {
+  return new Map([...chartFiles(), ...manifests()])
+}
+
+/** Where one of them lies. */
+export const fileOf = (path) => new URL(path, DEPLOY)
+
+function* chartFiles() {
+  yield ['helm/sluice/templates/_facts.tpl', factsTemplate()]
+  for (const [name, text] of chartTemplates()) yield [`helm/sluice/templates/${name}`, text]
+}
+
+/** For those who want no tool: a gateway of each tier in a namespace of its own, with the document of the chart. */
+function* manifests() {
+  const { document } = chartValues()
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', DEPLOY), 'utf8'))
+  const settings = {
+    name: 'sluice',
+    namespace: 'sluice',
+    managedBy: 'kubectl',
+    image: `sluice:${version}`,
+    replicas: 2,
+    autoscaling: { maxReplicas: 6 },
+    monitoring: {},
+  }
+  for (const tier of Object.keys(TIERS)) {
+    const { objects } = gatewayObjects(document, { ...settings, tier })
+    const [monitors, others] = [objects.filter(isMonitor), objects.filter((object) => !isMonitor(object))]
+    yield [`kubernetes/sluice-${tier.toLowerCase()}.yaml`, objectsYaml([NAMESPACE, ...others])]
+    yield ['kubernetes/monitoring.yaml', objectsYaml(monitors)]
+  }
+}
+
+const isMonitor = ({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/')
+
+/** Pods that are not as restricted as these are refused in it. */
+const NAMESPACE = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'sluice', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+}

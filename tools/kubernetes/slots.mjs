@@ -1,0 +1,84 @@
+import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
+
+/** The first line of a template that needs to know the document. */
+const FACTS = '{{- $facts := include "sluice.facts" . | fromJson }}\n'
+
+/**
+ * Makes a template of an object. A slot says what the template has at a path of the object, such as `spec/replicas`; `~1`
+ * in a path is a slash. What a slot names has to be there, so that an object that has changed makes another template,
+ * or none.
+ */
+export function templateOf(object, { slots, texts, condition = null, each = null }) {
+  const copy = structuredClone(object)
+  const places = Object.entries(slots).map(([path, slot], i) => {
+    const token = `__slot_${i}__`
+    replaceAt(copy, path, token)
+    return { token, slot }
+  })
+  let text = objectsYaml([copy])
+  for (const { token, slot } of places) text = withSlot(text, token, slot)
+  for (const [from, to] of texts) text = text.replaceAll(from, to)
+  const left = /__slot_\d+__|slot-[a-z]+|\bslot\b/.exec(text)
+  if (left !== null) throw new Error(`${object.kind}: the template says nothing of ${left[0]}`)
+  const framed = frame(text, { condition, each })
+  return framed.includes('$facts') ? FACTS + framed : framed
+}
+
+/** `key: {{ expression }}`. */
+export const value = (expression) => ({ lines: (head) => [`${head} {{ ${expression} }}`] })
+
+/** The key, and template lines below it. */
+export const below = (...lines) => ({
+  lines: (head, indent) => [
+    head,
+    ...lines.map((line) => `${indent}  ${line.replace('nindent N', `nindent ${indent.length + 2}`)}`),
+  ],
+})
+
+/** The key, and below it the mapping or list of an expression, which is never empty. */
+export const block = (expression) => below(`{{- toYaml ${expression} | nindent N }}`)
+
+/** The key, and below it what a named template makes. */
+export const included = (name) => below(`{{- include "${name}" . | nindent N }}`)
+
+/** The key and the mapping or list of an expression, when that is not empty. */
+export const optional = (expression) => framedBy(`with ${expression}`, block('.'))
+
+/** The key and a slot under a condition. */
+export const when = (condition, slot) => framedBy(`if ${condition}`, slot)
+
+/** Template lines in the place of an item of a list. */
+export const items = (...lines) => ({ lines: (_head, indent) => lines.map((line) => indent + line) })
+
+function framedBy(opening, slot) {
+  return {
+    lines: (head, indent) => [
+      `${indent}{{- ${opening} }}`,
+      ...slot.lines(head, indent),
+      `${indent}{{- end }}`,
+    ],
+  }
+}
+
+function replaceAt(object, path, token) {
+  const keys = path.split('/').map((key) => key.replaceAll('~1', '/'))
+  const last = keys.pop()
+  const parent = keys.reduce((part, key) => part?.[key], object)
+  if (parent?.[last] === undefined) throw new Error(`${object.kind} has no ${path}`)
+  parent[last] = token
+}
+
+/** The line of a token is `key: token`, `- key: token` or `- token`. */
+function withSlot(text, token, slot) {
+  const lines = text.split('\n').flatMap((line) => {
+    const at = line.indexOf(token)
+    if (at === -1) return [line]
+    return slot.lines(line.slice(0, at).trimEnd(), /^ */.exec(line)[0])
+  })
+  return lines.join('\n')
+}
+
+function frame(text, { condition, each }) {
+  const inner = each === null ? text : `{{- ${each} }}\n---\n${text}{{- end }}\n`
+  return condition === null ? inner : `{{- ${condition} }}\n${inner}{{- end }}\n`
+}
