@@ -17,7 +17,6 @@ export const UNAVAILABLE: readonly Unavailable[] = []
 export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'api-call',
   'backend-auth',
-  'cache',
   'introspection',
   'jwks',
   'ldap-auth',

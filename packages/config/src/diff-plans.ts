@@ -19,6 +19,7 @@ export type PlanPart =
   | 'drain'
   | 'overload'
   | 'state'
+  | 'cache'
   | 'plugin'
   | 'reference'
 
@@ -133,6 +134,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('drain', '', same(plan.drain))
   add('overload', '', same(plan.overload))
   if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })
+  if (plan.cache !== null) add('cache', '', { value: plan.cache, shown: shown.cache })
   for (const { name, version, digest } of plan.plugins) add('plugin', name, same({ version, digest }))
   return parts
 }

@@ -4,6 +4,7 @@ import { maskSecrets, maskTexts } from './mask.js'
 import type {
   ActionPlan,
   AdminPlan,
+  CachePlan,
   FieldPredicate,
   ListenerPlan,
   LogPlan,
@@ -16,6 +17,7 @@ import type {
 import { mapTexts } from './plan-text.js'
 import { describedCatalog } from './plugins/plugin-set.js'
 import { withoutFolder } from './reference/folder.js'
+import { cacheSchema } from './schema/cache.js'
 import { adminSchema, listenerSchema } from './schema/listener.js'
 import { logSchema } from './schema/log.js'
 import { stateSchema } from './schema/state.js'
@@ -40,6 +42,7 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
     log: maskSecrets(logSchema, plan.log) as LogPlan,
+    cache: plan.cache === null ? null : (maskSecrets(cacheSchema, plan.cache) as CachePlan),
     state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
   }
   return mapTexts(shown, withoutFolder) as Plan

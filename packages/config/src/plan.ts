@@ -1,7 +1,7 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
 import type { DrainPlan, MetricsPlan, OverloadPlan } from './plan-overload.js'
 import type { PluginPlan } from './plan-plugin.js'
-import type { StatePlan } from './plan-state.js'
+import type { CachePlan, StatePlan } from './plan-state.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
@@ -36,6 +36,8 @@ export interface Plan {
   readonly overload: OverloadPlan
   /** Null: nothing is shared with other gateways. */
   readonly state: StatePlan | null
+  /** Null: policies keep values in the memory of the gateway. */
+  readonly cache: CachePlan | null
   /** In the order of the document. */
   readonly plugins: readonly PluginPlan[]
 }

@@ -2,6 +2,7 @@ import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './catalog/api-key/policy.js'
 import { basicAuth } from './catalog/basic-auth/policy.js'
 import { bodyLimit } from './catalog/body-limit/policy.js'
+import { cache } from './catalog/cache/policy.js'
 import { clientBan } from './catalog/client-ban/policy.js'
 import { compress } from './catalog/compress/policy.js'
 import { concurrencyLimit } from './catalog/concurrency-limit/policy.js'
@@ -47,6 +48,7 @@ const POLICIES: readonly Policy[] = [
   apiKey,
   basicAuth,
   bodyLimit,
+  cache,
   clientBan,
   compress,
   concurrencyLimit,

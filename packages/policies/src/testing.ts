@@ -6,6 +6,7 @@ import {
   HttpCallFailed,
   type HttpClient,
   headerValue,
+  LocalCache,
   MemoryStore,
   type Offload,
   type OffloadedWork,
@@ -39,6 +40,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   return {
     reports,
     state: { store: () => store, isShared: false },
+    cache: new LocalCache(store),
     report: (event, fields) => void reports.push({ event, fields }),
     slot: pairSlot,
     shared<T>(key: string, create: () => T): T {

@@ -7,7 +7,7 @@ import { parseAddress } from './address.js'
 import { parseHost, parseHostPattern } from './host.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
-import { parseProxyUrl, parseRedisUrl, parseServiceUrl, parseTargetUrl } from './url.js'
+import { parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl, parseTargetUrl } from './url.js'
 
 /** The rules of one kind of text. */
 export interface Grammar {
@@ -46,6 +46,7 @@ export const GRAMMARS = {
     parseServiceUrl(text, ['udp', 'tcp', 'tls']),
   ),
   'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', parseRedisUrl),
+  'cache-url': grammarOf('a URL such as http://127.0.0.1:9910', parseCacheUrl),
   'path-pattern': grammarOf('a path such as /orders/*', parsePathPattern),
   'path-template': grammarOf('a path such as /v2/orders/{id}', parsePathTemplate),
   path: grammarOf('a path such as /v2/orders', parseLiteralPath),

@@ -58,6 +58,16 @@ export function parseRedisUrl(text: string): URL | Flaw {
   }
 }
 
+/** Where a cache server is: an origin. A user in the URL would be shown with it. */
+export function parseCacheUrl(text: string): URL | Flaw {
+  const url = parseServiceUrl(text, ['http', 'https'])
+  if (!(url instanceof URL)) return url
+  if (url.username !== '' || url.password !== '')
+    return { message: 'the URL holds a user or a password', remedy: 'write the token as token' }
+  if (url.pathname === '/' && url.search === '' && url.hash === '') return url
+  return { message: 'the URL of a cache server has more than an origin', remedy: `write ${url.origin}` }
+}
+
 /** Spaces and control characters, which URL would quietly drop, make a text no URL. */
 function parseUrl(text: string): URL | null {
   if (/[\u0000-\u0020\\]/.test(text) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null

@@ -80,6 +80,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'state',
     text: 'Where policies that share something among replicas keep it. Each worker has one connection. While the server is away or late, calls fail at once, and each policy says what it does then. What the server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](bounds.md), [limits](limits.md#shared-state).',
   },
+  {
+    at: 'cache',
+    text: 'Where the policy `cache` keeps values for several gateways: [its server](cache-server.md), [the policy](caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
+  },
 ]
 
 /** Locations with the same keys as another one, where they are described. */

@@ -26,6 +26,7 @@ const env = {
   LOG_KEY: 'a key of sixteen characters and more',
   ES_API_KEY: 'c',
   VALKEY_PASSWORD: 'secret',
+  CACHE_TOKEN: 'secret',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
 }

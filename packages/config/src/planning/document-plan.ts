@@ -6,7 +6,7 @@ import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
-import { statePlan } from './state-plan.js'
+import { cachePlan, statePlan } from './state-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
 /**
@@ -30,6 +30,7 @@ export function planOf(document: Document, taken: TakenTexts, plugins: readonly 
     drain: drainPlan(document.drain),
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
+    cache: document.cache === undefined ? null : cachePlan(document.cache),
     plugins,
   }
 }

@@ -1,8 +1,10 @@
 import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 
-/** The authority of the store's server is there. */
+/** The authorities of the servers of values are there. */
 export function checkState(inspection: Inspection): void {
-  const caFile = inspection.document.state?.tls?.caFile
-  if (caFile !== undefined) checkPemFile(inspection, caFile, ['state', 'tls', 'caFile'])
+  for (const part of ['state', 'cache'] as const) {
+    const caFile = inspection.document[part]?.tls?.caFile
+    if (caFile !== undefined) checkPemFile(inspection, caFile, [part, 'tls', 'caFile'])
+  }
 }

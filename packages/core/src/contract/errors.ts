@@ -129,6 +129,11 @@ export const ERRORS = {
     title: 'Not in the cache',
     when: 'The request has `only-if-cached`, and `response-cache` has no response that may answer it.',
   },
+  GW_CACHE_UNAVAILABLE: {
+    status: 503,
+    title: 'Cache unavailable',
+    when: 'The store of a `cache` policy with `onStoreDown: closed` does not answer; try again.',
+  },
   GW_IP_DENIED: {
     status: 403,
     title: 'Address not allowed',

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { BodyLanguages } from './body-language.js'
+import type { CacheStore } from './cache-store.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Expression } from './expression.js'
@@ -59,6 +60,8 @@ export interface PolicyIdentity {
 export interface CompileEnv {
   /** What workers and replicas share. Stores can be kept, and asked while requests run. */
   readonly state: StateStores
+  /** Where policies keep values for a while. It can be kept, and asked while requests run. */
+  readonly cache: CacheStore
   /**
    * An expression of the condition language that gives a text, a number or a truth value; it knows `route` and `api` too.
    * @throws Error that says what is wrong with it.

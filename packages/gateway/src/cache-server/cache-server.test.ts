@@ -8,19 +8,7 @@ import { sendRaw, statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
 import type { CacheSettings } from './settings.js'
 import { type CacheServer, startCacheServer } from './start-cache-server.js'
-
-const SETTINGS: CacheSettings = {
-  host: '127.0.0.1',
-  port: 0,
-  tls: null,
-  token: null,
-  workers: 1,
-  maxBytes: 8 * 1024 ** 2,
-  maxObjectBytes: 512 * 1024,
-  ttlMs: 3_600_000,
-  spaces: [],
-  connections: 100,
-}
+import { CACHE_SETTINGS } from './testing/cache-process.js'
 
 interface Running extends CacheServer {
   readonly url: string
@@ -28,7 +16,7 @@ interface Running extends CacheServer {
 }
 
 async function serve(t: TestContext, settings: Partial<CacheSettings> = {}): Promise<Running> {
-  const server = await startCacheServer({ ...SETTINGS, ...settings })
+  const server = await startCacheServer({ ...CACHE_SETTINGS, ...settings })
   const url = `http://127.0.0.1:${server.port}`
   t.after(async () => {
     server.stop()
@@ -172,7 +160,7 @@ test('keys are bytes, decoded once, and no way out of their space', async (t) =>
 
 test('a value over the limit is refused, announced or not, and does not reach the store', async (t) => {
   const { port, call } = await serve(t)
-  const over = SETTINGS.maxObjectBytes + 1
+  const over = CACHE_SETTINGS.maxObjectBytes + 1
   assert.equal((await call('PUT', '/v1/cache/s/a', { body: Buffer.alloc(over) })).status, 413)
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`
   const head = 'PUT /v1/cache/s/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -207,7 +195,7 @@ test('requests sent ahead are answered one a time or closed, never mixed up', as
 })
 
 test('a server that ends answers what is under way and then closes', async (t) => {
-  const server = await startCacheServer(SETTINGS)
+  const server = await startCacheServer(CACHE_SETTINGS)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
   const ask = (path: string): Promise<{ status: number; connection: string }> =>
@@ -235,5 +223,5 @@ test('an address that another server has is not shared with it', async (t) => {
   const port = await closedPort()
   const other = createServer().listen(port, '127.0.0.1')
   t.after(() => other.close())
-  await assert.rejects(startCacheServer({ ...SETTINGS, port }), /EADDRINUSE/)
+  await assert.rejects(startCacheServer({ ...CACHE_SETTINGS, port }), /EADDRINUSE/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange } from '@sluice/core'
+import { Exchange, LocalCache, MemoryStore } from '@sluice/core'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { systemNetwork } from '../data-plane/upstream/network.js'
 import { memoryStores } from '../state/stores.js'
@@ -21,7 +21,8 @@ function bench(shared = new SharedTable(() => {})): Bench {
     reported.push(`${event} ${fields['error']}`)
   }
   const threads = new ThreadPool(1, () => {})
-  const kept = { catalog: {}, metrics: new Metrics(), state: memoryStores(), network: systemNetwork() }
+  const cache = new LocalCache(new MemoryStore())
+  const kept = { cache, catalog: {}, metrics: new Metrics(), state: memoryStores(), network: systemNetwork() }
   return {
     env: new SnapshotEnv({ ...kept, shared, threads, closers, report }),
     closers,

@@ -1,6 +1,7 @@
 import { compileExpression } from '@sluice/config'
 import {
   type BodyLanguages,
+  type CacheStore,
   type Catalog,
   type CompileEnv,
   type Counter,
@@ -47,6 +48,7 @@ export interface SnapshotEnvOptions {
   readonly shared: SharedTable
   readonly threads: ThreadPool
   readonly state: StateStores
+  readonly cache: CacheStore
   readonly network: Network
   /** Receives all that must be undone. */
   readonly closers: Closer[]
@@ -58,6 +60,7 @@ export interface SnapshotEnvOptions {
 /** The environment that policies of one snapshot are compiled in. */
 export class SnapshotEnv implements CompileEnv {
   readonly state: StateStores
+  readonly cache: CacheStore
   readonly #bodies: BodyLanguages | undefined
   readonly #metrics: Metrics
   readonly #shared: SharedTable
@@ -75,6 +78,7 @@ export class SnapshotEnv implements CompileEnv {
     this.#shared = shared
     this.#threads = threads
     this.state = state
+    this.cache = options.cache
     this.#network = network
     this.#closers = closers
     this.#report = report

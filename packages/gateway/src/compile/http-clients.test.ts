@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ import { systemNetwork } from '../data-plane/upstream/network.js'
 import { OutboundPool } from '../data-plane/upstream/outbound-pool.js'
 import { Metrics } from '../telemetry/metrics.js'
 import { until } from '../testing/gateway.js'
-import { closedPort, httpOrigin } from '../testing/origin.js'
+import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { createHttpClient } from './http-clients.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
@@ -47,20 +47,8 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof HttpCallFailed ? error.failure : String(error)),
   )
 
-/** A server of bytes: what it does with each connection. */
-async function rawServer(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}))
-    serve(socket)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const rawServer = async (...args: Parameters<typeof rawOrigin>): Promise<string> =>
+  (await rawOrigin(...args)).url
 
 const get = { method: 'GET', path: '/' } as const
 

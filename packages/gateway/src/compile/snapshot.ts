@@ -15,6 +15,7 @@ import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
 import { compileRouter, type Router } from '../data-plane/router/router.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
+import { cacheOf } from '../state/server-cache.js'
 import { storesOf } from '../state/stores.js'
 import { compileAction } from './action.js'
 import { bodyExaminer, type Examine } from './body-examiner.js'
@@ -96,8 +97,14 @@ export async function compileSnapshot(
     const { clock, metrics, report } = options.context
     const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
     const state = storesOf(plan.state, { ...options, closers, report })
+    const cache = cacheOf(plan.cache, {
+      ...options,
+      closers,
+      report,
+      count: metrics.counter.bind(metrics),
+    })
     const refreshes = new Refreshes(options.context)
-    const env = new SnapshotEnv({ ...options, state, metrics, closers, report, refreshes })
+    const env = new SnapshotEnv({ ...options, state, cache, metrics, closers, report, refreshes })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
     const snapshot = new Snapshot({

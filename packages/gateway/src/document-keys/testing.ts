@@ -23,6 +23,7 @@ export interface DocumentParts {
   readonly routes?: readonly object[]
   readonly overload?: object
   readonly state?: object
+  readonly cache?: object
   /** Default: without policies. */
   readonly catalog?: Catalog
   readonly network?: Network
@@ -33,7 +34,17 @@ const NO_POLICIES: Catalog = new Map()
 /** A gateway that serves a document, which is loaded as `gw start` does. */
 export async function serve(t: TestContext, parts: DocumentParts): Promise<TestGateway> {
   const port = await closedPort()
-  const { target, listener, upstream, route, routes, overload = {}, state, catalog = NO_POLICIES } = parts
+  const {
+    target,
+    listener,
+    upstream,
+    route,
+    routes,
+    overload = {},
+    state,
+    cache,
+    catalog = NO_POLICIES,
+  } = parts
   const hasUpstream = target !== undefined || upstream !== undefined
   const all = { id: 'all', ...(hasUpstream ? { upstream: 'up' } : {}), ...route }
   const document = {
@@ -44,6 +55,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     routes: routes ?? [all],
     overload,
     ...(state === undefined ? {} : { state }),
+    ...(cache === undefined ? {} : { cache }),
   }
   const bundle = loadOrThrow(JSON.stringify(document), catalog)
   const events: { event: string; fields: object }[] = []
@@ -63,7 +75,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state'
+type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state' | 'cache'
 
 /** The upstream of a document as a worker has it, for what cannot be brought about from outside. */
 export function compiledUpstream(t: TestContext, upstream: object): Upstream {

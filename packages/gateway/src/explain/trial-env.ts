@@ -1,5 +1,5 @@
 import type { Plan } from '@sluice/config'
-import type { Catalog, CompileEnv } from '@sluice/core'
+import { type Catalog, type CompileEnv, LocalCache, MemoryStore } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
@@ -15,7 +15,8 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
   try {
     const shared = new SharedTable(() => {})
     const network = systemNetwork()
-    const kept = { shared, threads, network, state: memoryStores(), metrics: new Metrics() }
+    const cache = new LocalCache(new MemoryStore())
+    const kept = { shared, threads, network, cache, state: memoryStores(), metrics: new Metrics() }
     return await work(new SnapshotEnv({ ...kept, catalog, closers, report: () => {} }))
   } finally {
     for (const close of closers) close()

@@ -1,29 +1,33 @@
-import { counterPrefix, MemoryTable } from '@sluice/core'
+import { CACHED_PREFIX, counterPrefix, MemoryTable } from '@sluice/core'
 
 /** Of quotas: they are written to disk as a whole. */
 const LASTING_BOUNDS = { entries: 100_000, bytes: 32 * 1024 ** 2 }
+/** Of the policy `cache`: what callers make it keep cannot push out what counts them. */
+const CACHED_BOUNDS = { entries: 100_000, bytes: 128 * 1024 ** 2 }
 const LASTING_PREFIX = counterPrefix('quota', '').slice(0, 'quota'.length + 1)
 
-/** What the supervisor holds for all workers. Quotas have a table of their own: other keys cannot push them out. */
+/** What the supervisor holds for all workers. Quotas and cached values have tables of their own, so that none pushes out another. */
 export class SharedMemory {
   readonly passing = new MemoryTable()
   /** Outlives the supervisor, by a file. */
   readonly lasting = new MemoryTable(LASTING_BOUNDS)
+  readonly cached = new MemoryTable(CACHED_BOUNDS)
 
   /** Where a key, or all that begin with it, are held. */
   tableOf(key: string): MemoryTable {
+    if (key.startsWith(CACHED_PREFIX)) return this.cached
     return key.startsWith(LASTING_PREFIX) ? this.lasting : this.passing
   }
 
   get entries(): number {
-    return this.passing.entries + this.lasting.entries
+    return this.passing.entries + this.lasting.entries + this.cached.entries
   }
 
   get bytes(): number {
-    return this.passing.bytes + this.lasting.bytes
+    return this.passing.bytes + this.lasting.bytes + this.cached.bytes
   }
 
   get evictions(): number {
-    return this.passing.evictions + this.lasting.evictions
+    return this.passing.evictions + this.lasting.evictions + this.cached.evictions
   }
 }

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type {
+  CachePlan,
   ConfigBundle,
   ListenerPlan,
   LogPlan,
@@ -27,6 +28,7 @@ export interface PlanOverrides {
   readonly log?: LogPlan
   readonly environment?: string
   readonly state?: StatePlan
+  readonly cache?: CachePlan
 }
 
 /** An upstream: its targets, and what else is not the default. */
@@ -101,6 +103,7 @@ export function planOf(overrides: PlanOverrides): Plan {
     drain: { delayMs: 0, timeoutMs: 5000 },
     overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
     state: overrides.state ?? null,
+    cache: overrides.cache ?? null,
     plugins: [],
   }
 }

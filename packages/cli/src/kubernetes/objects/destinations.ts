@@ -43,8 +43,10 @@ interface Place {
 /** Where the pods of this document have to get through to. */
 export function destinationsOf(root: RawPart): Destinations {
   const places = [...upstreamPlaces(partAt(root, 'upstreams')), ...logPlaces(partAt(root, 'log'))]
-  const state = textAt(partAt(root, 'state'), 'url')
-  if (state !== null) places.push({ at: 'state.url', url: state })
+  for (const part of ['state', 'cache']) {
+    const url = textAt(partAt(root, part), 'url')
+    if (url !== null) places.push({ at: `${part}.url`, url })
+  }
   const known: Destination[] = []
   const unknown: string[] = []
   for (const { at, url } of places) {

@@ -263,6 +263,7 @@ upstreams:
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
 log: { targets: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
 state: { url: redis://valkey.example.net }
+cache: { url: http://cache.example.net:9910 }
 `),
     [
       dns,
@@ -273,7 +274,7 @@ state: { url: redis://valkey.example.net }
       namespace('gateways'),
       namespace('logging'),
       namespace('shop'),
-      { ports: [443, 6379, 9200].map((port) => ({ port, protocol: 'TCP' })) },
+      { ports: [443, 6379, 9200, 9910].map((port) => ({ port, protocol: 'TCP' })) },
     ],
   )
 })

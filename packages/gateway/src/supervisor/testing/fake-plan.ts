@@ -93,6 +93,7 @@ export function fakePlan(changes: Partial<Plan> = {}): Plan {
     drain: { delayMs: 0, timeoutMs: 5000 },
     overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
     state: null,
+    cache: null,
     plugins: [],
     ...changes,
   }

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import type { CachePlan, PolicyUse } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+import { CacheProcess } from '../cache-server/testing/cache-process.js'
+import { startGateway, until } from '../testing/gateway.js'
+import { answering, closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
+
+type Use = readonly [config: object, when?: string]
+
+/** A server that no test waits for in vain: none is slower than that unless it is to be. */
+const PLAN: Omit<CachePlan, 'url'> = {
+  token: null,
+  timeoutMs: 10_000,
+  connections: 8,
+  tls: { caFile: null, insecure: false },
+}
+
+const keyOf = (name: string): string => `the key of ${name} is long enough`
+const API_KEYS: PolicyUse = {
+  ...{ id: 'keys', use: 'api-key', when: null, onError: 'fail' },
+  with: {
+    keys: ['a', 'b'].map((id) => ({ id, sha256: createHash('sha256').update(keyOf(id)).digest('hex') })),
+  },
+}
+
+const cacheUses = (uses: readonly Use[]): PolicyUse[] =>
+  uses.map(([config, when = null], i) => ({
+    ...{ id: `cache-${i}`, use: 'cache', with: config, when, onError: 'fail' },
+  }))
+
+interface Options {
+  readonly cache?: Partial<CachePlan>
+  readonly before?: readonly PolicyUse[]
+  /** What the upstream answers; default: how often it was asked. */
+  readonly answer?: (asked: number) => {
+    readonly status?: number
+    readonly headers?: object
+    readonly body?: string
+  }
+}
+
+/** A gateway before an upstream, and what a client gets through it. */
+async function serve(t: TestContext, uses: readonly Use[], { cache, before = [], answer }: Options = {}) {
+  const seen: NodeJS.Dict<string | string[]>[] = []
+  const origin = await httpOrigin(t, (req, res) => {
+    seen.push(req.headers)
+    const { status = 200, headers = {}, body = String(seen.length) } = answer?.(seen.length) ?? {}
+    res.writeHead(status, { 'content-type': 'text/plain', ...headers }).end(body)
+  })
+  const plan = cache === undefined ? {} : { cache: { ...PLAN, url: '', ...cache } }
+  const policies = [...before, ...cacheUses(uses)]
+  const gateway = await startGateway(
+    t,
+    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }], ...plan },
+    { catalog },
+  )
+  const send = async (path = '/', more: RequestInit = {}) => {
+    const response = await fetch(`${gateway.url}${path}`, more)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text }
+  }
+  const textOf = async (path?: string, more?: RequestInit): Promise<string> => (await send(path, more)).text
+  return { gateway, seen, send, textOf }
+}
+
+const LOOKUP = { operation: 'lookup', space: 's', key: 'req.path', into: 'reply' }
+const POPULATE = { operation: 'populate', space: 's', key: 'req.path', from: 'body', onStoreDown: 'closed' }
+const BOTH: readonly Use[] = [[LOOKUP], [POPULATE]]
+
+for (const [name, start] of [
+  ['in memory', async () => undefined],
+  ['at a cache server', async (t: TestContext) => ({ url: (await CacheProcess.start(t)).url })],
+] as const) {
+  test(`${name}: what was kept answers in place of the upstream, until it is invalidated or too old`, async (t) => {
+    const cache = await start(t)
+    const uses: readonly Use[] = [
+      [LOOKUP, 'req.method == "GET"'],
+      [{ ...POPULATE, ttlFrom: 'res.header["x-ttl"]' }, 'req.method == "GET"'],
+      [{ operation: 'invalidate', space: 's', key: 'req.path' }, 'req.method == "DELETE"'],
+      [{ operation: 'invalidate', space: 's' }, 'req.method == "PURGE"'],
+    ]
+    const headers = { 'content-type': 'application/x-test', 'x-ttl': '0.001' }
+    const answer = (n: number) =>
+      n < 5 ? { headers: { 'content-type': 'application/x-test' } } : { headers }
+    const { send, textOf } = await serve(t, uses, { ...(cache === undefined ? {} : { cache }), answer })
+    assert.equal(await textOf('/a%2e/%20b'), '1')
+    const hit = await send('/a%2e/%20b')
+    assert.deepEqual(
+      [hit.status, hit.headers.get('content-type'), hit.text],
+      [200, 'application/x-test', '1'],
+    )
+    assert.equal(await textOf('/other'), '2')
+    await send('/a%2e/%20b', { method: 'DELETE' })
+    assert.deepEqual([await textOf('/other'), await textOf('/a%2e/%20b')], ['2', '4'])
+    await send('/', { method: 'PURGE' })
+    assert.equal(await textOf('/other'), '6')
+    await until(async () => (await textOf('/other')) !== '6')
+  })
+}
+
+test('conditions see hit and miss; a value goes into a variable or a field, and comes from one', async (t) => {
+  const uses: readonly Use[] = [
+    [{ operation: 'lookup', space: 'who', key: 'req.header["x-sid"]', into: 'header.x-user' }],
+    [
+      {
+        operation: 'populate',
+        space: 'seen',
+        phase: 'request',
+        key: 'req.header["x-sid"]',
+        from: 'header.x-user',
+        onStoreDown: 'closed',
+      },
+      'vars["cache.who"] == "hit"',
+    ],
+    [
+      {
+        operation: 'populate',
+        space: 'who',
+        key: 'req.header["x-sid"]',
+        from: 'json.user.name',
+        onStoreDown: 'closed',
+      },
+    ],
+    [
+      {
+        operation: 'populate',
+        space: 'flag',
+        phase: 'request',
+        key: '"all"',
+        json: { by: '{{req.header.x-sid}}' },
+        onStoreDown: 'closed',
+      },
+    ],
+    [{ operation: 'lookup', space: 'flag', key: '"all"', into: 'vars.flag' }],
+    [{ operation: 'lookup', space: 'seen', key: 'req.header["x-sid"]', into: 'header.x-again' }],
+    [
+      { operation: 'lookup', space: 'flag', key: '"all"', into: 'reply', status: 203 },
+      'vars.flag.startsWith("{") && req.path == "/flag"',
+    ],
+  ]
+  const body = JSON.stringify({ user: { name: 'Ada' } })
+  const { seen, send } = await serve(t, uses, {
+    answer: () => ({ headers: { 'content-type': 'application/json' }, body }),
+  })
+  const headers = { 'x-sid': '1","x":"' }
+  await send('/', { headers })
+  await send('/', { headers })
+  assert.deepEqual(
+    seen.map((fields) => [fields['x-user'], fields['x-again']]),
+    [
+      [undefined, undefined],
+      ['Ada', 'Ada'],
+    ],
+  )
+  const flag = await send('/flag', { headers })
+  assert.deepEqual(
+    [flag.status, JSON.parse(flag.text), flag.headers.get('content-type')],
+    [203, { by: '1","x":"' }, 'application/json'],
+  )
+})
+
+test('a key may read the body of the request, though the value comes with the response', async (t) => {
+  const key = ['req.method', 'req.body.json("$.id")']
+  const { textOf, send } = await serve(t, [[{ ...LOOKUP, key }], [{ ...POPULATE, key }, 'res.status == 200']])
+  const post = (body: string): RequestInit => ({
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.equal(await textOf('/', post('{"id":1}')), '1')
+  assert.equal(await textOf('/', post('{"id": 1, "other": 2}')), '1')
+  assert.equal(await textOf('/', post('{"id":2}')), '2')
+  // What is no JSON has no key, and the upstream may know what to do with it.
+  assert.equal(await textOf('/', post('{')), '3')
+  assert.equal((await send('/', post('{'))).text, '4')
+})
+
+test('errors, parts, coded bodies, answers to HEAD and large ones are not kept', async (t) => {
+  const answers = [
+    { status: 500 },
+    { status: 206, headers: { 'content-range': 'bytes 0-0/9' } },
+    { headers: { 'content-encoding': 'br' } },
+    { body: 'x'.repeat(2000) },
+    { body: '' },
+  ]
+  for (const one of answers) {
+    const { seen, send } = await serve(t, [[LOOKUP], [{ ...POPULATE, maxBytes: '1kb' }]], {
+      answer: () => one,
+    })
+    for (let i = 0; i < 2; i++) await fetchQuietly(() => send('/'))
+    assert.equal(seen.length, 2, JSON.stringify(one).slice(0, 60))
+  }
+  const { seen, send, textOf } = await serve(t, BOTH)
+  await send('/', { method: 'HEAD' })
+  assert.equal(await textOf('/'), '2')
+  assert.equal(seen.length, 2)
+  const negative = await serve(t, [[{ ...LOOKUP, status: 404 }], [{ ...POPULATE, anyStatus: true }]], {
+    answer: () => ({ status: 404 }),
+  })
+  await negative.send('/')
+  assert.equal((await negative.send('/')).status, 404)
+  assert.equal(negative.seen.length, 1)
+})
+
+/** A client that does not know a coding says so. */
+async function fetchQuietly(send: () => Promise<unknown>): Promise<void> {
+  await send().catch(() => {})
+}
+
+test('a hit does not become younger by being served', async (t) => {
+  // The populating policy stands before the lookup, so that it sees what that answers with.
+  const { seen, textOf, gateway } = await serve(t, [[POPULATE], [LOOKUP]])
+  await textOf('/')
+  await textOf('/')
+  assert.equal(seen.length, 1)
+  const stored = gateway.plane
+    .samples()
+    .filter(({ labels }) => /operation="populate",result="stored"/.test(labels))
+  assert.deepEqual(
+    stored.map(({ value }) => value),
+    [1],
+  )
+})
+
+test('attacks: no caller reaches a value of another consumer, space or key', async (t) => {
+  const { url } = await CacheProcess.start(t)
+  const uses: readonly Use[] = [
+    [{ ...LOOKUP, key: ['req.header["x-a"]', 'req.header["x-b"]'] }],
+    [{ ...POPULATE, key: ['req.header["x-a"]', 'req.header["x-b"]'] }],
+  ]
+  const { textOf } = await serve(t, uses, { cache: { url }, before: [API_KEYS] })
+  const ask = (key: string, a: string, b: string): Promise<string> =>
+    textOf('/', { headers: { 'x-api-key': keyOf(key), 'x-a': a, 'x-b': b } })
+  const known = await ask('a', 'x', 'y')
+  assert.equal(await ask('a', 'x', 'y'), known)
+  const attempts: readonly [string, string, string][] = [
+    ['b', 'x', 'y'],
+    ['b', '../@a/x', 'y'],
+    ['b', '..', '@a/x/y'],
+    ['b', '%2e%2e/@a/x', 'y'],
+    ['b', '..%2F..%2Fs%2F@a', 'x/y'],
+    ['b', '@a', 'x'],
+    ['a', 'x/y', 'y'],
+    ['a', 'x/', 'y'],
+    ['a', 'x%2Fy', 'y'],
+    ['a', '.', 'y'],
+    ['a', 'x', 'y?ttl=1ms'],
+    ['a', 'x', 'y#'],
+    ['a', 'x', `y~${'A'.repeat(43)}`],
+    ['a', 'x', 'y'.repeat(2000)],
+    ['a', 'x', `${'y'.repeat(2000)}z`],
+  ]
+  const answers = new Set<string>([known])
+  for (const attempt of attempts) {
+    const answer = await ask(...attempt)
+    assert.ok(!answers.has(answer), `${JSON.stringify(attempt).slice(0, 60)} got ${answer}`)
+    answers.add(answer)
+    assert.equal(await ask(...attempt), answer)
+  }
+  // Nothing of it has left the space, and nothing was purged.
+  assert.equal(await ask('a', 'x', 'y'), known)
+  assert.equal((await fetch(`${url}/v1/cache/other/@a/x/y`)).status, 404)
+})
+
+test('attacks: what others have written at the server adds no field, and is no text where it is none', async (t) => {
+  const { url } = await CacheProcess.start(t)
+  const put = (key: string, body: string | Uint8Array, type = 'text/plain'): Promise<Response> =>
+    fetch(`${url}/v1/cache/s/${key}`, { method: 'PUT', body, headers: { 'content-type': type } })
+  await put('%252F', 'a\r\nset-cookie: stolen=1')
+  await put('bytes', Buffer.from([0xff, 0xfe]))
+  const { seen, send } = await serve(
+    t,
+    [
+      [
+        { operation: 'lookup', space: 's', key: 'req.path', shared: true, into: 'header.x-value' },
+        'req.path == "/"',
+      ],
+      [{ operation: 'lookup', space: 's', key: '"bytes"', shared: true, into: 'vars.bytes' }],
+      [
+        {
+          operation: 'populate',
+          space: 's',
+          key: '"made"',
+          shared: true,
+          json: ['{{vars.cache.s}}'],
+          onStoreDown: 'closed',
+        },
+      ],
+    ],
+    { cache: { url } },
+  )
+  assert.equal((await send('/')).status, 200)
+  assert.equal(seen[0]!['x-value'], undefined)
+  assert.equal(await (await fetch(`${url}/v1/cache/s/made`)).text(), '["miss"]')
+})
+
+test('a killed server: open goes on, closed refuses, and another server on its place is used again', async (t) => {
+  const server = await CacheProcess.start(t)
+  const { url } = server
+  const closed = { ...LOOKUP, onStoreDown: 'closed' }
+  const { textOf, send, gateway } = await serve(t, [[closed, 'req.path == "/closed"'], ...BOTH.slice(0, 1)], {
+    cache: { url },
+  })
+  assert.equal(await textOf('/closed'), '1')
+  await server.kill()
+  assert.equal(await textOf('/'), '2')
+  const refused = await send('/closed')
+  assert.deepEqual([refused.status, refused.headers.get('x-gw-error')], [503, 'GW_CACHE_UNAVAILABLE'])
+  assert.ok(gateway.events.some(({ event }) => event === 'cache_server_down'))
+  await CacheProcess.start(t, { port: server.port })
+  await until(async () => (await send('/closed')).status === 200)
+})
+
+test('a server that hangs costs its time-out once, then nobody waits for it', async (t) => {
+  const server = await CacheProcess.start(t)
+  const { textOf } = await serve(t, [[LOOKUP], [{ ...POPULATE, onStoreDown: 'open' }]], {
+    cache: { url: server.url, timeoutMs: 100 },
+  })
+  assert.equal(await textOf('/'), '1')
+  server.signal('SIGSTOP')
+  const answers = await Promise.all(Array.from({ length: 20 }, () => textOf('/hung')))
+  assert.equal(new Set(answers).size, 20)
+  server.signal('SIGCONT')
+  await until(async () => (await textOf('/')) === '1')
+})
+
+test('garbage, a wrong token and a value larger than any of ours are a store that is down, or a miss', async (t) => {
+  const garbage = await rawOrigin(t, answering('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx'))
+  const large = await httpOrigin(t, (_, res) => res.end(Buffer.alloc(1_100_000)))
+  const other = await httpOrigin(t, (_, res) => res.writeHead(302, { location: '/elsewhere' }).end('moved'))
+  const secret = await CacheProcess.start(t, { token: 'the token of the server' })
+  const down: readonly Partial<CachePlan>[] = [
+    { url: garbage.url },
+    { url: other.url },
+    { url: secret.url },
+    { url: secret.url, token: 'another' },
+    { url: `http://127.0.0.1:${await closedPort()}` },
+  ]
+  for (const cache of down) {
+    const { send, gateway } = await serve(
+      t,
+      [[LOOKUP], [{ ...LOOKUP, onStoreDown: 'closed' }, 'req.path == "/closed"']],
+      { cache },
+    )
+    assert.deepEqual([(await send('/')).text, (await send('/closed')).status], ['1', 503])
+    assert.ok(!JSON.stringify(gateway.events).includes('another'))
+  }
+  const { textOf } = await serve(t, [[{ ...LOOKUP, onStoreDown: 'closed' }]], { cache: { url: large.url } })
+  assert.equal(await textOf('/'), '1')
+  const right = await serve(t, BOTH, { cache: { url: secret.url, token: 'the token of the server' } })
+  assert.deepEqual([await right.textOf('/'), await right.textOf('/')], ['1', '1'])
+})
+
+test('a server that takes no more than 1kb keeps nothing larger, and nothing is refused for that', async (t) => {
+  const { url } = await CacheProcess.start(t, { maxObjectBytes: 1024 })
+  const { textOf, seen } = await serve(t, BOTH, {
+    cache: { url },
+    answer: () => ({ body: 'x'.repeat(2000) }),
+  })
+  await textOf('/')
+  await textOf('/')
+  assert.equal(seen.length, 2)
+})

@@ -1,0 +1,56 @@
+import { type CachedValue, type Exchange, isFieldValue, type Outcome, substitute } from '@sluice/core'
+import { Draft } from '../../shared/field-location/draft.js'
+import { compileLocation } from '../../shared/field-location/location.js'
+import type { CachePolicyConfig } from './schema.js'
+import type { CacheUse } from './use.js'
+
+const UNKNOWN_TYPE = 'application/octet-stream'
+
+/** Puts a value where it is to go; false: it cannot stand there. */
+type Place = (x: Exchange, value: CachedValue) => boolean | NonNullable<Outcome>
+
+/** Reads a value. @throws Error for a place that is none. */
+export function compileLookup(
+  config: CachePolicyConfig,
+  use: CacheUse,
+): (x: Exchange, key: string | null) => Outcome | Promise<Outcome> {
+  const { store, space } = use
+  const place = placeOf(config, use)
+  const name = `cache.${space}`
+  const note = (x: Exchange, result: 'hit' | 'miss' | 'none'): null => {
+    x.setVar(name, result)
+    use.count(result)
+    return null
+  }
+  return (x, key) => {
+    if (key === null) return note(x, 'none')
+    return store.get(space, key).then(
+      (found) => {
+        const placed = found !== null && place(x, found)
+        note(x, placed === false ? 'miss' : 'hit')
+        return typeof placed === 'object' ? placed : null
+      },
+      (error: unknown) => {
+        x.setVar(name, 'error')
+        return use.onDown(error)
+      },
+    )
+  }
+}
+
+function placeOf({ into, status = 200 }: CachePolicyConfig, { side }: CacheUse): Place {
+  if (into === undefined) throw new Error("'lookup' needs 'into'; write for example 'into: vars.token'")
+  if (into === 'reply') {
+    if (side === 'response') throw new Error("'into: reply' answers a request; remove 'phase: response'")
+    return (_, { bytes, contentType }) => substitute(status, ['content-type', typeOf(contentType)], bytes)
+  }
+  const location = compileLocation(into, side)
+  if (location.isInBody || into.startsWith('query.'))
+    throw new Error(`a value cannot go into '${into}'; write reply, vars.NAME or header.NAME`)
+  return (x, { bytes }) => location.write(new Draft(x, side, null), bytes, false)
+}
+
+/** What others have written does not become fields of its own. */
+function typeOf(text: string): string {
+  return text !== '' && isFieldValue(text) ? text : UNKNOWN_TYPE
+}

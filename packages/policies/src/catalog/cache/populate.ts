@@ -1,0 +1,126 @@
+import {
+  type CachedValue,
+  type CompileEnv,
+  type Exchange,
+  headerJoined,
+  MAX_CACHED_BYTES,
+  type Outcome,
+  parseDuration,
+  parseSize,
+  UnreadableBody,
+} from '@sluice/core'
+import { about } from '../../shared/about.js'
+import { Draft } from '../../shared/field-location/draft.js'
+import { compileLocation } from '../../shared/field-location/location.js'
+import { headersOf, isBodiless, type Side } from '../../shared/message/side.js'
+import { compileTemplate } from '../../shared/template.js'
+import type { CachePolicyConfig } from './schema.js'
+import type { CacheUse } from './use.js'
+
+const MAX_TTL_MS = 365 * 86_400_000
+const MAX_TYPE_LENGTH = 256
+
+/** What is kept of an exchange; null: nothing. */
+interface Source {
+  readonly isInBody: boolean
+  read(x: Exchange, body: Uint8Array | null): CachedValue | null
+}
+
+/** Writes a value. @throws Error for a configuration that cannot work. */
+export function compilePopulate(config: CachePolicyConfig, use: CacheUse, env: CompileEnv) {
+  const { store, space, side, isClosed } = use
+  if (use.key === null) throw new Error("'populate' needs 'key'")
+  const source = sourceOf(config, side)
+  const ttlOf = compileTtl(config, env, side)
+  const maxBytes = maxBytesOf(config)
+  const run = (x: Exchange, key: string | null, body: Uint8Array | null): Outcome | Promise<Outcome> => {
+    const value = key === null || !mayKeep(x, source, use) ? null : source.read(x, body)
+    const ttlMs = ttlOf(x)
+    if (key === null || value === null || ttlMs < 1) return null
+    if (value.bytes.length > maxBytes) {
+      use.count('too_large')
+      return null
+    }
+    const done = store.put(space, key, value, ttlMs).then(
+      (isStored) => {
+        use.count(isStored ? 'stored' : 'too_large')
+        return null
+      },
+      (error: unknown) => use.onDown(error),
+    )
+    return isClosed ? done : null
+  }
+  return { readsBody: source.isInBody, run }
+}
+
+/** What a lookup of the same chain has answered with is not kept anew, or it would never become old. */
+function mayKeep(x: Exchange, { isInBody }: Source, { side, space }: CacheUse): boolean {
+  if (side === 'request' || !isInBody) return true
+  return !isBodiless(x) && x.status !== 206 && x.vars?.get(`cache.${space}`) !== 'hit'
+}
+
+function sourceOf({ from, json }: CachePolicyConfig, side: Side): Source {
+  if ((from === undefined) === (json === undefined)) throw new Error("'populate' needs 'from' or 'json'")
+  if (from === undefined) return ofJson(json)
+  const location = compileLocation(from, side)
+  return {
+    isInBody: location.isInBody,
+    read(x, body) {
+      try {
+        const bytes = location.read(new Draft(x, side, body))
+        if (bytes === null) return null
+        const type = location.isWholeBody ? headerJoined(headersOf(x, side), 'content-type') : null
+        return { bytes, contentType: type !== null && type.length <= MAX_TYPE_LENGTH ? type : '' }
+      } catch (error) {
+        // It is passed on as it is; what cannot be read is not kept.
+        if (error instanceof UnreadableBody) return null
+        throw error
+      }
+    },
+  }
+}
+
+/** What callers send cannot become a member of it. */
+function ofJson(json: CachePolicyConfig['json']): Source {
+  const escaped = (value: string): string => JSON.stringify(value).slice(1, -1)
+  const template = compileTemplate(JSON.stringify(json), escaped)
+  const textOf = typeof template === 'string' ? () => template : template
+  return {
+    isInBody: false,
+    read: (x) => ({ bytes: Buffer.from(textOf(x)), contentType: 'application/json' }),
+  }
+}
+
+function compileTtl(
+  { ttl = '5m', ttlFrom }: CachePolicyConfig,
+  env: CompileEnv,
+  side: Side,
+): (x: Exchange) => number {
+  const fixedMs = parseDuration(ttl)
+  if (fixedMs < 1 || fixedMs > MAX_TTL_MS) throw new Error("'ttl' is not between 1ms and 365d")
+  if (ttlFrom === undefined) return () => fixedMs
+  const expression = about("under 'ttlFrom':", () => env.expression(ttlFrom))
+  if (expression.readsBody || (expression.readsResponse && side === 'request'))
+    throw new Error("'ttlFrom' reads what is not there yet, or a body")
+  return (x) => {
+    const seconds = numberOf(() => expression.value(x))
+    return seconds === null ? fixedMs : Math.min(seconds * 1000, MAX_TTL_MS)
+  }
+}
+
+/** Null: it is no number, or cannot be known. */
+function numberOf(read: () => unknown): number | null {
+  try {
+    const value = read()
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    return typeof number === 'number' && Number.isFinite(number) ? number : null
+  } catch {
+    return null
+  }
+}
+
+function maxBytesOf({ maxBytes = '64kb' }: CachePolicyConfig): number {
+  const bytes = parseSize(maxBytes)
+  if (bytes <= MAX_CACHED_BYTES) return bytes
+  throw new Error(`'maxBytes' is more than ${MAX_CACHED_BYTES / 1024}kb, the most that caches take`)
+}
