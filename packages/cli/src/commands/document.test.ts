@@ -197,7 +197,7 @@ rest         /*    matches too, but orders names the path more precisely
 test('what the listeners can do is listed by their engine', async (t) => {
   const file = fileWith(
     t,
-    'version: 1\nlisteners: [{ address: ":1" }, { address: ":2", engine: node }]\nroutes: []\n',
+    'version: 1\nlisteners: [{ address: ":1" }, { address: ":2", engine: node, limits: { headTimeout: 7s } }]\nroutes: []\n',
   )
   const [text, json] = await Promise.all([
     gw(['explain', 'listener', '-c', file]),
@@ -210,6 +210,8 @@ test('what the listeners can do is listed by their engine', async (t) => {
   )
   const [uws, node] = JSON.parse(json.stdout).listeners
   assert.deepEqual([uws.engine, node.engine, node.abilities.proxyProtocol], ['uws', 'node', 'yes'])
+  assert.match(text.stdout, /limits\.headTimeout +7s\n/)
+  assert.equal(node.settings['http2.alpn'], 'true')
 })
 
 test('what a policy costs is reported with what it was measured to cost, and what is held for it', async (t) => {

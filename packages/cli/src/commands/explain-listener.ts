@@ -1,25 +1,62 @@
+import type { ListenerPlan } from '@sluice/config'
 import { ABILITIES } from '@sluice/gateway'
 import { loadFile } from '../document.js'
 import { EXIT } from '../failure.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
+import { durationText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
-/** Prints what the listeners of a document can do, by their engine. */
+/** Prints what the listeners of a document can do, by their engine, and how each is set. */
 export async function explainListener(options: DocumentOptions & OutputOptions): Promise<number> {
   const { plan } = await loadFile(options.config)
-  const listeners = plan.listeners.map(({ address, engine, tls }) => ({
-    address,
-    engine,
-    tls: tls !== null,
-    abilities: Object.fromEntries(ABILITIES.map((ability) => [ability.what, ability[engine]])),
+  const listeners = plan.listeners.map((listener) => ({
+    address: listener.address,
+    engine: listener.engine,
+    tls: listener.tls !== null,
+    settings: settingsOf(listener),
+    abilities: Object.fromEntries(ABILITIES.map((ability) => [ability.what, ability[listener.engine]])),
   }))
   if (!isTable(options.output)) {
     await printValue({ listeners }, options.output)
     return EXIT.ok
   }
-  for (const { address, engine, tls, abilities } of listeners) {
+  for (const { address, engine, tls, settings, abilities } of listeners) {
     print(`${address}  engine: ${engine}${tls ? ', TLS' : ''}`)
     printTable(['CAN', 'HOW'], Object.entries(abilities))
+    printTable(['SETTING', 'VALUE'], Object.entries(settings))
   }
   return EXIT.ok
+}
+
+/** By the names of the document, with what is set by default. */
+function settingsOf({
+  address,
+  host,
+  port,
+  engine,
+  ...settings
+}: ListenerPlan): Readonly<Record<string, string>> {
+  return Object.fromEntries(settingRows('', settings))
+}
+
+function settingRows(prefix: string, settings: object): (readonly [string, string])[] {
+  return Object.entries(settings).flatMap(([key, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return settingRows(`${prefix}${key}.`, value)
+    const isTime = key.endsWith('Ms') && typeof value === 'number'
+    return [
+      [
+        prefix + (isTime ? key.slice(0, -2) : key),
+        isTime ? durationText(value) : settingText(value),
+      ] as const,
+    ]
+  })
+}
+
+function settingText(value: unknown): string {
+  if (value === null) return '-'
+  if (!Array.isArray(value)) return String(value)
+  return value.length === 0
+    ? '-'
+    : value.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item))).join(', ')
 }

@@ -1,6 +1,7 @@
 import { type DocumentPath, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
+import { certificateNames } from '../grammar/certificate-names.js'
 import type { ListenerDocument } from '../schema/document.js'
 import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
@@ -32,7 +33,33 @@ function checkListenerTls(
   checkKeyPair(inspection, tls, path)
   for (const [each, eachPath] of inspection.origins.entries(tls.certificates, [...path, 'certificates']))
     checkKeyPair(inspection, each, eachPath)
+  warnOfSharedNames(inspection, tls.certificates, [...path, 'certificates'])
   if (tls.clientCaFile !== undefined) checkPemFile(inspection, tls.clientCaFile, [...path, 'clientCaFile'])
+}
+
+/** One certificate serves a name; which one, nobody should have to guess. */
+function warnOfSharedNames(
+  { report, origins, readFile }: Inspection,
+  certificates: NonNullable<ListenerDocument['tls']>['certificates'],
+  path: DocumentPath,
+): void {
+  const owners = new Map<string, number>()
+  for (const [i, [{ certFile, serverNames }, eachPath]] of [
+    ...origins.entries(certificates, path),
+  ].entries()) {
+    if (!report.isSound(eachPath)) continue
+    for (const name of certificateNames(serverNames, () => readFile(certFile))) {
+      const owner = owners.get(name)
+      owners.set(name, i)
+      if (owner === undefined || owner === i) continue
+      report.add({
+        severity: 'warning',
+        path: eachPath,
+        message: `certificates[${owner}] is for ${report.quote(name, eachPath)} as well; this one, the last, serves it`,
+        remedy: 'remove one, or name in serverNames what each is for',
+      })
+    }
+  }
 }
 
 /** What uWebSockets.js cannot do, and what a document would ask of it. */
@@ -93,10 +120,12 @@ function claim(
   path: DocumentPath,
 ): void {
   const address = parseAddress(text)
-  if (isFlaw(address) || address.port === 0) return
-  const owner = taken.get(address.address)
+  if (isFlaw(address)) return
+  // Each listener with port 0 gets a port of its own, by its address.
+  const key = address.port === 0 ? `${path[0]} ${address.address}` : address.address
+  const owner = taken.get(key)
   if (owner === undefined) {
-    taken.set(address.address, path)
+    taken.set(key, path)
     return
   }
   const by = OWNERS.get(owner[0]) ?? `listeners[${owner[1]}]`

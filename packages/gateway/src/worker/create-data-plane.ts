@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
 import {
   type Catalog,
@@ -226,6 +227,7 @@ class WorkerDataPlane implements DataPlane {
       wheel: this.#context.wheel,
       onFault: this.#onFault,
       onTurnedAway,
+      onRenewal: () => this.#options.report('certificates_renewed', { listener: plan.address }),
     })
     const entry = { plan, listener }
     this.#coming.add(entry)
@@ -393,8 +395,4 @@ class WorkerDataPlane implements DataPlane {
 /** The routes that let WebSockets through. */
 function webSocketRoutes(plan: Plan): ReadonlySet<string> {
   return new Set(plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -20,6 +20,8 @@ export interface ListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over a limit. */
   readonly onTurnedAway: () => void
+  /** Hears when changed certificates serve. */
+  readonly onRenewal: () => void
 }
 
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */

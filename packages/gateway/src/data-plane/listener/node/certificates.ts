@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
-import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
-import { certificateNames } from '../certificate-names.js'
+import { certificateNames, type KeyPairPlan, type ListenerTlsPlan } from '@sluice/config'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
 
 const TLS13_CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
@@ -46,7 +45,9 @@ export class Certificates {
     const byName = new Map<string, tls.SecureContext>()
     for (const certificate of this.#plan.certificates) {
       const context = tls.createSecureContext(this.#optionsOf(certificate))
-      for (const name of certificateNames(certificate)) byName.set(name, context)
+      const { certFile, serverNames } = certificate
+      for (const name of certificateNames(serverNames, () => readFileSync(certFile)))
+        byName.set(name, context)
     }
     this.#own = own
     this.#byName = byName

@@ -32,6 +32,8 @@ export interface NodeListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over a limit. */
   readonly onTurnedAway: () => void
+  /** Hears when changed certificates serve. */
+  readonly onRenewal?: () => void
   /** Reads sockets by 'data' events only. Default: false. */
   readonly isDocumented?: boolean
   /** How often the files of certificates are looked at. Default: every 10 s. */
@@ -103,6 +105,7 @@ class NodeListener implements Listener, ConnectionHost {
       hasHttp2: () => this.#settings.http2?.alpn === true,
       handshakeMs: this.#settings.headTimeoutMs,
       onFault: this.onFault,
+      onRenewal: this.#options.onRenewal ?? (() => {}),
       ...(watchMs === undefined ? {} : { watchMs }),
     })
   }

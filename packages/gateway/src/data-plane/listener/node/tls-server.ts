@@ -14,6 +14,8 @@ export interface TlsServerOptions {
   readonly handshakeMs: number
   /** Hears of certificates that cannot be read; those that serve stay. */
   readonly onFault: (error: unknown) => void
+  /** Hears when changed files serve. */
+  readonly onRenewal: () => void
   /** Default: 10 s. */
   readonly watchMs?: number
 }
@@ -23,13 +25,15 @@ export class TlsServer {
   readonly #certificates: Certificates
   readonly #server: tls.Server
   readonly #onFault: (error: unknown) => void
+  readonly #onRenewal: () => void
   readonly #watch: NodeJS.Timeout
 
   /** @throws Error when a certificate cannot be read. */
-  constructor({ plan, hasHttp2, handshakeMs, onFault, watchMs = WATCH_MS }: TlsServerOptions) {
+  constructor({ plan, hasHttp2, handshakeMs, onFault, onRenewal, watchMs = WATCH_MS }: TlsServerOptions) {
     const certificates = new Certificates(plan)
     this.#certificates = certificates
     this.#onFault = onFault
+    this.#onRenewal = onRenewal
     this.#server = tls.createServer({
       ...certificates.own,
       SNICallback: (name, done) => done(null, certificates.find(name)),
@@ -58,7 +62,9 @@ export class TlsServer {
   /** Reads the certificates again where they have changed. */
   refresh(): void {
     try {
-      if (this.#certificates.refresh()) this.#server.setSecureContext(this.#certificates.own)
+      if (!this.#certificates.refresh()) return
+      this.#server.setSecureContext(this.#certificates.own)
+      this.#onRenewal()
     } catch (error) {
       this.#onFault(error)
     }

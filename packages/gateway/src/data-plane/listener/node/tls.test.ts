@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
-import type { ListenerTlsPlan } from '@sluice/config'
+import { type ListenerTlsPlan, loadDocument } from '@sluice/config'
 import { RequestIds } from '@sluice/core'
 import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
 import { until } from '../../../testing/gateway.js'
@@ -20,11 +20,12 @@ const LONG_MS = 3_600_000
 interface Opened {
   readonly listener: Listener
   readonly faults: unknown[]
+  renewals: number
 }
 
 /** A listener that answers every request; it looks at its certificates that often. */
 async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): Promise<Opened> {
-  const faults: unknown[] = []
+  const opened = { renewals: 0, faults: [] as unknown[] }
   const wheel = new TimerWheel()
   const listener = await openNodeListener({
     host: '127.0.0.1',
@@ -35,15 +36,16 @@ async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): P
     ids: new RequestIds(),
     clock: new CachedClock(),
     wheel,
-    onFault: (error) => faults.push(error),
+    onFault: (error) => opened.faults.push(error),
     onTurnedAway: () => {},
+    onRenewal: () => opened.renewals++,
     watchMs,
   })
   t.after(() => {
     listener.terminate()
     wheel.close()
   })
-  return { listener, faults }
+  return Object.assign(opened, { listener })
 }
 
 /** What a client reads that asks once, and goes away with the test. */
@@ -91,7 +93,9 @@ for (const how of ['at a reload', 'by itself'] as const) {
     const files = certificateFiles(t)
     const named = certificateFiles(t)
     const plan = tlsPlan(files, { certificates: [{ ...named, serverNames: ['named.test'] }] })
-    const { listener, faults } = await open(t, plan, how === 'by itself' ? 20 : LONG_MS)
+    const opened = await open(t, plan, how === 'by itself' ? 20 : LONG_MS)
+    const { listener, faults } = opened
+    assert.equal(opened.renewals, 0)
     const kept = asked(t, listener.port, {})
     await until(() => kept.text.endsWith('ok'))
     writeCertificate(files, 'renewed')
@@ -99,6 +103,7 @@ for (const how of ['at a reload', 'by itself'] as const) {
     if (how === 'at a reload') listener.settings = SETTINGS
     for (const servername of ['', 'named.test'])
       await until(async () => (await shownName(listener.port, { servername })) === 'renewed')
+    assert.ok(opened.renewals > 0)
     kept.text = ''
     kept.socket.write(GET)
     await until(() => kept.text.endsWith('ok'))
@@ -160,4 +165,18 @@ test('a client that offers HTTP/2 gets HTTP/1.1', async (t) => {
   const seen = asked(t, listener.port, { ALPNProtocols: ['h2', 'http/1.1'] })
   await until(() => seen.text.endsWith('ok'))
   assert.equal(seen.socket.alpnProtocol, 'http/1.1')
+})
+
+test('a document with two certificates for one name is told which one serves it', (t) => {
+  const certificates = [
+    { ...certificateFiles(t), serverNames: ['A.test', 'b.test'] },
+    { ...certificateFiles(t, 'renewed'), serverNames: ['a.test'] },
+    certificateFiles(t),
+  ]
+  const listener = { address: '127.0.0.1:0', tls: { ...certificateFiles(t), certificates } }
+  const text = JSON.stringify({ version: 1, listeners: [listener], routes: [] })
+  const loaded = loadDocument({ text, name: 'test.yaml' }, { catalog: new Map(), env: {} })
+  assert.deepEqual(loaded.ok && loaded.warnings.map(({ message }) => message), [
+    "certificates[0] is for 'a.test' as well; this one, the last, serves it",
+  ])
 })

@@ -12,11 +12,16 @@ import {
   type us_socket_context_t,
   us_socket_local_port,
 } from 'uWebSockets.js'
-import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
+import { readFileSync } from 'node:fs'
+import {
+  certificateNames,
+  type KeyPairPlan,
+  type ListenerTlsPlan,
+  type NamedCertificatePlan,
+} from '@sluice/config'
 import type { RequestIds } from '@sluice/core'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
-import { certificateNames } from '../certificate-names.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { CROWDED, GREEDY } from '../overload.js'
@@ -145,7 +150,7 @@ class UwsListener implements Listener {
 
   /** uWS has handlers of their own for the requests to each server name. */
   #addCertificate(certificate: NamedCertificatePlan): void {
-    for (const name of certificateNames(certificate)) {
+    for (const name of certificateNames(certificate.serverNames, () => readFileSync(certificate.certFile))) {
       this.#app.addServerName(name, keyPairOptions(certificate)).domain(name)
       this.#register()
     }
