@@ -46,6 +46,7 @@ upstreams:
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
   d: { targets: ["k8s://orders.shop:8080", "k8s://stock.warehouse:80"], resolve: { servers: [10.0.0.53, "10.0.0.54:5353"] } }
 state: { url: redis://valkey.example.net/0 }
+cache: { url: "http://cache.caches:9300" }
 `,
 }
 

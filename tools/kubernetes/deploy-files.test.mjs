@@ -3,8 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
+import { loadDocument } from '../../packages/config/dist/index.js'
+import { catalog } from '../../packages/policies/dist/index.js'
 import { ALL_SETTINGS, documents } from './cases.mjs'
-import { fileOf, generatedFiles } from './generated-files.mjs'
+import { chartValues, fileOf, generatedFiles } from './generated-files.mjs'
 import { objectMistakes } from './object-schemas.mjs'
 
 const files = generatedFiles()
@@ -20,6 +22,12 @@ test('the chart and the manifests are what the objects of a gateway make them', 
       assert.equal(files.has(`${folder}/${name}`), isMade, `${folder}/${name}`)
     }
   }
+})
+
+test('the document of the chart is sound', () => {
+  const source = { text: chartValues().document, name: 'values.yaml' }
+  const result = loadDocument(source, { catalog, env: {} })
+  assert.deepEqual(result.ok ? result.warnings : result.diagnostics, [])
 })
 
 test('Kubernetes knows every field of the manifests', () => {

@@ -111,6 +111,8 @@ export interface RunningGateway {
   readonly process: ChildProcess
   readonly config: string
   readonly exited: Promise<number | null>
+  /** What it has said on standard output: its addresses. */
+  outputText(): string
   logText(): string
 }
 
@@ -127,7 +129,7 @@ export async function startGateway(
   if (child.exitCode !== null) throw new Error(`the gateway did not start: ${stderr()}`)
   const url = /listening on (\S+)/.exec(stdout())?.[1] ?? ''
   const admin = /admin API on (\S+)/.exec(stdout())?.[1] ?? ''
-  return { url, admin, process: child, config, exited, logText: stderr }
+  return { url, admin, process: child, config, exited, outputText: stdout, logText: stderr }
 }
 
 /** The arguments that start a gateway with its data in a directory of the test. */
