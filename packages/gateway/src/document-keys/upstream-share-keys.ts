@@ -134,12 +134,14 @@ export const canaryKeys: Readonly<Record<string, Effect>> = {
   'canary.abort.cooldown': async (t) => {
     const abort = { errors: '10%', minRequests: 5, cooldown: '1s' }
     const url = await canaried(t, { ...FAULTY, abort }, 500)
-    let user = 0
-    const side = async (): Promise<string | undefined> =>
-      (await bodies(url, 1, { 'x-user': `user ${user}` }))[0]
-    while ((await side()) !== 'canary') user++
-    // It is aborted again as soon as it has answered often enough.
-    for (const next of ['primary', 'canary', 'primary']) await until(async () => (await side()) === next)
+    const sideOf = async (user: number): Promise<string> =>
+      (await bodies(url, 1, { 'x-user': `user ${user}` }))[0]!
+    const sides = [await sideOf(0), await sideOf(1)]
+    while (!sides.includes('canary') || !sides.includes('primary')) sides.push(await sideOf(sides.length))
+    const [atCanary, atPrimary] = [sides.indexOf('canary'), sides.indexOf('primary')]
+    // It is aborted again as soon as both sides have answered often enough.
+    for (const side of ['primary', 'canary', 'primary'])
+      await until(async () => (await sideOf(atPrimary)) === 'primary' && (await sideOf(atCanary)) === side)
   },
 }
 
