@@ -68,7 +68,7 @@ export const ALL_SETTINGS = {
     egress: [{ to: [{ ipBlock: { cidr: '10.1.0.0/16' } }] }],
   },
   disruptionBudget: { maxUnavailable: 2 },
-  service: { type: 'LoadBalancer', annotations: { a: 'b' } },
+  service: { type: 'LoadBalancer', annotations: { a: 'b' }, externalTrafficPolicy: 'Local' },
   dataVolume: { persistentVolumeClaim: { claimName: 'records' } },
   extraEnv: [{ name: 'A', value: 'given' }],
   extraVolumes: [{ name: 'more', emptyDir: {} }],
@@ -78,6 +78,7 @@ export const ALL_SETTINGS = {
   nodeSelector: { g: 'h' },
   tolerations: [{ key: 'i', operator: 'Exists' }],
   affinity: { nodeAffinity: {} },
+  priorityClassName: 'high',
 }
 
 /** The same as values of the chart. */
@@ -106,4 +107,5 @@ export const ALL_VALUES = {
   nodeSelector: ALL_SETTINGS.nodeSelector,
   tolerations: ALL_SETTINGS.tolerations,
   affinity: ALL_SETTINGS.affinity,
+  priorityClassName: 'high',
 }

@@ -1,6 +1,6 @@
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { DEPLOYMENT_SLOTS } from './deployment-slots.mjs'
-import { below, block, included, items, optional, templateOf, value } from './slots.mjs'
+import { below, block, included, items, optional, templateOf, value, when } from './slots.mjs'
 
 const DOCUMENT = `version: 1
 listeners: [{ address: ':80' }]
@@ -20,7 +20,8 @@ const SETTINGS = {
   replicas: 1,
   secret: 'slot',
   network: { clients: [{ podSelector: {} }] },
-  service: { annotations: { slot: '' } },
+  service: { annotations: { slot: '' }, externalTrafficPolicy: 'Local' },
+  priorityClassName: 'slot',
   extraVolumes: [{ name: 'slot' }],
   extraVolumeMounts: [{ name: 'slot' }],
   nodeSelector: { slot: '' },
@@ -86,6 +87,10 @@ const ROWS = [
     slots: {
       'metadata/annotations': optional('.Values.service.annotations'),
       'spec/type': value('.Values.service.type'),
+      'spec/externalTrafficPolicy': when(
+        '.Values.service.externalTrafficPolicy',
+        value('.Values.service.externalTrafficPolicy'),
+      ),
       'spec/selector': SELECTOR,
       'spec/ports': block('$facts.servicePorts'),
     },

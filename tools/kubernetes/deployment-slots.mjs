@@ -31,6 +31,7 @@ export const DEPLOYMENT_SLOTS = {
     '  {{- toYaml . | nindent 10 }}',
     '{{- end }}',
   ),
+  [`${POD}/priorityClassName`]: when('.Values.priorityClassName', value('.Values.priorityClassName')),
   [`${POD}/terminationGracePeriodSeconds`]: value('$facts.gracePeriodSeconds'),
   [`${CONTAINER}/image`]: value('include "sluice.image" .'),
   [`${CONTAINER}/imagePullPolicy`]: value('.Values.image.pullPolicy'),

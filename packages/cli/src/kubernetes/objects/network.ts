@@ -12,13 +12,14 @@ export const API_SERVER_PORTS = [443, 6443]
 
 /** What clients in the cluster, an Ingress or a load balancer connect to; metrics and admin API are not part of it. */
 export function service(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
-  const { type = 'ClusterIP', annotations } = settings.service ?? {}
+  const { type = 'ClusterIP', annotations, externalTrafficPolicy } = settings.service ?? {}
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { ...metadataOf(settings), ...(annotations === undefined ? {} : { annotations }) },
-    spec: {
+    spec: present({
       type,
+      externalTrafficPolicy,
       selector: selectorLabels(settings),
       ports: clientPorts(facts).map(({ name, servicePort }) => ({
         name,
@@ -26,7 +27,7 @@ export function service(facts: DocumentFacts, settings: ObjectSettings): Kuberne
         targetPort: name,
         protocol: 'TCP',
       })),
-    },
+    }),
   }
 }
 

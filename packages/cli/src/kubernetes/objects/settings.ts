@@ -46,6 +46,7 @@ export interface ObjectSettings extends ObjectIdentity {
   readonly nodeSelector?: Readonly<Record<string, string>>
   readonly tolerations?: readonly Verbatim[]
   readonly affinity?: Verbatim
+  readonly priorityClassName?: string
 }
 
 /** When pods are added and removed. */
@@ -71,6 +72,8 @@ export interface NetworkSettings {
 export interface ServiceSettings {
   readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
   readonly annotations?: Readonly<Record<string, string>>
+  /** `Local` keeps the addresses of clients, and sends nothing to nodes without a pod. */
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local'
 }
 
 /** How Prometheus finds the pods. */

@@ -50,7 +50,7 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
 }
 
 function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
-  const { imagePullSecrets = [], nodeSelector, tolerations, affinity } = settings
+  const { imagePullSecrets = [], nodeSelector, tolerations, affinity, priorityClassName } = settings
   return present({
     serviceAccountName: settings.name,
     // Nothing in a pod asks the API server, but for service discovery.
@@ -65,6 +65,7 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
       seccompProfile: { type: 'RuntimeDefault' },
       sysctls: lowPorts(facts),
     }),
+    priorityClassName,
     terminationGracePeriodSeconds: gracePeriodSeconds(facts),
     containers: [container(facts, settings)],
     volumes: volumes(facts, settings),
