@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, WORKER_VERSION_ENV } from '../worker/messages.js'
+import { heapFlags } from './sizing.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 import type { Fork } from './worker-pool.js'
 
@@ -51,10 +52,10 @@ export function workerFork(
   deadlines: WorkerDeadlines = WORKER_DEADLINES,
 ): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const execArgv = [...WORKER_FLAGS, ...nodeOptions]
   // What the operator has set stays.
   const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
-  return (headBytes) => {
+  return (headBytes, workers) => {
+    const execArgv = [...WORKER_FLAGS, ...heapFlags(workers), ...nodeOptions]
     cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
     const process = cluster.fork({
       [HEAD_BYTES_ENV]: String(headBytes + HEAD_ROOM_BYTES),

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { cpuQuota, type SizeOptions, workerCount } from './sizing.js'
+import { cpuQuota, heapFlags, type SizeOptions, workerCount } from './sizing.js'
 
 const NO_WISH: SizeOptions = { workers: null, tier: null, planned: null }
 
@@ -66,4 +66,21 @@ test('no quota, an unlimited one and a machine without cgroups answer null', (t)
     'sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
   }
   assert.equal(cpuQuota(rootWith(t, first)), null)
+})
+
+const MIB = 1024 ** 2
+
+test('the heaps of all workers together take two thirds of the memory limit', () => {
+  const setting = { constrained: 2048 * MIB, total: 16_384 * MIB, nodeOptions: '' }
+  assert.deepEqual(heapFlags(2, setting), ['--max-old-space-size=665'])
+  assert.deepEqual(heapFlags(8, setting), ['--max-old-space-size=166'])
+  assert.deepEqual(heapFlags(8, { ...setting, constrained: 256 * MIB }), ['--max-old-space-size=64'])
+})
+
+test('without a memory limit, or with a heap that the operator has set, V8 decides', () => {
+  const setting = { constrained: 2048 * MIB, total: 16_384 * MIB, nodeOptions: '' }
+  assert.deepEqual(heapFlags(2, { ...setting, constrained: 0 }), [])
+  assert.deepEqual(heapFlags(2, { ...setting, constrained: 2 ** 63 }), [])
+  assert.deepEqual(heapFlags(2, { ...setting, nodeOptions: '--no-warnings --max-old-space-size=900' }), [])
+  assert.deepEqual(heapFlags(2, { ...setting, nodeOptions: '--max_old_space_size=900' }), [])
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** A size of installation: that many CPUs, that many workers. */
@@ -35,6 +35,45 @@ export function workerCount(options: SizeOptions, machine: Machine): number {
 /** This machine. `root` is where `/proc` and `/sys` are. */
 export function thisMachine(root = '/'): Machine {
   return { quotaCpus: cpuQuota(root), parallelism: availableParallelism() }
+}
+
+/** What the heaps of all workers may take of the memory of a container; buffers, code and the supervisor need the rest. */
+export const HEAP_SHARE = 0.65
+
+/** A worker starts and serves with less, but collects garbage most of the time. */
+const LEAST_HEAP_MIB = 64
+
+/** How much memory and what settings a process has. */
+export interface MemorySetting {
+  /** Bytes that the cgroup grants; 0 or more than the machine has: no limit. */
+  readonly constrained: number
+  readonly total: number
+  /** `NODE_OPTIONS`, which the workers inherit. */
+  readonly nodeOptions: string
+}
+
+/**
+ * The option that bounds the heap of each of that many workers, none where no memory limit holds or the operator has set
+ * one. V8 by itself takes half of the limit for each heap, so that two workers outgrow their container and the kernel kills
+ * one of them in place of its garbage being collected.
+ */
+export function heapFlags(
+  workers: number,
+  setting: MemorySetting = memoryOfThisProcess(),
+): readonly string[] {
+  const { constrained, total, nodeOptions } = setting
+  const isLimited = constrained > 0 && constrained < total
+  if (!isLimited || /--max[-_]old[-_]space[-_]size/.test(nodeOptions)) return []
+  const heapMib = Math.floor((constrained * HEAP_SHARE) / 1024 ** 2 / Math.max(1, workers))
+  return [`--max-old-space-size=${Math.max(LEAST_HEAP_MIB, heapMib)}`]
+}
+
+function memoryOfThisProcess(): MemorySetting {
+  return {
+    constrained: process.constrainedMemory(),
+    total: totalmem(),
+    nodeOptions: process.env['NODE_OPTIONS'] ?? '',
+  }
 }
 
 /**

@@ -13,8 +13,8 @@ import { watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
-/** Makes a worker process; `headBytes` is the largest request head its native parser has to take. */
-export type Fork = (headBytes: number) => WorkerHandle
+/** Makes a worker process, one of `workers`; `headBytes` is the largest request head its native parser has to take. */
+export type Fork = (headBytes: number, workers: number) => WorkerHandle
 
 /** What a pool needs. */
 export interface PoolOptions {
@@ -41,6 +41,7 @@ export class WorkerPool {
   /** Of slots that a smaller number of workers has removed: a larger one goes on counting from there. */
   readonly #restarts = new Map<number, number>()
   #slots: WorkerSlot[] = []
+  #count = 0
   #current: Assignment | null = null
   #headBytes = 0
   #outages: readonly TargetOutage[] = []
@@ -203,6 +204,7 @@ export class WorkerPool {
   }
 
   #grow(count: number): void {
+    this.#count = count
     while (this.#slots.length < count && !this.#isEnding) {
       const slot = new WorkerSlot(this.#slots.length + 1, {
         seat: (worker) => this.#seat(worker),
@@ -232,7 +234,7 @@ export class WorkerPool {
   }
 
   #fork(headBytes: number): WorkerHandle {
-    const handle = this.#options.fork(headBytes)
+    const handle = this.#options.fork(headBytes, this.#count)
     handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
     void handle.setOutages(this.#outages)
     this.#live.add(handle)

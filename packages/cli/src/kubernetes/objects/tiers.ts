@@ -1,4 +1,4 @@
-import type { Tier } from '@sluice/gateway'
+import { HEAP_SHARE, type Tier } from '@sluice/gateway'
 
 /** What a container may use, as Kubernetes writes it. */
 export interface Resources {
@@ -13,9 +13,6 @@ export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memo
   W4: { cpus: 4, memoryMib: 4096 },
   W8: { cpus: 8, memoryMib: 8192 },
 }
-
-/** What the heaps of all workers may take of a pod's memory; buffers, code and the supervisor need the rest. */
-export const HEAP_SHARE = 0.65
 
 /** As much as it may use is reserved for it, so that a pod is never the first to be evicted or throttled. */
 export function tierResources(tier: Tier): Resources {
