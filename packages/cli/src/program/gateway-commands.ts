@@ -7,6 +7,7 @@ export function addGatewayCommands(program: Command): void {
   addDeploy(program)
   addDiff(program)
   addStatus(program)
+  addHealth(program)
   addRoutes(program)
   addUpstream(program)
   addCache(program)
@@ -44,6 +45,15 @@ function addStatus(program: Command): void {
     runs(async () => (await import('../commands/status.js')).status),
   )
   withExample(status, 'gw status --watch')
+}
+
+function addHealth(program: Command): void {
+  const health = program
+    .command('health')
+    .description('exit with 0 when the gateway serves and does not drain; the health check of containers')
+    .option('--alive', 'only whether it answers: also before it serves, and while it drains')
+    .action(runs(async () => (await import('../commands/health.js')).health))
+  withExample(health, 'gw health', 'gw health --alive --server https://127.0.0.1:9901')
 }
 
 function addRoutes(program: Command): void {
