@@ -5,6 +5,7 @@ import { installElasticsearch } from './elasticsearch/install.mjs'
 import { elasticsearchHome } from './elasticsearch/place.mjs'
 import { h2spec } from './h2spec/folder.mjs'
 import { helm } from './helm/folder.mjs'
+import { containerObstacle, imageBase, installImageBase } from './image/base-folder.mjs'
 import { isolatedVm } from './isolated-vm/folder.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
@@ -12,7 +13,8 @@ import { wss4j } from './wss4j/folder.mjs'
  * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
  * packages and the commands in them; a program that is no package is installed by its row, which answers with what
  * went wrong or null, and is found by the tests through the variables in `environment`. A row with `isInstalled` takes
- * too long for every machine: it is installed when it is asked for by name.
+ * too long for every machine: it is installed when it is asked for by name. A row with an `obstacle` is for some machines
+ * only: on others nothing is missing, and its tests say why they skip.
  */
 export const services = [
   {
@@ -93,6 +95,15 @@ export const services = [
     install: () => helm.install(),
     environment: () => ({ SLUICE_HELM: join(helm.path, 'helm') }),
   },
+  {
+    name: 'containers',
+    usedFor: 'the test of the image',
+    obstacle: containerObstacle,
+    commands: ['podman', 'runc', 'debootstrap', 'npm'],
+    debianPackages: ['podman', 'runc', 'debootstrap'],
+    install: installImageBase,
+    environment: () => ({ SLUICE_IMAGE_BASE: imageBase.path }),
+  },
 ]
 
 /** A package that is named and there already stays as it is. */
@@ -107,12 +118,22 @@ export function provideServices(named = []) {
   const wanted = services.filter(({ name, isInstalled }) => isInstalled?.() !== false || named.includes(name))
   // One by one: a package that a machine's sources do not have must not keep it from the others.
   for (const service of wanted) {
-    if (lacksCommands(service) && canInstall()) installPackages(service.debianPackages)
+    if (obstacleTo(service) === null && lacksCommands(service) && canInstall())
+      installPackages(service.debianPackages)
   }
   return wanted.map(provide).filter((problem) => problem !== null)
 }
 
+/** Asked once, and kept for the tests. */
+function obstacleTo({ name, obstacle }) {
+  const variable = `SLUICE_NO_${name.toUpperCase()}`
+  if (obstacle === undefined) return null
+  process.env[variable] ??= obstacle() ?? ''
+  return process.env[variable] === '' ? null : process.env[variable]
+}
+
 function provide(service) {
+  if (obstacleTo(service) !== null) return null
   const subject = `${service.name} is missing (${service.usedFor})`
   if (lacksCommands(service)) return `${subject}; ${remedyFor(service)}`
   const problem = service.install?.() ?? null

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FetchedFolder } from '../fetched-folder.mjs'
+import { isolatedVm } from '../isolated-vm/folder.mjs'
+
+const SCRIPT = fileURLToPath(new URL('make-base.sh', import.meta.url))
+/** What a container is made of: namespaces in which file systems can be mounted. */
+const NAMESPACES = ['--mount', '--pid', '--ipc', '--uts', '--fork', 'mount', '-t', 'tmpfs', 'none', '/mnt']
+
+/** The folder with the base that the image is built on in tests, because they reach no registry of images. */
+export const imageBase = new FetchedFolder({
+  name: 'image-base',
+  list: SCRIPT,
+  what: 'a Debian with Node.js 22 for containers (290 MB on disk)',
+  command: () => [SCRIPT, join(isolatedVm.path, `node_modules/node-linux-${process.arch}/bin/node`)],
+})
+
+/** Makes sure that it is there, with the Node.js that goes into it. Answers with what went wrong, or null. */
+export function installImageBase() {
+  return isolatedVm.install() ?? imageBase.install()
+}
+
+/** Why this machine can run no containers whatever is installed on it, or null. */
+export function containerObstacle() {
+  if (process.platform !== 'linux') return 'containers need Linux'
+  if (process.getuid() !== 0) return 'containers of the tests need root; run npm test as root'
+  const { status, stderr, error } = spawnSync('unshare', NAMESPACES, { encoding: 'utf8' })
+  if (status !== 0) return `this machine allows no containers (${error?.message ?? stderr.trim()})`
+  return controlGroupObstacle()
+}
+
+/** Version 1 has a folder for each controller, version 2 one for all. */
+function controlGroupObstacle() {
+  const name = `sluice-probe-${process.pid}`
+  const reasons = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].map((mount) => {
+    try {
+      mkdirSync(join(mount, name))
+      rmdirSync(join(mount, name))
+      return null
+    } catch (error) {
+      return error.message
+    }
+  })
+  return reasons.includes(null) ? null : `this machine allows no containers (${reasons[1]})`
+}
