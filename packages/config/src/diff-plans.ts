@@ -20,6 +20,7 @@ export type PlanPart =
   | 'overload'
   | 'state'
   | 'cache'
+  | 'kubernetes'
   | 'plugin'
   | 'reference'
 
@@ -135,6 +136,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('overload', '', same(plan.overload))
   if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })
   if (plan.cache !== null) add('cache', '', { value: plan.cache, shown: shown.cache })
+  if (plan.kubernetes !== undefined) add('kubernetes', '', same(plan.kubernetes))
   for (const { name, version, digest } of plan.plugins) add('plugin', name, same({ version, digest }))
   return parts
 }

@@ -1,3 +1,4 @@
+import type { KubernetesPlan, ServicePlan } from './plan-kubernetes.js'
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
 import type { DrainPlan, MetricsPlan, OverloadPlan } from './plan-overload.js'
 import type { PluginPlan } from './plan-plugin.js'
@@ -5,6 +6,7 @@ import type { CachePlan, StatePlan } from './plan-state.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
+export type * from './plan-kubernetes.js'
 export type * from './plan-log.js'
 export type * from './plan-overload.js'
 export type * from './plan-plugin.js'
@@ -38,6 +40,8 @@ export interface Plan {
   readonly state: StatePlan | null
   /** Null: policies keep values in the memory of the gateway. */
   readonly cache: CachePlan | null
+  /** Absent: the cluster that the gateway runs in, if it does. */
+  readonly kubernetes?: KubernetesPlan
   /** In the order of the document. */
   readonly plugins: readonly PluginPlan[]
 }
@@ -245,6 +249,8 @@ export interface TargetPlan {
   readonly url: string
   /** The service whose hosts and ports are asked for; null: the host of the URL. */
   readonly srv: string | null
+  /** The Kubernetes Service whose pods are meant; absent: the host of the URL. */
+  readonly service?: ServicePlan
   readonly weight: number
   readonly role: TargetRole
   /** Level of a failover target: the lower one is used first. */

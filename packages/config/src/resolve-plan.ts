@@ -1,5 +1,5 @@
 import { isFlaw } from './flaw.js'
-import { parseTargetUrl } from './grammar/url.js'
+import { parseTarget } from './grammar/target.js'
 import type { ConfigBundle, Plan, TargetPlan } from './plan.js'
 import { fillText, mapTexts } from './plan-text.js'
 
@@ -20,7 +20,8 @@ export function resolvePlan({ plan, values }: ConfigBundle): Plan {
 
 /** A URL that came from a reference may have a slash at its end. */
 function withOrigin(target: TargetPlan): TargetPlan {
-  const origin = parseTargetUrl(target.url)
-  if (isFlaw(origin)) throw new Error('a target of the plan is not the URL of a target')
-  return { ...target, url: origin }
+  const address = parseTarget(target.url)
+  if (isFlaw(address)) throw new Error('a target of the plan is not the URL of a target')
+  const { origin, ...service } = address
+  return { ...service, ...target, url: origin }
 }

@@ -81,6 +81,7 @@ const FILES: Readonly<Record<string, string>> = {
   'client-cert.pem': SAMPLE_CERTIFICATE,
   'client-key.pem': SAMPLE_KEY,
   'not-pem.txt': 'hello\n',
+  'kubeconfig.yaml': 'clusters: []\n',
   'secret.txt': 'hidden-in-a-file\n',
   'big.txt': 'x'.repeat(65 * 1024),
 }

@@ -3,6 +3,7 @@ import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
+import { countText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { confirm } from './drain.js'
 
@@ -72,18 +73,19 @@ function healthOf(upstream: AnswerPart): object {
 
 function rowsOf(upstream: AnswerPart): Cell[][] {
   return upstream.parts('targets').map((target) => {
-    const { drained, health, workers, problem } = target.part('state').value as {
+    const { drained, health, workers, problem, endpoints } = target.part('state').value as {
       readonly drained: boolean
       readonly health: string
       readonly workers: Readonly<Record<string, number>>
       readonly problem: string | null
+      readonly endpoints?: number
     }
     const seen = Object.entries(workers).map(([state, count]) => `${count} ${state}`)
     return [
       upstream.text('name'),
       target.text('url'),
       drained ? 'yes' : 'no',
-      health,
+      endpoints === undefined ? health : countText(endpoints, 'pod'),
       seen.join(', '),
       problem ?? '',
     ]

@@ -5,9 +5,11 @@ import { type Flaw, isFlaw } from '../flaw.js'
 import type { HashKey, RequestMatch } from '../plan.js'
 import { parseAddress } from './address.js'
 import { parseHost, parseHostPattern } from './host.js'
+import { parseServiceAddress } from './kubernetes-service.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
-import { parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl, parseTargetUrl } from './url.js'
+import { parseTarget } from './target.js'
+import { parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl } from './url.js'
 
 /** The rules of one kind of text. */
 export interface Grammar {
@@ -35,7 +37,8 @@ export const GRAMMARS = {
   'host-pattern': grammarOf('a host such as api.example.com or *.example.com', parseHostPattern),
   'host-rewrite': grammarOf('keep, upstream or a host such as api.example.com', parseHostRewrite),
   'ip-range': grammarOf('an address range such as 10.0.0.0/8', readIpRange),
-  'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTargetUrl),
+  'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTarget),
+  'kubernetes-service': grammarOf('a Service such as k8s://orders.default:8080', parseServiceAddress),
   'dns-name': grammarOf('the name of a service such as _http._tcp.orders.example', readDnsName),
   'dns-server': grammarOf('the address of a name server such as 10.0.0.2:53', readDnsServer),
   'proxy-url': grammarOf('the URL of a proxy such as http://10.0.0.9:3128', parseProxyUrl),

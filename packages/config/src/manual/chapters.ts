@@ -84,6 +84,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'cache',
     text: 'Where the policy `cache` keeps values for several gateways: [its server](cache-server.md), [the policy](caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
   },
+  {
+    at: 'kubernetes',
+    text: 'Needed only for a gateway outside of the cluster. See [upstreams](upstreams.md#services-of-kubernetes).',
+  },
 ]
 
 /** Locations with the same keys as another one, where they are described. */

@@ -1,5 +1,5 @@
 import { parseDuration } from '@sluice/core'
-import type { DrainPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
+import type { DrainPlan, KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
@@ -31,8 +31,13 @@ export function planOf(document: Document, taken: TakenTexts, plugins: readonly 
     overload: overloadPlan(document.overload),
     state: document.state === undefined ? null : statePlan(document.state),
     cache: document.cache === undefined ? null : cachePlan(document.cache),
+    ...(document.kubernetes === undefined ? {} : { kubernetes: kubernetesPlan(document.kubernetes) }),
     plugins,
   }
+}
+
+function kubernetesPlan({ kubeconfig, context }: NonNullable<Document['kubernetes']>): KubernetesPlan {
+  return { kubeconfig, context: context ?? null }
 }
 
 function metricsPlan({ enabled, address }: Document['metrics']): MetricsPlan {

@@ -1,6 +1,7 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
 import { isFlaw } from '../flaw.js'
-import { parseTargetUrl } from '../grammar/url.js'
+import { parseServiceAddress } from '../grammar/kubernetes-service.js'
+import { parseTarget } from '../grammar/target.js'
 import type {
   ProxyPlan,
   ResolvePlan,
@@ -52,14 +53,18 @@ export function timeoutsPlan(timeouts: UpstreamDocument['timeouts']): TimeoutsPl
   }
 }
 
-const PLAIN_TARGET = { srv: undefined, weight: 1, role: 'primary', priority: 1 } as const
+const PLAIN_TARGET = { srv: undefined, service: undefined, weight: 1, role: 'primary', priority: 1 } as const
 
 /** A URL that holds a reference stays as written; resolvePlan makes an origin of it. */
 function targetPlan(target: UpstreamDocument['targets'][number]): TargetPlan {
   const written = typeof target === 'string' ? { ...PLAIN_TARGET, url: target } : target
   const { url, srv = null, weight, role, priority } = written
-  const origin = parseTargetUrl(url)
-  return { url: isFlaw(origin) ? url : origin, srv, weight, role, priority }
+  const address = parseTarget(url)
+  const own = written.service === undefined ? undefined : parseServiceAddress(written.service)
+  const { origin, service } = isFlaw(address) ? { origin: url, service: undefined } : address
+  const followed = own === undefined || isFlaw(own) ? service : own
+  const plan = { url: origin, srv, weight, role, priority }
+  return followed === undefined ? plan : { ...plan, service: followed }
 }
 
 function proxyPlan(proxy: UpstreamDocument['proxy']): ProxyPlan | null {

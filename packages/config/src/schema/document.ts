@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
 import { duration, integer, mapOf, name, object, text } from './build.js'
 import { cacheSchema } from './cache.js'
+import { kubernetesSchema } from './kubernetes.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
@@ -130,6 +131,7 @@ export const documentSchema = object(
     ),
     state: Type.Optional(stateSchema),
     cache: Type.Optional(cacheSchema),
+    kubernetes: Type.Optional(kubernetesSchema),
     drain,
     overload,
   },

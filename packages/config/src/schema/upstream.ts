@@ -4,7 +4,8 @@ import { breakerSchema, healthSchema, outlierSchema, whenAllDownSchema } from '.
 import { canarySchema, mirrorSchema, stickySchema } from './upstream-shares.js'
 
 const url = text('target-url', {
-  description: '`http://host:port` or `https://host:port`, without a path.',
+  description:
+    '`http://host:port` or `https://host:port`, without a path; or `k8s://service.namespace:port`, the pods of a Kubernetes Service.',
 })
 
 const target = object(
@@ -14,6 +15,12 @@ const target = object(
       text('dns-name', {
         description:
           'Asks the name servers for the hosts and ports of this service (SRV), such as `_http._tcp.orders.example`; `url` still says the scheme, and the name for Host and TLS. Needs `resolve`.',
+      }),
+    ),
+    service: Type.Optional(
+      text('kubernetes-service', {
+        description:
+          'Sends to the ready pods of this Service, such as `k8s://orders.default:8443`; `url` still says the scheme, and the name for Host and TLS. The port is that of the pods, or its name in the Service. A target `k8s://orders.default:8080` is short for this with `url: http://orders.default:8080`.',
       }),
     ),
     weight: integer(0, 1000, { default: 1, description: 'Share of the requests; 0 sends none.' }),

@@ -18,6 +18,12 @@ export function checkPlacesFile(inspection: Inspection, file: string, path: Docu
   checkFile(inspection, { file, path, flawOf })
 }
 
+/** A kubeconfig must be there, and name a cluster; what else it has to say is found where it is used. */
+export function checkKubeconfig(inspection: Inspection, file: string, path: DocumentPath): void {
+  const flawOf = () => (inspection.readFile(file).includes('clusters') ? null : 'is not a kubeconfig')
+  checkFile(inspection, { file, path, flawOf })
+}
+
 interface NamedFile {
   readonly file: string
   readonly path: DocumentPath

@@ -3,6 +3,7 @@ import { type DocumentPath, isMapping } from '../document-path.js'
 import { checkBodyPaths } from './body-path-check.js'
 import { checkConflicts } from './conflict-check.js'
 import type { Inspection } from './inspection.js'
+import { checkKubernetes } from './kubernetes-check.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
@@ -26,6 +27,7 @@ export function inspect(inspection: Inspection): void {
   checkLog(inspection)
   checkLogPrivacy(inspection)
   checkState(inspection)
+  checkKubernetes(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(inspection)
   checkShadows(inspection)

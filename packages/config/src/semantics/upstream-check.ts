@@ -1,7 +1,8 @@
 import { parseDuration, parseRatio } from '@sluice/core'
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
-import { parseTargetUrl } from '../grammar/url.js'
+import { isServiceAddress } from '../grammar/kubernetes-service.js'
+import { parseTarget } from '../grammar/target.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
@@ -20,6 +21,7 @@ export function checkUpstreams(inspection: Inspection): void {
     checkHttp2(inspection, upstream, path)
     checkProxy(inspection, upstream, path)
     checkResolve(inspection, upstream, path)
+    checkServices(inspection, upstream, path)
     checkOutlier(inspection, upstream, path)
     checkStatuses(inspection, upstream, path)
   }
@@ -39,8 +41,9 @@ function checkTargets(
   }
   const seen = new Set<string>()
   for (const [target, at] of origins.entries(targets, place)) {
-    const origin = parseTargetUrl(typeof target === 'string' ? target : target.url)
-    if (isFlaw(origin)) continue
+    const address = parseTarget(typeof target === 'string' ? target : target.url)
+    if (isFlaw(address)) continue
+    const { origin } = address
     if (seen.has(origin)) {
       report.add({
         path: at,
@@ -174,6 +177,32 @@ function checkResolve({ report, origins }: Inspection, upstream: UpstreamDocumen
   if (parseDuration(resolve.minTtl) <= parseDuration(resolve.maxTtl)) return
   const message = 'minTtl is longer than maxTtl'
   report.add({ path: [...at, 'minTtl'], message, remedy: 'write a shorter one' })
+}
+
+/** The pods of a Service are reached at their addresses, and found in one way. */
+function checkServices(
+  { report, origins }: Inspection,
+  upstream: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  if (!report.isSound([...path, 'targets'])) return
+  for (const [target, at] of origins.entries(upstream.targets, [...path, 'targets'])) {
+    const { url, srv, service } = typeof target === 'string' ? { url: target } : target
+    const isShort = isServiceAddress(url)
+    if (!isShort && service === undefined) continue
+    if (isShort && service !== undefined) {
+      const message = 'url names a Service, and so does service'
+      report.add({ path: [...at, 'service'], at: 'key', message, remedy: 'keep one of them' })
+    }
+    if (srv !== undefined) {
+      const message = 'srv has no effect on the pods of a Service'
+      report.add({ path: [...at, 'srv'], at: 'key', message, remedy: 'remove srv' })
+    }
+    if (upstream.proxy !== undefined) {
+      const message = 'the pods of a Service are not reached through a proxy'
+      report.add({ path: at, message, remedy: 'remove proxy, or write the target as a URL' })
+    }
+  }
 }
 
 /** Of few targets a small share is none. */

@@ -5,6 +5,7 @@ import { Discovery } from '../data-plane/upstream/discovery.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import { EjectionPool } from '../data-plane/upstream/state/ejection.js'
 import { type Report, Upstream } from '../data-plane/upstream/upstream.js'
+import { KnownServices } from '../kubernetes/known-services.js'
 import type { Closer, SharedTable } from './shared-table.js'
 import { targetFactory } from './targets.js'
 import { readTls } from './upstream-tls.js'
@@ -40,12 +41,14 @@ export function compileUpstreams(
 function createUpstream(plan: UpstreamPlan, tls: TlsOptions, source: UpstreamSource): Upstream {
   const pool = new EjectionPool(plan.outlier?.maxEjected ?? 0)
   const create = targetFactory(plan, tls, { ...source, pool })
-  const targets = plan.targets.map((target) => create(target, null))
+  const hasServices = plan.targets.some(({ service }) => service !== undefined)
+  // Nobody knows a pod before the supervisor has said what the Service has.
+  const first = plan.targets.map((target) => (target.service === undefined ? create(target, null) : null))
+  const targets = first.filter((target) => target !== null)
   const upstream = new Upstream(plan, targets, { report: source.report, pool })
-  const { resolve } = plan
-  if (resolve !== null) {
-    const { lookup } = source.network
-    upstream.follow(new Discovery({ plan, resolve, lookup, create }, upstream))
+  if (plan.resolve !== null || hasServices) {
+    const { lookup, services = new KnownServices() } = source.network
+    upstream.follow(new Discovery({ plan, lookup, services, first, create }, upstream))
   }
   return upstream
 }

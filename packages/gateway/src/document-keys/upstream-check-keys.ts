@@ -34,6 +34,7 @@ async function checked(t: TestContext, health: object, answer: RequestListener):
     publish: async () => void changes.push(seen.length),
     drained: { read: () => [], save: () => {} },
     log: createOperationLog({ write: () => {} }),
+    serviceOf: () => null,
   })
   t.after(() => states.close())
   states.serve(resolvePlan(loadOrThrow(JSON.stringify(document), new Map())))

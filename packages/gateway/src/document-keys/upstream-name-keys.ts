@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { systemNetwork } from '../data-plane/upstream/network.js'
+import { KnownServices } from '../kubernetes/known-services.js'
 import { until } from '../testing/gateway.js'
 import { NameServer } from '../testing/name-server.js'
 import { bodies, type Effect, named, serve } from './testing.js'
@@ -17,7 +19,7 @@ async function questionsWith(t: TestContext, ttl: number, often: object, rarely:
   return servers[1]!.asked
 }
 
-/** What `resolve` and `srv` do. */
+/** What `resolve`, `srv` and `service` do. */
 export const nameKeys: Readonly<Record<string, Effect>> = {
   'resolve.servers': async (t) => {
     const { port } = await named(t, 'here')
@@ -34,6 +36,24 @@ export const nameKeys: Readonly<Record<string, Effect>> = {
   'resolve.maxTtl': async (t) => {
     const often = { minTtl: '100ms', maxTtl: '100ms' }
     assert.equal(await questionsWith(t, 3600, often, { minTtl: '100ms', maxTtl: '1h' }), 1)
+  },
+  'targets.service': async (t) => {
+    const [one, other] = [await named(t, 'one'), await named(t, 'other')]
+    const services = new KnownServices()
+    const network = { ...systemNetwork(), services }
+    const targets = [{ url: 'http://orders.test', service: 'k8s://orders.default:http' }]
+    const { url, plane } = await serve(t, { upstream: { targets }, network })
+    assert.equal((await fetch(url)).status, 503)
+    const have = (...ports: number[]): void => {
+      const endpoints = ports.map((port) => ({ address: '127.0.0.1', port }))
+      plane.setTargets({ outages: [], services: [{ key: 'default/orders:http', endpoints }] })
+    }
+    have(one.port, other.port)
+    assert.deepEqual((await bodies(url, 2)).sort(), ['one', 'other'])
+    have(other.port)
+    assert.deepEqual(await bodies(url, 2), ['other', 'other'])
+    have()
+    assert.equal((await fetch(url)).status, 503)
   },
   'targets.srv': async (t) => {
     const { port } = await named(t, 'here')

@@ -1,6 +1,7 @@
 import type { ConfigBundle, Plan } from '@sluice/config'
 import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/admin-endpoint.js'
 import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
+import type { Services } from '../kubernetes/services.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type Objection, rollOut } from './rollout.js'
@@ -12,6 +13,7 @@ export interface FleetOptions {
   readonly ports: ListenerPorts
   readonly admin: AdminEndpoint
   readonly metrics: MetricsEndpoint
+  readonly services: Services
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
   /** The plan with the values of its references. */
@@ -49,24 +51,25 @@ export class Fleet {
     return objections
   }
 
-  /** The addresses of this process: both can be had, or neither is opened. */
+  /** What this process does itself, its addresses and watches: all of it can be had, or none is begun. */
   async #prepareOwn(plan: Plan): Promise<AdminPreparation> {
-    const { admin, metrics } = this.#options
-    const first = await admin.prepare(plan.admin)
-    if (!first.ok) return first
-    const second = await metrics.prepare(plan.metrics.address)
-    if (!second.ok) {
-      await first.prepared.discard()
-      return second
+    const { admin, metrics, services } = this.#options
+    const all: PreparedAdmin[] = []
+    const discard = async () => void (await Promise.all(all.map((one) => one.discard())))
+    for (const prepare of [
+      () => admin.prepare(plan.admin),
+      () => metrics.prepare(plan.metrics.address),
+      () => services.prepare(plan),
+    ]) {
+      const preparation = await prepare()
+      if (!preparation.ok) {
+        await discard()
+        return preparation
+      }
+      all.push(preparation.prepared)
     }
-    const both = [first.prepared, second.prepared]
-    return {
-      ok: true,
-      prepared: {
-        activate: async () => void (await Promise.all(both.map((one) => one.activate()))),
-        discard: async () => void (await Promise.all(both.map((one) => one.discard()))),
-      },
-    }
+    const activate = async () => void (await Promise.all(all.map((one) => one.activate())))
+    return { ok: true, prepared: { activate, discard } }
   }
 
   /** Has the workers serve the bundle, all or none. */

@@ -47,6 +47,10 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_target_healthy:
     'Whether the health checks of the gateway find the target healthy; 1 while they know nothing yet.',
   gw_upstream_health_checks_total: 'Health checks of the target, by result.',
+  gw_service_endpoints: 'Pods of a Kubernetes Service that get requests, by service.',
+  gw_service_stale_seconds:
+    'For how long the API server has not been heard of the Service; what was known then holds. 0: it is heard.',
+  gw_service_watch_failures_total: 'How often the API server could not be asked about the Service.',
   gw_upstream_breaker_openings_total: 'How often the circuit breaker of the target opened.',
   gw_upstream_ejections_total: 'How often the target was ejected as an outlier.',
 }

@@ -5,6 +5,7 @@ import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
 import { MetricsEndpoint } from '../admin/metrics-endpoint.js'
+import { Services } from '../kubernetes/services.js'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
@@ -61,6 +62,7 @@ export class Supervisor implements AdminBackend {
   readonly #memory: LastingMemory
   readonly limits: LimitCounters
   readonly #targets: TargetStates
+  readonly #services: Services
   readonly #deployment: Deployment
   readonly #changes = new Changes()
   readonly #startedAt = new Date()
@@ -93,9 +95,11 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
+    this.#services = new Services({ publish: (known) => this.#pool.setServices(known), log })
     this.#targets = new TargetStates({
       publish: (outages) => this.#pool.setOutages(outages),
       drained: seams.drainedFile,
+      serviceOf: (service) => this.#services.of(service),
       log,
     })
     const fleet = new Fleet({
@@ -103,6 +107,7 @@ export class Supervisor implements AdminBackend {
       ports: this.#ports,
       admin: this.#admin,
       metrics: this.#metrics,
+      services: this.#services,
       size: seams.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
@@ -249,7 +254,8 @@ export class Supervisor implements AdminBackend {
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
     const shared = memorySamples(this.#memory)
-    return [...own, ...logSamples(this.logIdentity()), ...this.#targets.samples(), ...shared, ...merged]
+    const targets = [...this.#targets.samples(), ...this.#services.samples()]
+    return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
   }
 
   async metrics(): Promise<string | null> {
@@ -314,6 +320,7 @@ export class Supervisor implements AdminBackend {
   async #close(code: number): Promise<void> {
     this.#deployment.close()
     this.#targets.close()
+    this.#services.close()
     if (this.#isStarted) notifyParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())

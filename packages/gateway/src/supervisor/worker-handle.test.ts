@@ -48,7 +48,7 @@ test('a spare is not asked for numbers, which it would never answer; a seated wo
 test('a worker knows which targets are out of service before it is given anything to serve', async () => {
   const outages = [{ upstream: 'up', target: 'http://a:1', isDrained: true, isHealthy: true }]
   const { process, worker } = handle()
-  const known = worker.setOutages(outages)
+  const known = worker.setTargets({ outages, services: [] })
   worker.seat(1)
   process.say({ kind: 'hello' })
   void worker.prepare(ASSIGNMENT)
@@ -57,7 +57,7 @@ test('a worker knows which targets are out of service before it is given anythin
     ['seat', 'targets', 'prepare'],
   )
   await known
-  const changed = worker.setOutages([])
+  const changed = worker.setTargets({ outages: [], services: [] })
   const question = process.heard.at(-1)
   assert.ok(question?.kind === 'targets' && question.outages.length === 0)
   process.say({ kind: 'targets', id: question.id })

@@ -1,13 +1,14 @@
 import type { LogIdentity } from '@sluice/core'
 import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
-import type {
-  Answer,
-  FromWorker,
-  HeartbeatMessage,
-  ResponsesQuestion,
-  TargetOutage,
-  ToWorker,
+import {
+  type Answer,
+  type FromWorker,
+  type HeartbeatMessage,
+  NO_TARGET_FACTS,
+  type ResponsesQuestion,
+  type TargetFacts,
+  type ToWorker,
 } from '../worker/messages.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 
@@ -95,7 +96,7 @@ export class WorkerHandle implements Participant {
   /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
   readonly #questions = new Map<number, (answer: Answer) => void>()
   #lastId = 0
-  #outages: readonly TargetOutage[] = []
+  #targets = NO_TARGET_FACTS
   #lastSeenMono = performance.now()
   /** What code of a plugin it was about to run while it prepares; null when it is not. */
   #doing: string | null = null
@@ -130,17 +131,17 @@ export class WorkerHandle implements Participant {
     this.worker = worker
     if (!this.#isUp) return
     this.#send({ kind: 'seat', worker })
-    if (this.#outages.length > 0) void this.#askOutages()
+    if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
   }
 
   /** Resolves when the worker has taken it over, or did not answer in time. It knows it before it serves. */
-  async setOutages(outages: readonly TargetOutage[]): Promise<void> {
-    this.#outages = outages
-    if (this.#isUp && this.worker !== 0) await this.#askOutages()
+  async setTargets(targets: TargetFacts): Promise<void> {
+    this.#targets = targets
+    if (this.#isUp && this.worker !== 0) await this.#askTargets()
   }
 
-  #askOutages(): Promise<Answer> {
-    return this.#ask({ kind: 'targets', outages: this.#outages }, this.#deadlines.samplesMs)
+  #askTargets(): Promise<Answer> {
+    return this.#ask({ kind: 'targets', ...this.#targets }, this.#deadlines.samplesMs)
   }
 
   /** Null: it did not answer in time, and does what it was asked to when it can. A spare keeps no responses. */

@@ -1,10 +1,16 @@
 import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import type { KnownService } from '../kubernetes/known-services.js'
 import type { SharedMemory } from '../state/shared-memory.js'
 import { answerCalls } from '../state/state-calls.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
-import type { ResponsesQuestion, TargetOutage } from '../worker/messages.js'
+import {
+  NO_TARGET_FACTS,
+  type ResponsesQuestion,
+  type TargetFacts,
+  type TargetOutage,
+} from '../worker/messages.js'
 import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
@@ -44,7 +50,7 @@ export class WorkerPool {
   #count = 0
   #current: Assignment | null = null
   #headBytes = 0
-  #outages: readonly TargetOutage[] = []
+  #targets = NO_TARGET_FACTS
   #isOpen = true
   #isEnding = false
 
@@ -192,9 +198,18 @@ export class WorkerPool {
   }
 
   /** Has all workers know which targets are out of service, also those that start later. */
-  async setOutages(outages: readonly TargetOutage[]): Promise<void> {
-    this.#outages = outages
-    await Promise.all([...this.#live].map((handle) => handle.setOutages(outages)))
+  setOutages(outages: readonly TargetOutage[]): Promise<void> {
+    return this.#setTargets({ ...this.#targets, outages })
+  }
+
+  /** Has all workers know the pods of Services, also those that start later. */
+  setServices(services: readonly KnownService[]): Promise<void> {
+    return this.#setTargets({ ...this.#targets, services })
+  }
+
+  async #setTargets(targets: TargetFacts): Promise<void> {
+    this.#targets = targets
+    await Promise.all([...this.#live].map((handle) => handle.setTargets(targets)))
   }
 
   #endSlots(): void {
@@ -236,7 +251,7 @@ export class WorkerPool {
   #fork(headBytes: number): WorkerHandle {
     const handle = this.#options.fork(headBytes, this.#count)
     handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
-    void handle.setOutages(this.#outages)
+    void handle.setTargets(this.#targets)
     this.#live.add(handle)
     void handle.exited.then(() => {
       this.#live.delete(handle)

@@ -35,7 +35,7 @@ import { affordableConnections, descriptorLimit, divideDescriptors } from './des
 import { GatewayGate } from './gateway-gate.js'
 import { KnownOutages } from './known-outages.js'
 import { keyOf, settingsOf } from './listener-settings.js'
-import type { TargetOutage } from './messages.js'
+import type { TargetFacts } from './messages.js'
 import { WorkerResponses } from './stored-responses.js'
 import { WorkerLog } from './worker-log.js'
 
@@ -90,7 +90,6 @@ class WorkerDataPlane implements DataPlane {
   readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
   readonly #memory: StateStore
-  /** What policies keep of responses. */
   readonly responses: WorkerResponses
   readonly #network: Network
   readonly #log: WorkerLog
@@ -302,7 +301,8 @@ class WorkerDataPlane implements DataPlane {
     this.#admission.onLoopDelay(lateMs)
   }
 
-  setOutages(outages: readonly TargetOutage[]): void {
+  setTargets({ outages, services }: TargetFacts): void {
+    this.#network.services?.set(services)
     this.#outages.set(outages)
     for (const upstream of this.#upstreams()) this.#outages.applyTo(upstream)
   }

@@ -1,7 +1,7 @@
 import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity, PurgeScope, StoredResponseFacts } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
-import type { TargetOutage } from './messages.js'
+import type { TargetFacts } from './messages.js'
 
 /**
  * What serves traffic in one worker. The worker process owns one and drives it from the supervisor's messages; tests
@@ -21,8 +21,8 @@ export interface DataPlane {
   setReady(isReady: boolean): void
   /** Takes a delay of the event loop, ms; called some 50 times a second. */
   onLoopDelay(lateMs: number): void
-  /** The targets that are out of service from now on; all others are in it. */
-  setOutages(outages: readonly TargetOutage[]): void
+  /** Which targets are out of service from now on, all others being in it, and which pods Services have. */
+  setTargets(targets: TargetFacts): void
   /** What policies keep of responses. */
   readonly responses: KeptResponses
   samples(): Sample[]

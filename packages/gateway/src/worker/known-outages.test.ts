@@ -46,11 +46,11 @@ test('what is out of service is passed over, for a failover target too, until no
   }
   const gateway = await startGateway(t, { upstreams: [upstream] })
   assert.equal(await ask(gateway.url), 'first')
-  gateway.plane.setOutages([outage(first, 'unhealthy')])
+  gateway.plane.setTargets({ outages: [outage(first, 'unhealthy')], services: [] })
   assert.equal(await ask(gateway.url), 'second')
-  gateway.plane.setOutages([outage(first, 'unhealthy'), outage(second, 'drained')])
+  gateway.plane.setTargets({ outages: [outage(first, 'unhealthy'), outage(second, 'drained')], services: [] })
   assert.equal(await ask(gateway.url), 'GW_UPSTREAM_UNAVAILABLE 7')
-  gateway.plane.setOutages([])
+  gateway.plane.setTargets({ outages: [], services: [] })
   assert.equal(await ask(gateway.url), 'first')
 })
 
@@ -60,18 +60,18 @@ test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one n
   const gateway = await startGateway(t, { upstreams: [upstream] })
   const answers = async () =>
     new Set([await ask(gateway.url), await ask(gateway.url), await ask(gateway.url)])
-  gateway.plane.setOutages([outage(a, 'unhealthy')])
+  gateway.plane.setTargets({ outages: [outage(a, 'unhealthy')], services: [] })
   assert.deepEqual(await answers(), new Set(['b']))
-  gateway.plane.setOutages([outage(a, 'unhealthy'), outage(b, 'drained')])
+  gateway.plane.setTargets({ outages: [outage(a, 'unhealthy'), outage(b, 'drained')], services: [] })
   assert.deepEqual(await answers(), new Set(['a']))
-  gateway.plane.setOutages([outage(a, 'drained'), outage(b, 'drained')])
+  gateway.plane.setTargets({ outages: [outage(a, 'drained'), outage(b, 'drained')], services: [] })
   assert.deepEqual(await answers(), new Set(['GW_UPSTREAM_UNAVAILABLE 1']))
 })
 
 test('an upstream that comes with a reload knows what was said before, and those of other names do not', async (t) => {
   const [a, b] = [await named(t, 'a'), await named(t, 'b')]
   const gateway = await startGateway(t, { upstreams: [{ urls: [a.url] }] })
-  gateway.plane.setOutages([outage(b, 'drained'), outage(a, 'drained', 'other')])
+  gateway.plane.setTargets({ outages: [outage(b, 'drained'), outage(a, 'drained', 'other')], services: [] })
   assert.equal(await ask(gateway.url), 'a')
   await gateway.reload({ upstreams: [{ urls: [b.url, a.url] }] })
   assert.deepEqual([await ask(gateway.url), await ask(gateway.url)], ['a', 'a'])

@@ -1,5 +1,6 @@
 import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity, PurgeScope, StoredResponseFacts } from '@sluice/core'
+import type { KnownService } from '../kubernetes/known-services.js'
 import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
 
@@ -17,7 +18,7 @@ import type { Sample } from '../telemetry/sample.js'
  *                                     ◄── heartbeat, every 500 ms
  *     beat                            ──► heartbeat, at once
  *     samples                         ──► samples
- *     targets(outages)                ──► targets
+ *     targets(outages, services)      ──► targets
  *     responses(what)                 ──► responses
  *                                     ◄── state(calls), a question of the worker
  *     state(results)                  ──►
@@ -54,12 +55,22 @@ export interface PrepareMessage {
 /** What is asked about the responses that a worker keeps. */
 export type ResponsesQuestion = { readonly purge: PurgeScope } | { readonly key: string }
 
-/** All targets that are out of service for every worker; takes the place of what was sent before. */
-export interface TargetsMessage {
+/** What the supervisor knows of targets; takes the place of what was sent before. */
+export interface TargetsMessage extends TargetFacts {
   readonly kind: 'targets'
   readonly id: number
-  readonly outages: readonly TargetOutage[]
 }
+
+/** What holds of targets in every worker. */
+export interface TargetFacts {
+  /** All that are out of service. */
+  readonly outages: readonly TargetOutage[]
+  /** All Services of Kubernetes that targets stand for. */
+  readonly services: readonly KnownService[]
+}
+
+/** Nothing is known of any target. */
+export const NO_TARGET_FACTS: TargetFacts = { outages: [], services: [] }
 
 /** A target that is drained, unhealthy or both. */
 export interface TargetOutage {

@@ -21,7 +21,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     },
     setReady: () => {},
     onLoopDelay: () => {},
-    setOutages: () => {},
+    setTargets: () => {},
     samples: () => [],
     logIdentity: () => EMPTY_LOG,
     drain: async () => 0,

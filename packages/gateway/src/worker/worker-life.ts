@@ -138,7 +138,7 @@ export class WorkerLife {
         say({ kind: 'samples', id: message.id, samples: this.#samples(plane) })
         break
       case 'targets':
-        plane.setOutages(message.outages)
+        plane.setTargets(message)
         say({ kind: 'targets', id: message.id })
         break
       case 'responses': {

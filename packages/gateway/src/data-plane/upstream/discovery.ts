@@ -1,6 +1,7 @@
 import { promises } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ResolvePlan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import type { KnownServices } from '../../kubernetes/known-services.js'
 import { type Endpoint, EndpointFinder, type Endpoints, keyOf } from './endpoints.js'
 import type { Target } from './target.js'
 
@@ -14,25 +15,29 @@ const DRAIN_MS = 250
 
 export interface DiscoveryOptions {
   readonly plan: UpstreamPlan
-  readonly resolve: ResolvePlan
   /** Asks the system for names that are not in the DNS. */
   readonly lookup: LookupFunction
+  /** Where the pods of Kubernetes Services are found. */
+  readonly services: KnownServices
+  /** The target of each target of the plan, until more is known; null: none. */
+  readonly first: readonly (Target | null)[]
   create(target: TargetPlan, endpoint: Endpoint): Target
 }
 
 /** Whose targets are followed. */
 export interface Followed {
-  readonly targets: readonly Target[]
   setTargets(targets: readonly Target[]): void
 }
 
 /**
  * Keeps the targets of an upstream at the addresses that their names have. Until the first answer there is one target a
  * name, whose connections ask the system; a name that is not answered for keeps the addresses that it had. An address
- * that is gone gets no more requests, and its connections are closed after the last one.
+ * that is gone gets no more requests, and its connections are closed after the last one. The pods of a Service are those
+ * that the supervisor knows; without any there is no target.
  */
 export class Discovery {
   readonly #watches: NameWatch[]
+  readonly #stops: (() => void)[]
   readonly #followed: Followed
   /** The targets of each target of the plan. */
   readonly #groups: Map<string, Target>[]
@@ -40,15 +45,26 @@ export class Discovery {
   readonly #create: DiscoveryOptions['create']
   readonly #draining = new Map<Target, NodeJS.Timeout>()
 
-  constructor({ plan, resolve, lookup, create }: DiscoveryOptions, followed: Followed) {
+  constructor({ plan, lookup, services, first, create }: DiscoveryOptions, followed: Followed) {
     this.#plan = plan
     this.#create = create
     this.#followed = followed
-    this.#groups = followed.targets.map((target) => new Map([['', target]]))
+    this.#groups = first.map((target) => new Map(target === null ? [] : [['', target]]))
+    this.#watches = this.#watchNames(lookup)
+    this.#stops = plan.targets.flatMap(({ service }, i) =>
+      service === undefined
+        ? []
+        : [services.follow(service, (pods) => this.#replace(i, pods.map(endpointOf)))],
+    )
+  }
+
+  #watchNames(lookup: LookupFunction): NameWatch[] {
+    const { resolve, targets } = this.#plan
+    if (resolve === null) return []
     const resolver = new promises.Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES })
     if (resolve.servers.length > 0) resolver.setServers(resolve.servers)
     const finder = new EndpointFinder(resolver, lookup)
-    this.#watches = plan.targets.flatMap((target, i) => {
+    return targets.flatMap((target, i) => {
       const find = questionOf(target, finder)
       return find === null ? [] : [new NameWatch(find, resolve, (list) => this.#replace(i, list))]
     })
@@ -61,6 +77,7 @@ export class Discovery {
 
   stop(): void {
     for (const watch of this.#watches) watch.stop()
+    for (const stop of this.#stops) stop()
     for (const target of this.#draining.keys()) this.#close(target)
   }
 
@@ -98,10 +115,16 @@ export class Discovery {
   }
 }
 
+/** The pods of a Service are alike. */
+function endpointOf({ address, port }: Pick<Endpoint, 'address' | 'port'>): Endpoint {
+  return { address, port, priority: 0, weight: 1 }
+}
+
 type Find = () => Promise<Endpoints>
 
-/** Null: the target is an address already. */
-function questionOf({ url, srv }: TargetPlan, finder: EndpointFinder): Find | null {
+/** Null: the target is an address already, or a Service. */
+function questionOf({ url, srv, service }: TargetPlan, finder: EndpointFinder): Find | null {
+  if (service !== undefined) return null
   if (srv !== null) return () => finder.findService(srv)
   const host = new URL(url).hostname
   return host.startsWith('[') || isIP(host) !== 0 ? null : () => finder.findHost(host)

@@ -1,4 +1,5 @@
-import type { Plan, UpstreamPlan } from '@sluice/config'
+import type { Plan, ServicePlan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import type { ServiceStatus } from '../../kubernetes/watched-service.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
@@ -13,11 +14,13 @@ export interface TargetStatus {
   readonly origin: string
   /** `unchecked`: there are no health checks; `unknown`: none has ended yet, and it counts as healthy. */
   readonly health: Health | 'unchecked'
-  /** Why the last check failed. */
+  /** Why the last check failed, or the pods of a Service are not known. */
   readonly problem: string | null
   /** ISO 8601. */
   readonly checkedAt: string | null
   readonly drained: boolean
+  /** Of a Service of Kubernetes: how many pods get requests; absent: the target is none. */
+  readonly endpoints?: number
 }
 
 /** Targets that are taken out of service, or back. */
@@ -36,6 +39,8 @@ export interface TargetStatesSeams {
   /** Where those that are drained outlive the supervisor. */
   readonly drained: Pick<DrainedFile, 'read' | 'save'>
   readonly log: OperationLog
+  /** What is known of a Service; null: nothing. */
+  readonly serviceOf: (service: ServicePlan) => ServiceStatus | null
 }
 
 interface KnownTarget {
@@ -44,6 +49,8 @@ interface KnownTarget {
   /** As the document names it. */
   readonly url: string
   isDrained: boolean
+  /** Whose pods it stands for; null: for none. */
+  service: ServicePlan | null
   checked: CheckedTarget | null
   /** What the check was made of. */
   settings: string
@@ -70,8 +77,8 @@ export class TargetStates {
   serve(plan: Plan): void {
     const targets = new Map<string, KnownTarget>()
     for (const upstream of plan.upstreams) {
-      for (const { url } of upstream.targets) {
-        const target = this.#targetOf(upstream, url)
+      for (const plan of upstream.targets) {
+        const target = this.#targetOf(upstream, plan)
         targets.set(keyOf(target), target)
       }
     }
@@ -82,13 +89,17 @@ export class TargetStates {
     void this.#publish()
   }
 
-  #targetOf(upstream: UpstreamPlan, url: string): KnownTarget {
+  #targetOf(upstream: UpstreamPlan, { url, service: named }: TargetPlan): KnownTarget {
+    const service = named ?? null
     const origin = new URL(url).origin
     const name = { upstream: upstream.name, origin }
     const isDrained = this.#wasDrained.has(keyOf(name))
-    const fresh: KnownTarget = { ...name, url, isDrained, checked: null, settings: '' }
+    const fresh: KnownTarget = { ...name, url, isDrained, service, checked: null, settings: '' }
     const target = this.#targets.get(keyOf(name)) ?? fresh
-    const { health, tls, http2, proxy } = upstream
+    target.service = service
+    const { tls, http2, proxy } = upstream
+    // Whether a pod gets requests is for its readiness probe to say.
+    const health = service === null ? upstream.health : null
     const settings = JSON.stringify([health, tls, http2, proxy])
     if (target.settings === settings) return target
     target.settings = settings
@@ -107,13 +118,19 @@ export class TargetStates {
   /** The targets of an upstream in the order of its plan. */
   of(upstream: string): readonly TargetStatus[] {
     const own = [...this.#targets.values()].filter((target) => target.upstream === upstream)
-    return own.map(({ origin, isDrained, checked }) => ({
+    return own.map((target) => this.#statusOf(target))
+  }
+
+  #statusOf({ origin, isDrained, checked, service }: KnownTarget): TargetStatus {
+    const known = service === null ? null : this.#seams.serviceOf(service)
+    return {
       origin,
       health: checked?.health ?? 'unchecked',
-      problem: checked?.problem ?? null,
+      problem: checked?.problem ?? known?.problem ?? null,
       checkedAt: checked?.checkedAt?.toISOString() ?? null,
       drained: isDrained,
-    }))
+      ...(service === null ? {} : { endpoints: known?.endpoints.length ?? 0 }),
+    }
   }
 
   /** Resolves when the workers know it. False: there is no such upstream or target. */

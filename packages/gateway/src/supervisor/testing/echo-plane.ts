@@ -83,7 +83,7 @@ export class EchoPlane implements DataPlane {
 
   onLoopDelay(): void {}
 
-  setOutages(): void {}
+  setTargets(): void {}
 
   samples(): Sample[] {
     return [

@@ -1,0 +1,8 @@
+import { checkKubeconfig } from './file-check.js'
+import type { Inspection } from './inspection.js'
+
+/** The kubeconfig is there. */
+export function checkKubernetes(inspection: Inspection): void {
+  const file = inspection.document.kubernetes?.kubeconfig
+  if (file !== undefined) checkKubeconfig(inspection, file, ['kubernetes', 'kubeconfig'])
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endpointsOf, MAX_SERVICE_ENDPOINTS, readSlice } from './endpoint-slices.js'
+
+const SERVICE = { name: 'orders', namespace: 'default', port: '8080' }
+
+function slice(addresses: readonly string[], more: object = {}) {
+  const endpoints = addresses.map((address) => ({ addresses: [address] }))
+  const ports = [{ name: 'http', port: 8080 }]
+  return readSlice({ metadata: { name: 'a' }, addressType: 'IPv4', ports, endpoints, ...more })!
+}
+
+function addressesOf(...slices: ReturnType<typeof slice>[]): string[] {
+  return endpointsOf(SERVICE, slices).endpoints.map(({ address }) => address)
+}
+
+test('conditions that are not said are those of a pod that is ready', () => {
+  assert.deepEqual(addressesOf(slice(['10.0.0.1'])), ['10.0.0.1'])
+})
+
+test('a slice cannot send requests to what listens beside the gateway', () => {
+  const forbidden = ['127.0.0.1', '0.0.0.0', '169.254.169.254', '224.0.0.1', 'localhost', 'evil.test', '']
+  assert.deepEqual(addressesOf(slice([...forbidden, '10.0.0.1'])), ['10.0.0.1'])
+  const forbidden6 = ['::1', '::', 'fe80::1', 'ff02::1', '::ffff:127.0.0.1']
+  assert.deepEqual(addressesOf(slice([...forbidden6, 'fd00::1'], { addressType: 'IPv6' })), ['fd00::1'])
+})
+
+test('each pod of a service with both families counts once', () => {
+  assert.deepEqual(addressesOf(slice(['fd00::1'], { addressType: 'IPv6' }), slice(['10.0.0.1'])), [
+    '10.0.0.1',
+  ])
+})
+
+test('names of hosts are no slice of pods', () => {
+  assert.equal(readSlice({ metadata: { name: 'a' }, addressType: 'FQDN', endpoints: [] }), null)
+  for (const value of [null, 3, 'x', [], {}, { metadata: null }]) assert.equal(readSlice(value), null)
+})
+
+test('a slice of any shape is read without harm', () => {
+  for (const endpoints of [
+    null,
+    {},
+    [null],
+    [{ addresses: 3 }],
+    [{ addresses: [null, {}] }],
+    [{ conditions: 1 }],
+  ])
+    assert.deepEqual(addressesOf(slice([], { endpoints })), [])
+  assert.deepEqual(addressesOf(slice(['10.0.0.1'], { ports: [{ port: '8080' }, null, { port: 1.5 }] })), [])
+})
+
+test('a port that the pods do not have is named, with those that they have', () => {
+  const { problem } = endpointsOf({ ...SERVICE, port: '80' }, [slice(['10.0.0.1'])])
+  assert.equal(problem, 'no pod of the Service orders in namespace default has port 80; there is 8080 (http)')
+  const none = endpointsOf(SERVICE, []).problem
+  assert.equal(none, 'the Service orders in namespace default has no pods, or there is no such Service')
+})
+
+test('no more pods are used than there is room for', () => {
+  const many = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+  assert.equal(addressesOf(slice(many)).length, MAX_SERVICE_ENDPOINTS)
+})

@@ -1,0 +1,144 @@
+import { BlockList, isIP } from 'node:net'
+import type { ServicePlan } from '@sluice/config'
+
+/** What is used of an EndpointSlice (discovery.k8s.io/v1). */
+export interface EndpointSlice {
+  readonly name: string
+  readonly ports: readonly SlicePort[]
+  readonly endpoints: readonly SliceEndpoint[]
+}
+
+interface SlicePort {
+  readonly name: string
+  readonly port: number
+}
+
+interface SliceEndpoint {
+  readonly addresses: readonly string[]
+  readonly isReady: boolean
+  readonly isServing: boolean
+  readonly isTerminating: boolean
+}
+
+/** A pod that may be sent requests. */
+export interface ServiceEndpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** The pods of a Service that are used. */
+export interface ServiceAnswer {
+  readonly endpoints: readonly ServiceEndpoint[]
+  /** Why there are none; null when there are some. */
+  readonly problem: string | null
+}
+
+/** Of one Service; a cluster has more in rare cases, and they are not used. */
+export const MAX_SERVICE_ENDPOINTS = 256
+
+/** Addresses that no pod has: whoever writes an EndpointSlice must not reach what listens beside the gateway. */
+const FORBIDDEN = forbiddenAddresses()
+
+/** Reads one of the items of a list, or the object of an event; null when it is no EndpointSlice with addresses. */
+export function readSlice(value: unknown): EndpointSlice | null {
+  const { metadata, addressType, ports, endpoints } = partOf(value)
+  const name = partOf(metadata)['name']
+  if (typeof name !== 'string' || (addressType !== 'IPv4' && addressType !== 'IPv6')) return null
+  return {
+    name,
+    ports: listOf(ports).flatMap((port) => {
+      const { name: portName, port: number, protocol } = partOf(port)
+      const isUsed = Number.isInteger(number) && (protocol ?? 'TCP') === 'TCP'
+      return isUsed ? [{ name: typeof portName === 'string' ? portName : '', port: number as number }] : []
+    }),
+    endpoints: listOf(endpoints).map(readEndpoint),
+  }
+}
+
+/** What is not said is so as the API's documentation has it: ready, serving like ready, not terminating. */
+function readEndpoint(value: unknown): SliceEndpoint {
+  const { addresses, conditions } = partOf(value)
+  const { ready, serving, terminating } = partOf(conditions)
+  return {
+    addresses: listOf(addresses).filter((address) => typeof address === 'string'),
+    isReady: ready !== false,
+    isServing: (serving ?? ready) !== false,
+    isTerminating: terminating === true,
+  }
+}
+
+/**
+ * The pods that a Service has at one of its ports: those that are ready, and while there are none those that are ending and
+ * still serve. IPv4 where there is any, because a Service with both has each pod twice.
+ */
+export function endpointsOf(
+  { namespace, name, port }: ServicePlan,
+  slices: Iterable<EndpointSlice>,
+): ServiceAnswer {
+  const ready = new Map<string, ServiceEndpoint>()
+  const ending = new Map<string, ServiceEndpoint>()
+  const ports = new Set<string>()
+  for (const slice of slices) {
+    for (const each of slice.ports)
+      ports.add(each.name === '' ? `${each.port}` : `${each.port} (${each.name})`)
+    const number = slice.ports.find((each) => each.name === port || String(each.port) === port)?.port
+    if (number === undefined) continue
+    for (const endpoint of slice.endpoints) addTo(endpoint.isReady ? ready : ending, endpoint, number)
+  }
+  const endpoints = oneFamily([...(ready.size > 0 ? ready : ending).values()])
+  if (endpoints.length > 0) return { endpoints: endpoints.slice(0, MAX_SERVICE_ENDPOINTS), problem: null }
+  const service = `${name} in namespace ${namespace}`
+  if (ports.size === 0) return none(`the Service ${service} has no pods, or there is no such Service`)
+  const names = [...ports].join(', ')
+  const hasPort = [...ports].some(
+    (text) => text === port || text.startsWith(`${port} `) || text.endsWith(`(${port})`),
+  )
+  return none(
+    hasPort
+      ? `no pod of the Service ${service} is ready`
+      : `no pod of the Service ${service} has port ${port}; there is ${names}`,
+  )
+}
+
+function none(problem: string): ServiceAnswer {
+  return { endpoints: [], problem }
+}
+
+/** All addresses of an endpoint are the same pod: its first one is used. */
+function addTo(found: Map<string, ServiceEndpoint>, endpoint: SliceEndpoint, port: number): void {
+  const [address] = endpoint.addresses
+  const isUsed = endpoint.isReady || (endpoint.isServing && endpoint.isTerminating)
+  if (address === undefined || !isUsed || !isPodAddress(address)) return
+  found.set(`${address} ${port}`, { address, port })
+}
+
+function oneFamily(endpoints: readonly ServiceEndpoint[]): ServiceEndpoint[] {
+  const v4 = endpoints.filter(({ address }) => isIP(address) === 4)
+  const chosen = v4.length > 0 ? v4 : [...endpoints]
+  return chosen.sort((a, b) => (`${a.address} ${a.port}` < `${b.address} ${b.port}` ? -1 : 1))
+}
+
+function isPodAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !FORBIDDEN[4].check(address, 'ipv4')
+  return family === 6 && !FORBIDDEN[6].check(address, 'ipv6')
+}
+
+/** As the API server itself forbids them to endpoints: unspecified, loopback, link-local, multicast. */
+function forbiddenAddresses(): Readonly<Record<4 | 6, BlockList>> {
+  const [v4, v6] = [new BlockList(), new BlockList()]
+  const nets4 = { '0.0.0.0': 8, '127.0.0.0': 8, '169.254.0.0': 16, '224.0.0.0': 4 }
+  for (const [net, bits] of Object.entries(nets4)) v4.addSubnet(net, bits, 'ipv4')
+  // The last are IPv4 addresses in another notation, which a list of both families would take for all of IPv4.
+  const nets6 = { '::': 128, '::1': 128, 'fe80::': 10, 'ff00::': 8, '::ffff:0:0': 96 }
+  for (const [net, bits] of Object.entries(nets6)) v6.addSubnet(net, bits, 'ipv6')
+  return { 4: v4, 6: v6 }
+}
+
+function partOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js'
+
+/** A program that makes credentials, as the user of a kubeconfig names it (client.authentication.k8s.io/v1). */
+export interface ExecConfig {
+  readonly apiVersion: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What is taken of a kubeconfig. */
+export interface KubeconfigOptions {
+  /** Null: the current one. */
+  readonly context: string | null
+  /** Runs a program for its credentials; absent: a user who needs one is refused. */
+  readonly runExec?: (config: ExecConfig) => Promise<Credentials>
+}
+
+type Part = Readonly<Record<string, unknown>>
+
+const MAX_BYTES = 1024 * 1024
+
+/** Reads how a kubeconfig says that a cluster is reached. @throws AccessError when it does not say so. */
+export async function kubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
+  const root = await readRoot(path)
+  const folder = dirname(resolve(path))
+  const contextName = options.context ?? textAt(root, 'current-context')
+  if (contextName === undefined)
+    throw new AccessError(`${path} has no current-context; name the context that is meant`)
+  const context = entryOf(root, 'contexts', contextName, path)
+  const cluster = entryOf(root, 'clusters', textAt(context, 'cluster') ?? '', path)
+  const user = entryOf(root, 'users', textAt(context, 'user') ?? '', path)
+  const ca = await textOrFile(cluster, 'certificate-authority', folder)
+  const servername = textAt(cluster, 'tls-server-name')
+  return {
+    server: serverOf(cluster, path),
+    ca,
+    ...(servername === undefined ? {} : { servername }),
+    isInsecure: cluster['insecure-skip-tls-verify'] === true,
+    namespace: textAt(context, 'namespace') ?? 'default',
+    credentials: credentialsOf(user, folder, options),
+  }
+}
+
+async function readRoot(path: string): Promise<Part> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error'
+    throw new AccessError(`the kubeconfig ${path} cannot be read (${String(code)})`)
+  }
+  if (text.length > MAX_BYTES)
+    throw new AccessError(`the kubeconfig ${path} is larger than ${MAX_BYTES} bytes`)
+  try {
+    // Of a parser's message the text around the mistake is a part: a token might be in it.
+    return partOf(parse(text, { maxAliasCount: 100 }))
+  } catch {
+    throw new AccessError(`the kubeconfig ${path} is not valid YAML`)
+  }
+}
+
+function serverOf(cluster: Part, path: string): URL {
+  const text = textAt(cluster, 'server') ?? ''
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url !== null && url.protocol === 'https:' && url.username === '') return url
+  throw new AccessError(`the cluster of ${path} has no https server`)
+}
+
+function credentialsOf(
+  user: Part,
+  folder: string,
+  { runExec }: KubeconfigOptions,
+): ClusterAccess['credentials'] {
+  const exec = user['exec']
+  if (exec !== undefined && runExec === undefined)
+    throw new AccessError(
+      'the user of the kubeconfig needs a program for its credentials (exec); give it a token',
+    )
+  if (user['auth-provider'] !== undefined)
+    throw new AccessError(
+      'the user of the kubeconfig has an auth-provider, which Kubernetes has given up; use exec',
+    )
+  if (user['username'] !== undefined)
+    throw new AccessError(
+      'the user of the kubeconfig has a password, which API servers take no more; use a token',
+    )
+  return async () => {
+    if (exec !== undefined) return await runExec!(execOf(partOf(exec)))
+    const tokenFile = textAt(user, 'tokenFile')
+    const token = tokenFile === undefined ? textAt(user, 'token') : await readBeside(folder, tokenFile)
+    const cert = await textOrFile(user, 'client-certificate', folder)
+    const key = await textOrFile(user, 'client-key', folder)
+    return {
+      ...(token === undefined ? {} : { token: token.trim() }),
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    }
+  }
+}
+
+function execOf(exec: Part): ExecConfig {
+  const { args, env } = exec
+  return {
+    apiVersion: textAt(exec, 'apiVersion') ?? '',
+    command: textAt(exec, 'command') ?? '',
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: Object.fromEntries(
+      (Array.isArray(env) ? env : []).map(partOf).map((one) => [String(one['name']), String(one['value'])]),
+    ),
+  }
+}
+
+/** Such as `certificate-authority-data`, base64, or the file that `certificate-authority` names. */
+async function textOrFile(part: Part, key: string, folder: string): Promise<string | undefined> {
+  const data = textAt(part, `${key}-data`)
+  if (data !== undefined) return Buffer.from(data, 'base64').toString()
+  const file = textAt(part, key)
+  return file === undefined ? undefined : await readBeside(folder, file)
+}
+
+async function readBeside(folder: string, file: string): Promise<string> {
+  const path = resolve(folder, file)
+  return readFile(path, 'utf8').catch(() => {
+    throw new AccessError(`${path}, which the kubeconfig names, cannot be read`)
+  })
+}
+
+/** `contexts: [ { name: NAME, context: { … } } ]` */
+function entryOf(root: Part, list: 'contexts' | 'clusters' | 'users', name: string, path: string): Part {
+  const entries = root[list]
+  const found = (Array.isArray(entries) ? entries : []).map(partOf).find((entry) => entry['name'] === name)
+  if (found === undefined) throw new AccessError(`${path} has no '${name}' among its ${list}`)
+  return partOf(found[list.slice(0, -1)])
+}
+
+function partOf(value: unknown): Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Part) : {}
+}
+
+function textAt(part: Part, key: string): string | undefined {
+  const value = part[key]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,18 @@
+/** Cuts what a stream brings into lines. @throws Error when a line is longer than `maxBytes`. */
+export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+  let rest: Buffer[] = []
+  let bytes = 0
+  for await (const piece of stream) {
+    let from = 0
+    for (let end = piece.indexOf(10); end !== -1; end = piece.indexOf(10, from)) {
+      yield Buffer.concat([...rest, piece.subarray(from, end)]).toString()
+      rest = []
+      bytes = 0
+      from = end + 1
+    }
+    if (from === piece.length) continue
+    rest.push(piece.subarray(from))
+    bytes += piece.length - from
+    if (bytes > maxBytes) throw new Error(`a line is longer than ${maxBytes} bytes`)
+  }
+}

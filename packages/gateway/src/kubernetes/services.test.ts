@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Plan } from '@sluice/config'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import { planOf, until } from '../testing/gateway.js'
+import type { KnownService } from './known-services.js'
+import { Services } from './services.js'
+import type { WatchTimes } from './slice-watch.js'
+import { ApiServer, type Misbehave } from './testing/api-server.js'
+
+// The supervisor's side of k8s:// targets, against a server that lists and watches and misbehaves.
+
+const ORDERS = { name: 'orders', namespace: 'default', port: 'http' }
+const TIMES: WatchTimes = {
+  answerMs: 10_000,
+  watchMs: 60_000,
+  overdueMs: 10_000,
+  resyncMs: 600_000,
+  retryMs: 20,
+  maxRetryMs: 100,
+}
+const TARGET = { weight: 1, role: 'primary', priority: 1, srv: null } as const
+
+function plan(...ports: readonly string[]): Plan {
+  const base = planOf({ upstreams: [{ urls: [] }] })
+  const targets = ports.map((port) => ({
+    ...TARGET,
+    url: 'http://orders.default',
+    service: { ...ORDERS, port },
+  }))
+  return { ...base, upstreams: base.upstreams.map((upstream) => ({ ...upstream, targets })) }
+}
+
+interface Followed {
+  readonly services: Services
+  /** What the workers know now. */
+  known(): readonly KnownService[]
+  /** The addresses that they have for port `http`. */
+  addresses(): string
+  problem(): string | null
+}
+
+function services(t: TestContext, api: ApiServer, times: Partial<WatchTimes> = {}): Followed {
+  let known: readonly KnownService[] = []
+  const followed = new Services({
+    publish: async (list) => {
+      known = list
+    },
+    log: createOperationLog({ write: () => {} }),
+    access: async () => api.access,
+    times: { ...TIMES, ...times },
+  })
+  t.after(() => followed.close())
+  return {
+    services: followed,
+    known: () => known,
+    addresses: () => known.flatMap(({ endpoints }) => endpoints.map(({ address }) => address)).join(' '),
+    problem: () => followed.of(ORDERS)?.problem ?? null,
+  }
+}
+
+async function serve(followed: Followed, next: Plan): Promise<void> {
+  const preparation = await followed.services.prepare(next)
+  assert.ok(preparation.ok)
+  await preparation.prepared.activate()
+}
+
+/** A service with one pod that is followed, and its watch open. */
+async function following(t: TestContext, times: Partial<WatchTimes> = {}) {
+  const api = await ApiServer.start(t)
+  api.set('orders-1', [{ address: '10.1.0.1' }])
+  const followed = services(t, api, times)
+  await serve(followed, plan('http'))
+  assert.equal(followed.addresses(), '10.1.0.1')
+  await until(() => api.openWatches === 1)
+  return { api, ...followed, followed }
+}
+
+/** The first answer of a kind is this one, then the server behaves. */
+function once(kind: 'list' | 'watch', how: (...args: Parameters<Misbehave>) => void): Misbehave {
+  let isDone = false
+  return (req, res, isWatch) => {
+    if (isDone || isWatch !== (kind === 'watch')) return false
+    isDone = true
+    how(req, res, isWatch)
+    return true
+  }
+}
+
+test('the pods of a service are known before a rollout goes on, and followed from then on', async (t) => {
+  const { api, known, addresses } = await following(t)
+  assert.deepEqual(known(), [
+    { key: 'default/orders:http', endpoints: [{ address: '10.1.0.1', port: 8080 }] },
+  ])
+  api.set('orders-2', [{ address: '10.1.0.3' }, { address: '10.1.0.2' }])
+  await until(() => addresses() === '10.1.0.1 10.1.0.2 10.1.0.3')
+  api.set('orders-1', [])
+  await until(() => addresses() === '10.1.0.2 10.1.0.3')
+  api.remove('orders-2')
+  await until(() => addresses() === '')
+  assert.equal(api.count('list'), 1)
+  assert.equal(api.asked[0]!.token, 'Bearer secret')
+})
+
+test('pods that end and still serve get requests only while no other is ready', async (t) => {
+  const { api, addresses, problem } = await following(t)
+  const ending = { address: '10.1.0.1', ready: false, serving: true, terminating: true }
+  api.set('orders-1', [ending, { address: '10.1.0.2' }])
+  await until(() => addresses() === '10.1.0.2')
+  api.set('orders-1', [ending, { address: '10.1.0.2', ready: false }])
+  await until(() => addresses() === '10.1.0.1')
+  api.set('orders-1', [{ ...ending, serving: false }])
+  await until(() => addresses() === '')
+  assert.equal(problem(), 'no pod of the Service orders in namespace default is ready')
+})
+
+test('a watch that ends goes on where it was, a bookmark included', async (t) => {
+  const { api, addresses } = await following(t)
+  const version = api.bookmark()
+  api.cut('end')
+  await until(() => api.count('watch') === 2 && api.openWatches === 1)
+  assert.equal(api.asked.at(-1)!.version, version)
+  api.set('orders-1', [{ address: '10.1.0.9' }])
+  await until(() => addresses() === '10.1.0.9')
+  assert.equal(api.count('list'), 1)
+})
+
+const TROUBLES: Readonly<Record<string, (api: ApiServer) => void>> = {
+  'the version is gone (410 in an event)': (api) => api.tell({ type: 'ERROR', object: { code: 410 } }),
+  'another error comes as an event': (api) =>
+    api.tell({ type: 'ERROR', object: { code: 500, message: 'x' } }),
+  'the connection is reset': (api) => api.cut('reset'),
+  'an event is cut short': (api) => {
+    api.tell('{"type":"ADD')
+    api.cut('end')
+  },
+  'it sends garbage': (api) => api.tell('<html>\n'),
+  'an event has no version': (api) => api.tell({ type: 'ADDED', object: {} }),
+  'an event is of no known type': (api) =>
+    api.tell({ type: 'X', object: { addressType: 'IPv4', metadata: { name: 'a', resourceVersion: '1' } } }),
+  'a line never ends': (api) => api.tell('x'.repeat(5 * 1024 * 1024)),
+}
+
+for (const [name, trouble] of Object.entries(TROUBLES)) {
+  test(`everything is listed anew, and known meanwhile, when ${name}`, async (t) => {
+    const { api, addresses, problem } = await following(t)
+    api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
+    trouble(api)
+    await until(() => api.count('list') === 2 && addresses() === '10.1.0.2')
+    await until(() => problem() === null && api.openWatches === 1)
+  })
+}
+
+const REFUSALS: Readonly<Record<string, readonly [Misbehave, RegExp | null]>> = {
+  'answers 410': [once('list', (_, res) => void res.writeHead(410).end('{}')), null],
+  'answers 401': [
+    once('list', (_, res) => void res.writeHead(401).end('{"message":"Unauthorized"}')),
+    /answered 401: Unauthorized/,
+  ],
+  'answers no JSON': [once('list', (_, res) => void res.end('<html>')), /answered 200/],
+  'answers another object': [
+    once('list', (_, res) => void res.end('{"items":{}}')),
+    /no list of EndpointSlices/,
+  ],
+  'resets the connection': [once('list', (_, res) => void res.destroy()), /cannot be reached \(ECONNRESET\)/],
+}
+
+for (const [name, [misbehave, reason]] of Object.entries(REFUSALS)) {
+  test(`a server that ${name} is asked again, and what was known last holds`, async (t) => {
+    const { api, addresses, problem } = await following(t)
+    const problems = new Set<string>()
+    api.misbehave = misbehave
+    api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
+    api.tell({ type: 'ERROR', object: { code: 410 } })
+    await until(() => {
+      if (problem() !== null) problems.add(problem()!)
+      return addresses() === '10.1.0.2'
+    })
+    if (reason !== null) assert.match([...problems].join(), reason)
+  })
+}
+
+test('a server that is silent is given up, and asked again', async (t) => {
+  const api = await ApiServer.start(t)
+  api.misbehave = () => true
+  const followed = services(t, api, { answerMs: 50 })
+  await serve(followed, plan('http'))
+  assert.match(followed.problem() ?? '', /cannot be reached \(no answer within 50 ms\)/)
+  assert.equal(followed.addresses(), '')
+  api.misbehave = () => false
+  api.set('orders-1', [{ address: '10.1.0.1' }])
+  await until(() => followed.addresses() === '10.1.0.1')
+})
+
+test('a watch that the server forgets is given up', async (t) => {
+  const { api } = await following(t, { watchMs: 10, overdueMs: 10, answerMs: 500 })
+  await until(() => api.count('watch') >= 2)
+  assert.ok(api.openWatches <= 1)
+})
+
+test('what no event told is found by listing everything again', async (t) => {
+  const { api, addresses } = await following(t, { resyncMs: 1 })
+  api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
+  api.cut('end')
+  await until(() => addresses() === '10.1.0.2')
+})
+
+test('a server in trouble is asked more and more rarely', async (t) => {
+  const api = await ApiServer.start(t)
+  const moments: number[] = []
+  api.misbehave = (_, res) => {
+    moments.push(performance.now())
+    res.writeHead(500).end()
+    return true
+  }
+  await serve(services(t, api, { retryMs: 40, maxRetryMs: 10_000 }), plan('http'))
+  await until(() => moments.length === 4)
+  // Half of 40, 80 and 160 ms at least.
+  assert.ok(moments[3]! - moments[0]! >= 138)
+})
+
+test('a plan that is discarded is followed no longer, and one that stays is not listed again', async (t) => {
+  const { api, followed, known } = await following(t)
+  const preparation = await followed.services.prepare(plan('http', '8080'))
+  assert.ok(preparation.ok)
+  assert.equal(known().length, 2)
+  await until(() => api.openWatches === 2)
+  await preparation.prepared.discard()
+  await until(() => api.openWatches === 1)
+  await serve(followed, plan('http'))
+  assert.equal(api.count('list'), 2)
+  await serve(followed, plan())
+  await until(() => api.openWatches === 0)
+})
+
+test('a cluster that cannot be found is a reason to refuse the plan', async (t) => {
+  const followed = new Services({ publish: async () => {}, log: createOperationLog({ write: () => {} }) })
+  t.after(() => followed.close())
+  const preparation = await followed.prepare(plan('http'))
+  assert.ok(!preparation.ok)
+  assert.match(preparation.reason, /runs in no Kubernetes cluster; name a kubeconfig/)
+})

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubernetesPlan, Plan, ServicePlan } from '@sluice/config'
+import type { AdminPreparation } from '../admin/admin-endpoint.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
+import { ApiClient } from './api-client.js'
+import { AccessError, type ClusterAccess, inClusterAccess } from './cluster-access.js'
+import { type KnownService, serviceKey } from './known-services.js'
+import { kubeconfigAccess } from './kubeconfig.js'
+import type { WatchTimes } from './slice-watch.js'
+import { type ServiceStatus, WatchedService } from './watched-service.js'
+
+/** How what is known of Services comes to the workers, and how the API server is found. */
+export interface ServicesSeams {
+  /** Takes the place of what was published before. */
+  readonly publish: (services: readonly KnownService[]) => Promise<void>
+  readonly log: OperationLog
+  /** Default: the kubeconfig of the plan, else the cluster that the process runs in. */
+  readonly access?: (plan: KubernetesPlan | undefined) => Promise<ClusterAccess>
+  readonly times?: WatchTimes
+}
+
+/** A rollout waits so long for the first answers; requests to a Service that is not known by then are refused with 503. */
+const FIRST_ANSWER_MS = 3000
+
+/** The watches of one plan. */
+interface Generation {
+  /** What the API server is found by. */
+  readonly settings: string
+  readonly client: ApiClient | null
+  readonly watched: ReadonlyMap<string, WatchedService>
+}
+
+const NOTHING: Generation = { settings: '', client: null, watched: new Map() }
+
+/** The Kubernetes Services that targets of the plan stand for. Each is followed once, whatever the number of workers. */
+export class Services {
+  readonly #seams: ServicesSeams
+  #serving = NOTHING
+  #coming = NOTHING
+
+  constructor(seams: ServicesSeams) {
+    this.#seams = seams
+  }
+
+  /** Follows what a plan names beside what is followed already; it takes part in a rollout as the admin API does. */
+  async prepare(plan: Plan): Promise<AdminPreparation> {
+    const services = servicesOf(plan)
+    const last = this.#serving
+    let next: Generation
+    try {
+      next = services.size === 0 ? NOTHING : await this.#follow(services, plan.kubernetes, last)
+    } catch (error) {
+      if (!(error instanceof AccessError)) throw error
+      return { ok: false, reason: `targets with k8s:// cannot be followed: ${error.message}` }
+    }
+    this.#coming = next
+    const fresh = [...next.watched].filter(([key, one]) => last.watched.get(key) !== one)
+    const answers = fresh.map(([, one]) => one.answered)
+    await Promise.race([Promise.all(answers), sleep(FIRST_ANSWER_MS, undefined, { ref: false })])
+    await this.#publish()
+    return {
+      ok: true,
+      prepared: {
+        activate: async () => {
+          this.#serving = next
+          this.#coming = NOTHING
+          this.#leave(last, next)
+        },
+        discard: async () => {
+          this.#coming = NOTHING
+          this.#leave(next, last)
+        },
+      },
+    }
+  }
+
+  /** What is known of a Service; null: it is not followed. */
+  of(service: ServicePlan): ServiceStatus | null {
+    return this.#serving.watched.get(serviceKey(service))?.status ?? null
+  }
+
+  samples(): Sample[] {
+    return [...this.#serving.watched.values()].flatMap((watched) => {
+      const { service, endpoints, staleMs } = watched.status
+      const labels = label('service', `${service.name}.${service.namespace}:${service.port}`)
+      return [
+        { name: 'gw_service_endpoints', labels, value: endpoints.length },
+        { name: 'gw_service_stale_seconds', labels, value: staleMs / 1000 },
+        { name: 'gw_service_watch_failures_total', labels, value: watched.failures },
+      ]
+    })
+  }
+
+  close(): void {
+    for (const generation of [this.#serving, this.#coming]) this.#leave(generation, NOTHING)
+  }
+
+  async #follow(
+    services: ReadonlyMap<string, ServicePlan>,
+    plan: KubernetesPlan | undefined,
+    last: Generation,
+  ): Promise<Generation> {
+    const settings = JSON.stringify(plan ?? null)
+    const isSame = last.client !== null && last.settings === settings
+    const client = isSame ? last.client : new ApiClient(await this.#access(plan))
+    const { log, times } = this.#seams
+    const seams = {
+      client,
+      log,
+      onChange: () => void this.#publish(),
+      ...(times === undefined ? {} : { times }),
+    }
+    const watched = new Map<string, WatchedService>()
+    for (const [key, service] of services) {
+      const known = isSame ? last.watched.get(key) : undefined
+      watched.set(key, known ?? new WatchedService(service, seams))
+    }
+    return { settings, client, watched }
+  }
+
+  #access(plan: KubernetesPlan | undefined): Promise<ClusterAccess> {
+    if (this.#seams.access !== undefined) return this.#seams.access(plan)
+    return plan === undefined
+      ? inClusterAccess()
+      : kubeconfigAccess(plan.kubeconfig, { context: plan.context })
+  }
+
+  /** Ends what one plan followed and the other does not. */
+  #leave(left: Generation, kept: Generation): void {
+    for (const [key, watched] of left.watched) if (kept.watched.get(key) !== watched) watched.stop()
+    if (left.client !== kept.client) left.client?.close()
+  }
+
+  async #publish(): Promise<void> {
+    const services = new Map<string, KnownService>()
+    for (const { watched } of [this.#serving, this.#coming]) {
+      for (const [key, { status }] of watched) {
+        const { endpoints, problem } = status
+        // What is asked of another API server takes over when that one has answered.
+        if (services.has(key) && endpoints.length === 0 && problem !== null) continue
+        services.set(key, { key, endpoints })
+      }
+    }
+    await this.#seams.publish([...services.values()])
+  }
+}
+
+function servicesOf({ upstreams }: Plan): Map<string, ServicePlan> {
+  const services = upstreams.flatMap(({ targets }) => targets.flatMap(({ service }) => service ?? []))
+  return new Map(services.map((service) => [serviceKey(service), service]))
+}

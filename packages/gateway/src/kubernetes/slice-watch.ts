@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiAnswer, type ApiClient, ApiUnreachable, statusMessage } from './api-client.js'
+import { type EndpointSlice, readSlice } from './endpoint-slices.js'
+import { linesOf } from './lines.js'
+
+/** How patient a watch is. */
+export interface WatchTimes {
+  /** For a list, and for the head of the answer to a watch. */
+  readonly answerMs: number
+  /** How long the API server keeps one watch open. */
+  readonly watchMs: number
+  /** A watch that goes on for longer than the server was asked for is given up after this time. */
+  readonly overdueMs: number
+  /** Everything is listed anew after this time, in case an event was lost. */
+  readonly resyncMs: number
+  /** The wait after a failure, and the most that it grows to by doubling; half of it is random. */
+  readonly retryMs: number
+  readonly maxRetryMs: number
+}
+
+export const WATCH_TIMES: WatchTimes = {
+  answerMs: 10_000,
+  watchMs: 240_000,
+  overdueMs: 15_000,
+  resyncMs: 1_200_000,
+  retryMs: 500,
+  maxRetryMs: 30_000,
+}
+
+/** Who hears of the slices. */
+export interface SliceListener {
+  /** What is known now; after a list, and after each event. */
+  onSlices(slices: Iterable<EndpointSlice>): void
+  /** The API server cannot be asked, and what was known before holds. */
+  onFailure(reason: string): void
+}
+
+/** A list page, and the longest event. */
+const PAGE = 500
+const MAX_SLICES = 1000
+const MAX_EVENT_BYTES = 4 * 1024 * 1024
+
+/** What the API server remembers no more: everything has to be listed anew. */
+class Expired extends Error {}
+
+/**
+ * Follows the EndpointSlices of one Service: a list, then a watch from where the list ended, for as long as it is not
+ * stopped. Whatever goes wrong ends in a new list after a wait ("Efficient detection of changes", Kubernetes API concepts).
+ */
+export class SliceWatch {
+  readonly #client: ApiClient
+  readonly #service: { readonly namespace: string; readonly name: string }
+  readonly #listener: SliceListener
+  readonly #times: WatchTimes
+  readonly #stop = new AbortController()
+  readonly #slices = new Map<string, EndpointSlice>()
+  #version = ''
+  #failures = 0
+
+  constructor(
+    client: ApiClient,
+    service: { readonly namespace: string; readonly name: string },
+    listener: SliceListener,
+    times: WatchTimes = WATCH_TIMES,
+  ) {
+    this.#client = client
+    this.#service = service
+    this.#listener = listener
+    this.#times = times
+    void this.#run()
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        await this.#follow()
+      } catch (error) {
+        if (signal.aborted) return
+        // Asking for the list at once is right, but not when the list itself expires again and again.
+        if (!(error instanceof Expired)) this.#listener.onFailure(reasonOf(error))
+        await this.#pause()
+      }
+    }
+  }
+
+  /** Ends by an exception only, or when it is time for a new list. */
+  async #follow(): Promise<void> {
+    await this.#list()
+    const untilMono = performance.now() + this.#times.resyncMs
+    while (!this.#stop.signal.aborted && performance.now() < untilMono) await this.#watch()
+  }
+
+  async #list(): Promise<void> {
+    const found = new Map<string, EndpointSlice>()
+    let page = ''
+    do {
+      const query = page === '' ? '' : `&continue=${encodeURIComponent(page)}`
+      const answer = await this.#client.send(this.#request(`limit=${PAGE}${query}`))
+      const { items, metadata } = goodBody(answer) as ListBody
+      if (!Array.isArray(items) || typeof metadata?.resourceVersion !== 'string')
+        throw new Error('the answer is no list of EndpointSlices')
+      for (const item of items) {
+        const slice = readSlice(item)
+        if (slice !== null) found.set(slice.name, slice)
+      }
+      this.#version = metadata.resourceVersion
+      page = metadata.continue ?? ''
+    } while (page !== '' && found.size < MAX_SLICES)
+    this.#slices.clear()
+    for (const [name, slice] of found) this.#slices.set(name, slice)
+    this.#listener.onSlices(this.#slices.values())
+  }
+
+  async #watch(): Promise<void> {
+    const { watchMs, overdueMs, answerMs } = this.#times
+    const seconds = Math.ceil((watchMs * (1 + Math.random())) / 2000)
+    const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${encodeURIComponent(this.#version)}`
+    const overdue = new AbortController()
+    const signal = AbortSignal.any([this.#stop.signal, overdue.signal])
+    const timer = setTimeout(() => overdue.abort(), answerMs + watchMs + overdueMs)
+    const startedMono = performance.now()
+    let events = 0
+    try {
+      const response = await this.#client.open({ ...this.#request(query), signal })
+      if (response.statusCode !== 200) {
+        response.destroy()
+        goodBody({ status: response.statusCode ?? 0, body: null })
+      }
+      for await (const line of linesOf(response, MAX_EVENT_BYTES)) {
+        this.#take(line)
+        events++
+        this.#failures = 0
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+    // A server that closes every watch at once would be asked without a pause.
+    if (events === 0 && performance.now() - startedMono < this.#times.retryMs)
+      throw new Error('the watch was closed at once')
+    this.#failures = 0
+  }
+
+  #take(line: string): void {
+    if (line.trim() === '') return
+    const { type, object } = JSON.parse(line) as { type?: unknown; object?: EventObject }
+    if (type === 'ERROR')
+      throw object?.code === 410
+        ? new Expired()
+        : new Error(statusMessage({ status: 0, body: object ?? null }))
+    const version = object?.metadata?.resourceVersion
+    if (typeof version !== 'string') throw new Error('an event has no resourceVersion')
+    if (type !== 'BOOKMARK') this.#change(type, object)
+    this.#version = version
+  }
+
+  #change(type: unknown, object: unknown): void {
+    const slice = readSlice(object)
+    if (slice === null) return
+    const { name } = slice
+    if (type === 'DELETED') this.#slices.delete(name)
+    else if (type !== 'ADDED' && type !== 'MODIFIED')
+      throw new Error(`an event is of type ${String(type).slice(0, 40)}`)
+    else if (this.#slices.has(name) || this.#slices.size < MAX_SLICES) this.#slices.set(name, slice)
+    this.#listener.onSlices(this.#slices.values())
+  }
+
+  async #pause(): Promise<void> {
+    const { retryMs, maxRetryMs } = this.#times
+    const ms = Math.min(maxRetryMs, retryMs * 2 ** Math.min(this.#failures++, 16))
+    await sleep((ms * (1 + Math.random())) / 2, undefined, { signal: this.#stop.signal, ref: false }).catch(
+      () => {},
+    )
+  }
+
+  #request(query: string) {
+    const { namespace, name } = this.#service
+    const selector = encodeURIComponent(`kubernetes.io/service-name=${name}`)
+    return {
+      method: 'GET',
+      path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=${selector}&${query}`,
+      timeoutMs: this.#times.answerMs,
+      signal: this.#stop.signal,
+    } as const
+  }
+}
+
+interface ListBody {
+  readonly items?: unknown
+  readonly metadata?: { readonly resourceVersion?: unknown; readonly continue?: string }
+}
+
+interface EventObject {
+  readonly code?: unknown
+  readonly metadata?: { readonly resourceVersion?: unknown }
+}
+
+function goodBody(answer: ApiAnswer): object {
+  if (answer.status === 410) throw new Expired()
+  if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null) return answer.body
+  throw new Error(`the API server answered ${answer.status}: ${statusMessage(answer)}`)
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'the API server sent what is no JSON'
+  if (error instanceof ApiUnreachable) return `the API server cannot be reached (${error.message})`
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,101 @@
+import type { ServicePlan } from '@sluice/config'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { ApiClient } from './api-client.js'
+import { endpointsOf, type ServiceAnswer, type ServiceEndpoint } from './endpoint-slices.js'
+import { SliceWatch, type WatchTimes } from './slice-watch.js'
+
+/** What is known of the pods of a Service. */
+export interface ServiceStatus {
+  readonly service: ServicePlan
+  readonly endpoints: readonly ServiceEndpoint[]
+  /** Why there are none, or why they may be out of date; null when all is well. */
+  readonly problem: string | null
+  /** For how long the API server has not been heard, ms; 0 while it is. */
+  readonly staleMs: number
+}
+
+/** What a watched service reports to. */
+export interface ServiceSeams {
+  readonly client: ApiClient
+  readonly times?: WatchTimes
+  /** Its endpoints are others now. */
+  readonly onChange: () => void
+  readonly log: OperationLog
+}
+
+const UNKNOWN: ServiceAnswer = { endpoints: [], problem: 'the API server has not answered yet' }
+
+/** One port of a Service, followed for as long as a plan names it. What was known last holds while the API server is away. */
+export class WatchedService {
+  /** Resolves with the first answer of the API server, good or bad. */
+  readonly answered: Promise<void>
+  readonly #service: ServicePlan
+  readonly #seams: ServiceSeams
+  readonly #watch: SliceWatch
+  readonly #startedMono = performance.now()
+  #answer = UNKNOWN
+  /** Why the API server is not heard; null: it is. */
+  #failure: string | null = null
+  #failedMono = 0
+  #settle: () => void = () => {}
+  failures = 0
+
+  constructor(service: ServicePlan, seams: ServiceSeams) {
+    this.#service = service
+    this.#seams = seams
+    this.answered = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    const listener = {
+      onSlices: (slices: Parameters<typeof endpointsOf>[1]) => this.#learn(endpointsOf(service, slices)),
+      onFailure: (reason: string) => this.#fail(reason),
+    }
+    this.#watch = new SliceWatch(seams.client, service, listener, seams.times)
+  }
+
+  get status(): ServiceStatus {
+    const { endpoints, problem } = this.#answer
+    const isUnheard = this.#failure !== null || this.#answer === UNKNOWN
+    const sinceMono = this.#failure === null ? this.#startedMono : this.#failedMono
+    const staleMs = isUnheard ? Math.round(performance.now() - sinceMono) : 0
+    return { service: this.#service, endpoints, problem: this.#failure ?? problem, staleMs }
+  }
+
+  stop(): void {
+    this.#watch.stop()
+    this.#settle()
+  }
+
+  #learn(answer: ServiceAnswer): void {
+    const before = this.#answer
+    this.#answer = answer
+    if (this.#failure !== null) this.#seams.log.info('service.heard', this.#facts())
+    this.#failure = null
+    if (answer.problem !== null && answer.problem !== before.problem)
+      this.#seams.log.warn('service.empty', { ...this.#facts(), reason: answer.problem })
+    if (before === UNKNOWN || textOf(before) !== textOf(answer)) {
+      this.#seams.log.info('service.changed', this.#facts())
+      this.#seams.onChange()
+    }
+    this.#settle()
+  }
+
+  #fail(reason: string): void {
+    this.failures++
+    if (this.#failure === null) {
+      this.#failedMono = performance.now()
+      this.#seams.log.warn('service.unheard', { ...this.#facts(), reason })
+    }
+    this.#failure = reason
+    this.#settle()
+  }
+
+  #facts() {
+    const { name, namespace, port } = this.#service
+    return { service: `${name}.${namespace}:${port}`, endpoints: this.#answer.endpoints.length }
+  }
+}
+
+function textOf({ endpoints }: ServiceAnswer): string {
+  return endpoints.map(({ address, port }) => `${address} ${port}`).join()
+}
