@@ -2,11 +2,14 @@ import {
   type ConfigBundle,
   type DocumentSource,
   formatDiagnostic,
+  isFlaw,
   type LoadResult,
   loadBodyLanguages,
   loadDocument,
+  type PluginPlan,
   readDocumentFile,
   readPlugins,
+  usablePlugins,
 } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from './failure.js'
@@ -48,6 +51,16 @@ async function stdinText(): Promise<string> {
 /** Checks a document with the compiler that the gateway has. Its plugins are imported, each on a thread of its own. */
 export async function checkDocument(source: DocumentSource): Promise<LoadResult> {
   return loadDocument(source, { catalog, plugins: await readPlugins(source, catalog), env: process.env })
+}
+
+/** The plugins that a document names. @throws Failure when one of them cannot be used. */
+export async function readPluginsOf(source: DocumentSource): Promise<readonly PluginPlan[]> {
+  const plugins = await readPlugins(source, catalog)
+  for (const [name, plugin] of plugins) {
+    if (isFlaw(plugin))
+      throw new Failure(EXIT.invalid, `the plugin '${name}': ${plugin.message} (${plugin.remedy})`)
+  }
+  return usablePlugins(plugins)
 }
 
 /** Loads a document; its warnings go to stderr. @throws Failure with every mistake. */

@@ -17,7 +17,7 @@ export { planOf } from './planning/document-plan.js'
 export { spoolDir } from './planning/log-target-plans.js'
 export { importPolicies, type PluginExport } from './plugins/exported-policies.js'
 export { digestOfFiles } from './plugins/package-files.js'
-export { describedCatalog, extendedCatalog, type PluginSet } from './plugins/plugin-set.js'
+export { describedCatalog, extendedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 export { readPlugin, readPlugins } from './plugins/read-plugins.js'
 export { formatReason } from './plugins/reason.js'
 export {

@@ -5,6 +5,7 @@ import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
 import { EXIT, Failure, unreadable } from '../failure.js'
 import { print, printValue } from '../output/output.js'
+import { mistakesOf } from '../plugins/compile-trial.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 import { explanationLines } from './explanation-lines.js'
 
@@ -33,6 +34,8 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
   }
   const body = options.data === undefined ? null : bodyOf(options.data)
   const load = await loadFile(options.config)
+  // What a plugin does is tried on a thread first: compiling must come to an end here.
+  if (load.plan.plugins.length > 0) await mistakesOf(load)
   try {
     return await explainRequest(load, catalog, { method, url, headers, body, clientIp: options.clientIp })
   } catch (error) {

@@ -1,12 +1,18 @@
-import { editorSchema } from '@sluice/config'
+import { describedCatalog, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
+import { readDocument, readPluginsOf } from '../document.js'
 import { EXIT } from '../failure.js'
 import { print, printText } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 
-/** Prints the JSON Schema of documents, with the policies of this version. */
-export async function printSchema({ output }: OutputOptions): Promise<number> {
-  const schema = editorSchema(catalog)
+interface SchemaOptions extends OutputOptions {
+  readonly config?: string
+}
+
+/** Prints the JSON Schema of documents, with the policies of this version and of the plugins of a document. */
+export async function printSchema({ output, config }: SchemaOptions): Promise<number> {
+  const plugins = config === undefined ? [] : await readPluginsOf(await readDocument(config))
+  const schema = editorSchema(describedCatalog(catalog, plugins))
   if (output === 'yaml') printText((await import('yaml')).stringify(schema, { aliasDuplicateObjects: false }))
   else print(JSON.stringify(schema, null, 2))
   return EXIT.ok

@@ -4,8 +4,9 @@ import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 
-/** What compiling the policies of a document with plugins may take. */
-const DEADLINE_MS = 20_000
+/** What a thread may take to start, and what compiling one policy of a plugin may take. */
+const START_MS = 60_000
+const COMPILE_MS = 20_000
 
 /** What the thread says: what it is about to run, or what came of it. */
 export type TrialReport =
@@ -17,11 +18,11 @@ export type TrialReport =
  * The policies of a document that do not compile. Code of plugins is run on a thread: whatever it does, this command ends.
  * @throws Failure naming the plugin that cannot be loaded or hangs.
  */
-export function mistakesOf(bundle: ConfigBundle): Promise<readonly PolicyMistake[]> {
-  return bundle.plan.plugins.length === 0 ? policyMistakes(bundle, catalog) : onThread(bundle)
+export function mistakesOf(bundle: ConfigBundle, deadlineMs = COMPILE_MS): Promise<readonly PolicyMistake[]> {
+  return bundle.plan.plugins.length === 0 ? policyMistakes(bundle, catalog) : onThread(bundle, deadlineMs)
 }
 
-async function onThread(bundle: ConfigBundle): Promise<readonly PolicyMistake[]> {
+async function onThread(bundle: ConfigBundle, deadlineMs: number): Promise<readonly PolicyMistake[]> {
   const thread = new Worker(new URL('./compile-trial-thread.js', import.meta.url), {
     workerData: bundle,
     stdout: true,
@@ -31,10 +32,15 @@ async function onThread(bundle: ConfigBundle): Promise<readonly PolicyMistake[]>
   try {
     return await new Promise<readonly PolicyMistake[]>((resolve, reject) => {
       const fail = (problem: string): void => reject(new Failure(EXIT.invalid, problem))
-      const timer = setTimeout(() => fail(`${doing} takes longer than ${DEADLINE_MS / 1000} s`), DEADLINE_MS)
+      const giveUpAfter = (ms: number): NodeJS.Timeout =>
+        setTimeout(() => fail(`${doing} takes longer than ${ms / 1000} s`), ms)
+      let timer = giveUpAfter(START_MS)
       thread.on('message', (report: TrialReport) => {
-        if ('doing' in report) doing = report.doing
-        else if ('problem' in report) fail(report.problem)
+        if ('doing' in report) {
+          doing = report.doing
+          clearTimeout(timer)
+          timer = giveUpAfter(deadlineMs)
+        } else if ('problem' in report) fail(report.problem)
         else resolve(report.mistakes)
       })
       thread.on('error', (error) => fail(`${doing} failed: ${error.message}`))

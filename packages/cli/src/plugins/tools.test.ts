@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installPackage, policyCode } from '@sluice/config/testing'
-import { gw, origin, scratch, spawnGw, startArgs, until } from '../testing.js'
+import { loadFile } from '../document.js'
+import { gw, type Outcome, origin, scratch, spawnGw, startArgs, until } from '../testing.js'
+import { mistakesOf } from './compile-trial.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../../../examples/plugins/', import.meta.url))
 
@@ -81,6 +83,29 @@ test('gw plugin list says what a document names, and why it cannot be used', asy
   assert.equal(code, 3)
   assert.match(stdout, /good +1\.2\.3 +\^1 +good +ok/)
   assert.match(stdout, /made for version \^9 of the contract/)
+})
+
+test('a policy of a plugin that does not come to an end of compiling is named', async (t) => {
+  const dir = scratch(t)
+  installPackage(dir, { name: 'endless', code: policyCode('endless', 'for (;;);') })
+  const config = join(dir, 'gateway.yaml')
+  const route = 'id: a, match: { path: /a }, respond: { status: 200 }, policies: [{ use: endless }]'
+  writeFileSync(config, `version: 1\nplugins: [endless]\nroutes: [{ ${route} }]\n`)
+  await assert.rejects(
+    mistakesOf(await loadFile(config), 2000),
+    /'endless' of the plugin 'endless' takes longer than 2 s/,
+  )
+})
+
+test('gw schema knows the policies of the plugins of a document', async (t) => {
+  const dir = scratch(t)
+  installPackage(dir, { name: 'good', version: '1.2.3', code: policyCode('good') })
+  const config = join(dir, 'gateway.yaml')
+  writeFileSync(config, 'version: 1\nplugins: [good]\n')
+  const [own, all] = await Promise.all([gw(['schema']), gw(['schema', '-c', config])])
+  const names = ({ stdout }: Outcome): string[] =>
+    JSON.parse(stdout).definitions.policy.properties.use.anyOf[0].enum
+  assert.deepEqual([names(own).includes('good'), names(all).includes('good')], [false, true])
 })
 
 test('the examples serve: one from its tarball, one from a folder beside the document', async (t) => {

@@ -27,6 +27,7 @@ function addSchema(program: Command): void {
   const schema = program
     .command('schema')
     .description('print the JSON Schema of documents, for editors that complete and check as you type')
+    .option('-c, --config <file>', 'with the policies of the plugins of this document')
   withOutput(schema, 'json', 'yaml').action(
     runs(async () => (await import('../commands/schema.js')).printSchema),
   )
