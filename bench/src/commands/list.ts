@@ -1,6 +1,6 @@
 import { ageText, EXIT, printTable, printValue } from '@sluice/cli/kit'
 import type { Suite } from '../model/scenario.js'
-import { comingSuites, suites } from '../suite/suites.js'
+import { suites } from '../suite/suites.js'
 import { loadSeconds } from './load-seconds.js'
 import { namedSuite } from './run.js'
 import { USUAL_RATES } from './run-options.js'
@@ -27,16 +27,11 @@ function allSuites(): Listing {
     const points = cases.reduce((sum, { connections }) => sum + connections.length, 0)
     return { name, description, reproduces, scenarios: cases.length + trials.length, points, seconds }
   })
-  const rows = [
-    ...described.map(({ name, scenarios, points, seconds, description }) => [
-      ...[name, String(scenarios), String(points), ageText(seconds * 1000), description],
-    ]),
-    ...comingSuites.map(({ name, description, needs }) => [
-      ...[name, '-', '-', '-', `not available: needs ${needs} (${description})`],
-    ]),
-  ]
+  const rows = described.map(({ name, scenarios, points, seconds, description }) => [
+    ...[name, String(scenarios), String(points), ageText(seconds * 1000), description],
+  ])
   const headings = ['SUITE', 'SCENARIOS', 'POINTS', 'FULL RUN', 'WHAT IT MEASURES']
-  return [headings, rows, { suites: described, coming: comingSuites }]
+  return [headings, rows, { suites: described }]
 }
 
 function scenariosOf({ name, cases, variants = [], trials }: Suite): Listing {

@@ -1,5 +1,5 @@
 import { ceilingSeconds, LEAD_IN_SECONDS } from '../measure/case-run.js'
-import { peersOf } from '../measure/setup.js'
+import { systemCount } from '../measure/setup.js'
 import type { RunOptions } from '../model/run.js'
 
 type Times = Pick<RunOptions, 'suite' | 'peers' | 'warmUpSeconds' | 'seconds' | 'repetitions'> &
@@ -15,7 +15,7 @@ export function loadSeconds(times: Times): number {
   const ofAll = LEAD_IN_SECONDS + ceilingSeconds(seconds) + groups * coolDownSeconds
   const cases = suite.cases.reduce(
     (sum, { scenario, connections }) =>
-      sum + connections.length * ((1 + peersOf({ scenario, peers }).length) * ofSystem + ofAll),
+      sum + connections.length * (systemCount({ scenario, peers }) * ofSystem + ofAll),
     0,
   )
   return cases + (suite.trials ?? []).length * (warmUpSeconds + seconds)

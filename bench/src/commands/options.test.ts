@@ -83,7 +83,6 @@ test('trials have one load, 60 % where none is named', () => {
 
 const REFUSED: readonly (readonly [suite: string, flags: Partial<Flags>, message: RegExp])[] = [
   ['smok', {}, /^there is no suite 'smok'; did you mean 'smoke'\?/],
-  ['apinizer-cache', {}, /^the suite 'apinizer-cache' is not available: needs the cache component$/],
   ['smoke', { scenario: ['gett'] }, /^the suite 'smoke' has no scenario 'gett'; did you mean 'get'\?$/],
   ['smoke', { scenario: ['g.t*'] }, /has no scenario 'g\.t\*'; gw bench list smoke names them$/],
   ['smoke', { tier: ['W1'] }, /^no scenario is left: those asked for are not of tier W1; see gw bench list/],

@@ -75,7 +75,7 @@ export class CaseRun {
     for (const system of this.#setup.systems) {
       const base = soundSaturation(saturation.get(system.name))
       const rate = Math.round((base?.perSecond.mean ?? 0) * share)
-      if (rate > 0) rates.set(system, rate)
+      if (rate > 0 && system.load === undefined) rates.set(system, rate)
       else this.#progress.add(-this.#context.options.repetitions)
     }
     return rates
@@ -84,11 +84,11 @@ export class CaseRun {
   async #warmUp(connections: number): Promise<void> {
     const { options, engines } = this.#context
     if (options.warmUpSeconds === 0) return
-    for (const { url } of this.#setup.systems) {
+    for (const { url, load: own } of this.#setup.systems) {
       if (options.signal.aborted) return
       // What fails now fails again when it is measured, and is reported then.
       const load = { ...this.#load(url, connections, null), seconds: options.warmUpSeconds }
-      await engines.saturation.run(load).catch(() => null)
+      await (own ?? engines.saturation.run)(load).catch(() => null)
     }
     await this.#setup.audit?.mismatch()
   }
@@ -177,7 +177,11 @@ export class CaseRun {
     return pointOf(
       {
         ...{ suite: this.#context.options.suite.name, scenario: this.#setup.scenario, system: system.name },
-        ...{ connections: group.connections, engine: group.engine.name, ceilingPerSecond: group.ceiling },
+        ...{
+          connections: group.connections,
+          engine: system.load === undefined ? group.engine.name : 'redis-benchmark',
+          ceilingPerSecond: group.ceiling,
+        },
         ...{ targetPerSecond: group.rates.get(system) ?? null },
         baseFlaw: isFlawed ? 'its saturation is no result, so that this rate is no share of it' : null,
         layout: this.#setup.layout,

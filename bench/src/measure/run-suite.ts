@@ -14,7 +14,7 @@ import { besideSystem, coreLayout } from './cores.js'
 import { hostFacts, hostWarnings } from './host.js'
 import { Progress } from './progress.js'
 import type { RunContext, RunEngines } from './run-context.js'
-import { openSetup, peersOf, type Setup } from './setup.js'
+import { openSetup, type Setup, systemCount } from './setup.js'
 import { seededRandom, shuffled } from './shuffle.js'
 
 /** What a run is made with; tests bring their own. */
@@ -189,8 +189,7 @@ function noteVersions({ systems, scenario, origin }: Setup, { versions, document
 function stepCount({ suite, peers, rateShares, repetitions }: RunOptions): number {
   const steps = (1 + rateShares.length) * repetitions
   return suite.cases.reduce(
-    (sum, { scenario, connections }) =>
-      sum + connections.length * (1 + peersOf({ scenario, peers }).length) * steps,
+    (sum, { scenario, connections }) => sum + connections.length * systemCount({ scenario, peers }) * steps,
     0,
   )
 }

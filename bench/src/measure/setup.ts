@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { OURS, type PeerName, TARGET, type Target } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
+import { startCacheServer } from '../servers/cache-server.js'
 import { scenarioConfig, startGateway } from '../servers/gateway.js'
 import { startOrigin } from '../servers/origin.js'
 import { startPeer } from '../servers/peers.js'
 import { connectFailure } from '../servers/port.js'
+import { hasRedis, redisLoad, startRedis } from '../servers/redis.js'
 import type { RunningServer } from '../servers/running-server.js'
 import type { CoreLayout } from './cores.js'
 import { LogAudit } from './log-audit.js'
@@ -55,7 +57,15 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
     const placement = { dir, cpus: layout.system, cores: layout.systemCores }
     const systems: SystemUnderTest[] = []
     let audit: LogAudit | null = null
-    if (target === null) {
+    if (scenario.system === 'cache-server') {
+      const server = await kept(startCacheServer(placement, scenario))
+      systems.push({ ...server, name: OURS, cores: layout.systemCores, gateway: null })
+      if (hasRedis()) {
+        const redis = await kept(startRedis(placement))
+        const load = redisLoad(redis.url, scenario.call.body?.bytes ?? scenario.origin.bytes)
+        systems.push({ ...redis, cores: layout.systemCores, gateway: null, load })
+      }
+    } else if (target === null) {
       const log = logTarget(options)
       const gateway = await kept(startGateway(placement, scenarioConfig(scenario, origin.url, log)))
       systems.push({ ...gateway, name: OURS, cores: layout.systemCores, gateway })
@@ -72,8 +82,14 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
   }
 }
 
+/** How many systems are measured for a scenario. */
+export function systemCount(parts: Pick<SetupOptions, 'scenario' | 'peers'>): number {
+  const hasOther = parts.scenario.system === 'cache-server' && hasRedis()
+  return 1 + (hasOther ? 1 : peersOf(parts).length)
+}
+
 /** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */
-export function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>): readonly PeerName[] {
+function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>): readonly PeerName[] {
   return scenario.isPlainProxy && scenario.log === 'none' ? peers : []
 }
 

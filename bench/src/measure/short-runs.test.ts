@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { bodyOf } from '../engine/call-body.js'
 import { engineOf } from '../engine/engines.js'
 import type { Engine, LoadOptions } from '../model/engine.js'
+import { OURS } from '../model/run.js'
 import type { Scenario, Suite } from '../model/scenario.js'
 import type { Summary } from '../model/summary.js'
 import { readSummary, writeResults } from '../report/results.js'
@@ -23,6 +24,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   proxy: ['post-5kb'],
   apinizer: ['w2-post-5kb'],
   'apinizer-classic': ['b-post-5kb'],
+  'apinizer-cache': ['w1-put'],
   'wso2-mi': ['direct-api-100kb'],
   'wso2-platform': ['w2-10kb-set-header'],
   policies: ['base-get', 'api-key-get'],
@@ -52,19 +54,21 @@ async function shortRun(suite: Suite, scenarios: readonly string[]): Promise<Sum
 }
 
 function assertMeasured(summary: Summary, scenarios: readonly string[]): void {
+  const ours = summary.points.filter(({ system }) => system === OURS)
   assert.deepEqual(
-    summary.points.map(({ scenario }) => scenario),
+    ours.map(({ scenario }) => scenario),
     scenarios,
   )
   for (const point of summary.points) {
-    const { scenario, requests, errors, latency, cpuMicrosPerRequest } = point
+    const { scenario, system, requests, errors, latency, cpuMicrosPerRequest } = point
     assert.ok(requests > 0, `${scenario}: no request was completed`)
     assert.deepEqual(
       Object.entries(errors).filter(([, count]) => count > 0),
       [],
       scenario,
     )
-    assert.ok(latency !== null && latency.count > 0, scenario)
+    // Of Redis, which stands beside a cache server, the load generator says no latency that can be merged.
+    if (system === OURS) assert.ok(latency !== null && latency.count > 0, scenario)
     assert.ok(cpuMicrosPerRequest!.mean > 0, scenario)
   }
 }
@@ -123,7 +127,9 @@ async function answerFlaw(
   const init = { method: call.method, headers: call.headers, body }
   const answer = await fetch(origin + call.path, { ...init, signal: AbortSignal.timeout(10_000) })
   const bytes = Buffer.from(await answer.arrayBuffer())
-  if (answer.status !== 200) return `${id}: status ${answer.status}`
+  // A cache server has nothing to say of a value that it keeps; what its load is compared with answers 200.
+  const isKept = call.method === 'PUT' && answer.status === 204
+  if (answer.status !== 200 && !isKept) return `${id}: status ${answer.status}`
   if (expected.answer === 'echo' && !bytes.equals(body ?? Buffer.alloc(0)))
     return `${id}: ${bytes.length} bytes came back that are not the ${body?.length ?? 0} bytes sent`
   if (expected.answer === 'fixed' && bytes.length !== expected.bytes)

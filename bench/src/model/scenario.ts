@@ -59,6 +59,8 @@ export interface Scenario {
   readonly origin: OriginBehavior
   /** The `routes` of the gateway's document; their upstream is named `origin`. YAML-compatible values. */
   readonly routes: readonly object[]
+  /** Asked in place of a gateway; absent: a gateway is. */
+  readonly system?: 'cache-server'
   /** Whether any reverse proxy can be configured to do the same, so that peers are measured beside it. */
   readonly isPlainProxy: boolean
 }

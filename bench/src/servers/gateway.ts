@@ -10,9 +10,10 @@ import { freePort } from './port.js'
 import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 const resolve = createRequire(import.meta.url).resolve
-const GW = join(dirname(resolve('@sluice/cli/package.json')), 'bin/gw.mjs')
+/** The program of the gateway. */
+export const GW = join(dirname(resolve('@sluice/cli/package.json')), 'bin/gw.mjs')
 /** More than the connections of any suite: a refusal by a bound would be measured as an answer. */
-const CONNECTIONS = 20_000
+export const CONNECTIONS = 20_000
 /** A request waits for as long as it has to. */
 export const UNBOUNDED_QUEUE = { maxPending: CONNECTIONS, pendingTimeout: '10m' }
 const ANSWER_MS = 30_000

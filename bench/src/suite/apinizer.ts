@@ -3,7 +3,7 @@ import type { Tier } from '../model/summary.js'
 import { get, KB, post, scenario, size } from './scenario-parts.js'
 
 /** The tiers of the report, and the numbers of connections it has for each. */
-const TIERS: readonly (readonly [tier: Tier, connections: readonly number[]])[] = [
+export const TIER_CONNECTIONS: readonly (readonly [tier: Tier, connections: readonly number[]])[] = [
   ['W1', [100, 250, 500]],
   ['W2', [250, 500, 750, 1000]],
   ['W4', [250, 500, 1000, 2000]],
@@ -26,7 +26,7 @@ export const apinizer: Suite = {
   description:
     'tiers W1 to W8, traffic log off and in Elasticsearch, GET, POST 1 KB and POST 5 KB, no policy',
   reproduces: 'Apinizer API gateway benchmark, version 8 (March 2026)',
-  cases: TIERS.flatMap(([tier, connections]) =>
+  cases: TIER_CONNECTIONS.flatMap(([tier, connections]) =>
     LOGS.flatMap(({ log, logId, logTitle }) =>
       CALLS.map(({ id, title, call }) => ({
         scenario: scenario(`${tier.toLowerCase()}-${id}${logId}`, `${tier} ${title}${logTitle}`, call, {

@@ -1,0 +1,22 @@
+import type { Scenario } from '../model/scenario.js'
+import { CONNECTIONS, GW, gatewayVersion } from './gateway.js'
+import { fillText } from './nginx.js'
+import { freePort } from './port.js'
+import { type Placement, type RunningServer, startServer } from './running-server.js'
+
+/** Starts a cache server that has the value that a scenario reads. */
+export async function startCacheServer(placement: Placement, scenario: Scenario): Promise<RunningServer> {
+  const port = await freePort()
+  const size = ['--workers', String(scenario.workers), '--connections', String(CONNECTIONS)]
+  const command = [process.execPath, GW, 'cache-server', '--listen', `127.0.0.1:${port}`, ...size]
+  const server = await startServer({
+    name: 'cache-server',
+    version: gatewayVersion(),
+    port,
+    placement,
+    command,
+  })
+  const body = fillText(scenario.origin.bytes)
+  await fetch(server.url + scenario.call.path, { method: 'PUT', body, headers: { connection: 'close' } })
+  return server
+}
