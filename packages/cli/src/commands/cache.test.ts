@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { gw, startGateway } from '../testing.js'
+import { gw, startGateway, until } from '../testing.js'
 
 // Stored responses of several workers, shown and forgotten by the admin API.
 
@@ -55,6 +55,12 @@ log: { sink: none }
   assert.match((await run('cache', 'purge', '--tag', 't-b')).stdout, /forgotten: 2/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [0, 2])
   assert.match((await run('cache', 'purge', '--all', '--yes')).stdout, /forgotten: 4/)
+  assert.equal(await askedFor('/b/1'), 2)
+
+  // A request that changes something at a URI is served by one worker; the other one hears of it.
+  assert.equal(await askedFor('/b/1'), 0)
+  await fetch(new URL('/b/1', gateway.url), { method: 'POST', body: 'new' })
+  await until(async () => JSON.parse((await run('cache', 'stats', '-o', 'json')).stdout).entries === 0)
   assert.equal(await askedFor('/b/1'), 2)
 
   assert.equal((await run('cache', 'purge')).code, 64)

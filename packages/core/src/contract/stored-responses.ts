@@ -31,4 +31,8 @@ export abstract class StoredResponses {
   /** What is stored under a key, at most `limit` of it. */
   abstract find(key: string, limit: number): readonly StoredResponseFacts[]
   abstract counts(): StoredResponseCounts
+  /** URIs at which requests of this worker have changed something since it was asked last (RFC 9111, 4.4). */
+  abstract takeChanged(): readonly string[]
+  /** A request of another worker has changed something at a URI: what is kept of it is forgotten. */
+  abstract invalidate(uri: string, nowMs: number): void
 }

@@ -87,6 +87,8 @@ export class WorkerHandle implements Participant {
   lastLog: LogIdentity | null = null
   /** Answers the worker's calls of the store that all share. */
   answerState: (calls: readonly StateCall[]) => StateResult[] = () => []
+  /** Hears at which URIs its requests have changed something that other workers may keep. */
+  onChanged: (uris: readonly string[]) => void = () => {}
   /** Why the supervisor ended it; null while it lives or when it ended by itself. */
   killReason: string | null = null
 
@@ -149,6 +151,11 @@ export class WorkerHandle implements Participant {
     if (!this.#isUp || this.worker === 0) return { purged: 0, found: [] }
     const answer = await this.#ask({ kind: 'responses', what }, this.#deadlines.samplesMs)
     return answer.kind === 'responses' ? answer : null
+  }
+
+  /** Requests of another worker have changed something. A spare keeps no responses. */
+  tellChanged(uris: readonly string[]): void {
+    if (this.#isUp && this.worker !== 0) this.#send({ kind: 'changed', uris })
   }
 
   /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */
@@ -275,6 +282,10 @@ export class WorkerHandle implements Participant {
     }
     if (message.kind === 'state') {
       this.#send({ kind: 'state', id: message.id, results: this.answerState(message.calls) })
+      return
+    }
+    if (message.kind === 'changed') {
+      this.onChanged(message.uris)
       return
     }
     if (message.kind === 'prepared' || message.kind === 'failed') this.#doing = null

@@ -250,6 +250,9 @@ export class WorkerPool {
 
   #fork(headBytes: number): WorkerHandle {
     const handle = this.#options.fork(headBytes, this.#count)
+    handle.onChanged = (uris) => {
+      for (const other of this.#live) if (other !== handle) other.tellChanged(uris)
+    }
     handle.answerState = (calls) => answerCalls((key) => this.#options.memory.tableOf(key), calls)
     void handle.setTargets(this.#targets)
     this.#live.add(handle)

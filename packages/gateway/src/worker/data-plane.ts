@@ -41,6 +41,10 @@ export interface KeptResponses {
   /** Forgets what is meant; answers with how many responses that were. */
   purge(scope: PurgeScope): number
   find(key: string): readonly StoredResponseFacts[]
+  /** URIs at which requests of this worker have changed something since it was asked last. */
+  takeChanged(): readonly string[]
+  /** Requests of another worker have changed something there. */
+  invalidate(uris: readonly string[]): void
 }
 
 /** A bundle that is ready to serve on this worker; exactly one of the two is called. */

@@ -20,6 +20,8 @@ import type { Sample } from '../telemetry/sample.js'
  *     samples                         ──► samples
  *     targets(outages, services)      ──► targets
  *     responses(what)                 ──► responses
+ *                                     ◄── changed(uris), of stored responses
+ *     changed(uris)                   ──►
  *                                     ◄── state(calls), a question of the worker
  *     state(results)                  ──►
  *     drain(deadlineMs), cut          ──► drained, then the process ends
@@ -37,6 +39,7 @@ export type ToWorker =
   | TargetsMessage
   /** Forgets stored responses, or says what is stored under a key. */
   | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuestion }
+  | ChangedMessage
   /** Answers the calls of the message with this `id`, in their order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
@@ -82,7 +85,19 @@ export interface TargetOutage {
 }
 
 /** Everything a worker says. */
-export type FromWorker = { readonly kind: 'hello' } | DoingMessage | HeartbeatMessage | StateMessage | Answer
+export type FromWorker =
+  | { readonly kind: 'hello' }
+  | DoingMessage
+  | HeartbeatMessage
+  | StateMessage
+  | ChangedMessage
+  | Answer
+
+/** Requests of a worker have changed something at these URIs: the others forget what they keep of them. */
+export interface ChangedMessage {
+  readonly kind: 'changed'
+  readonly uris: readonly string[]
+}
 
 /** What code of a plugin it is about to run: should it hang there, nobody else could say. */
 export interface DoingMessage {

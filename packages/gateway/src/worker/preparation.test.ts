@@ -12,7 +12,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     digest: 'abc',
     inFlight: 0,
     connections: 0,
-    responses: { purge: () => 0, find: () => [] },
+    responses: { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} },
     async prepare(bundle: ConfigBundle) {
       await gate
       if (bundle.plan.routes.length === 0) throw new Error('no routes')

@@ -41,6 +41,15 @@ export class WorkerResponses {
       .slice(0, MOST_SHOWN)
   }
 
+  takeChanged(): readonly string[] {
+    return this.#stores().flatMap((store) => store.takeChanged())
+  }
+
+  invalidate(uris: readonly string[]): void {
+    const nowMs = Date.now()
+    for (const store of this.#stores()) for (const uri of uris) store.invalidate(uri, nowMs)
+  }
+
   samples(): Sample[] {
     return this.#ledger.merged(this.#stores().map((store) => samplesOf(store.counts())))
   }

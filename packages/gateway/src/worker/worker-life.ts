@@ -27,6 +27,8 @@ export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => Da
 
 /** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
 const DRAIN_GRACE_MS = 6000
+/** How soon other workers hear what requests have changed. */
+const CHANGES_MS = 50
 /** Ignored by default, and sent by nobody else: it announces urgent data to those who have asked for that. */
 const LOOP_SIGNAL = 'SIGURG'
 /** Heartbeats that were sent and have no callback yet; a minute of them. */
@@ -112,6 +114,12 @@ export class WorkerLife {
       announce,
     })
     this.#preparation = new Preparation(this.#plane)
+    setInterval(() => this.#tellChanges(), CHANGES_MS).unref()
+  }
+
+  #tellChanges(): void {
+    const uris = this.#plane?.responses.takeChanged() ?? []
+    if (uris.length > 0) say({ kind: 'changed', uris })
   }
 
   #obey(
@@ -147,6 +155,9 @@ export class WorkerLife {
         say({ kind: 'responses', id, purged, found: 'key' in what ? plane.responses.find(what.key) : [] })
         break
       }
+      case 'changed':
+        plane.responses.invalidate(message.uris)
+        break
       case 'drain':
         void this.#drain(plane, message.id, message.deadlineMs)
         break

@@ -25,7 +25,7 @@ export interface Echo {
  */
 export class EchoPlane implements DataPlane {
   readonly connections = 0
-  readonly responses = { purge: () => 0, find: () => [] }
+  readonly responses = { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} }
   readonly #seat: WorkerSeat
   readonly #servers = new Map<string, Server>()
   #bundle: ConfigBundle | null = null

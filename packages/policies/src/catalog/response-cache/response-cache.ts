@@ -200,7 +200,7 @@ export class ResponseCache {
     if (SAFE_METHODS.has(x.method) || x.attempts.status === 0 || x.status >= 400) return
     const now = Date.now()
     for (const uri of invalidatedUris(x, this.#uriOf(x))) {
-      this.#store.invalidate(uri, now)
+      this.#store.change(uri, now)
       this.#tier?.change(uri)
     }
   }

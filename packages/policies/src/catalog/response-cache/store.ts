@@ -13,6 +13,9 @@ import type { StoredResponse } from './stored-response.js'
 const MOST_VARIANTS = 16
 /** URIs whose responses on their way must not be kept, because something has changed there. */
 const MOST_INVALIDATED = 4096
+/** URIs, and characters of them, that wait until the other workers hear that they have changed; more are not told. */
+const MOST_CHANGED = 1000
+const MOST_CHANGED_CHARS = 256 * 1024
 /** Keys whose responses could not be kept a moment ago. */
 const MOST_PASSED = 1024
 
@@ -28,6 +31,8 @@ export class ResponseStore extends StoredResponses {
   readonly #kept: LRUCache<string, readonly StoredResponse[]>
   readonly #keysOf = new Map<string, Set<string>>()
   readonly #invalidatedAt = new Map<string, number>()
+  #changed = new Set<string>()
+  #changedChars = 0
   readonly #passedUntil = new Map<string, number>()
   readonly #requests = new Map<CacheResult, number>()
   /** Grows with every purge: what was asked for before is not kept. */
@@ -102,6 +107,22 @@ export class ResponseStore extends StoredResponses {
     const keys = this.#keysOf.get(uri)
     if (keys === undefined) this.#keysOf.set(uri, new Set([key]))
     else keys.add(key)
+  }
+
+  /** A request of this worker has changed something at a URI, of which the other workers are to hear. */
+  change(uri: string, now: number): void {
+    this.invalidate(uri, now)
+    if (this.#changed.size >= MOST_CHANGED || this.#changedChars > MOST_CHANGED_CHARS) return
+    this.#changed.add(uri)
+    this.#changedChars += uri.length
+  }
+
+  takeChanged(): readonly string[] {
+    if (this.#changed.size === 0) return []
+    const uris = [...this.#changed]
+    this.#changed = new Set()
+    this.#changedChars = 0
+    return uris
   }
 
   /** Something was changed at a URI: what is kept of it is forgotten, and what is on its way will not be kept. */
