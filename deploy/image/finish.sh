@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes /opt/sluice what the image holds, and /data its empty volume. The argument is where the base has Node.js.
+# Makes /opt/sluice what the image holds. The argument is where the base has Node.js.
 set -eu
 cd /opt/sluice
 for name in core config policies logger gateway cli; do
@@ -9,14 +9,11 @@ done
 npm pkg delete devDependencies peerDependencies --workspaces --include-workspace-root
 npm sbom --sbom-format cyclonedx --cache /tmp/npm > sbom.cdx.json
 
-# The engine comes compiled for every system and every version of Node.js.
-native="uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules').node"
-find node_modules/uWebSockets.js -name '*.node' ! -name "$native" -delete
-test -f "node_modules/uWebSockets.js/dist/bin/$native"
 # What only compilers, debuggers and the tests of packages read.
 find . -type f \( -name '*.map' -o -name '*.d.[cm]ts' -o -name '*.d.ts' -o -name '*.test.[cm]js' -o -name '*.test.js' \) -delete
+rm finish.sh
 
-mkdir -p bin /data
+mkdir bin
 ln -s "$1" bin/node
 printf '#!/opt/sluice/bin/node\nimport("../packages/cli/bin/gw.mjs")\n' > bin/gw
 chmod 755 bin/gw

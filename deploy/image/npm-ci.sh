@@ -3,4 +3,12 @@
 set -eu
 if [ -f /run/secrets/npmrc ]; then export NPM_CONFIG_USERCONFIG=/run/secrets/npmrc; fi
 if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi
-exec npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --cache /tmp/npm "$@"
+npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --cache /tmp/npm "$@"
+
+# The engine comes compiled for every system and every version of Node.js.
+native="uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules').node"
+find node_modules/uWebSockets.js -name '*.node' ! -name "$native" -delete
+test -f "node_modules/uWebSockets.js/dist/bin/$native"
+rm -rf /tmp/npm
+# The volume, empty.
+mkdir -p /data

@@ -4,8 +4,10 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
-/** Layers that were built so long ago go. */
-const KEPT = '48h'
+/** The stages that take what npm installs, and are the same until the lock file changes. */
+const LASTING = ['dependencies', 'production']
+/** Layers of the other stages go after so long. */
+const KEPT = '1h'
 
 /** Podman with a store of its own, so that it meets no images and containers but those of the tests. */
 export class Podman {
@@ -47,15 +49,12 @@ export class Podman {
       this.run('import', join(this.#folder, 'base.tar'), this.base)
     const bases = ['BUILD_BASE', 'BASE'].flatMap((name) => ['--build-arg', `${name}=${this.base}`])
     const how = ['--pull=never', '--network=host', '--isolation=chroot', '--layers', '--format=docker']
-    this.run(
-      'build',
-      ...how,
-      ...secrets(),
-      ...bases,
-      '--file=deploy/image/Containerfile',
-      `--tag=${tag}`,
-      '.',
-    )
+    const options = [...how, ...secrets(), ...bases, '--file=deploy/image/Containerfile']
+    // An image with a name is not pruned.
+    for (const stage of LASTING) {
+      this.run('build', ...options, `--target=${stage}`, `--tag=localhost/sluice-${stage}:test`, '.')
+    }
+    this.run('build', ...options, `--tag=${tag}`, '.')
     this.run('image', 'prune', '--force', '--filter', `until=${KEPT}`)
   }
 
