@@ -24,3 +24,12 @@ test('systemd finds nothing wrong with the unit', {
 test('nothing in the unit keeps a gateway from the last good document when its own has a mistake', () => {
   assert.doesNotMatch(readFileSync(UNIT, 'utf8'), /^ExecStartPre=|^ExecCondition=/m)
 })
+
+test('little of the machine is exposed to the service, as systemd counts it', {
+  skip: hasSystemd ? false : 'needs systemd-analyze',
+}, () => {
+  // Of 100; the same count as that of the service while it runs.
+  const args = ['security', '--offline=true', '--no-pager', '--threshold=15', UNIT]
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+  assert.equal(status, 0, stdout + stderr)
+})

@@ -1,10 +1,12 @@
 import { Argument, type Command, Option } from 'commander'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { addServiceCommands } from './service-commands.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
 export function addToolCommands(program: Command): void {
   program.commandsGroup('Tools:')
   addCacheServer(program)
+  addServiceCommands(program)
   addSecrets(program)
   addPolicy(program)
   addPlugin(program)
