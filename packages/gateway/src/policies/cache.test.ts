@@ -294,6 +294,11 @@ test('attacks: what others have written at the server adds no field, and is no t
   assert.equal((await send('/')).status, 200)
   assert.equal(seen[0]!['x-value'], undefined)
   assert.equal(await (await fetch(`${url}/v1/cache/s/made`)).text(), '["miss"]')
+  // Of a type that no field of ours may hold nothing is left.
+  const foreign = await httpOrigin(t, (_, res) => res.setHeader('content-type', 'text/\u00e9').end('value'))
+  const replying = await serve(t, [[LOOKUP]], { cache: { url: foreign.url } })
+  const { headers, text } = await replying.send('/type')
+  assert.deepEqual([headers.get('content-type'), text], ['application/octet-stream', 'value'])
 })
 
 test('a killed server: open goes on, closed refuses, and another server on its place is used again', async (t) => {

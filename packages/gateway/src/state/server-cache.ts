@@ -7,6 +7,7 @@ import {
   HttpCallFailed,
   type HttpClient,
   headerValue,
+  isFieldValue,
   LocalCache,
   MAX_CACHED_BYTES,
   type StateStore,
@@ -70,7 +71,8 @@ export class ServerCache implements CacheStore {
     this.#assertUp()
     if (this.#sentBytes + bytes.length > MAX_SENT_BYTES)
       throw new StateUnavailable('too many values are on their way to the cache server')
-    const hasType = contentType !== '' && contentType.length <= MAX_TYPE_LENGTH
+    // A call that cannot be sent would look like a server that is down.
+    const hasType = contentType !== '' && contentType.length <= MAX_TYPE_LENGTH && isFieldValue(contentType)
     const headers = hasType ? ['content-type', contentType] : []
     const path = `${pathOf(space, key)}?ttl=${Math.ceil(ttlMs)}ms`
     this.#sentBytes += bytes.length

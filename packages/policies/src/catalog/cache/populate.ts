@@ -12,7 +12,7 @@ import {
 import { about } from '../../shared/about.js'
 import { Draft } from '../../shared/field-location/draft.js'
 import { compileLocation } from '../../shared/field-location/location.js'
-import { headersOf, isBodiless, type Side } from '../../shared/message/side.js'
+import { headersOf, type Side } from '../../shared/message/side.js'
 import { compileTemplate } from '../../shared/template.js'
 import type { CachePolicyConfig } from './schema.js'
 import type { CacheUse } from './use.js'
@@ -53,10 +53,10 @@ export function compilePopulate(config: CachePolicyConfig, use: CacheUse, env: C
   return { readsBody: source.isInBody, run }
 }
 
-/** What a lookup of the same chain has answered with is not kept anew, or it would never become old. */
+/** What a lookup of the same chain has answered with is not kept anew, or it would never become old. A response without a body has nothing to keep. */
 function mayKeep(x: Exchange, { isInBody }: Source, { side, space }: CacheUse): boolean {
   if (side === 'request' || !isInBody) return true
-  return !isBodiless(x) && x.status !== 206 && x.vars?.get(`cache.${space}`) !== 'hit'
+  return x.status !== 206 && x.vars?.get(`cache.${space}`) !== 'hit'
 }
 
 function sourceOf({ from, json }: CachePolicyConfig, side: Side): Source {
