@@ -90,6 +90,22 @@ function conform(transport: TransportName): void {
     await untilCondition(gateway, url, 'available')
   })
 
+  test('a probe whose client sends its body slowly gives its place to another one', async (t) => {
+    const { gateway, url, held, ask } = await bench(t, {})
+    for (const _ of [1, 2]) await ask('/bad')
+    await untilCondition(gateway, url, 'half-open')
+    const slow = await connectRaw(t, gateway.port)
+    slow.send('POST /held HTTP/1.1\r\nHost: a\r\nContent-Length: 100001\r\n\r\n' + 'x'.repeat(100_000))
+    await until(() => held.length === 1)
+    await until(async () => (await ask('/')) === '200')
+    await untilCondition(gateway, url, 'available')
+    // What becomes of it is an attempt like others.
+    slow.send('x')
+    held[0]!.writeHead(500).end()
+    await until(() => gateway.plane.inFlight === 0)
+    assert.equal(await ask('/'), '200')
+  })
+
   test('what was begun before it opened says nothing of what comes after', async (t) => {
     const { gateway, url, held, ask, hold } = await bench(t, {})
     await hold()

@@ -2,6 +2,9 @@ import type { BreakerPlan } from '@sluice/config'
 import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { GrowingTime } from './growing-time.js'
 
+/** A probe whose client still sends its body after so long, or after `openFor`, gives its place to another one, ms. */
+const UPLOAD_MS = 1000
+
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /**
@@ -20,8 +23,8 @@ export class Breaker {
   readonly #time: GrowingTime
   readonly #onChange: () => void
   #timer: NodeJS.Timeout | null = null
-  /** Of the half-open breaker. */
-  #probing = 0
+  /** Of the half-open breaker: what is under way, each until its client has had long enough to send its body. */
+  readonly #probes = new Map<AttemptTimes, NodeJS.Timeout>()
   #succeeded = 0
 
   constructor(plan: BreakerPlan, onChange: () => void) {
@@ -33,7 +36,7 @@ export class Breaker {
 
   /** Whether one more attempt may begin. */
   get admits(): boolean {
-    if (this.state === 'half-open') return this.#probing + this.#succeeded < this.#plan.probes
+    if (this.state === 'half-open') return this.#probes.size + this.#succeeded < this.#plan.probes
     return this.state === 'closed'
   }
 
@@ -42,10 +45,11 @@ export class Breaker {
     return this.#time.overMono
   }
 
-  begin(nowMono: number): void {
+  begin(times: AttemptTimes): void {
+    const nowMono = times.beganMono
     if (this.state === 'closed' && this.#window.isSilent(nowMono)) this.#open(nowMono)
     if (this.state !== 'half-open') return
-    this.#probing++
+    this.#probes.set(times, this.#watchUpload(times))
     if (!this.admits) this.#onChange()
   }
 
@@ -59,7 +63,7 @@ export class Breaker {
     if (this.state === 'open' || !this.#window.covers(times)) return
     const isSlow = this.#window.isSlow(times, nowMono)
     this.#window.add(nowMono, isFailure, isSlow)
-    if (this.state === 'half-open') this.#settleProbe(nowMono, isFailure || isSlow)
+    if (this.state === 'half-open') this.#settleProbe(times, nowMono, isFailure || isSlow)
     else if (this.#isBad) this.#open(nowMono)
   }
 
@@ -78,13 +82,12 @@ export class Breaker {
     }
     if (this.state === 'open' || !this.#window.covers(times)) return
     this.#window.leave()
-    if (this.state !== 'half-open') return
-    this.#probing--
-    this.#onChange()
+    if (this.#dropProbe(times)) this.#onChange()
   }
 
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#dropProbes()
   }
 
   get #isBad(): boolean {
@@ -92,10 +95,29 @@ export class Breaker {
     return window.isFailing || window.hasShare(window.slow, this.#plan.slowRatio)
   }
 
-  #settleProbe(nowMono: number, isBad: boolean): void {
-    this.#probing--
+  #settleProbe(times: AttemptTimes, nowMono: number, isBad: boolean): void {
+    this.#dropProbe(times)
     if (isBad) this.#open(nowMono)
     else if (++this.#succeeded === this.#plan.probes) this.#become('closed', nowMono)
+  }
+
+  /** A slow client says nothing of the target. */
+  #watchUpload(times: AttemptTimes): NodeJS.Timeout {
+    const giveWay = (): void => {
+      if (times.sentMono === 0 && this.#dropProbe(times)) this.#onChange()
+    }
+    return setTimeout(giveWay, Math.min(UPLOAD_MS, this.#plan.openMs)).unref()
+  }
+
+  /** False: it has given its place away, or is no probe. */
+  #dropProbe(times: AttemptTimes): boolean {
+    clearTimeout(this.#probes.get(times))
+    return this.#probes.delete(times)
+  }
+
+  #dropProbes(): void {
+    for (const timer of this.#probes.values()) clearTimeout(timer)
+    this.#probes.clear()
   }
 
   #open(nowMono: number): void {
@@ -107,7 +129,8 @@ export class Breaker {
 
   #become(state: BreakerState, nowMono: number): void {
     this.state = state
-    this.#probing = this.#succeeded = 0
+    this.#dropProbes()
+    this.#succeeded = 0
     this.#window.restart(nowMono)
     this.#onChange()
   }

@@ -76,9 +76,9 @@ export class TargetState {
     this.#update()
   }
 
-  begin(nowMono: number): void {
-    this.breaker?.begin(nowMono)
-    this.ejection?.begin(nowMono)
+  begin(times: AttemptTimes): void {
+    this.breaker?.begin(times)
+    this.ejection?.begin(times.beganMono)
   }
 
   /** All of the request is sent: the target is waited for. */

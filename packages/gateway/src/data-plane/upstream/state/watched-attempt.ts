@@ -14,7 +14,7 @@ export class WatchedAttempt implements AttemptTimes {
 
   constructor(state: TargetState) {
     this.#state = state
-    state.begin(this.beganMono)
+    state.begin(this)
   }
 
   /** All of the request is sent, or an answer does not wait for it. */
