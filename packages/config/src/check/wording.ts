@@ -104,6 +104,8 @@ function shownValue({ value, schema, isSecret }: Violation): string | null {
 
 function remedyFor(violation: Violation): string {
   const { keyword, value, schema } = violation
+  const isOtherKind = keyword === 'type' || (keyword === 'enum' && typeof value !== 'string')
+  if (isOtherKind && typeof schema['remedy'] === 'string') return schema['remedy']
   const words = wordsOf(schema)
   if (words?.length === 1) return `write ${words[0]}`
   const port = portRemedy(violation)

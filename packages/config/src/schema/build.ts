@@ -28,6 +28,7 @@ interface Options {
   readonly default?: unknown
   readonly choice?: Choice
   readonly expects?: string
+  readonly remedy?: string
 }
 
 /**

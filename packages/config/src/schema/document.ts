@@ -69,7 +69,8 @@ const overload = object(
 
 /**
  * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
- * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown),
+ * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages),
+ * `remedy` (what to write in place of a value of another kind), `secret` (never shown),
  * `path` (a relative one begins in the folder of the document; schemas of policies mark theirs too) and `keepsReference` (the plan copies the text and keeps its references, whatever the schema says about them).
  */
 export const documentSchema = object(

@@ -76,12 +76,18 @@ const retry = object(
       description: 'Further attempts after the first, where repeating is safe.',
     }),
     budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
-    on: Type.Array(integer(400, 599, { description: 'A status.' }), {
-      default: [502, 503, 504],
-      maxItems: 50,
-      description:
-        "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand. Empty: none.",
-    }),
+    on: Type.Array(
+      integer(400, 599, {
+        description: 'A status.',
+        remedy: 'list the statuses, for example [502, 503, 504]',
+      }),
+      {
+        default: [502, 503, 504],
+        maxItems: 50,
+        description:
+          "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand. Empty: none.",
+      },
+    ),
     backoff: duration(
       { min: '0s', max: '1m' },
       {
@@ -160,6 +166,7 @@ const proxy = object(
     ),
   },
   {
+    remedy: 'write { url: http://host:port }, and username and password beside url',
     description:
       'An HTTP proxy between the gateway and the targets, which opens a tunnel for every connection (CONNECT), to http:// targets too.',
   },
@@ -238,6 +245,7 @@ export const upstreamSchema = object(
     }),
     http2: oneOf(['off', 'auto', 'prior-knowledge'], {
       default: 'off',
+      remedy: 'write auto for https:// targets, prior-knowledge for http:// ones, or off',
       description:
         'HTTP/2 towards the targets: `auto` with https:// targets that agree to it in the TLS handshake (ALPN); `prior-knowledge` with all, http:// too (h2c), as gRPC servers want it.',
     }),
