@@ -67,6 +67,11 @@ test('gateways with one server admit the limit together', { skip: redisSkip }, a
   const state = `state: { url: "redis://127.0.0.1:${server.port}" }`
   const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, RATE, state))))
   assertLimit(await admittedBy(t, gateways))
+  const status = async (): Promise<string> =>
+    (await gw(['status'], { env: { GW_SERVER: gateways[0]!.admin, GW_TOKEN: '' } })).stdout
+  assert.doesNotMatch(await status(), /state:/)
+  await server.kill()
+  await until(async () => /\nstate: not used by 2 of 2 workers: the server .+\n/.test(await status()))
 })
 
 test('quotas survive a restart; operators see, set and reset them', async (t) => {

@@ -4,7 +4,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
 import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
-import { ageText, shortDigest, visibleText } from '../output/text.js'
+import { ageText, countText, shortDigest, visibleText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { untilSignal } from './until-signal.js'
 
@@ -70,6 +70,7 @@ function summary(part: AnswerPart): string[] {
       .parts('listeners')
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
     ...refusal(part),
+    ...stateSummary(part),
     logSummary(part),
     ...part.texts('warnings').map((warning) => `warning: ${warning}`),
   ].map(visibleText)
@@ -84,6 +85,16 @@ function refusal(part: AnswerPart): string[] {
   const ago = ageText(Date.now() - Date.parse(last.text('at')))
   const what = `last document refused ${ago} ago (from ${last.text('origin')}, by ${last.text('actor')}); the one before serves`
   return [what, ...[...mistakes, ...reasons].slice(0, MAX_REASONS).map((line) => `  ${line}`)]
+}
+
+/** Workers that do without the server of `state`; nothing when all use it, or there is none. */
+function stateSummary(part: AnswerPart): string[] {
+  const workers = part.parts('workers')
+  const problems = workers.map((worker) => worker.textOrNull('stateProblem')).filter((text) => text !== null)
+  if (problems.length === 0) return []
+  return [
+    `state: not used by ${problems.length} of ${countText(workers.length, 'worker')}: the server ${problems[0]}`,
+  ]
 }
 
 function reasonText(reason: AnswerPart): string {

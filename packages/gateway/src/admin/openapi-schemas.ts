@@ -164,6 +164,7 @@ export const OPENAPI_SCHEMAS = {
     restarts: count,
     rssBytes: count,
     loopLagMs: { type: 'number' },
+    stateProblem: { type: ['string', 'null'] },
     uptimeMs: count,
     log: ref('LogIdentity'),
   }),

@@ -1,7 +1,8 @@
+import type { SharedTable } from '../compile/shared-table.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import type { SharedMemory } from './shared-memory.js'
-import type { ValkeyStore } from './valkey/valkey-store.js'
+import { ValkeyStore } from './valkey/valkey-store.js'
 
 /** Help texts of the families below. */
 export const STATE_HELP: Readonly<Record<string, string>> = {
@@ -27,8 +28,22 @@ export function memorySamples({
   ]
 }
 
-/** What a worker counts of the server of `state`. */
-export function valkeySamples({ problem, counts }: ValkeyStore): Sample[] {
+/** What a worker counts of the servers of `state`. */
+export function serverSamples(shared: SharedTable): Sample[] {
+  return serversOf(shared).flatMap(valkeySamples)
+}
+
+/** Why a worker does not use a server of `state`; null: it does, or has none. */
+export function serverProblem(shared: SharedTable): string | null {
+  for (const { problem } of serversOf(shared)) if (problem !== null) return problem
+  return null
+}
+
+function serversOf(shared: SharedTable): ValkeyStore[] {
+  return [...shared.values()].filter((value) => value instanceof ValkeyStore)
+}
+
+function valkeySamples({ problem, counts }: ValkeyStore): Sample[] {
   const results = ['answered', 'failed', 'late', 'refused'] as const
   return [
     { name: 'gw_state_connections', labels: '', value: problem === null ? 1 : 0 },

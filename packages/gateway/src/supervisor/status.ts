@@ -61,6 +61,8 @@ export interface WorkerStatus {
   readonly restarts: number
   readonly rssBytes: number
   readonly loopLagMs: number
+  /** Why it does not use the server of `state`, such as `does not answer`; null: it does, or has none. */
+  readonly stateProblem: string | null
   readonly uptimeMs: number
   readonly log: LogIdentity
 }

@@ -26,6 +26,7 @@ const BEAT: FromWorker = {
   log: EMPTY_LOG,
   rssBytes: 0,
   loopLagMs: 0,
+  stateProblem: null,
 }
 
 function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {

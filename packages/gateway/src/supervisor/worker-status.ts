@@ -34,6 +34,7 @@ function statusOf(
     restarts,
     rssBytes: beat?.rssBytes ?? 0,
     loopLagMs: beat?.loopLagMs ?? 0,
+    stateProblem: beat?.stateProblem ?? null,
     uptimeMs: handle === null ? 0 : Math.round(handle.ageMs),
     log: withoutHandovers(handle?.lastLog ?? EMPTY_LOG),
   }

@@ -23,7 +23,7 @@ import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
 import { WebSockets } from '../data-plane/websocket/websockets.js'
 import { PluginTable } from '../plugins/plugin-table.js'
-import { valkeySamples } from '../state/state-samples.js'
+import { serverProblem, serverSamples } from '../state/state-samples.js'
 import { ValkeyStore } from '../state/valkey/valkey-store.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
@@ -152,6 +152,10 @@ class WorkerDataPlane implements DataPlane {
     let sum = 0
     for (const { listener } of this.#listeners.values()) sum += listener.connections()
     return sum
+  }
+
+  get stateProblem(): string | null {
+    return serverProblem(this.#shared)
   }
 
   async prepare(bundle: ConfigBundle): Promise<Prepared> {
@@ -319,15 +323,11 @@ class WorkerDataPlane implements DataPlane {
       ...this.#webSocketSamples(),
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
-      ...this.#stateSamples(),
+      ...serverSamples(this.#shared),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
       ...this.responses.samples(),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
-  }
-
-  #stateSamples(): Sample[] {
-    return [...this.#shared.values()].filter((value) => value instanceof ValkeyStore).flatMap(valkeySamples)
   }
 
   #webSocketSamples(): Sample[] {

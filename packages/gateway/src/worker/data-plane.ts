@@ -23,6 +23,8 @@ export interface DataPlane {
   onLoopDelay(lateMs: number): void
   /** Which targets are out of service from now on, all others being in it, and which pods Services have. */
   setTargets(targets: TargetFacts): void
+  /** Why the server of `state` is not used; null: it is, or there is none. */
+  readonly stateProblem: string | null
   /** What policies keep of responses. */
   readonly responses: KeptResponses
   samples(): Sample[]

@@ -148,6 +148,8 @@ export interface HeartbeatMessage {
   readonly rssBytes: number
   /** The longest the event loop was late since the last heartbeat. */
   readonly loopLagMs: number
+  /** Why it does not use the server of `state`; null: it does, or has none. */
+  readonly stateProblem: string | null
 }
 
 /** Environment of a worker: the version it reports. */

@@ -12,6 +12,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     digest: 'abc',
     inFlight: 0,
     connections: 0,
+    stateProblem: null,
     responses: { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} },
     async prepare(bundle: ConfigBundle) {
       await gate

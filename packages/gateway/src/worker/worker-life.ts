@@ -200,6 +200,7 @@ export class WorkerLife {
       log: this.#plane?.logIdentity() ?? EMPTY_LOG,
       rssBytes: residentBytes(),
       loopLagMs: this.#vitals?.lag.takeMs() ?? 0,
+      stateProblem: this.#plane?.stateProblem ?? null,
     }
     process.send!(beat, () => {
       this.#beatsUnderway--

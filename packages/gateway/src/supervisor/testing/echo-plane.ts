@@ -25,6 +25,7 @@ export interface Echo {
  */
 export class EchoPlane implements DataPlane {
   readonly connections = 0
+  readonly stateProblem = null
   readonly responses = { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} }
   readonly #seat: WorkerSeat
   readonly #servers = new Map<string, Server>()
