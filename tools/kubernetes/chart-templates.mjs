@@ -22,6 +22,7 @@ const SETTINGS = {
   network: { clients: [{ podSelector: {} }] },
   service: { annotations: { slot: '' }, externalTrafficPolicy: 'Local' },
   priorityClassName: 'slot',
+  extraEnv: [{ name: 'slot', value: '' }],
   extraVolumes: [{ name: 'slot' }],
   extraVolumeMounts: [{ name: 'slot' }],
   nodeSelector: { slot: '' },

@@ -1,7 +1,7 @@
 import { PORTS } from '../../packages/cli/dist/kubernetes/objects/destinations.js'
 import { DEAD_LETTER_BYTES } from '../../packages/cli/dist/kubernetes/objects/document-facts.js'
 import { API_SERVER_PORTS } from '../../packages/cli/dist/kubernetes/objects/network.js'
-import { HEAP_SHARE, TIERS, tierResources } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
+import { TIERS, tierResources } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
 import { DATA_BYTES, MARGIN_MS, PROPAGATION_MS } from '../../packages/cli/dist/kubernetes/objects/workload.js'
 import { DRAIN_GRACE_MS } from '../../packages/gateway/dist/index.js'
 
@@ -165,24 +165,19 @@ function drainFacts() {
 }
 
 function sizeFacts() {
-  const tiers = Object.entries(TIERS).map(([tier, { cpus, memoryMib }]) => {
+  const tiers = Object.keys(TIERS).map((tier) => {
     const { cpu, memory } = tierResources(tier).limits
-    return `"${tier}" (dict "cpus" ${cpus} "mebibytes" ${memoryMib} "amounts" (dict "cpu" "${cpu}" "memory" "${memory}"))`
+    return `"${tier}" (dict "cpu" "${cpu}" "memory" "${memory}")`
   })
   return `
-{{- /* Resources, and the heap of each worker. */ -}}
+{{- /* Resources, and variables that the user gives. */ -}}
 {{- $tiers := dict
   ${tiers.join('\n  ')} -}}
 {{- $tier := get $tiers .Values.tier | required "tier is one of ${Object.keys(TIERS).join(', ')}" -}}
-{{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier.amounts "limits" $tier.amounts)) -}}
+{{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier "limits" $tier)) -}}
 {{- $environment := list -}}
 {{- $given := list -}}
 {{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
-{{- if not (or .Values.resources (has "NODE_OPTIONS" $given)) -}}
-{{- $workers := ternary $doc.workers $tier.cpus (kindIs "float64" $doc.workers) -}}
-{{- $heap := divf (mulf $tier.mebibytes ${HEAP_SHARE}) $workers | floor | int -}}
-{{- $environment = append $environment (dict "name" "NODE_OPTIONS" "value" (printf "--max-old-space-size=%d" $heap)) -}}
-{{- end -}}
 `
 }
 

@@ -120,22 +120,17 @@ source as what `gw deploy kubernetes` makes of a document.
 {{- $_ := set $facts "preStopSeconds" $preStop -}}
 {{- $_ := set $facts "gracePeriodSeconds" (divf (add $delay $timeout 10000) 1000 | ceil | int | add $preStop) -}}
 
-{{- /* Resources, and the heap of each worker. */ -}}
+{{- /* Resources, and variables that the user gives. */ -}}
 {{- $tiers := dict
-  "W1" (dict "cpus" 1 "mebibytes" 2048 "amounts" (dict "cpu" "1" "memory" "2Gi"))
-  "W2" (dict "cpus" 2 "mebibytes" 2048 "amounts" (dict "cpu" "2" "memory" "2Gi"))
-  "W4" (dict "cpus" 4 "mebibytes" 4096 "amounts" (dict "cpu" "4" "memory" "4Gi"))
-  "W8" (dict "cpus" 8 "mebibytes" 8192 "amounts" (dict "cpu" "8" "memory" "8Gi")) -}}
+  "W1" (dict "cpu" "1" "memory" "2Gi")
+  "W2" (dict "cpu" "2" "memory" "2Gi")
+  "W4" (dict "cpu" "4" "memory" "4Gi")
+  "W8" (dict "cpu" "8" "memory" "8Gi") -}}
 {{- $tier := get $tiers .Values.tier | required "tier is one of W1, W2, W4, W8" -}}
-{{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier.amounts "limits" $tier.amounts)) -}}
+{{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier "limits" $tier)) -}}
 {{- $environment := list -}}
 {{- $given := list -}}
 {{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
-{{- if not (or .Values.resources (has "NODE_OPTIONS" $given)) -}}
-{{- $workers := ternary $doc.workers $tier.cpus (kindIs "float64" $doc.workers) -}}
-{{- $heap := divf (mulf $tier.mebibytes 0.65) $workers | floor | int -}}
-{{- $environment = append $environment (dict "name" "NODE_OPTIONS" "value" (printf "--max-old-space-size=%d" $heap)) -}}
-{{- end -}}
 
 {{- /* What the document refers to: variables and files of the Secret. */ -}}
 {{- $names := list -}}

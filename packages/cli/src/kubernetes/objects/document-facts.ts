@@ -23,8 +23,6 @@ export interface DocumentFacts {
   readonly admin: { readonly port: number; readonly isTls: boolean } | null
   /** Of the address for metrics and probes; null: there is none, or on loopback. */
   readonly metricsPort: number | null
-  /** Null: one for each CPU. */
-  readonly workers: number | null
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
   readonly destinations: Destinations
@@ -51,7 +49,6 @@ export function documentFacts(text: string): DocumentFacts {
     throw new ObjectsError(`the document has ${bytes} bytes; a ConfigMap takes ${MAX_DOCUMENT_BYTES}`)
   const root = readRaw(text)
   const drain = partAt(root, 'drain')
-  const { workers } = root
   return {
     text,
     sha256: createHash('sha256').update(text).digest('hex'),
@@ -59,7 +56,6 @@ export function documentFacts(text: string): DocumentFacts {
     listeners: listenersOf(root),
     admin: adminOf(partAt(root, 'admin')),
     metricsPort: metricsPortOf(partAt(root, 'metrics')),
-    workers: typeof workers === 'number' ? workers : null,
     drainDelayMs: durationAt(drain, 'delay', '0s'),
     drainTimeoutMs: durationAt(drain, 'timeout', '30s'),
     destinations: destinationsOf(root),

@@ -11,9 +11,9 @@ export interface ObjectSettings extends ObjectIdentity {
   readonly image: string
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
   readonly imagePullSecrets?: readonly string[]
-  /** Decides resources, and with them the number of workers. */
+  /** Decides resources, and with them the number of workers and their heaps. */
   readonly tier: Tier
-  /** In place of those of the tier; the heaps of the workers are then not bounded here. */
+  /** In place of those of the tier. */
   readonly resources?: Resources
   /** The least, where there is autoscaling. */
   readonly replicas: number

@@ -1,4 +1,4 @@
-import { HEAP_SHARE, type Tier } from '@sluice/gateway'
+import type { Tier } from '@sluice/gateway'
 
 /** What a container may use, as Kubernetes writes it. */
 export interface Resources {
@@ -6,7 +6,7 @@ export interface Resources {
   readonly limits?: Readonly<Record<string, string>>
 }
 
-/** CPUs and memory (MiB) of a pod of each tier. */
+/** CPUs and memory (MiB) of a pod of each tier. The gateway finds both in its cgroup: workers and their heaps follow. */
 export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memoryMib: number }>> = {
   W1: { cpus: 1, memoryMib: 2048 },
   W2: { cpus: 2, memoryMib: 2048 },
@@ -19,13 +19,4 @@ export function tierResources(tier: Tier): Resources {
   const { cpus, memoryMib } = TIERS[tier]
   const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi` }
   return { requests: amounts, limits: amounts }
-}
-
-/**
- * The heap of each worker, in MiB: without a bound V8 would let every worker grow until the kernel kills one of them.
- * @param workers of the document; null: one for each CPU.
- */
-export function heapMib(tier: Tier, workers: number | null): number {
-  const { cpus, memoryMib } = TIERS[tier]
-  return Math.floor((memoryMib * HEAP_SHARE) / (workers ?? cpus))
 }

@@ -5,7 +5,7 @@ import { type KubernetesObject, metadataOf, present, selectorLabels } from './ob
 import { clientPorts, probedPort, supervisorPorts } from './ports.js'
 import { ObjectsError } from './raw-document.js'
 import type { ObjectSettings } from './settings.js'
-import { heapMib, tierResources } from './tiers.js'
+import { tierResources } from './tiers.js'
 
 /** Where the document lies in a pod; relative paths in it begin here. */
 export const DOCUMENT_FOLDER = '/etc/sluice'
@@ -129,8 +129,7 @@ function probes(facts: DocumentFacts): object {
 }
 
 /** Variables whose value the Secret does not have are left out, so that the gateway itself says which one is missing. */
-function environment({ variables, workers }: DocumentFacts, settings: ObjectSettings): object[] {
-  const { secret, extraEnv = [], tier, resources } = settings
+function environment({ variables }: DocumentFacts, { secret, extraEnv = [] }: ObjectSettings): object[] {
   const given = new Set(extraEnv.map(({ name }) => name))
   const wanted = variables.filter(({ name }) => !given.has(name))
   const missing = wanted.find(({ isRequired }) => isRequired)
@@ -138,15 +137,11 @@ function environment({ variables, workers }: DocumentFacts, settings: ObjectSett
     throw new ObjectsError(
       `the document refers to \${env:${missing.name}}; name the Secret that holds its value`,
     )
-  const heap =
-    resources !== undefined || given.has('NODE_OPTIONS')
-      ? []
-      : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heapMib(tier, workers)}` }]
   const referred = wanted.map(({ name }) => ({
     name,
     valueFrom: { secretKeyRef: { name: secret, key: name, optional: true } },
   }))
-  return [...heap, ...(secret === undefined ? [] : referred), ...extraEnv]
+  return [...(secret === undefined ? [] : referred), ...extraEnv]
 }
 
 function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
