@@ -3,6 +3,7 @@ export type HashKey =
   | { readonly kind: 'header'; readonly name: string }
   | { readonly kind: 'cookie'; readonly name: string }
   | { readonly kind: 'claim'; readonly name: string }
+  | { readonly kind: 'consumer' }
   | { readonly kind: 'ip' }
 
 /** A header or cookie that a request has; value null: whatever its value. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CaptureRules, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
+import { type CaptureRules, consumerOf, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
 import { assertIdentity, type ExchangeFields, setFields } from '@sluice/core/testing'
 import { parseSegmentFile } from './segment-name.js'
 
@@ -32,7 +32,7 @@ export function sampleExchange(changes: ExchangeFields = {}): Exchange {
   x.peer = '10.0.0.9'
   x.clientIp = '203.0.113.7'
   x.route = { ...NO_ROUTE, id: 'orders', template: '/orders/{id}/*' }
-  x.consumer = { id: 'c-1', name: 'acme', auth: 'basic-auth', groups: [] }
+  x.consumer = consumerOf('basic-auth', 'c-1', { name: 'acme' })
   x.attempts.upstream = 'orders'
   x.attempts.target = 'http://10.0.0.5:9000'
   x.attempts.status = 200

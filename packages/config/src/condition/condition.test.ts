@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange, NO_ROUTE } from '@sluice/core'
+import { consumerOf, Exchange, NO_ROUTE } from '@sluice/core'
 import fc from 'fast-check'
 import { ConditionError, checkCondition, compileCondition } from './index.js'
 
@@ -15,7 +15,12 @@ function exchange(): Exchange {
   x.params = ['7']
   x.paramNames = ['id']
   x.clientIp = '10.1.2.3'
-  x.consumer = { id: 'c1', name: 'Acme', auth: 'api-key', groups: ['gold', 'beta'] }
+  x.consumer = consumerOf('api-key', 'c1', {
+    name: 'Acme',
+    groups: ['gold', 'beta'],
+    scopes: ['orders:read'],
+    claims: new Map([['plan', 'gold']]),
+  })
   x.status = 404
   x.responseHeaders = ['content-type', 'text/plain']
   x.setVar('seen', 'yes')
@@ -49,6 +54,10 @@ const CASES: readonly (readonly [string, boolean])[] = [
   ['consumer.groups.exists(g, g == "gold")', true],
   ['consumer.groups.all(g, g.size() == 4)', true],
   ['"beta" in consumer.groups', true],
+  ['"orders:read" in consumer.scopes', true],
+  ['"admin" in consumer.roles', false],
+  ['consumer.claims.plan == "gold"', true],
+  ['"toString" in consumer.claims', false],
   ['req.method in ["GET", "HEAD"]', true],
   ['res.status >= 400 && res.status < 500', true],
   ['res.header["Content-Type"].contains("plain")', true],

@@ -54,7 +54,16 @@ const CLIENT = {
   certSerial: 'string',
   certFingerprint: 'string',
 }
-const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
+const CONSUMER = {
+  id: 'string',
+  name: 'string',
+  auth: 'string',
+  credential: 'string',
+  groups: 'list<string>',
+  roles: 'list<string>',
+  scopes: 'list<string>',
+  claims: 'map<string, string>',
+}
 const JWT = { claims: 'map<string, string>' }
 const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }

@@ -60,7 +60,7 @@ export const GRAMMARS = {
   'sent-field-name': grammarOf('a header name', readSentFieldName),
   'reply-field-name': grammarOf('a header name', readReplyFieldName),
   'field-value': grammarOf('a header value', readFieldValue),
-  'hash-key': grammarOf('header:NAME, cookie:NAME, claim:NAME or ip', parseHashKey),
+  'hash-key': grammarOf('header:NAME, cookie:NAME, claim:NAME, consumer or ip', parseHashKey),
   'request-match': grammarOf('header:NAME, cookie:NAME, or one of them with =VALUE', parseRequestMatch),
   'route-condition': grammarOf('a condition', (text) => readCondition(text, 'route')),
   'policy-condition': grammarOf('a condition', (text) => readCondition(text, 'policy')),
@@ -72,13 +72,13 @@ export type GrammarName = keyof typeof GRAMMARS
 
 /** Reads what the balance `hash` hashes. */
 export function parseHashKey(text: string): HashKey | Flaw {
-  if (text === 'ip') return { kind: 'ip' }
+  if (text === 'ip' || text === 'consumer') return { kind: text }
   const match = /^(header|cookie|claim):(.+)$/.exec(text)
   if (match !== null && match[1] === 'claim') return { kind: 'claim', name: match[2]! }
   if (match === null || !isToken(match[2]!)) {
     return {
       message: `'${text}' is nothing to hash on`,
-      remedy: 'write header:x-user, cookie:sid, claim:sub or ip',
+      remedy: 'write header:x-user, cookie:sid, claim:sub, consumer or ip',
     }
   }
   if (match[1] === 'cookie') return { kind: 'cookie', name: match[2]! }

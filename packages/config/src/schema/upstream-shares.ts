@@ -73,7 +73,7 @@ export const canarySchema = object(
     key: text('hash-key', {
       default: 'ip',
       description:
-        'Whose requests stay on one side: `header:NAME`, `cookie:NAME`, `claim:NAME` or `ip`; without a value the address counts.',
+        'Whose requests stay on one side: `header:NAME`, `cookie:NAME`, `claim:NAME`, `consumer` (its id) or `ip`; without a value the address counts.',
     }),
     match: Type.Array(text('request-match'), {
       default: [],

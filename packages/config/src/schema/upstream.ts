@@ -188,7 +188,7 @@ export const upstreamSchema = object(
     hashOn: Type.Optional(
       text('hash-key', {
         description:
-          'For balance hash: `header:x-user`, `cookie:sid`, `claim:sub` of the verified token, or `ip`.',
+          'For balance hash: `header:x-user`, `cookie:sid`, `claim:sub` of the verified token, `consumer` (its id), or `ip`.',
       }),
     ),
     sticky: Type.Optional(stickySchema),

@@ -2,6 +2,7 @@ import { UNAVAILABLE, type Unavailable } from '../availability.js'
 import { type DocumentPath, isMapping } from '../document-path.js'
 import { checkBodyPaths } from './body-path-check.js'
 import { checkConflicts } from './conflict-check.js'
+import { checkConsumers } from './consumer-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKubernetes } from './kubernetes-check.js'
 import { checkListeners } from './listener-check.js'
@@ -21,6 +22,7 @@ export function inspect(inspection: Inspection): void {
   checkUpstreams(inspection)
   checkPlugins(inspection)
   checkPolicies(inspection)
+  checkConsumers(inspection)
   checkBodyPaths(inspection)
   checkRoutes(inspection)
   checkConflicts(inspection)

@@ -68,7 +68,7 @@ function checkTargets(
 function checkHash({ report }: Inspection, { balance, hashOn }: UpstreamDocument, path: DocumentPath): void {
   if (!report.isSound([...path, 'balance']) || !report.isSound([...path, 'hashOn'])) return
   if (balance === 'hash' && hashOn === undefined) {
-    const remedy = 'add hashOn: header:NAME, cookie:NAME, claim:NAME or ip'
+    const remedy = 'add hashOn: header:NAME, cookie:NAME, claim:NAME, consumer or ip'
     report.add({ path: [...path, 'balance'], message: 'balance: hash does not say what to hash', remedy })
   }
   if (balance !== 'hash' && hashOn !== undefined) {

@@ -149,6 +149,11 @@ export const ERRORS = {
     title: 'Origin not allowed',
     when: 'A preflight comes from an origin that `cors` does not allow.',
   },
+  GW_ACCESS_DENIED: {
+    status: 403,
+    title: 'Access denied',
+    when: '`authorize` does not let this consumer in; `error.reason` in the traffic log says why.',
+  },
   GW_AUTH_MISSING: {
     status: 401,
     title: 'Credentials missing',
@@ -279,7 +284,7 @@ export const ERRORS = {
   GW_SCOPE_MISSING: {
     status: 403,
     title: 'Scope missing',
-    when: 'The token lacks a scope that the policy asks for.',
+    when: 'The credential lacks a scope that `jwt` or `authorize` asks for.',
   },
   GW_SIGNATURE_MISSING: { status: 401, title: 'Signature missing', when: 'The message has to be signed.' },
   GW_SIGNATURE_INVALID: {

@@ -6,19 +6,11 @@ import type { BodyTap } from './body-tap.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { ClientCertificate } from './client-certificate.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
+import type { Consumer } from './consumer.js'
 import type { ErrorCode } from './errors.js'
 import { PHASE, type Phase } from './phase.js'
 import { PhaseTimes } from './phase-times.js'
 import { RecordNotes } from './record-notes.js'
-
-/** Who is calling, set by the policy that authenticated the request. */
-export interface Consumer {
-  readonly id: string
-  readonly name: string
-  /** The policy that vouched: `basic-auth`, `api-key`, … */
-  readonly auth: string
-  readonly groups: readonly string[]
-}
 
 /** The API that a route is a part of, as the document names it. */
 export interface RouteApi {
@@ -115,7 +107,10 @@ export class Exchange {
   /** Values of the route's path parameters, in the order of their names. */
   params: readonly string[] = []
   paramNames: readonly string[] = []
+  /** Who is calling, see `identify`; null while nobody is authenticated. */
   consumer: Consumer | null = null
+  /** How many policies have named a consumer, the same or another. */
+  identifications = 0
   /** The claims of the token that was verified, as text by their names; null while there is none. */
   claims: ReadonlyMap<string, string> | null = null
   /** Free variables, set by policies and read by conditions; null until the first is set. */
@@ -209,6 +204,12 @@ export class Exchange {
   filterResponse(filter: BodyFilter): void {
     this.responseFilters ??= new ResponseFilters()
     this.responseFilters.add(filter)
+  }
+
+  /** Says who is calling; the first of several policies that do decides. For policies that authenticate. */
+  identify(consumer: Consumer): void {
+    this.identifications++
+    this.consumer ??= consumer
   }
 
   /** Sets a free variable. */

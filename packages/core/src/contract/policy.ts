@@ -124,6 +124,10 @@ export interface Policy<S extends TSchema = TSchema> {
    * to the route that would get the request it asks for.
    */
   readonly answersPreflights?: true
+  /** When it names the consumer under this configuration, see `x.identify`; absent or null: it does not. */
+  authenticates?(config: Static<S>): ConsumerPhase | null
+  /** When it asks for the consumer and refuses where there is none; a policy that names one has to stand before it. */
+  needsConsumer?(config: Static<S>): ConsumerPhase | null
   /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
   needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
@@ -136,6 +140,9 @@ export interface Policy<S extends TSchema = TSchema> {
  * `io`: waits for another server.
  */
 export type PolicyCost = 'cheap' | 'cpu' | 'io'
+
+/** When a consumer is known: with the head of a request, or once its body is there. */
+export type ConsumerPhase = 'request' | 'body'
 
 /** What a policy added to a request where it was measured, in microseconds of CPU time. */
 export interface MeasuredCost {

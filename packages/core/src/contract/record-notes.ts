@@ -14,6 +14,8 @@ export class RecordNotes {
   /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
   limitName = ''
   limitRemaining = 0
+  /** Why a policy refused, for the operator alone; empty: its code says all. */
+  reason = ''
   /** How a cache served the request: `hit`, `stale`, `revalidated`, `coalesced`, `miss` or `bypass`; empty: it met none. */
   cacheResult = ''
   /** Of the stored response that answered, in seconds. */

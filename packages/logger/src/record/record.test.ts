@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AttemptTrace, EventStream, noteLimit, PHASE, SensitiveNames, WebSocketCounts } from '@sluice/core'
+import {
+  AttemptTrace,
+  consumerOf,
+  EventStream,
+  noteLimit,
+  PHASE,
+  SensitiveNames,
+  WebSocketCounts,
+} from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -266,10 +274,11 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
         route: { id: text.routeId },
         attempts: { upstream: text.upstream, target: text.target },
         headers: ['content-type', text.type, 'user-agent', text.agent],
-        consumer: { id: text.consumer, name: text.agent, auth: text.policy, groups: [] },
+        consumer: consumerOf(text.policy, text.consumer, { name: text.agent, credential: text.type }),
         errorCode: 'GW_POLICY_ERROR',
         errorPolicy: text.policy,
       })
+      x.record.reason = text.agent
       const line = encodeRecord(x, env('standard', text.node))
       assert.match(line, /^[ -~]+$/)
       const record = JSON.parse(line)
@@ -281,7 +290,13 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
         [record.up.name, record.up.addr, record.ua, record.req.ct, record.error.policy, record.gw.pod],
         [text.upstream, text.target, text.agent, text.type, text.policy, text.node],
       )
-      assert.deepEqual(record.consumer, { id: text.consumer, name: text.agent, auth: text.policy })
+      assert.equal(record.error.reason ?? '', text.agent)
+      assert.deepEqual(record.consumer, {
+        id: text.consumer,
+        name: text.agent,
+        auth: text.policy,
+        credential: text.type,
+      })
     }),
   )
 })

@@ -147,7 +147,7 @@ function consumerPart(consumer: Consumer, known: Memo<string>): string {
     known.get(consumer.name) +
     '","auth":"' +
     known.get(consumer.auth) +
-    '"}'
+    (consumer.credential === null ? '"}' : '","credential":"' + known.get(consumer.credential) + '"}')
   )
 }
 
@@ -178,6 +178,7 @@ function errorPart(x: Exchange, known: Memo<string>): string {
     (x.errorPolicy === '' ? '' : '","policy":"' + known.get(x.errorPolicy)) +
     '","phase":"' +
     PHASE_NAMES[x.errorPhase]! +
+    (x.record.reason === '' ? '' : '","reason":"' + jsonText(x.record.reason)) +
     (x.errorMessage === '' ? '"}' : '","msg":"' + jsonText(x.errorMessage) + '"}')
   )
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { consumerOf } from '@sluice/core'
 import { exchange } from '../testing.js'
 import { compileTemplate, TEMPLATE_VARIABLES } from './template.js'
 
@@ -21,22 +22,34 @@ test('every documented variable renders from the exchange', () => {
     path: '/a',
     clientIp: '192.0.2.1',
     route: { id: 'orders', api: { name: 'orders-api', group: 'sales', revision: '7' } },
-    consumer: { id: 'c1', name: 'Acme', auth: 'basic-auth', groups: [] },
+    consumer: consumerOf('basic-auth', 'c1', {
+      name: 'Acme',
+      groups: ['a', 'b'],
+      roles: ['admin'],
+      scopes: ['read', 'write'],
+      claims: new Map([['plan', 'gold']]),
+    }),
     headers: ['x-tenant', 't1', 'accept', 'a', 'accept', 'b'],
   })
   x.setVar('tier', 'gold')
   const all = TEMPLATE_VARIABLES.map((name) =>
-    name.replace('header.NAME', 'header.X-Tenant').replace('vars.NAME', 'vars.tier'),
+    name
+      .replace('header.NAME', 'header.X-Tenant')
+      .replace('claims.NAME', 'claims.plan')
+      .replace('vars.NAME', 'vars.tier'),
   )
   assert.equal(
     render(all.map((name) => `{{${name}}}`).join('|'), x),
-    'r1|PUT|h.example|/a|192.0.2.1|c1|Acme|orders|orders-api|sales|7|t1|gold',
+    'r1|PUT|h.example|/a|192.0.2.1|c1|Acme|basic-auth|a b|admin|read write|orders|orders-api|sales|7|t1|gold|gold',
   )
   assert.equal(render('<{{ req.header.accept }}>', x), '<a, b>')
 })
 
 test('what the request does not have renders empty', () => {
-  assert.equal(render('[{{consumer.id}}{{consumer.name}}{{vars.none}}{{req.header.none}}]'), '[]')
+  assert.equal(
+    render('[{{consumer.id}}{{consumer.roles}}{{consumer.claims.x}}{{vars.none}}{{req.header.none}}]'),
+    '[]',
+  )
   assert.equal(render('{{req.header.host}}', exchange({ authority: 'a.example:81' })), 'a.example:81')
 })
 

@@ -12,6 +12,10 @@ const VARIABLES: Readonly<Record<string, Render>> = {
   'client.ip': (x) => x.clientIp,
   'consumer.id': (x) => x.consumer?.id ?? '',
   'consumer.name': (x) => x.consumer?.name ?? '',
+  'consumer.auth': (x) => x.consumer?.auth ?? '',
+  'consumer.groups': (x) => x.consumer?.groups.join(' ') ?? '',
+  'consumer.roles': (x) => x.consumer?.roles?.join(' ') ?? '',
+  'consumer.scopes': (x) => x.consumer?.scopes?.join(' ') ?? '',
   'route.id': (x) => x.routeId,
   'api.name': (x) => x.api?.name ?? '',
   'api.group': (x) => x.api?.group ?? '',
@@ -22,8 +26,11 @@ const VARIABLES: Readonly<Record<string, Render>> = {
 export const TEMPLATE_VARIABLES: readonly string[] = [
   ...Object.keys(VARIABLES),
   'req.header.NAME',
+  'consumer.claims.NAME',
   'vars.NAME',
 ]
+
+const CLAIMS = 'consumer.claims.'
 
 /** Writes a value so that it stays a value in the text around it. */
 export type Escape = (value: string) => string
@@ -73,6 +80,7 @@ function variable(name: string): Render {
   if (name.startsWith('req.header.')) return requestHeader(name.slice('req.header.'.length))
   if (name.startsWith('vars.') && name.length > 'vars.'.length)
     return freeVariable(name.slice('vars.'.length))
+  if (name.startsWith(CLAIMS) && name.length > CLAIMS.length) return consumerClaim(name.slice(CLAIMS.length))
   throw new Error(`'{{${name}}}' is not known; the variables are ${TEMPLATE_VARIABLES.join(', ')}`)
 }
 
@@ -82,6 +90,10 @@ function requestHeader(written: string): Render {
     throw new Error(`'{{req.header.${written}}}' does not name a header; write {{req.header.x-tenant}}`)
   if (name === 'host') return (x) => x.authority
   return (x) => headerJoined(x.headers, name) ?? ''
+}
+
+function consumerClaim(name: string): Render {
+  return (x) => x.consumer?.claims?.get(name) ?? ''
 }
 
 function freeVariable(name: string): Render {

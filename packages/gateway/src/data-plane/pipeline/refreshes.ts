@@ -79,6 +79,7 @@ function copyOf(x: Exchange): Exchange {
   copy.params = x.params
   copy.paramNames = x.paramNames
   copy.consumer = x.consumer
+  copy.identifications = x.identifications
   copy.claims = x.claims
   copy.vars = x.vars === null ? null : new Map(x.vars)
   copy.slots = x.slots.slice()

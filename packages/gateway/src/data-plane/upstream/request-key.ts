@@ -6,6 +6,8 @@ export function requestKey(x: Exchange, on: HashKey): string | null {
   switch (on.kind) {
     case 'ip':
       return x.clientIp
+    case 'consumer':
+      return x.consumer?.id ?? null
     case 'claim':
       return x.claims?.get(on.name) ?? null
     case 'header':

@@ -47,7 +47,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     api: keyword,
     revision: keyword,
     route: keyword,
-    consumer: group({ id: keyword, name: keyword, auth: keyword }),
+    consumer: group({ id: keyword, name: keyword, auth: keyword, credential: keyword }),
     client: group({
       ip: { type: 'ip', ignore_malformed: true },
       port: { type: 'integer' },
@@ -100,7 +100,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       client_write: phase,
     }),
     result: keyword,
-    error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
+    error: group({ code: keyword, policy: keyword, phase: keyword, reason: keyword, msg: { type: 'text' } }),
     limit: group({ name: keyword, remaining: long }),
     cache: group({ status: keyword, age: long }),
     stream: group({ events: long, bytes: size, ms: phase, closed_by: keyword }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { AttemptTrace } from '@sluice/core'
+import { AttemptTrace, consumerOf } from '@sluice/core'
 import { setUpCluster } from '../../outputs/elasticsearch/set-up-cluster.js'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
@@ -117,7 +117,7 @@ function manyRecords(): string[] {
         status: statuses[i % statuses.length]!,
         method: i % 3 === 0 ? 'GET' : 'POST',
         route: { id: i % 4 === 0 ? 'orders' : 'a*b' },
-        consumer: i % 2 === 0 ? null : { id: 'c-1', name: 'acme', auth: 'basic-auth', groups: [] },
+        consumer: i % 2 === 0 ? null : consumerOf('basic-auth', 'c-1', { name: 'acme' }),
         result: i % 5 === 0 ? 'blocked' : 'success',
         errorCode: i % 5 === 0 ? 'GW_IP_DENIED' : '',
         responseHeaders: [

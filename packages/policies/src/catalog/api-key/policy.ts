@@ -1,6 +1,7 @@
 import {
   type CompileEnv,
   type Consumer,
+  consumerOf,
   definePolicy,
   type Exchange,
   isToken,
@@ -44,6 +45,7 @@ export const apiKey = definePolicy({
     'Asks for an API key in a header or in the query, checked against SHA-256 digests in the document.',
   schema: apiKeySchema,
   secretNames: (config) => [config.name ?? DEFAULT_NAME],
+  authenticates: () => 'request',
   compile(config, env) {
     const written = config.name ?? DEFAULT_NAME
     const location = (config.in === 'query' ? queryCredential : headerCredential)(
@@ -85,7 +87,7 @@ function gate(
     const key = keys.get(hashKey(presented))
     if (key === undefined) return refusals.invalid
     if (x.startedAt >= key.expiresAt) return refusals.expired
-    x.consumer = key.consumer
+    x.identify(key.consumer)
     if (strips) location.strip(x)
     return null
   }
@@ -113,12 +115,8 @@ function compileKeys(configs: ApiKeyConfig['keys']): Map<string, Key> {
 }
 
 function compileKey(config: ApiKeyConfig['keys'][number], i: number): Key {
-  const consumer = {
-    id: config.id,
-    name: config.name ?? config.id,
-    auth: 'api-key',
-    groups: config.groups ?? [],
-  }
+  const { id, name = id, groups = [] } = config
+  const consumer = consumerOf('api-key', id, { name, groups })
   if (config.expires === undefined) return { consumer, expiresAt: Number.POSITIVE_INFINITY }
   const { expires } = config
   const expiresAt = about(`under 'expires' of key ${i + 1} ('${config.id}'):`, () => parseInstant(expires))

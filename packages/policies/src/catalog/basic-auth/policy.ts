@@ -50,6 +50,7 @@ export const basicAuth = definePolicy({
   name: 'basic-auth',
   summary: 'Asks for a user name and a password, checked against scrypt hashes in the document.',
   schema: basicAuthSchema,
+  authenticates: () => 'request',
   compile(config, env) {
     const gate = new Gate(config, env)
     return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
@@ -107,7 +108,7 @@ class Gate {
 
   #accept(x: Exchange, user: User): Outcome {
     if (user.consumer === null) return this.#reject(x)
-    x.consumer = user.consumer
+    x.identify(user.consumer)
     if (this.#stripsCredentials) removeHeader(x.headers, 'authorization')
     return null
   }

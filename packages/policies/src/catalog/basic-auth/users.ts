@@ -1,4 +1,4 @@
-import type { Consumer } from '@sluice/core'
+import { type Consumer, consumerOf } from '@sluice/core'
 import { dummyHash, type PasswordHash, parsePasswordHash } from './password.js'
 import type { Account } from './verifier.js'
 
@@ -46,7 +46,7 @@ export class Users {
     }
     if (this.#byName.has(name)) throw new Error(`user '${name}' stands twice under 'users'; keep one`)
     const hash = hashOf(name, config.password)
-    const consumer = { id: name, name, auth: 'basic-auth', groups: config.groups ?? [] }
+    const consumer = consumerOf('basic-auth', name, { groups: config.groups ?? [] })
     this.#byName.set(name, { key: `${name}:${hash.text}`, hash, consumer })
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Eventual, Exchange, Outcome, Step } from '@sluice/core'
+import { consumerOf } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { concurrencyLimit } from './policy.js'
@@ -84,7 +85,7 @@ test('a step that stands twice in a chain takes one permit', (t) => {
 
 test('keys are counted apart, and forgotten with their last request', (t) => {
   const { enter, leave, semaphores } = gate(t, { max: 1, key: ['consumer', 'header:X-Tenant'] })
-  const consumer = { id: 'acme', name: 'acme', auth: 'api-key', groups: [] }
+  const consumer = consumerOf('api-key', 'acme')
   const requests = [
     exchange({ consumer }),
     exchange({ consumer, headers: ['x-tenant', 'a'] }),

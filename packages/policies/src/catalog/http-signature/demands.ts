@@ -1,4 +1,4 @@
-import type { Consumer } from '@sluice/core'
+import { type Consumer, consumerOf } from '@sluice/core'
 import { TimeWindow } from '../../crypto/replay/time-window.js'
 import { compileCheck } from './algorithm.js'
 import { fieldShapes } from './component.js'
@@ -60,5 +60,5 @@ function ownerOf({ id, consumer, groups }: VerificationConfig['keys'][number]): 
     if (groups !== undefined) throw new Error(`key '${id}' has groups and no 'consumer'; name one`)
     return null
   }
-  return { id: consumer, name: consumer, auth: 'http-signature', groups: groups ?? [] }
+  return consumerOf('http-signature', consumer, { credential: id, groups: groups ?? [] })
 }

@@ -14,6 +14,8 @@ export const httpSignature = definePolicy({
   summary: 'Verifies and makes HTTP Message Signatures (RFC 9421) with body digests (RFC 9530).',
   schema: httpSignatureSchema,
   cost: 'cpu',
+  authenticates: ({ verify }) =>
+    verify?.keys.some(({ consumer }) => consumer !== undefined) === true ? 'request' : null,
   compile({ verify, sign, verifyResponse, signResponse }, env) {
     const gate = verify === undefined ? null : new RequestGate(verify, env)
     const signer = sign === undefined ? null : new MessageSigner('request', sign)

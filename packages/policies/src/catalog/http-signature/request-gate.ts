@@ -101,7 +101,7 @@ export class RequestGate {
       if (verdict.reason !== 'component') return this.#refusals[verdict.reason]
       return refusal('GW_SIGNATURE_INVALID', verdict.detail, CHALLENGE)
     }
-    if (verdict.owner !== null) x.consumer = verdict.owner
+    if (verdict.owner !== null) x.identify(verdict.owner)
     const { keyid, nonce, created } = verdict.signature
     return {
       digest: verdict.coversDigest ? linesOf(x.headers, 'content-digest').join(', ') : null,

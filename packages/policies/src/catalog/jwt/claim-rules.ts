@@ -1,5 +1,5 @@
 import type { Reply } from '@sluice/core'
-import { claimAt, claimItems } from './claim.js'
+import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
@@ -45,8 +45,8 @@ function valueRule(path: string, wanted: readonly (string | number | boolean)[],
 
 function scopeRule(required: readonly string[], refusal: Reply): ClaimRule {
   return ({ all }) => {
-    const given = new Set([...claimItems(claimAt(all, 'scope')), ...claimItems(claimAt(all, 'scp'))])
-    return required.every((scope) => given.has(scope)) ? null : refusal
+    const given = scopesOf(all) ?? []
+    return required.every((scope) => given.includes(scope)) ? null : refusal
   }
 }
 

@@ -57,6 +57,12 @@ export function claimItems(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
+/** The scopes of a token: `scope` (RFC 8693, 4.2) or `scp`; null where it has neither. */
+export function scopesOf(claims: JsonObject): readonly string[] | null {
+  const given = [claimAt(claims, 'scope'), claimAt(claims, 'scp')].filter((value) => value !== undefined)
+  return given.length === 0 ? null : [...new Set(given.flatMap(claimItems))]
+}
+
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }

@@ -14,6 +14,7 @@ export const jwt = definePolicy({
   schema: jwtSchema,
   cost: 'cpu',
   secretNames: (config) => [tokenLocation(config).name],
+  authenticates: () => 'request',
   compile(config, env) {
     const keys = compileKeySet(config, config.algorithms ?? DEFAULT_ALGORITHMS)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))

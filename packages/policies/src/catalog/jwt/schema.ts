@@ -115,6 +115,9 @@ export const jwtSchema = policyOptions(
       'The claim with the groups of the consumer: a list, or a text with spaces, such as `realm_access.roles`.',
       { ...claimName },
     ),
+    rolesClaim: optionalString('The claim with the roles of the consumer, written like its groups.', {
+      ...claimName,
+    }),
     forwardClaims: Type.Optional(
       Type.Record(
         Type.String({ pattern: '^.{1,256}$' }),

@@ -85,7 +85,7 @@ export class TokenGate {
     if (token.refusal !== null) return token.refusal
     if (this.#strips) this.#location.strip(x)
     for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
-    x.consumer = token.consumer
+    x.identify(token.consumer!)
     x.claims = token.claims
     return null
   }

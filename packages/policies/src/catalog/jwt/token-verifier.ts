@@ -1,11 +1,11 @@
-import { type Exchange, parseDuration, type Reply } from '@sluice/core'
+import { type Consumer, consumerOf, type Exchange, parseDuration, type Reply } from '@sluice/core'
 import { type JoseHeader, parseJoseHeader, plainType } from '../../crypto/jose/jws-header.js'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
-import { claimAt, claimItems, claimTexts } from './claim.js'
+import { claimAt, claimItems, claimTexts, scopesOf } from './claim.js'
 import { type ClaimRule, compileRules, idOf } from './claim-rules.js'
 import { type ClaimsSet, parseClaims } from './claims-set.js'
 import { ForwardedClaims } from './forwarded-claims.js'
@@ -82,13 +82,14 @@ export class TokenVerifier {
   #validate(claims: ClaimsSet, key: SignatureKey): VerifiedToken {
     const { all } = claims
     const refusal = this.#objection(claims, key)
-    const consumer = refusal === null ? this.#consumerOf(all) : null
+    const texts = claimTexts(all)
+    const consumer = refusal === null ? this.#consumerOf(all, texts) : null
     return {
       expiresAt: claims.exp === null ? Number.POSITIVE_INFINITY : claims.exp * 1000 + this.#skewMs,
       validFrom: claims.nbf === null ? Number.NEGATIVE_INFINITY : claims.nbf * 1000 - this.#skewMs,
       refusal,
       consumer,
-      claims: claimTexts(all),
+      claims: texts,
       lines: this.forwarded.linesOf(all),
     }
   }
@@ -102,11 +103,12 @@ export class TokenVerifier {
     return null
   }
 
-  #consumerOf(all: ClaimsSet['all']): VerifiedToken['consumer'] {
-    const { consumerClaim = DEFAULT_CONSUMER_CLAIM, nameClaim, groupsClaim } = this.#config
+  #consumerOf(all: ClaimsSet['all'], claims: ReadonlyMap<string, string>): Consumer {
+    const { consumerClaim = DEFAULT_CONSUMER_CLAIM, nameClaim, groupsClaim, rolesClaim } = this.#config
     const id = idOf(claimAt(all, consumerClaim))!
     const name = nameClaim === undefined ? null : idOf(claimAt(all, nameClaim))
     const groups = groupsClaim === undefined ? [] : claimItems(claimAt(all, groupsClaim))
-    return { id, name: name ?? id, auth: 'jwt', groups }
+    const roles = rolesClaim === undefined ? null : claimItems(claimAt(all, rolesClaim))
+    return consumerOf('jwt', id, { name: name ?? id, groups, roles, scopes: scopesOf(all), claims })
   }
 }

@@ -91,7 +91,8 @@ export class Keeper {
     if (x.responseFilters !== null) return null
     if (!x.attempts.isDelimited || x.responseLength > this.#settings.maxObject) return null
     // Somebody behind the cache has decided who that is.
-    if ((x.consumer?.id ?? null) !== visit.consumer || !this.#isCurrent(visit)) return null
+    if (x.identifications !== visit.identifications || !this.#isCurrent(visit)) return null
+    if ((x.consumer?.id ?? null) !== visit.consumer) return null
     return this.#freshnessOf(x, visit, { status: x.status, headers: x.responseHeaders, now: Date.now() })
   }
 

@@ -19,6 +19,8 @@ export class Visit {
   /** The request fields, as they were when the response was looked for. */
   readonly headers: readonly string[]
   readonly consumer: string | null
+  /** How many policies had named a consumer before. */
+  readonly identifications: number
   /** Wall clock, ms. */
   readonly requestedAt: number
   readonly epoch: number
@@ -53,6 +55,7 @@ export class Visit {
     this.epoch = epoch
     this.headers = mayKeep ? x.headers.slice() : x.headers
     this.consumer = x.consumer?.id ?? null
+    this.identifications = x.identifications
     this.requestedAt = Date.now()
   }
 }

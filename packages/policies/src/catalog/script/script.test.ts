@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Exchange, PolicyFailure, type Reply, type Step } from '@sluice/core'
+import { consumerOf, type Exchange, PolicyFailure, type Reply, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, type TestEnv, testEnv } from '../../testing.js'
 import { script } from './policy.js'
 import type { ScriptConfig } from './schema.js'
@@ -58,7 +58,7 @@ test('a script reads the request and changes its fields, its query and the varia
     params: ['7'],
     query: 'a=%7E&q=x+y&q=z',
     headers: ['accept', 'text/html', 'x-many', '1', 'x-many', '2'],
-    consumer: { id: 'c1', name: 'C', auth: 'api-key', groups: [] },
+    consumer: consumerOf('api-key', 'c1', { name: 'C' }),
     vars: new Map([['tenant', 'acme']]),
   })
   assert.equal(await step.onRequest?.(x), null)

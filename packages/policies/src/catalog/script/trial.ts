@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Exchange, isErrorCode, NO_ROUTE } from '@sluice/core'
+import { consumerOf, Exchange, isErrorCode, NO_ROUTE } from '@sluice/core'
 import { Ajv } from 'ajv'
 import { type Changes, changesOf } from './changes.js'
 import type { EngineName, HookName } from './engine.js'
@@ -147,7 +147,7 @@ function exchangeOf(given: TrialExchange): Exchange {
   x.paramNames = Object.keys(params)
   x.params = Object.values(params)
   x.vars = new Map(Object.entries(given.vars ?? {}))
-  if (consumer !== undefined) x.consumer = { name: consumer.id, auth: 'trial', groups: [], ...consumer }
+  if (consumer !== undefined) x.consumer = { ...consumerOf('trial', consumer.id), ...consumer }
   x.status = response.status ?? 200
   x.responseHeaders = headerList(response.headers)
   x.errorCode = code

@@ -1,4 +1,4 @@
-import type { Consumer } from '@sluice/core'
+import { type Consumer, consumerOf } from '@sluice/core'
 
 /** Who signed or sent a message; can be cloned. */
 export interface Identity {
@@ -8,6 +8,6 @@ export interface Identity {
 }
 
 /** The consumer of an exchange, named by this policy. */
-export function consumerOf({ id, name, groups }: Identity): Consumer {
-  return { id, name, auth: 'ws-security', groups }
+export function identified({ id, name, groups }: Identity): Consumer {
+  return consumerOf('ws-security', id, { name, groups })
 }

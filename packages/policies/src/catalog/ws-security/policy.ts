@@ -9,6 +9,8 @@ export const wsSecurity = definePolicy({
     'Checks WS-Security headers of SOAP messages (UsernameToken, Timestamp, XML Signature), decrypts them, and signs, encrypts and adds tokens for the other side.',
   schema: wsSecuritySchema,
   cost: 'cpu',
+  authenticates: ({ request }) =>
+    request?.check?.usernameToken !== undefined || request?.check?.signature !== undefined ? 'body' : null,
   compile: (config, env) => compileStep(config, env),
 })
 

@@ -11,7 +11,7 @@ import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { replaceBody } from '../../shared/message/side.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
-import { consumerOf } from './identity.js'
+import { identified } from './identity.js'
 import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
@@ -55,7 +55,7 @@ export class RequestSecurity {
     }
     const refused = this.#remember(x, secured.once)
     if (refused !== null) return refused
-    if (secured.identity !== null) x.consumer = consumerOf(secured.identity)
+    if (secured.identity !== null) x.identify(identified(secured.identity))
     if (secured.body !== null) {
       replaceBody(x, 'request', secured.body)
       announceUtf8(x.headers)

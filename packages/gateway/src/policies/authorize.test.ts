@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadDocument } from '@sluice/config'
+import { loadOrThrow } from '@sluice/config/testing'
+import { catalog, hashKey } from '@sluice/policies'
+import { startGateway } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+
+const [STAFF, GUEST] = ['k-staff', 'k-guest']
+const ANN = `{ id: ann, sha256: ${hashKey(STAFF)}, groups: [staff] }`
+const BOB = `{ id: bob, sha256: ${hashKey(GUEST)} }`
+const KEYS = `{ use: api-key, with: { keys: [${ANN}, ${BOB}] } }`
+
+function document(policies: string, target = 'http://127.0.0.1:1'): string {
+  return `version: 1
+upstreams: { up: { targets: ['${target}'] } }
+routes:
+  - id: a
+    upstream: up
+    policies: ${policies}
+`
+}
+
+function mistakes(policies: string): string[] {
+  const result = loadDocument({ text: document(policies), name: 'gateway.yaml' }, { catalog, env: {} })
+  return result.ok ? [] : result.diagnostics.map(({ message, remedy }) => `${message} (${remedy})`)
+}
+
+test('the upstream hears who is calling from the gateway alone, and only of those who may', async (t) => {
+  const seen: unknown[] = []
+  const origin = await httpOrigin(t, (req, res) => {
+    seen.push([req.headers['x-consumer-id'], req.headers['x-consumer-groups']])
+    res.end()
+  })
+  const when = `'req.method == "GET" && consumer.auth == "api-key"'`
+  const rule = `{ use: authorize, with: { allow: [{ groups: [staff], when: ${when} }] } }`
+  const fields = "x-consumer-id: '{{consumer.id}}', x-consumer-groups: '{{consumer.groups}}'"
+  const tell = `{ use: header, with: { request: { set: { ${fields} } } } }`
+  const text = document(`[${KEYS}, ${rule}, ${tell}]`, origin.url)
+  const { plan } = loadOrThrow(text, catalog)
+  const gateway = await startGateway(
+    t,
+    { upstreams: [{ urls: [origin.url], name: 'up' }], routes: plan.routes },
+    { catalog },
+  )
+  const forged = { 'x-consumer-id': 'root', 'x-consumer-groups': 'admins' }
+  const status = async (key: string, method = 'GET'): Promise<number> => {
+    const headers = key === '' ? forged : { ...forged, 'x-api-key': key }
+    return (await fetch(gateway.url, { method, headers })).status
+  }
+  assert.deepEqual([await status(''), await status(GUEST), await status(STAFF, 'POST')], [401, 403, 403])
+  assert.equal(await status(STAFF), 200)
+  assert.deepEqual(seen, [['ann', 'staff']])
+})
+
+test('the first of two policies that authenticate says who it is, and both have to be content', async (t) => {
+  const eve = `{ id: eve, sha256: ${hashKey('k-eve')}, groups: [staff] }`
+  const other = `{ id: second, use: api-key, with: { name: x-other, keys: [${eve}] } }`
+  const echo = `{ use: header, with: { response: { set: { x-who: '{{consumer.id}}' } } } }`
+  const text = document(`[${KEYS}, ${other}, ${echo}]`).replace(
+    'upstream: up\n',
+    'respond: { status: 200 }\n',
+  )
+  const { plan } = loadOrThrow(text.replace(/upstreams: .*\n/, ''), catalog)
+  const gateway = await startGateway(t, { routes: plan.routes }, { catalog })
+  const both = await fetch(gateway.url, { headers: { 'x-api-key': GUEST, 'x-other': 'k-eve' } })
+  assert.deepEqual([both.status, both.headers.get('x-who')], [200, 'bob'])
+  assert.equal((await fetch(gateway.url, { headers: { 'x-api-key': GUEST } })).status, 401)
+})
+
+test('authorize without a policy that authenticates before it is a mistake of the document', () => {
+  const rule = '{ use: authorize, with: { allow: authenticated } }'
+  assert.deepEqual(mistakes(`[${KEYS}, ${rule}]`), [])
+  const expected = /authorize has no policy before it that authenticates \(list one such as/
+  assert.match(mistakes(`[${rule}]`).join(), expected)
+  assert.match(mistakes(`[${rule}, ${KEYS}]`).join(), expected)
+  assert.match(mistakes(`[${KEYS.replace('{ use', '{ enabled: false, use')}, ${rule}]`).join(), expected)
+  const token = '{ usernameToken: { users: [{ name: a, password: "${env:X}" }] } }'
+  const soap = `{ use: ws-security, with: { request: { check: ${token} } } }`
+  const source = { text: document(`[${soap}, ${rule}]`), name: 'gateway.yaml' }
+  const late = loadDocument(source, { catalog, env: { X: 'secret' } })
+  assert.match(late.ok ? '' : late.diagnostics.map(({ remedy }) => remedy).join(), /phase: body/)
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Consumer, consumerOf, type Exchange, type Reply } from '@sluice/core'
+import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { authorize } from './policy.js'
+import type { AuthorizeConfig } from './schema.js'
+
+const ANN = consumerOf('jwt', 'ann', {
+  groups: ['partners', 'beta'],
+  roles: ['reader'],
+  scopes: ['orders:read'],
+  claims: new Map([['plan', 'gold']]),
+})
+
+function decide(config: AuthorizeConfig, x: Exchange): Reply | null {
+  const step = authorize.compile(config, testEnv())
+  assert.ok(step !== null && !(step instanceof Promise))
+  const outcome = step.onRequest!(x)
+  assert.ok(!(outcome instanceof Promise))
+  return outcome
+}
+
+function code(config: AuthorizeConfig, consumer: Consumer | null = ANN): string {
+  return decide(config, exchange({ consumer }))?.problem?.code ?? ''
+}
+
+test('one rule that holds lets in; a rule holds when all it names holds', () => {
+  for (const [rule, isIn] of [
+    [{ consumers: ['bob', 'ann'] }, true],
+    [{ consumers: ['bob'] }, false],
+    [{ groups: ['staff', 'beta'] }, true],
+    [{ groups: ['staff', 'beta'], match: 'all' }, false],
+    [{ groups: ['partners', 'beta'], match: 'all' }, true],
+    [{ roles: ['reader'] }, true],
+    [{ roles: ['admin'] }, false],
+    [{ scopes: ['orders:read'] }, true],
+    [{ claims: { plan: 'gold' } }, true],
+    [{ claims: { plan: ['free', 'gold'] } }, true],
+    [{ claims: { plan: [] } }, true],
+    [{ claims: { plan: 'free' } }, false],
+    [{ claims: { toString: [] } }, false],
+    [{ groups: ['partners'], roles: ['admin'] }, false],
+    [{ when: 'res.status == 401' }, null],
+  ] as const) {
+    const config = { allow: [rule] } as unknown as AuthorizeConfig
+    if (isIn === null) assert.throws(() => code(config) === '' || assert.fail('it compiles'))
+    else assert.equal(code(config), isIn ? '' : 'GW_ACCESS_DENIED', JSON.stringify(rule))
+  }
+  assert.equal(code({ allow: [{ roles: ['admin'] }, { groups: ['beta'] }] }), '')
+})
+
+test('deny wins over allow, and what nobody allows is refused', () => {
+  assert.equal(code({ allow: 'authenticated' }), '')
+  assert.equal(code({ allow: 'authenticated', deny: [{ groups: ['beta'] }] }), 'GW_ACCESS_DENIED')
+  assert.equal(code({ allow: [{ consumers: ['ann'] }], deny: [{ consumers: ['ann'] }] }), 'GW_ACCESS_DENIED')
+  assert.equal(code({ allow: [{ consumers: ['bob'] }], deny: [{ consumers: ['eve'] }] }), 'GW_ACCESS_DENIED')
+})
+
+test('nobody authenticated is 401 with a challenge, also where a rule denies', () => {
+  const reply = decide({ allow: 'authenticated', deny: [{ groups: ['x'] }] }, exchange({}))
+  assert.deepEqual([reply?.status, reply?.problem?.code], [401, 'GW_AUTH_MISSING'])
+  assert.ok(reply!.headers.join(' ').includes('www-authenticate Bearer'))
+})
+
+test('who lacks nothing but scopes hears which, as RFC 6750 has it; the reason is for the log alone', () => {
+  const x = exchange({ consumer: ANN })
+  const allow = [
+    { groups: ['staff'], scopes: ['all'] },
+    { groups: ['beta'], scopes: ['orders:read', 'orders:write'] },
+  ]
+  const reply = decide({ allow }, x)
+  assert.deepEqual([reply?.status, reply?.problem?.code], [403, 'GW_SCOPE_MISSING'])
+  const fields = reply!.headers.join(' ')
+  assert.ok(fields.includes('Bearer error="insufficient_scope", scope="orders:read orders:write"'))
+  assert.equal(x.record.reason, 'allow[0] lacks groups, allow[1] lacks scopes')
+  assert.ok(!`${reply!.problem!.detail}${fields}`.includes('staff'))
+  // Who lacks more than scopes hears of none: it would not help.
+  assert.equal(code({ allow: [{ groups: ['staff'], scopes: ['all'] }] }), 'GW_ACCESS_DENIED')
+})
+
+test('names are compared letter for letter: look-alikes, case and names of prototypes are others', () => {
+  for (const id of ['\u0430nn', 'ANN', 'ann ', 'a\u0301nn', '__proto__', 'constructor']) {
+    assert.equal(code({ allow: [{ consumers: ['ann'] }] }, consumerOf('jwt', id)), 'GW_ACCESS_DENIED', id)
+    assert.equal(code({ allow: [{ consumers: [id] }] }, consumerOf('jwt', id)), '', id)
+  }
+  assert.equal(code({ allow: [{ groups: ['constructor', '__proto__'] }] }), 'GW_ACCESS_DENIED')
+})
+
+test('a consumer of whom no roles and scopes are known has none', () => {
+  const bare = consumerOf('basic-auth', 'bare')
+  assert.equal(code({ allow: [{ roles: ['reader'] }] }, bare), 'GW_ACCESS_DENIED')
+  assert.equal(code({ allow: [{ scopes: ['a'] }] }, bare), 'GW_SCOPE_MISSING')
+})
+
+test('dryRun refuses nobody and marks whom it would have refused', () => {
+  const x = exchange({ consumer: ANN })
+  assert.equal(decide({ allow: [{ groups: ['staff'] }], dryRun: true }, x), null)
+  assert.equal(x.vars?.get('authorize'), 'would-deny')
+  assert.equal(x.record.reason, '')
+})
+
+test('a rule that asks for nothing, an unsound scope and an unknown key are mistakes', () => {
+  assert.throws(() => code({ allow: [{}] }), /rule 1 of 'allow': a rule asks for nothing/)
+  assert.throws(() => code({ allow: [{ match: 'all' }] }), /asks for nothing/)
+  assert.throws(() => code({ allow: [{ scopes: ['a"b'] }] }), /is not a scope/)
+  assert.throws(() => code({ allow: 'authenticated', challenge: 'a\r\nb' }), /no header may hold/)
+  assert.notDeepEqual(schemaMistakes(authorize, { deny: [{ groups: ['a'] }] }), [])
+  assert.notDeepEqual(schemaMistakes(authorize, { allow: [{ group: ['a'] }] }), [])
+})
