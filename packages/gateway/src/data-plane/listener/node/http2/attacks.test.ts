@@ -5,6 +5,7 @@ import type { ClientStream } from '../../listener.js'
 import {
   block,
   connectHttp2,
+  END_HEADERS,
   END_STREAM,
   FRAME,
   fieldsOf,
@@ -169,6 +170,28 @@ test('clients that ask for much and read nothing do not fill the memory: those w
   modest.send(request(1))
   await until(() => served.sessions.size < 6)
   await until(() => modest.frames.some(({ type }) => type === FRAME.data))
+  assert.equal(modest.isClosed, false)
+})
+
+test('cookies that come as a byte for each crumb do not fill the memory: those who hold the most are ended', async (t) => {
+  const served = await serveHttp2(t, () => {}, { settings: { headerBytes: 65_536 } })
+  const clients = await Promise.all(Array.from({ length: 14 }, () => connectHttp2(t, served.port)))
+  const modest = await connectHttp2(t, served.port)
+  modest.send(request(1))
+  // Of the largest field that the table of the connection holds (RFC 7541 section 4), 16 to a request.
+  const indexed = Buffer.concat([Buffer.from([0x40]), block([['cookie', 'a'.repeat(3900)]]).subarray(1)])
+  const crumbs = Buffer.alloc(15, 0x80 | 62)
+  const asked = (nth: number): Buffer =>
+    frame(
+      FRAME.headers,
+      END_STREAM | END_HEADERS,
+      2 * nth + 1,
+      Buffer.concat([block(fieldsOf({})), nth === 0 ? indexed : crumbs.subarray(0, 1), crumbs]),
+    )
+  for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => asked(nth)))
+  await until(() => served.turnedAway() > 0)
+  assert.ok(served.taken.some(({ x, refused }) => refused === null && x.requestHeadBytes > 60_000))
+  await until(() => clients.some(({ isClosed }) => isClosed))
   assert.equal(modest.isClosed, false)
 })
 

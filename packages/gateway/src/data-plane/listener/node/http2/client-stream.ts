@@ -45,6 +45,8 @@ export class Http2ClientStream implements ClientStream {
   readonly upgrade = null
   /** Monotonic clock, ms, when the response was handed over; 0 before. */
   handedOverMono = 0
+  /** Held for its cookie, which came in several fields. */
+  crumbBytes = 0
   readonly #stream: LinkedStream
   readonly #connection: StreamOwner
   readonly #body: RequestBody | null

@@ -30,8 +30,8 @@ export interface Http2Context {
   readonly isClosing: boolean
   /** What a client has beyond the time that the slowest pace takes for what was handed over. */
   readonly lingerMs: number
-  /** So many more bytes wait for clients. */
-  onBytesQueued(bytes: number): void
+  /** So many more bytes wait for clients, or are cookies of requests under way. */
+  onBytesHeld(bytes: number): void
   onConnectionClose(connection: Http2Connection): void
 }
 
@@ -68,10 +68,10 @@ export class Http2Connection implements StreamOwner {
     this.#session.destroy()
   }
 
-  /** Bytes that wait for the client. */
-  get unsentBytes(): number {
+  /** Bytes that wait for the client, and of cookies. */
+  get heldBytes(): number {
     let bytes = 0
-    for (const stream of this.#streams) bytes += stream.unsentBytes
+    for (const stream of this.#streams) bytes += stream.unsentBytes + stream.crumbBytes
     return bytes
   }
 
@@ -103,7 +103,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   onBytesQueued(bytes: number): void {
-    this.#context.onBytesQueued(bytes)
+    this.#context.onBytesHeld(bytes)
   }
 
   onBodyBytes(bytes: number): void {
@@ -132,10 +132,18 @@ export class Http2Connection implements StreamOwner {
     // It may have been reset in the turn that brought it: its end was reported to nobody.
     if (stream.destroyed) return
     this.#streams.add(client)
+    this.#holdCrumbs(client)
     if (isClosing) this.#session.close()
     if (x.id === '') x.id = ids.next(x.startedAt)
     if (refused !== null) gate.refuse(x, client, refused)
     else gate.accept(x, client, settings)
+  }
+
+  #holdCrumbs(client: Http2ClientStream): void {
+    const { crumbBytes } = this.#context.fields
+    if (crumbBytes === 0) return
+    client.crumbBytes = crumbBytes
+    this.#context.onBytesHeld(crumbBytes)
   }
 
   #read(x: Exchange, fields: readonly string[], hasBody: boolean): Reply | null {

@@ -23,6 +23,7 @@ export class RequestFields {
   #host = ''
   #target = ''
   #cookie = ''
+  #crumbs = 0
   #hasLength = false
 
   /**
@@ -32,7 +33,7 @@ export class RequestFields {
    */
   apply(x: Exchange, fields: readonly string[], hasBody: boolean, settings: ListenerSettings): Reply | null {
     this.#begin()
-    for (let i = 0; i < fields.length; i += 2) this.#add(x, fields[i]!, fields[i + 1]!)
+    for (let i = 0; i < fields.length; i += 2) this.#add(x, fields[i]!, fields[i + 1]!, settings)
     const head = this.#head
     if (this.#cookie !== '') head.add('cookie', this.#cookie)
     const authority = this.#authority === '' ? this.#host : this.#authority
@@ -51,6 +52,11 @@ export class RequestFields {
     return this.#head.waitsToContinue
   }
 
+  /** Of a cookie that came in several fields: a copy, of what a client may have sent once for many (RFC 7541 section 2.3.2). */
+  get crumbBytes(): number {
+    return this.#crumbs > 1 ? this.#cookie.length : 0
+  }
+
   #begin(): void {
     this.#head.begin()
     this.#scheme = ''
@@ -58,10 +64,11 @@ export class RequestFields {
     this.#host = ''
     this.#target = ''
     this.#cookie = ''
+    this.#crumbs = 0
     this.#hasLength = false
   }
 
-  #add(x: Exchange, name: string, value: string): void {
+  #add(x: Exchange, name: string, value: string, { headerBytes }: ListenerSettings): void {
     switch (name) {
       case ':method':
         x.method = value
@@ -80,6 +87,9 @@ export class RequestFields {
         return
       // A client may send each pair in a field of its own, which compresses better (RFC 9113 section 8.2.3).
       case 'cookie':
+        // What is too large is refused; no more of it is copied.
+        if (this.#cookie.length > headerBytes) return
+        this.#crumbs++
         this.#cookie = this.#cookie === '' ? value : this.#cookie + '; ' + value
         return
       case 'content-length':

@@ -8,10 +8,10 @@ import { RequestFields } from './request-fields.js'
 
 /** How often connections are looked at. */
 const INSPECT_MS = 1000
-/** Bytes that wait for the clients of a listener and worker; beyond them, those that hold the most are ended. */
-const MAX_UNSENT_BYTES = 64 * 1024 * 1024
+/** Bytes that wait for the clients of a listener and worker, and of cookies that are put together; beyond them, those that hold the most are ended. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024
 /** They are counted at least once within so many. */
-const COUNT_EVERY_BYTES = MAX_UNSENT_BYTES / 4
+const COUNT_EVERY_BYTES = MAX_HELD_BYTES / 4
 
 /** Beyond the time that the slowest pace takes. */
 const LINGER_MS = 30_000
@@ -26,7 +26,7 @@ const CONNECTION_WINDOW = 1024 * 1024
 /** What a listener needs to serve HTTP/2. */
 export type Http2Options = Omit<
   Http2Context,
-  'fields' | 'isClosing' | 'lingerMs' | 'onBytesQueued' | 'onConnectionClose'
+  'fields' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
 > & { readonly lingerMs?: number }
 
 /** The HTTP/2 connections of one listener. */
@@ -45,7 +45,7 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   isClosing = false
   readonly #connections = new Set<Http2Connection>()
   #timer: NodeJS.Timeout | null = null
-  #queuedBytes = 0
+  #newBytes = 0
 
   constructor(options: Http2Options) {
     const { scheme, settings, gate, ids, clock, onFault, onTurnedAway } = options
@@ -86,9 +86,9 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     for (const connection of this.#connections) connection.terminate()
   }
 
-  onBytesQueued(bytes: number): void {
-    this.#queuedBytes += bytes
-    if (this.#queuedBytes > COUNT_EVERY_BYTES) this.#boundUnsent()
+  onBytesHeld(bytes: number): void {
+    this.#newBytes += bytes
+    if (this.#newBytes > COUNT_EVERY_BYTES) this.#boundHeld()
   }
 
   onConnectionClose(connection: Http2Connection): void {
@@ -101,17 +101,17 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   #inspect(): void {
     const nowMono = performance.now()
     for (const connection of this.#connections) connection.inspect(nowMono)
-    this.#boundUnsent()
+    this.#boundHeld()
   }
 
   /** Ends the connections that hold the most, where all hold too much, until half of the room is free. */
-  #boundUnsent(): void {
-    this.#queuedBytes = 0
-    const held = [...this.#connections].map((connection) => ({ connection, bytes: connection.unsentBytes }))
+  #boundHeld(): void {
+    this.#newBytes = 0
+    const held = [...this.#connections].map((connection) => ({ connection, bytes: connection.heldBytes }))
     let left = held.reduce((sum, { bytes }) => sum + bytes, 0)
-    if (left <= MAX_UNSENT_BYTES) return
+    if (left <= MAX_HELD_BYTES) return
     for (const { connection, bytes } of held.sort((a, b) => b.bytes - a.bytes)) {
-      if (left <= MAX_UNSENT_BYTES / 2) return
+      if (left <= MAX_HELD_BYTES / 2) return
       left -= bytes
       connection.endFlood()
     }
