@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
 import { startGateway, type TestGateway, until } from '../../testing/gateway.js'
 import { type NameAnswer, NameServer } from '../../testing/name-server.js'
+import { descriptors, usedBytes } from '../../testing/process-state.js'
 import { TRANSPORTS } from '../../testing/transports.js'
 
 // Names that are followed in the background: a name server on a port of this machine, targets at loopback addresses.
@@ -114,6 +115,39 @@ for (const transport of TRANSPORTS) {
     assert.equal(old.open, 0)
   })
 }
+
+test('a name whose addresses change all the time costs no request, no descriptor and no memory', async (t) => {
+  const CHANGES = 30
+  const port = await sharedPort(t)
+  const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
+  const hosts = await Promise.all(addresses.map((address) => hostAt(t, address, port)))
+  const { gateway, names, ask } = await following(
+    t,
+    { [NAME]: { addresses: ['127.0.0.2'] } },
+    { port, keepAliveMs: 600_000 },
+  )
+  await until(async () => (await ask()) === `127.0.0.2 ${port}`)
+  let isOver = false
+  t.after(() => (isOver = true))
+  const load = async (): Promise<void> => {
+    while (!isOver) assert.doesNotMatch(await ask(), /status/)
+  }
+  const clients = Array.from({ length: 4 }, load)
+  const change = async (nth: number): Promise<void> => {
+    const host = hosts[nth % hosts.length]!
+    const { requests } = host
+    names.names.set(NAME, { addresses: [addresses[nth % hosts.length]!] })
+    await until(() => host.requests > requests && hasTargets(gateway, 1))
+  }
+  for (let nth = 1; nth <= hosts.length * 2; nth++) await change(nth)
+  const [files, used] = [descriptors(), usedBytes()]
+  for (let nth = 1; nth <= CHANGES; nth++) await change(nth)
+  // Those of the addresses that were left close when they are idle.
+  await until(() => descriptors() <= files + 4)
+  await until(() => usedBytes() < used + 4 * 1024 * 1024)
+  isOver = true
+  await Promise.all(clients)
+})
 
 test('a name that is not answered for keeps the addresses that it had', async (t) => {
   const port = await sharedPort(t)
