@@ -1,5 +1,5 @@
 export { hashKey, newKey } from './catalog/api-key/key.js'
-export { hashPassword, verifyPassword } from './catalog/basic-auth/password.js'
+export { hashPassword, verifyPassword } from './shared/consumers/password.js'
 export { type ApiOutline, readApiOutline } from './catalog/openapi/outline.js'
 export {
   type Trial,

@@ -21,6 +21,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'What `rate-limit` and `quota` decided on requests, by policy, route and result: admitted, limited, shadow (would have been limited), skipped or refused for want of a key, unavailable (their store did not answer).',
   gw_cache_values_total:
     'What the policy `cache` did, by policy, operation and result: hit, miss, stored, too_large (not stored), forgotten, none (a lookup without a key), error (the store did not answer).',
+  gw_consumers_file_failures_total:
+    'Changes of files of consumers (`consumersFile`) that could not be read; what was read before serves on.',
   gw_client_bans_total:
     'What `client-ban` did, by policy and result: banned (a caller), refused (a request of one), shadow (would have been refused), dropped (a response that was not counted, for want of room).',
   gw_compress_responses_total:

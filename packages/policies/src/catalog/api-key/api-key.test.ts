@@ -8,9 +8,10 @@ import {
   parameterValue,
   withoutParameter,
 } from '../../shared/field-location/query-parameter.js'
+import { parseInstant } from '../../shared/instant.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { hashKey, newKey } from './key.js'
-import { apiKey, parseInstant } from './policy.js'
+import { apiKey } from './policy.js'
 import type { ApiKeyConfig } from './schema.js'
 
 const { key, sha256 } = newKey()
@@ -170,6 +171,8 @@ test('a digest that stands twice, a bad name and a bad moment are refused', () =
     /is the key of 'acme' again/,
   )
   assert.throws(compile({ keys: [] }), /'keys' is empty/)
+  assert.throws(compile({ consumersFile: 'a.jsonl' }), /write either 'keys' or 'consumersFile'/)
+  assert.throws(() => apiKey.compile({}, testEnv()), /write either/)
   assert.throws(compile({ name: 'x key' }), /is not a header name/)
   assert.throws(compile({ in: 'query', name: 'a&b' }), /is not a name for a cookie or query parameter/)
   assert.throws(
@@ -200,7 +203,6 @@ test('the schema takes what is documented and refuses the rest', () => {
   assert.deepEqual(schemaMistakes(apiKey, defaulted), [])
   assert.deepEqual(defaulted, { keys: [{ id: 'a', sha256 }], in: 'header', name: 'x-api-key', strip: true })
   for (const config of [
-    {},
     { keys: [] },
     { keys: [{ id: 'a' }] },
     { keys, in: 'cookie' },

@@ -1,42 +1,23 @@
 import {
   type CompileEnv,
-  type Consumer,
   consumerOf,
   definePolicy,
   type Exchange,
   isToken,
   type Outcome,
+  type Step,
 } from '@sluice/core'
 import { about } from '../../shared/about.js'
+import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
+import type { KnownKey } from '../../shared/consumers/consumer-table.js'
 import {
   type CredentialLocation,
   headerCredential,
   queryCredential,
 } from '../../shared/field-location/credential.js'
+import { parseInstant } from '../../shared/instant.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
 import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
-
-const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
-
-/**
- * The moment a text such as `2030-01-31` or `2030-01-31T12:00:00Z` means, ms since the epoch. A date alone is the
- * beginning of that day in UTC; a time needs its offset.
- * @throws RangeError when it is no such moment.
- */
-export function parseInstant(text: string): number {
-  const match = INSTANT.exec(text)
-  const instant = match === null ? Number.NaN : Date.parse(text)
-  if (Number.isNaN(instant) || !isDate(match![1]!)) {
-    throw new RangeError(`'${text}' is not a moment; write 2030-01-31 or 2030-01-31T12:00:00Z`)
-  }
-  return instant
-}
-
-/** Whether the calendar has that day; `Date` alone would take the 31st of February for the 3rd of March. */
-function isDate(day: string): boolean {
-  const date = new Date(`${day}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
-}
 
 /** Asks for a key in a header or in the query, and names the consumer. */
 export const apiKey = definePolicy({
@@ -52,39 +33,38 @@ export const apiKey = definePolicy({
       written,
       config.prefix ?? '',
     )
-    const keys = compileKeys(config.keys)
-    return {
+    const { keys, consumersFile, strip = true } = config
+    if ((keys === undefined) === (consumersFile === undefined))
+      throw new Error("write either 'keys' or 'consumersFile'")
+    const refusals = compileRefusals(challengeOf(config, location.name), env)
+    const step = (find: FindKey): Step => ({
       name: 'api-key',
-      onRequest: gate(
-        location,
-        keys,
-        config.strip ?? true,
-        compileRefusals(challengeOf(config, location.name), env),
-      ),
-    }
+      onRequest: gate(location, find, strip, refusals),
+    })
+    return keys === undefined ? fileKeys(consumersFile!, env).then(step) : step(compileKeys(keys))
   },
 })
 
-interface Key {
-  readonly consumer: Consumer
-  /** Ms since the epoch; infinite when the key does not expire. */
-  readonly expiresAt: number
+type KeyConfigs = NonNullable<ApiKeyConfig['keys']>
+
+/** The key with a digest. */
+type FindKey = (digest: string) => KnownKey | undefined
+
+/** @throws Error for a file that cannot be read. */
+async function fileKeys(file: string, env: CompileEnv): Promise<FindKey> {
+  const consumers = await openConsumerFile(file, env)
+  return (digest) => consumers.table!.keys.get(digest)
 }
 
 type Refusals = ReturnType<typeof compileRefusals>
 
 /** One digest and one look-up in a map: the digest of a guess shows nothing about the digests that are stored. */
-function gate(
-  location: CredentialLocation,
-  keys: ReadonlyMap<string, Key>,
-  strips: boolean,
-  refusals: Refusals,
-) {
+function gate(location: CredentialLocation, find: FindKey, strips: boolean, refusals: Refusals) {
   return (x: Exchange): Outcome => {
     const presented = location.read(x)
     if (presented === '') return refusals.missing
     if (presented === null || presented.length > MAX_KEY_LENGTH) return refusals.invalid
-    const key = keys.get(hashKey(presented))
+    const key = find(hashKey(presented))
     if (key === undefined) return refusals.invalid
     if (x.startedAt >= key.expiresAt) return refusals.expired
     x.identify(key.consumer)
@@ -93,8 +73,8 @@ function gate(
   }
 }
 
-function compileKeys(configs: ApiKeyConfig['keys']): Map<string, Key> {
-  const keys = new Map<string, Key>()
+function compileKeys(configs: KeyConfigs): FindKey {
+  const keys = new Map<string, KnownKey>()
   configs.forEach((config, i) => {
     const digest = config.sha256.toLowerCase()
     if (!/^[0-9a-f]{64}$/.test(digest)) {
@@ -111,10 +91,10 @@ function compileKeys(configs: ApiKeyConfig['keys']): Map<string, Key> {
     keys.set(digest, compileKey(config, i))
   })
   if (keys.size === 0) throw new Error("'keys' is empty; add at least one key")
-  return keys
+  return (digest) => keys.get(digest)
 }
 
-function compileKey(config: ApiKeyConfig['keys'][number], i: number): Key {
+function compileKey(config: KeyConfigs[number], i: number): KnownKey {
   const { id, name = id, groups = [] } = config
   const consumer = consumerOf('api-key', id, { name, groups })
   if (config.expires === undefined) return { consumer, expiresAt: Number.POSITIVE_INFINITY }

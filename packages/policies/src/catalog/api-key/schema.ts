@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import {
   closed,
-  list,
+  optionalFile,
   optionalFlag,
   optionalList,
   optionalOneOf,
@@ -10,6 +10,10 @@ import {
   policyOptions,
   string,
 } from '../../shared/options.js'
+
+/** Of `consumersFile`. */
+const CONSUMERS_FILE =
+  'In place of `keys`: a file of consumers with their keys, see docs/consumers.md. It is read again when it changes.'
 
 /** Default of `name`. */
 export const DEFAULT_NAME = 'x-api-key'
@@ -50,7 +54,8 @@ export const apiKeySchema = policyOptions(
       64,
       'What stands before the key, compared without case, such as `Bearer ` with the header `authorization`.',
     ),
-    keys: list(key, 'The keys that are accepted.', { minItems: 1, maxItems: 100_000 }),
+    keys: optionalList(key, 'The keys that are accepted.', { minItems: 1, maxItems: 100_000 }),
+    consumersFile: optionalFile(CONSUMERS_FILE),
     strip: optionalFlag(true, 'Removes the key before the upstream sees the request.'),
   },
   [

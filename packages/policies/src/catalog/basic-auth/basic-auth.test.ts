@@ -321,7 +321,7 @@ test('names that cannot be sent, repeated names, no users and a bad realm are re
   const named = (name: string) => ({ name, password: ACME.password })
   assert.throws(compile({ users: [named('a:b')] }), /leave out colons/)
   assert.throws(compile({ users: [named('a\nb')] }), /cannot be sent/)
-  assert.throws(compile({ users: [named('\u00e9'), named('e\u0301')] }), /stands twice under 'users'/)
+  assert.throws(compile({ users: [named('\u00e9'), named('e\u0301')] }), /stands twice/)
   assert.throws(compile({ users: [] }), /'users' is empty/)
   assert.throws(compile({ realm: 'a\r\nb' }), /'realm' has a character/)
 })
@@ -338,7 +338,6 @@ test('the schema takes what is documented, marks the password secret and refuses
   assert.equal(basicAuth.schema.properties.users.items.properties.password['secret'], true)
   const { users } = defaulted
   for (const config of [
-    {},
     { users: [] },
     { users: [{ name: 'a' }] },
     { users, cacheTtl: '1 m' },

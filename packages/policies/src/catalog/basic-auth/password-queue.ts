@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { matchesHash, type PasswordHash } from './password.js'
+import { matchesHash, type PasswordHash } from '../../shared/consumers/password.js'
 
 /** Half of the default thread pool: name look-ups and files need the other half. */
 const MAX_RUNNING = 2

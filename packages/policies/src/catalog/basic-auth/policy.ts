@@ -10,11 +10,13 @@ import {
   type Outcome,
   parseDuration,
   removeHeader,
+  type Step,
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
+import { type User, usersOf } from '../../shared/consumers/users.js'
 import { basicCredentials, isBasic } from './credentials.js'
 import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
-import { type User, Users } from './users.js'
 import { PasswordVerifier } from './verifier.js'
 
 /** Length of a window, and what `retry-after` says when it is full. */
@@ -52,14 +54,31 @@ export const basicAuth = definePolicy({
   schema: basicAuthSchema,
   authenticates: () => 'request',
   compile(config, env) {
-    const gate = new Gate(config, env)
-    return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
+    const { users, consumersFile } = config
+    if ((users === undefined) === (consumersFile === undefined))
+      throw new Error("write either 'users' or 'consumersFile'")
+    const step = (find: FindUser): Step => {
+      const gate = new Gate(config, find, env)
+      return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
+    }
+    if (users === undefined) return fileUsers(consumersFile!, env).then(step)
+    const known = usersOf(users)
+    return step((name) => known.find(name))
   },
 })
 
+/** The user with a name, or a stand-in. */
+type FindUser = (name: string) => User
+
+/** @throws Error for a file that cannot be read. */
+async function fileUsers(file: string, env: CompileEnv): Promise<FindUser> {
+  const consumers = await openConsumerFile(file, env)
+  return (name) => consumers.table!.users.find(name)
+}
+
 /** The decision for one request. What was verified before is decided without a promise. */
 class Gate {
-  readonly #users: Users
+  readonly #find: FindUser
   readonly #cacheTtlMs: number
   readonly #maxFailures: number
   readonly #stripsCredentials: boolean
@@ -67,8 +86,8 @@ class Gate {
   readonly #failures: FailureWindow
   readonly #refusals: ReturnType<typeof compileRefusals>
 
-  constructor(config: BasicAuthConfig, env: CompileEnv) {
-    this.#users = new Users(config.users)
+  constructor(config: BasicAuthConfig, find: FindUser, env: CompileEnv) {
+    this.#find = find
     this.#cacheTtlMs = parseDuration(config.cacheTtl ?? DEFAULT_CACHE_TTL)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials ?? true
@@ -86,7 +105,7 @@ class Gate {
     const credentials = basicCredentials(value)
     const colon = credentials === null ? -1 : credentials.indexOf(':')
     if (credentials === null || colon < 1 || colon === credentials.length - 1) return this.#refusals.invalid
-    const user = this.#users.find(credentials.slice(0, colon))
+    const user = this.#find(credentials.slice(0, colon))
     const digest = this.#verifier.digestOf(credentials)
     const since = x.startedMono - this.#cacheTtlMs
     if (this.#verifier.isVerified(user, digest, since)) return this.#accept(x, user)

@@ -1,8 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import {
   closed,
-  list,
   optionalDuration,
+  optionalFile,
   optionalFlag,
   optionalInteger,
   optionalList,
@@ -31,7 +31,10 @@ const user = closed('One user.', {
 /** The configuration of `basic-auth`. */
 export const basicAuthSchema = policyOptions(
   {
-    users: list(user, 'Who may call.', { minItems: 1, maxItems: 10_000 }),
+    users: optionalList(user, 'Who may call.', { minItems: 1, maxItems: 10_000 }),
+    consumersFile: optionalFile(
+      'In place of `users`: a file of consumers with their passwords, see docs/consumers.md. It is read again when it changes.',
+    ),
     realm: optionalString('The protection space that the challenge names.', {
       default: DEFAULT_REALM,
       maxLength: 256,

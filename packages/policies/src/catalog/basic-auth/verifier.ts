@@ -1,21 +1,13 @@
 import { clientNetwork, type Exchange } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import type { Account } from '../../shared/consumers/users.js'
 import { equalDigests, KeyedDigest } from './keyed-digest.js'
-import type { PasswordHash } from './password.js'
 import { type Job, PasswordQueue } from './password-queue.js'
 
 /** Users remembered as verified, and attempts remembered as refused. */
 const MAX_REMEMBERED = 10_000
 /** A refusal is forgotten soon, because it only has to blunt a client that repeats itself. */
 const MAX_REFUSED_MS = 10_000
-
-/** Whose password is checked: the hash, and a text in which the name and the hash are one key. */
-export interface Account {
-  readonly key: string
-  readonly hash: PasswordHash
-  /** Null: there is no such user, and the hash is one that no password matches. */
-  readonly consumer: object | null
-}
 
 interface Verified {
   readonly digest: string
