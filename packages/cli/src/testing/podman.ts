@@ -1,13 +1,29 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
-/** The stages that take what npm installs, and are the same until the lock file changes. */
+/** The stages that take what npm installs. */
 const LASTING = ['dependencies', 'production']
+/** What they depend on. */
+const MANIFESTS = [
+  'package.json',
+  'package-lock.json',
+  'deploy/image/Containerfile',
+  'deploy/image/npm-ci.sh',
+]
 /** Layers of the other stages go after so long. */
 const KEPT = '1h'
+
+/** A command of podman that goes on. */
+export interface Begun {
+  /** What it has printed so far. */
+  readonly text: () => string
+  /** Its exit code. */
+  readonly ended: Promise<number | null>
+}
 
 /** Podman with a store of its own, so that it meets no images and containers but those of the tests. */
 export class Podman {
@@ -37,10 +53,16 @@ export class Podman {
     return spawnSync('podman', [...this.#options, ...args], options)
   }
 
-  /** Begins a command of podman that waits for something. Resolves with its exit code. */
-  begin(...args: readonly string[]): Promise<number | null> {
-    const child = spawn('podman', [...this.#options, ...args], { env: this.#env(), stdio: 'ignore' })
-    return new Promise((resolve) => child.once('close', resolve))
+  /** Begins a command of podman that waits for something. */
+  begin(...args: readonly string[]): Begun {
+    const child = spawn('podman', [...this.#options, ...args], { env: this.#env() })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+    }
+    return { text: () => text, ended: new Promise((resolve) => child.once('close', resolve)) }
   }
 
   /** Builds the image of this repository, with the settings that npm has here. */
@@ -50,12 +72,19 @@ export class Podman {
     const bases = ['BUILD_BASE', 'BASE'].flatMap((name) => ['--build-arg', `${name}=${this.base}`])
     const how = ['--pull=never', '--network=host', '--isolation=chroot', '--layers', '--format=docker']
     const options = [...how, ...secrets(), ...bases, '--file=deploy/image/Containerfile']
-    // An image with a name is not pruned.
-    for (const stage of LASTING) {
-      this.run('build', ...options, `--target=${stage}`, `--tag=localhost/sluice-${stage}:test`, '.')
-    }
+    for (const stage of LASTING) this.#keep(stage, options)
     this.run('build', ...options, `--tag=${tag}`, '.')
     this.run('image', 'prune', '--force', '--filter', `until=${KEPT}`)
+  }
+
+  /** Gives the image of a stage a name, because those without are pruned. That of other manifests loses it. */
+  #keep(stage: string, options: readonly string[]): void {
+    const repository = `localhost/sluice-${stage}`
+    const tag = `${repository}:${manifestDigest()}`
+    if (this.try('image', 'exists', tag).status === 0) return
+    const before = this.run('images', '--format={{.Repository}}:{{.Tag}}', `--filter=reference=${repository}`)
+    this.run('build', ...options, `--target=${stage}`, `--tag=${tag}`, '.')
+    for (const name of before.split('\n').filter(Boolean)) this.try('untag', name)
   }
 
   #env(): NodeJS.ProcessEnv {
@@ -70,4 +99,11 @@ function secrets(): string[] {
   return Object.entries(files)
     .filter(([, file]) => existsSync(file))
     .map(([id, file]) => `--secret=id=${id},src=${file}`)
+}
+
+function manifestDigest(): string {
+  const packages = readdirSync(join(ROOT, 'packages')).map((name) => join('packages', name, 'package.json'))
+  const hash = createHash('sha256')
+  for (const file of [...MANIFESTS, ...packages]) hash.update(readFileSync(join(ROOT, file)))
+  return hash.digest('hex').slice(0, 12)
 }
