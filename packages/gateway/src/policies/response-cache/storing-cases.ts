@@ -184,6 +184,7 @@ for (const status of [
   twice(`status-${status}-fresh`, FRESH, 'hit', { status })
   twice(`status-${status}-stale`, [['expires', -5000], ['last-modified', -100_000], DATE], 'miss', { status })
 }
+twice('status-599-must-understand', lines('max-age=3600, must-understand'), 'miss', { status: 599 })
 const LONG_AGO: readonly ReplyField[] = [['last-modified', -86_400], DATE]
 for (const status of [200, 203, 204, 404, 405, 410, 414, 501])
   twice(`heuristic-${status}-cached`, LONG_AGO, 'hit', { status })

@@ -11,18 +11,11 @@ import { fieldName, fieldPrefix } from '../../shared/field-name.js'
 import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
 import type { Render } from '../../shared/template.js'
+import { FEW_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
 
 /** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */
 export type Edit = (list: HeaderList, x: Exchange) => void
-
-/** What `securityHeaders` adds; a value of the upstream stays. */
-const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-  ['referrer-policy', 'no-referrer'],
-  ['content-security-policy', "frame-ancestors 'none'"],
-]
 
 /**
  * The changes of one side in the order they are made: remove, rename, set, setIfAbsent, append.
@@ -39,7 +32,7 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
     ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
       setIfAbsent(name, compileFieldValue(name, value)),
     ),
-    ...(config.securityHeaders === true ? SECURITY_HEADERS : []).map(([name, value]) =>
+    ...Object.entries(config.securityHeaders === true ? FEW_FIELDS : {}).map(([name, value]) =>
       setIfAbsent(name, value),
     ),
     ...perName(side, 'append', config.append ?? {}).flatMap(([name, value]) =>

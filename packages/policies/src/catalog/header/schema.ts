@@ -8,6 +8,7 @@ import {
   string,
 } from '../../shared/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
+import { FEW_FIELDS } from '../security-headers/presets.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
@@ -45,7 +46,11 @@ const responseEdits = closed('Changes to the response before the client gets it.
   ...edits,
   securityHeaders: optionalFlag(
     false,
-    "Adds, where the upstream has not: `x-content-type-options: nosniff`, `x-frame-options: DENY`, `referrer-policy: no-referrer`, `content-security-policy: frame-ancestors 'none'`.",
+    `A few fields of the policy \`security-headers\`, which has all of them and choices. Adds, where the upstream has not: ${Object.entries(
+      FEW_FIELDS,
+    )
+      .map(([name, value]) => `\`${name}: ${value}\``)
+      .join(', ')}.`,
   ),
 })
 

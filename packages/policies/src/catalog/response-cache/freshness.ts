@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
 import { CacheControl } from './cache-control.js'
 
@@ -69,6 +70,8 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
   const control = new CacheControl(headerJoined(headers, 'cache-control'))
   const vary = varyOf(headers)
   if (status < 200 || status === 206 || status === 304 || vary === null) return null
+  // RFC 9111, 5.2.2.3.
+  if (control.has('must-understand') && STATUS_CODES[status] === undefined) return null
   if (!rules.keepsSetCookie && (has(headers, 'set-cookie') || has(headers, 'set-cookie2'))) return null
   if (facts.isAuthorized && !mayKeepAuthorized(control, rules)) return null
   const refuses = control.has('no-store') || control.has('private')

@@ -24,6 +24,14 @@ export const PRESETS: Readonly<Record<'api' | 'web' | 'none', Readonly<Record<st
   none: {},
 }
 
+/** What `securityHeaders` of the policy `header` adds. */
+export const FEW_FIELDS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "frame-ancestors 'none'",
+}
+
 /** Every field that is about security; others are for `header`. */
 export const SECURITY_FIELDS: readonly string[] = [
   ...new Set([
