@@ -1,5 +1,4 @@
 export { hashKey, newKey } from './catalog/api-key/key.js'
-export { hashPassword, verifyPassword } from './shared/consumers/password.js'
 export { type ApiOutline, readApiOutline } from './catalog/openapi/outline.js'
 export {
   type Trial,
@@ -10,3 +9,6 @@ export {
 } from './catalog/script/trial.js'
 export { catalog } from './catalog.js'
 export { exampleOf, referenceOf } from './reference.js'
+export { readConsumerEntry } from './shared/consumers/consumer-entry.js'
+export { ConsumerTable } from './shared/consumers/consumer-table.js'
+export { hashPassword, verifyPassword } from './shared/consumers/password.js'

@@ -18,7 +18,7 @@ test('a key is shown once with its digest, which hash-key gives as well', async 
   const { schemaVersion, key, sha256 } = JSON.parse(json.stdout)
   assert.equal(schemaVersion, 1)
   assert.equal(createHash('sha256').update(key).digest('hex'), sha256)
-  assert.match(text.stdout, /^key {4}gw_\S{43}\nsha256 [0-9a-f]{64}\n$/)
+  assert.match(text.stdout, /^key {4}gw_\S{52}\nsha256 [0-9a-f]{64}\n$/)
   assert.match(text.stderr, /is not kept anywhere/)
   assert.equal((await gw(['hash-key'], { stdin: `${key}\n` })).stdout, `${sha256}\n`)
 })

@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { addConsumerCommands } from './consumer-commands.js'
 import { addServiceCommands } from './service-commands.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
@@ -8,6 +9,7 @@ export function addToolCommands(program: Command): void {
   addCacheServer(program)
   addServiceCommands(program)
   addSecrets(program)
+  addConsumerCommands(program)
   addPolicy(program)
   addPlugin(program)
   addScript(program)

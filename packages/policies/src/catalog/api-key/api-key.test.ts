@@ -149,7 +149,7 @@ test('taking a parameter out agrees with URLSearchParams on what is left', () =>
 
 test('a new key is random, long, and hashed with SHA-256', () => {
   const made = newKey()
-  assert.match(made.key, /^gw_[\w-]{43}$/)
+  assert.match(made.key, /^gw_[\w-]{43}_[0-9a-f]{8}$/)
   assert.notEqual(made.key, newKey().key)
   assert.equal(made.sha256, createHash('sha256').update(made.key).digest('hex'))
   assert.equal(hashKey('kéy'), createHash('sha256').update('kéy', 'utf8').digest('hex'))

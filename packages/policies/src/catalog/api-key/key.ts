@@ -10,8 +10,12 @@ export function hashKey(key: string): string {
   return hash('sha256', key, 'hex')
 }
 
-/** A new random key for a client, and its digest for the configuration. The key cannot be recovered later. */
+/**
+ * A new random key for a client, and its digest for the configuration. The key cannot be recovered later. Its prefix and its
+ * last eight characters, the beginning of a digest of what stands before, let scanners for lost secrets tell it.
+ */
 export function newKey(): { readonly key: string; readonly sha256: string } {
-  const key = `gw_${randomBytes(KEY_BYTES).toString('base64url')}`
+  const random = `gw_${randomBytes(KEY_BYTES).toString('base64url')}`
+  const key = `${random}_${hashKey(random).slice(0, 8)}`
   return { key, sha256: hashKey(key) }
 }

@@ -1,0 +1,96 @@
+import { closeSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs'
+import { writePrivateFile } from '@sluice/gateway'
+import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
+import { EXIT, Failure } from '../failure.js'
+
+/** A key of a consumer as the file has it. */
+export interface KeyRecord {
+  readonly id: string
+  readonly sha256: string
+  readonly expires?: string
+}
+
+/** A consumer as the file has it; members that are not named here stay as they are. */
+export interface ConsumerRecord {
+  readonly id: string
+  readonly name?: string
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+  readonly keys?: readonly KeyRecord[]
+  readonly password?: string
+}
+
+/** The consumers of a file; none where there is no file. @throws Failure for a file that a gateway would refuse. */
+export function readConsumers(file: string): readonly ConsumerRecord[] {
+  const lines = textOf(file)
+    .split('\n')
+    .filter((line) => line !== '')
+  checkLines(file, lines)
+  return lines.map((line) => JSON.parse(line) as ConsumerRecord)
+}
+
+/**
+ * Changes a file of consumers: whoever reads it sees all of the old one or all of the new one, and nobody else changes it
+ * meanwhile. Only its owner can read it.
+ * @throws Failure when somebody else is changing it, or a gateway would refuse what comes of it.
+ */
+export function changeConsumers(
+  file: string,
+  change: (consumers: readonly ConsumerRecord[]) => readonly ConsumerRecord[],
+): void {
+  const target = targetOf(file)
+  const lock = `${target}.lock`
+  takeLock(lock)
+  try {
+    const lines = change(readConsumers(target)).map((consumer) => JSON.stringify(consumer))
+    checkLines(file, lines)
+    writePrivateFile(target, lines.map((line) => `${line}\n`).join(''))
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+function checkLines(file: string, lines: readonly string[]): void {
+  const table = new ConsumerTable()
+  lines.forEach((line, i) => {
+    try {
+      table.add(readConsumerEntry(Buffer.from(line)))
+    } catch (error) {
+      throw new Failure(EXIT.invalid, `${file}: line ${i + 1}: ${(error as Error).message}`)
+    }
+  })
+}
+
+/** A link stays one. */
+function targetOf(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw new Failure(EXIT.failed, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+function takeLock(lock: string): void {
+  try {
+    const descriptor = openSync(lock, 'wx', 0o600)
+    writeSync(descriptor, String(process.pid))
+    closeSync(descriptor)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST') throw new Failure(EXIT.failed, `${lock} cannot be made (${code})`)
+    throw new Failure(
+      EXIT.failed,
+      `another gw is changing the file; if none is running, one was killed: remove ${lock}`,
+    )
+  }
+}
