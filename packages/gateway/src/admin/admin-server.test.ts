@@ -197,6 +197,8 @@ const BODIES: Readonly<Record<string, string>> = {
   '/v1/upstreams/drain': '{"upstream":"up"}',
   '/v1/upstreams/undrain': '{"upstream":"up"}',
   '/v1/cache/purge': '{"all":true}',
+  '/v1/config/activate': JSON.stringify({ digest: FAKE_DIGEST }),
+  '/v1/config/discard': JSON.stringify({ digest: FAKE_DIGEST }),
   '/v1/limits/reset': '{"policy":"p"}',
   '/v1/quotas/reset': '{"policy":"p"}',
   '/v1/quotas/set': '{"policy":"p","key":"k","used":1}',

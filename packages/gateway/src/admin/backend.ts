@@ -2,6 +2,7 @@ import type { Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
 import type { Deploy } from '../supervisor/deploy-history.js'
+import type { HeldRollout } from '../supervisor/held-rollout.js'
 import type { LimitCounters } from '../supervisor/limits/limit-counters.js'
 import type { SupervisorStatus } from '../supervisor/status.js'
 import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
@@ -10,7 +11,7 @@ import type { Sample } from '../telemetry/sample.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
 
 /** Who asks for a write, and the note they leave. */
-export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor'>
+export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'agree'>
 
 /** What the admin API shows and changes; the supervisor, or a small object in a test. */
 export interface AdminBackend {
@@ -32,6 +33,8 @@ export interface AdminBackend {
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
   apply(text: string, request: WriteRequest): Promise<ApplyResult>
+  /** Where a document waits that is prepared and not activated. */
+  readonly held: Pick<HeldRollout, 'prepare' | 'settle'>
   /** Applies an earlier document: a deploy's id, or null for the one before. Null: there is none. */
   rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null>
   /** Begins to end the gateway. */

@@ -107,11 +107,13 @@ export const OPENAPI_SCHEMAS = {
   ),
   Deploys: object({ digest, deploys: listOf(object(deployMembers)) }),
   Applied: object({
-    result: { enum: ['applied', 'unchanged', 'valid'] },
+    result: { enum: ['applied', 'unchanged', 'valid', 'prepared'] },
     digest,
     changes: listOf({ type: 'object' }),
     warnings: listOf(ref('Diagnostic')),
   }),
+  HeldDigest: { ...object({ digest: text }), additionalProperties: false },
+  Discarded: object({ result: { const: 'discarded' }, digest: text }),
   Diagnostic: object({
     severity: { enum: ['error', 'warning'] },
     file: text,

@@ -44,6 +44,18 @@ const read = (summary: string, schema: string, more: object = {}) => ({
   get: { summary, responses: { 200: json('OK.', schema), ...REFUSALS, ...more } },
 })
 
+/** A POST that names a document that waits. */
+const settleOf = (summary: string, responses: object) => ({
+  post: {
+    summary,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/HeldDigest' } } },
+    },
+    responses: { ...responses, 404: problem('No such document waits.') },
+  },
+})
+
 /** A POST that names targets. */
 const drainOf = (summary: string) => ({
   post: {
@@ -155,6 +167,13 @@ export const OPENAPI = {
             schema: { enum: ['1', 'true', '0', 'false'] },
           },
           { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
+          {
+            name: 'hold',
+            in: 'query',
+            description:
+              'A time from 1s to 5m: the document is prepared by all workers and waits so long for /v1/config/activate, then it is discarded. For fleets, whose gateways change together.',
+            schema: { type: 'string' },
+          },
           IF_MATCH,
         ],
         requestBody: {
@@ -168,6 +187,12 @@ export const OPENAPI = {
         responses: APPLY_RESPONSES,
       },
     },
+    '/v1/config/activate': settleOf('Activates the document that was prepared with `hold`', APPLY_RESPONSES),
+    '/v1/config/discard': settleOf('Gives up the document that was prepared with `hold`', {
+      200: json('What served before goes on serving.', 'Discarded'),
+      400: problem('The body is malformed.'),
+      ...REFUSALS,
+    }),
     '/v1/rollback': {
       post: {
         summary: 'Applies an earlier document again',

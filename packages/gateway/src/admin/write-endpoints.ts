@@ -1,5 +1,6 @@
-import type { LimitKind } from '@sluice/core'
+import { type LimitKind, parseDuration } from '@sluice/core'
 import type { ApplyResult } from '../supervisor/apply-result.js'
+import type { Agree } from '../supervisor/held-rollout.js'
 import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
@@ -10,6 +11,8 @@ import { purgeAnswer } from './stored-responses.js'
 /** The media types of a document. */
 const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
 const MAX_NOTE_CHARS = 500
+const MIN_HOLD_MS = 1000
+const MAX_HOLD_MS = 300_000
 const DRY_RUN: ReadonlyMap<string, boolean> = new Map([
   ['1', true],
   ['true', true],
@@ -20,6 +23,8 @@ const DRY_RUN: ReadonlyMap<string, boolean> = new Map([
 /** What changes the gateway. */
 export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'PUT', path: '/v1/config', access: 'admin', answer: putConfig },
+  { method: 'POST', path: '/v1/config/activate', access: 'admin', answer: (call) => postSettle(call, true) },
+  { method: 'POST', path: '/v1/config/discard', access: 'admin', answer: (call) => postSettle(call, false) },
   { method: 'POST', path: '/v1/rollback', access: 'admin', answer: postRollback },
   { method: 'POST', path: '/v1/drain', access: 'operator', answer: postDrain },
   { method: 'POST', path: '/v1/cache/purge', access: 'operator', answer: purgeAnswer },
@@ -43,7 +48,44 @@ async function putConfig(call: AdminCall): Promise<AdminAnswer> {
   if (!body.ok) return body.answer
   const request = writeRequest(call, call.query.get('note') ?? '')
   if (typeof request === 'string') return problemAnswer('GW_ADMIN_BAD_REQUEST', request)
-  return applyAnswer(await call.backend.apply(body.text, request))
+  const { backend } = call
+  const hold = call.query.get('hold')
+  if (hold === null || request.dryRun) return applyAnswer(await backend.apply(body.text, request))
+  const holdMs = holdTime(hold)
+  if (holdMs === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'hold must be a time from 1s to 5m')
+  const apply = (agree: Agree) => backend.apply(body.text, { ...request, agree })
+  return applyAnswer(await backend.held.prepare(apply, holdMs))
+}
+
+/** For how long a prepared document waits for its activation, ms; null: not understood. */
+function holdTime(text: string): number | null {
+  try {
+    const ms = parseDuration(text)
+    return ms >= MIN_HOLD_MS && ms <= MAX_HOLD_MS ? ms : null
+  } catch {
+    return null
+  }
+}
+
+/** Says what becomes of the document that was prepared with `hold`. */
+async function postSettle(call: AdminCall, isActivated: boolean): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const digest = digestIn(body.text)
+  if (digest === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {"digest":"DIGEST"}')
+  const result = await call.backend.held.settle(digest, isActivated)
+  if (result === null)
+    return problemAnswer('GW_ADMIN_NOT_FOUND', 'no document with this digest waits for its activation')
+  return isActivated ? applyAnswer(result) : jsonAnswer(200, { result: 'discarded', digest })
+}
+
+function digestIn(text: string): string | null {
+  try {
+    const { digest, ...rest } = JSON.parse(text) as { readonly digest?: unknown }
+    return typeof digest === 'string' && Object.keys(rest).length === 0 ? digest : null
+  } catch {
+    return null
+  }
 }
 
 async function postRollback(call: AdminCall): Promise<AdminAnswer> {
@@ -84,6 +126,7 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
     case 'applied':
     case 'unchanged':
     case 'valid':
+    case 'prepared':
       return jsonAnswer(200, result)
     case 'invalid': {
       const { diagnostics } = result

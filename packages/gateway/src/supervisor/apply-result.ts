@@ -1,5 +1,6 @@
 import type { Diagnostic, PlanChange } from '@sluice/config'
 import type { Origin } from './deploy-history.js'
+import type { Agree } from './held-rollout.js'
 import type { Objection } from './rollout.js'
 
 /** How a document is to be applied. */
@@ -12,11 +13,13 @@ export interface ApplyRequest {
   readonly origin: Origin
   /** Who asks: a token's id, a signal, `file`. */
   readonly actor: string
+  /** Asked between preparing and activating; absent: nobody is. */
+  readonly agree?: Agree
 }
 
 /** What came of it. In every case but `applied`, what served before goes on serving. */
 export type ApplyResult =
-  | ({ readonly result: 'applied' | 'unchanged' | 'valid'; readonly digest: string } & Accepted)
+  | ({ readonly result: 'applied' | 'unchanged' | 'valid' | 'prepared' } & Accepted)
   | { readonly result: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
   /** Objections of worker 0 are those of the supervisor itself. */
   | { readonly result: 'rolled-back'; readonly digest: string | null; readonly reasons: readonly Objection[] }
@@ -24,7 +27,8 @@ export type ApplyResult =
   | { readonly result: 'busy' | 'draining' }
 
 /** The facts of a document that is in order. */
-interface Accepted {
+export interface Accepted {
+  readonly digest: string
   readonly changes: readonly PlanChange[]
   readonly warnings: readonly Diagnostic[]
 }

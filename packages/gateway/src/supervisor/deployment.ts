@@ -4,7 +4,7 @@ import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js
 import type { DeployHistory, Origin } from './deploy-history.js'
 import { type Documents, isSameBundle } from './documents.js'
 import type { LastGoodFile } from './last-good.js'
-import type { Objection } from './rollout.js'
+import type { MayActivate, Objection } from './rollout.js'
 import { SerialQueue } from './serial-queue.js'
 
 /** A bundle that serves. */
@@ -19,7 +19,7 @@ export interface Deployed {
 export interface DeploymentSeams {
   readonly documents: Documents
   /** Brings a bundle to all workers; an empty list when it serves, else who objected, and nothing has changed. */
-  readonly rollOut: (bundle: ConfigBundle) => Promise<readonly Objection[]>
+  readonly rollOut: (bundle: ConfigBundle, agree: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
   readonly log: OperationLog
@@ -91,7 +91,8 @@ export class Deployment {
     }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
-    const reasons = await this.#seams.rollOut(bundle)
+    const { agree } = request
+    const reasons = await this.#seams.rollOut(bundle, agree === undefined ? null : () => agree(accepted))
     const result = reasons.length === 0 ? 'applied' : 'rolled-back'
     this.#remember(request, { result, digest: bundle.digest, reasons, mistakes: [] }, startedMono)
     if (result === 'rolled-back') return { result, digest: digestNow, reasons }
@@ -160,6 +161,18 @@ export class Deployment {
       })
     } else log.warn(`config.${result.result}`, facts)
   }
+}
+
+/** What operators are to know of what serves. */
+export function warningsOf(current: Deployed | null, { describe }: Documents): string[] {
+  if (current === null) return []
+  const warnings = current.warnings.map((warning) => describe(warning))
+  if (current.origin === 'last-good') {
+    warnings.unshift(
+      'the document could not be loaded at start; the last good one serves, correct the document',
+    )
+  }
+  return warnings
 }
 
 /** Mistakes that the status shows. */

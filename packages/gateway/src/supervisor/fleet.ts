@@ -4,7 +4,7 @@ import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import type { Services } from '../kubernetes/services.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
-import { type Assignment, type Objection, rollOut } from './rollout.js'
+import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout.js'
 import type { WorkerPool } from './worker-pool.js'
 
 /** What a bundle is brought to. */
@@ -36,8 +36,11 @@ export class Fleet {
     this.#options = options
   }
 
-  /** Brings a bundle into service everywhere. An empty list: it serves; else who objected, and nothing has changed. */
-  async bring(bundle: ConfigBundle): Promise<readonly Objection[]> {
+  /**
+   * Brings a bundle into service everywhere. An empty list: it serves; else who objected, and nothing has changed.
+   * @param agree asked when everything is prepared; null: nobody is.
+   */
+  async bring(bundle: ConfigBundle, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { ports } = this.#options
     const plan = this.#options.resolve(bundle)
     const claim = await ports.claim(plan.listeners)
@@ -45,7 +48,7 @@ export class Fleet {
     const preparation = await this.#prepareOwn(plan)
     if (!preparation.ok) return [ownObjection(preparation.reason)]
 
-    const objections = await this.#vote(bundle, claim.ports)
+    const objections = await this.#vote(bundle, claim.ports, agree)
     if (objections.length > 0) await preparation.prepared.discard()
     else await this.#settle(plan, claim.ports, preparation.prepared)
     return objections
@@ -73,14 +76,18 @@ export class Fleet {
   }
 
   /** Has the workers serve the bundle, all or none. */
-  async #vote(bundle: ConfigBundle, ports: Ports): Promise<readonly Objection[]> {
+  async #vote(bundle: ConfigBundle, ports: Ports, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { pool } = this.#options
     const isUp =
       pool.slots.length > 0 || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
-    if (this.#takesNewProcesses(bundle.plan)) return this.#renew(assignment)
-    const result = await rollOut(assignment, await pool.participants())
+    if (this.#takesNewProcesses(bundle.plan)) {
+      if (agree !== null)
+        return [ownObjection('a plugin has changed: new processes need it, and none can wait')]
+      return this.#renew(assignment)
+    }
+    const result = await rollOut(assignment, await pool.participants(), agree)
     if (result.kind === 'rolled-back') return result.objections
     await pool.commit(assignment)
     return []

@@ -34,6 +34,9 @@ export type RolloutResult =
   | { readonly kind: 'activated' }
   | { readonly kind: 'rolled-back'; readonly objections: readonly Objection[] }
 
+/** Asked when all workers have prepared a bundle; false: it is discarded everywhere. */
+export type MayActivate = () => Promise<boolean>
+
 /**
  * Brings a bundle to all workers or to none: first every worker prepares it beside what it serves, and only when all
  * of them could do so is it activated. One that fails, is silent or dies while preparing leaves everything as it was.
@@ -41,6 +44,7 @@ export type RolloutResult =
 export async function rollOut(
   assignment: Assignment,
   workers: readonly Participant[],
+  agree: MayActivate | null = null,
 ): Promise<RolloutResult> {
   if (workers.length === 0) return rolledBack([{ worker: 0, reason: 'no worker is running; see the log' }])
 
@@ -50,6 +54,10 @@ export async function rollOut(
     return rolledBack(objections)
   }
 
+  if (agree !== null && !(await agree())) {
+    await discardEverywhere(assignment, workers)
+    return rolledBack([{ worker: 0, reason: 'given up by who asked for it, or not activated in time' }])
+  }
   await activateEverywhere(assignment, workers)
   return { kind: 'activated' }
 }

@@ -13,9 +13,10 @@ import type { ResponsesQuestion } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
-import { Deployment } from './deployment.js'
+import { Deployment, warningsOf } from './deployment.js'
 import { Fleet } from './fleet.js'
 import { LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
+import { HeldRollout } from './held-rollout.js'
 import { LastGoodFile } from './last-good.js'
 import { LastingMemory } from './limits/lasting-memory.js'
 import { LimitCounters } from './limits/limit-counters.js'
@@ -64,6 +65,7 @@ export class Supervisor implements AdminBackend {
   readonly #targets: TargetStates
   readonly #services: Services
   readonly #deployment: Deployment
+  readonly held = new HeldRollout()
   readonly #changes = new Changes()
   readonly #startedAt = new Date()
   readonly #startedMono = performance.now()
@@ -218,7 +220,7 @@ export class Supervisor implements AdminBackend {
       admin: admin === undefined || url === null ? null : { address: admin.address, url },
       lastRollout: this.#deployment.lastRollout,
       plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
-      warnings: this.#warnings(),
+      warnings: warningsOf(current, this.#seams.documents),
     }
   }
 
@@ -382,17 +384,5 @@ export class Supervisor implements AdminBackend {
   #listeners(): ListenerStatus[] {
     const plan = this.#deployment.current?.bundle.plan
     return plan === undefined ? [] : listenerStatuses(plan.listeners, this.#ports.serving)
-  }
-
-  #warnings(): string[] {
-    const current = this.#deployment.current
-    if (current === null) return []
-    const warnings = current.warnings.map((warning) => this.#seams.documents.describe(warning))
-    if (current.origin === 'last-good') {
-      warnings.unshift(
-        'the document could not be loaded at start; the last good one serves, correct the document',
-      )
-    }
-    return warnings
   }
 }

@@ -43,6 +43,10 @@ export class FakeBackend implements AdminBackend {
     reset: async ({ policy }) => (policy === 'none' ? null : 1),
     set: async ({ policy }) => (policy === 'none' ? null : []),
   }
+  readonly held: AdminBackend['held'] = {
+    prepare: (apply) => apply(async () => true),
+    settle: async (digest) => (digest === FAKE_DIGEST ? this.result : null),
+  }
   /** Deploys end when this does. */
   until: Promise<void> = Promise.resolve()
 
