@@ -58,7 +58,7 @@ test('helm finds nothing wrong with the chart', options, () => {
 })
 
 for (const [name, document] of Object.entries(documents)) {
-  test(`the chart makes of the document ${name} what gw deploy kubernetes makes of it`, options, () => {
+  test(`the chart makes of the document ${name} what the source of the manifests makes of it`, options, () => {
     const monitoring = name === 'metrics' ? { labels: { release: 'prometheus' }, interval: '10s' } : undefined
     const settings = { ...ALL_SETTINGS, ...(monitoring === undefined ? {} : { monitoring }) }
     const values = {

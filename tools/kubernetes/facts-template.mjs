@@ -19,7 +19,7 @@ export function factsTemplate() {
 
 const INTRODUCTION = `{{- /*
 What follows from the document: ports, probes, ways out, times and room. This file is made by tools/kubernetes, from the same
-source as what \`gw deploy kubernetes\` makes of a document.
+source as the manifests in deploy/kubernetes.
 */ -}}
 
 `

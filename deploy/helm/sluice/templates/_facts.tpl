@@ -1,6 +1,6 @@
 {{- /*
 What follows from the document: ports, probes, ways out, times and room. This file is made by tools/kubernetes, from the same
-source as what `gw deploy kubernetes` makes of a document.
+source as the manifests in deploy/kubernetes.
 */ -}}
 
 {{- /* The text of the document, with one line break at its end. */ -}}
