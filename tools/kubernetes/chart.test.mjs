@@ -58,19 +58,24 @@ test('helm finds nothing wrong with the chart', options, () => {
 })
 
 for (const [name, document] of Object.entries(documents)) {
-  test(`the chart makes of the document ${name} what the source of the manifests makes of it`, options, () => {
-    const monitoring = name === 'metrics' ? { labels: { release: 'prometheus' }, interval: '10s' } : undefined
-    const settings = { ...ALL_SETTINGS, ...(monitoring === undefined ? {} : { monitoring }) }
-    const values = {
-      ...ALL_VALUES,
-      document,
-      monitoring: { enabled: monitoring !== undefined, ...monitoring },
-    }
-    const made = rendered(values)
-    const { objects } = gatewayObjects(document, settings)
-    assert.deepEqual(comparable(made), comparable(ofRelease(objects, 'edge-sluice', 'edge')))
-    for (const object of made) assert.deepEqual(objectMistakes(object), [])
-  })
+  test(
+    `the chart makes of the document ${name} what the source of the manifests makes of it`,
+    options,
+    () => {
+      const monitoring =
+        name === 'metrics' ? { labels: { release: 'prometheus' }, interval: '10s' } : undefined
+      const settings = { ...ALL_SETTINGS, ...(monitoring === undefined ? {} : { monitoring }) }
+      const values = {
+        ...ALL_VALUES,
+        document,
+        monitoring: { enabled: monitoring !== undefined, ...monitoring },
+      }
+      const made = rendered(values)
+      const { objects } = gatewayObjects(document, settings)
+      assert.deepEqual(comparable(made), comparable(ofRelease(objects, 'edge-sluice', 'edge')))
+      for (const object of made) assert.deepEqual(objectMistakes(object), [])
+    },
+  )
 }
 
 test('the chart without values makes what the source makes without settings', options, () => {
