@@ -25,8 +25,6 @@ import { runTrial } from './trial-run.js'
 const PLANS = chaos.trials ?? []
 /** A tenth of what a small load generator sees at saturation, so that a busy machine holds it. */
 const OPTIONS: Partial<RunOptions> = { warmUpSeconds: 0.5, seconds: 4.5, rateShares: [0.1] }
-/** Of a trial that waits for nothing but its own requests and workers: a second of each phase proves it. */
-const SHORT_SECONDS = 3
 const NONE_LOST = { connect: 0, reset: 0, timeout: 0, unsent: 0 }
 
 function run(suite: Suite, changes: Partial<RunOptions> = {}, notes = new Notes()): Promise<Summary> {
@@ -38,18 +36,14 @@ function planOf(id: string): TrialPlan {
 }
 
 /** A trial without a traffic log, with a load that is the same on every machine. */
-async function trialOf(
-  t: TestContext,
-  id: string,
-  { fault = FAULTS[id]!(), seconds = 5 }: { fault?: Fault; seconds?: number } = {},
-): Promise<Trial> {
-  const trial = await tried(t, planOf(id), fault, seconds)
+async function trialOf(t: TestContext, id: string, fault = FAULTS[id]!()): Promise<Trial> {
+  const trial = await tried(t, planOf(id), fault)
   assert.deepEqual(trial.failures, [])
   assertWhole(trial)
   return trial
 }
 
-async function tried(t: TestContext, plan: TrialPlan, fault: Fault, seconds: number): Promise<Trial> {
+async function tried(t: TestContext, plan: TrialPlan, fault: Fault): Promise<Trial> {
   const layout = coreLayout(2, false)
   const setup = await openTrialSetup({
     dir: folder(t),
@@ -59,7 +53,7 @@ async function tried(t: TestContext, plan: TrialPlan, fault: Fault, seconds: num
     logNode: null,
   })
   const { signal } = new AbortController()
-  const times = { warmUpSeconds: 0.5, seconds }
+  const times = { warmUpSeconds: 0.5, seconds: 5 }
   try {
     return await runTrial({ plan, fault, setup, signal, ...times, saturationPerSecond: 1000, perSecond: 300 })
   } finally {
@@ -79,15 +73,13 @@ function assertWhole({ requests, statuses, lost, phases }: Trial): void {
 }
 
 test('of an upstream that answers 5 % with 500 just these arrive', async (t) => {
-  const { upstreamErrors, gatewayErrors, origin } = await trialOf(t, 'upstream-errors', {
-    seconds: SHORT_SECONDS,
-  })
+  const { upstreamErrors, gatewayErrors, origin } = await trialOf(t, 'upstream-errors')
   assert.ok(upstreamErrors > 0)
   assert.deepEqual([upstreamErrors, gatewayErrors], [origin.failed, 0])
 })
 
 test('of an upstream that is too slow for 1 % just these are errors of the gateway, and nothing is asked twice', async (t) => {
-  const trial = await trialOf(t, 'upstream-slow', { fault: upstreamSlow(5000), seconds: SHORT_SECONDS })
+  const trial = await trialOf(t, 'upstream-slow', upstreamSlow(5000))
   const { gatewayErrors, upstreamErrors, origin, requests } = trial
   assert.ok(gatewayErrors > 0)
   assert.deepEqual([gatewayErrors, upstreamErrors, origin.requests], [origin.slow, 0, requests])
@@ -111,13 +103,13 @@ test('a deploy that names another target loses no request', async (t) => {
 })
 
 test('a killed worker costs what was under way at most, and another takes its place', async (t) => {
-  const { newWorkers, lost, connections } = await trialOf(t, 'worker-kill', { seconds: SHORT_SECONDS })
+  const { newWorkers, lost, connections } = await trialOf(t, 'worker-kill')
   assert.equal(newWorkers, 1)
   assert.ok(lost.reset <= connections)
 })
 
 test('workers that are replaced one after the other lose no request', async (t) => {
-  const { newWorkers, lost } = await trialOf(t, 'rolling-restart', { seconds: SHORT_SECONDS })
+  const { newWorkers, lost } = await trialOf(t, 'rolling-restart')
   assert.equal(newWorkers, 2)
   assert.deepEqual(lost, NONE_LOST)
 })
@@ -166,10 +158,10 @@ test('an Elasticsearch that is killed, or stands still, and a worker that is kil
 test('a trial that loses something fails, and so does one whose fault cannot be injected', async (t) => {
   const plan = planOf('upstream-errors')
   const unforgiven: Fault = { ...FAULTS[plan.id]!(), expects: () => NOTHING_LOST }
-  const failed = await tried(t, plan, unforgiven, SHORT_SECONDS)
+  const failed = await tried(t, plan, unforgiven)
   assert.match(failed.failures.join('\n'), /^\d+ errors of the upstream arrived, 0 were sent$/m)
   const broken: Fault = { begin: () => Promise.reject(new Error('it was not done')) }
-  assert.deepEqual((await tried(t, plan, broken, 1)).failures, ['it was not done'])
+  assert.deepEqual((await tried(t, plan, broken)).failures, ['it was not done'])
 })
 
 test('a trial that cannot be carried out has failed with the reason, and the next one is run', async () => {
