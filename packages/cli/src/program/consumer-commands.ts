@@ -1,9 +1,10 @@
-import { parseDuration } from '@sluice/core'
 import { type Command, InvalidArgumentError } from 'commander'
 import { collect, runs, withExample, withOutput } from './building.js'
 
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** Longest life of a key: ten years. */
-const MAX_DAYS = 3650
+const MAX_LIFE_MS = 3650 * 86_400_000
+const WEEK_MS = 7 * 86_400_000
 
 /** Adds the commands on a file of consumers. */
 export function addConsumerCommands(program: Command): void {
@@ -39,7 +40,7 @@ function addKeyCommands(program: Command): void {
   const rotate = withNewKey(
     key.command('rotate').description('make a key; the others expire after --overlap'),
   )
-    .option('--overlap <time>', 'how long the others stay valid', lifetime, parseDuration('168h'))
+    .option('--overlap <time>', 'how long the others stay valid', lifetime, WEEK_MS)
     .action(runs(async () => (await import('../commands/consumers.js')).rotateKey))
   withExample(rotate, 'gw key rotate acme --overlap 24h')
   const revoke = withFile(key.command('revoke').description('remove a key'))
@@ -67,10 +68,8 @@ function withFile(command: Command): Command {
 }
 
 function lifetime(text: string): number {
-  const days = /^(\d{1,4})d$/.exec(text)
-  try {
-    const ms = days === null ? parseDuration(text) : Number(days[1]) * 86_400_000
-    if (ms > 0 && ms <= MAX_DAYS * 86_400_000) return ms
-  } catch {}
+  const [, count, unit] = /^(\d{1,7})([mhd])$/.exec(text) ?? []
+  const ms = Number(count) * (UNITS_MS[unit ?? ''] ?? Number.NaN)
+  if (ms > 0 && ms <= MAX_LIFE_MS) return ms
   throw new InvalidArgumentError('write a time such as 24h or 90d, up to ten years')
 }
