@@ -1,3 +1,4 @@
+import { parseDuration } from '@sluice/core'
 import { hashPassword, newKey } from '@sluice/policies'
 import {
   type ConsumerRecord,
@@ -74,9 +75,14 @@ export async function listConsumers({ file, output }: FileOptions & OutputOption
   return EXIT.ok
 }
 
+const DAY_MS = 86_400_000
+/** Longest life of a key: ten years. */
+const MAX_LIFE_MS = 3650 * DAY_MS
+
 interface CreateOptions extends FileOptions, OutputOptions {
   readonly id?: string
-  readonly expires?: number
+  /** Such as `90d`. */
+  readonly expires?: string
 }
 
 /** Makes one more key for a consumer, which is shown this once. */
@@ -85,7 +91,7 @@ export function createKey(options: CreateOptions, consumer: string): Promise<num
 }
 
 interface RotateOptions extends CreateOptions {
-  readonly overlap: number
+  readonly overlap: string
 }
 
 /** Makes a key, and lets those that the consumer has expire after a while. */
@@ -168,8 +174,18 @@ function consumerIn(consumers: readonly ConsumerRecord[], id: string): ConsumerR
 }
 
 /** @param ms from now on. */
-function momentIn(ms: number): string {
-  return new Date(Date.now() + ms).toISOString()
+/** @param text a duration of the document, or days such as `90d`. */
+function momentIn(text: string): string {
+  return new Date(Date.now() + lifeMs(text)).toISOString()
+}
+
+function lifeMs(text: string): number {
+  const days = /^(\d{1,4})d$/.exec(text)
+  try {
+    const ms = days === null ? parseDuration(text) : Number(days[1]) * DAY_MS
+    if (ms > 0 && ms <= MAX_LIFE_MS) return ms
+  } catch {}
+  throw new Failure(EXIT.usage, `'${text}' is not a time such as 24h or 90d, up to ten years`)
 }
 
 async function hashedPassword(): Promise<string> {

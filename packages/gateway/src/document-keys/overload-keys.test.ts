@@ -117,6 +117,15 @@ for (const engine of ['uws', 'node'] as const) {
   })
 }
 
+test('a refused client that waits to be told is not told to send its body', async (t) => {
+  const gateway = await serve(t, { routes: ROUTES, listener: { engine: 'node' } })
+  overload(gateway, 300)
+  const connection = await connectRaw(t, gateway.port)
+  connection.send(post(100).replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'))
+  await until(() => statusesOf(connection.text).length > 0)
+  assert.deepEqual(statusesOf(connection.text), [503])
+})
+
 function post(length: number): string {
   return `POST /normal HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`
 }

@@ -27,8 +27,6 @@ export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => Da
 
 /** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
 const DRAIN_GRACE_MS = 6000
-/** How soon other workers hear what requests have changed. */
-const CHANGES_MS = 50
 /** Ignored by default, and sent by nobody else: it announces urgent data to those who have asked for that. */
 const LOOP_SIGNAL = 'SIGURG'
 /** Heartbeats that were sent and have no callback yet; a minute of them. */
@@ -104,7 +102,10 @@ export class WorkerLife {
 
   #sit(worker: number): void {
     this.#worker = worker
-    const vitals = new Vitals((lateMs) => this.#plane?.onLoopDelay(lateMs))
+    const vitals = new Vitals((lateMs) => {
+      this.#plane?.onLoopDelay(lateMs)
+      this.#tellChanges()
+    })
     this.#vitals = vitals
     this.#plane = this.#make(worker, {
       ports: this.#ports,
@@ -114,9 +115,9 @@ export class WorkerLife {
       announce,
     })
     this.#preparation = new Preparation(this.#plane)
-    setInterval(() => this.#tellChanges(), CHANGES_MS).unref()
   }
 
+  /** With each look at the event loop, so that changes go together. */
   #tellChanges(): void {
     const uris = this.#plane?.responses.takeChanged() ?? []
     if (uris.length > 0) say({ kind: 'changed', uris })

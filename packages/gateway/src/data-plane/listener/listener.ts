@@ -21,6 +21,8 @@ export interface ClientStream {
   readonly isGone: boolean
   /** The client asks to switch to the WebSocket protocol; null: it does not. */
   readonly upgrade: UpgradeOffer | null
+  /** The client sends its body once it is told to, by `readBody` (RFC 9110 section 10.1.1). */
+  readonly waitsToContinue: boolean
   /** Starts delivering the request body, from its first byte, to the receiver. Called at most once. */
   readBody(receiver: BodyReceiver): void
   /** Stops reading from the client; chunks already read may still arrive. */

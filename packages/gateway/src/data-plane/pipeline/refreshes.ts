@@ -94,6 +94,8 @@ class NoClient implements ClientStream {
   readonly isGone = false
   readonly upgrade = null
   readonly unsentBytes = 0
+  readonly waitsToContinue = false
+
   readBody(): void {}
   pauseBody(): void {}
   resumeBody(): void {}

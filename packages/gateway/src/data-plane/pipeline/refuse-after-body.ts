@@ -7,7 +7,7 @@ const MAX_DISCARDED_BYTES = 64 * 1024
 /** Refuses behind a short body, which is thrown away: an answer before its end would cost the client its connection. */
 export function refuseAfterBody(flow: Flow, reply: Reply): void {
   const { x, client } = flow
-  if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES) {
+  if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES || client.waitsToContinue) {
     flow.refuse(reply)
     return
   }

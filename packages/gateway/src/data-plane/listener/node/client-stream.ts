@@ -30,6 +30,7 @@ export interface StreamConnection {
   readonly socket: net.Socket
   /** The request is there with all of its body. */
   readonly hasWholeRequest: boolean
+  readonly waitsToContinue: boolean
   readBody(receiver: BodyReceiver): void
   pauseBody(): void
   resumeBody(): void
@@ -85,6 +86,10 @@ export class NodeClientStream implements ClientStream {
 
   get unsentBytes(): number {
     return this.isOver ? 0 : unsentBytes(this.#connection.socket)
+  }
+
+  get waitsToContinue(): boolean {
+    return this.#connection.waitsToContinue
   }
 
   readBody(receiver: BodyReceiver): void {

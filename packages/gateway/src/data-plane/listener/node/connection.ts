@@ -56,7 +56,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   #isPaused = false
   /** The client sends nothing more. */
   #hasEnded = false
-  #waitsToContinue = false
+  waitsToContinue = false
   /** Monotonic clock; when a connection that is being closed has had all of its time. */
   #lingerUntil = 0
   #lastUnsent = 0
@@ -186,7 +186,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
       return
     }
     stream.closeAfter = !taken.isKept || host.isClosing || taken.asksForWebSocket
-    this.#waitsToContinue = taken.waitsToContinue
+    this.waitsToContinue = taken.waitsToContinue
     this.#body.begin(x.contentLength)
     this.#state = this.#body.isDone ? ANSWERING : BODY
     host.gate.accept(x, stream, host.settings)
@@ -238,8 +238,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   readBody(receiver: BodyReceiver): void {
     this.#body.receiver = receiver
     if (this.#state !== BODY) return
-    if (this.#waitsToContinue && this.#held === null) this.socket.write(CONTINUE, 'latin1')
-    this.#waitsToContinue = false
+    if (this.waitsToContinue && this.#held === null) this.socket.write(CONTINUE, 'latin1')
+    this.waitsToContinue = false
     this.#goOn()
   }
 

@@ -36,6 +36,8 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   stalledNext: Stalled | null = null
   stalledPrevious: Stalled | null = null
   isStalled = false
+  /** uWS has told the client already. */
+  readonly waitsToContinue = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
   readonly #uwsCloses: boolean

@@ -53,7 +53,7 @@ export class Http2ClientStream implements ClientStream {
   /** All of the response was handed over, or it was given up. */
   #isOver = false
   #isWaiting = false
-  #waitsToContinue: boolean
+  waitsToContinue: boolean
   /** Content-Length of a streamed response; -1: none. */
   #length = -1
   /** Bytes taken for it. */
@@ -69,7 +69,7 @@ export class Http2ClientStream implements ClientStream {
     this.#stream = stream as LinkedStream
     this.#stream[CLIENT] = this
     this.#connection = connection
-    this.#waitsToContinue = waitsToContinue
+    this.waitsToContinue = waitsToContinue
     stream.on('close', onClose)
     stream.on('error', ignore)
     this.#body = hasBody ? new RequestBody(stream, connection) : null
@@ -78,8 +78,8 @@ export class Http2ClientStream implements ClientStream {
   }
 
   readBody(receiver: BodyReceiver): void {
-    if (this.#waitsToContinue && !this.#isClosed) {
-      this.#waitsToContinue = false
+    if (this.waitsToContinue && !this.#isClosed) {
+      this.waitsToContinue = false
       this.#stream.additionalHeaders(CONTINUE)
     }
     this.#body?.read(receiver)
