@@ -39,6 +39,8 @@ export interface ListenerTlsPlan extends KeyPairPlan {
   readonly certificates: readonly NamedCertificatePlan[]
   /** Authorities of client certificates; null: none is asked for. */
   readonly clientCaFile: string | null
+  /** Whether clients without a certificate are let in, too. */
+  readonly clientCertificate: 'required' | 'optional'
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
 

@@ -57,6 +57,7 @@ test('relative paths begin in the folder of the document, of policies and behind
       keyFile: `${keys === 'tls' ? join(dir, 'tls') : keys}/key.pem`,
       certificates: [],
       clientCaFile: null,
+      clientCertificate: 'required',
       minVersion: 'TLSv1.2',
     })
     assert.deepEqual(plan.routes[0]?.policies[0]?.with, {

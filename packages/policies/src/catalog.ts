@@ -23,6 +23,7 @@ import { jws } from './catalog/jws/policy.js'
 import { jwt } from './catalog/jwt/policy.js'
 import { maintenance } from './catalog/maintenance/policy.js'
 import { mock } from './catalog/mock/policy.js'
+import { mtls } from './catalog/mtls/policy.js'
 import { openapi } from './catalog/openapi/policy.js'
 import { quota } from './catalog/quota/policy.js'
 import { rateLimit } from './catalog/rate-limit/policy.js'
@@ -70,6 +71,7 @@ const POLICIES: readonly Policy[] = [
   jwt,
   maintenance,
   mock,
+  mtls,
   openapi,
   quota,
   rateLimit,

@@ -61,9 +61,9 @@ export function adminPlan({ address, tls, tokens }: Document['admin']): AdminPla
 
 function listenerTlsPlan(tls: ListenerDocument['tls']): ListenerTlsPlan | null {
   if (tls === undefined) return null
-  const { certificates, clientCaFile = null, minVersion = 'TLSv1.2' } = tls
+  const { certificates, clientCaFile = null, clientCertificate = 'required', minVersion = 'TLSv1.2' } = tls
   const named = certificates.map((each) => ({ ...keyPairPlan(each), serverNames: each.serverNames }))
-  return { ...keyPairPlan(tls), certificates: named, clientCaFile, minVersion }
+  return { ...keyPairPlan(tls), certificates: named, clientCaFile, clientCertificate, minVersion }
 }
 
 function keyPairPlan({ certFile, keyFile }: KeyPairPlan): KeyPairPlan {

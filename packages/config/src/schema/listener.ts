@@ -131,6 +131,12 @@ export const listenerSchema = object(
               'The authorities of client certificates, PEM: a client without one of theirs gets no connection (`engine: node`).',
             ),
           ),
+          clientCertificate: Type.Optional(
+            oneOf(['required', 'optional'], {
+              description:
+                'With `clientCaFile`: `optional` lets clients without a certificate in as well, for routes that ask for none; `mtls` refuses them where it stands. One of another authority gets no connection either way. Default: required.',
+            }),
+          ),
           minVersion: Type.Optional(
             oneOf(['TLSv1.2', 'TLSv1.3'], {
               description: 'The oldest version of TLS (`engine: node`). Default: TLSv1.2.',

@@ -1,6 +1,7 @@
 import { UNAVAILABLE, type Unavailable } from '../availability.js'
 import { type DocumentPath, isMapping } from '../document-path.js'
 import { checkBodyPaths } from './body-path-check.js'
+import { checkClientCertificates } from './client-certificate-check.js'
 import { checkConflicts } from './conflict-check.js'
 import { checkConsumers } from './consumer-check.js'
 import type { Inspection } from './inspection.js'
@@ -23,6 +24,7 @@ export function inspect(inspection: Inspection): void {
   checkPlugins(inspection)
   checkPolicies(inspection)
   checkConsumers(inspection)
+  checkClientCertificates(inspection)
   checkBodyPaths(inspection)
   checkRoutes(inspection)
   checkConflicts(inspection)

@@ -68,6 +68,7 @@ const NOT_FOR_UWS = [
   ['limits', 'keepAlive'],
   ['limits', 'headTimeout'],
   ['tls', 'clientCaFile'],
+  ['tls', 'clientCertificate'],
   ['tls', 'minVersion'],
   ['http2'],
 ] as const
@@ -96,6 +97,14 @@ function checkEffects({ report }: Inspection, listener: ListenerDocument, path: 
       at: 'key',
       message: 'proxyProtocol has no effect without trustedProxies, whose connections begin with the header',
       remedy: 'add the addresses of the proxies, such as trustedProxies: [10.0.0.0/8]',
+    })
+  const { tls } = listener
+  if (tls?.clientCertificate !== undefined && tls.clientCaFile === undefined)
+    report.add({
+      path: [...path, 'tls', 'clientCertificate'],
+      at: 'key',
+      message: 'tls.clientCertificate has no effect without tls.clientCaFile, whose clients it is about',
+      remedy: 'add tls.clientCaFile, or remove it',
     })
   if (listener.http2?.priorKnowledge === true && listener.tls !== undefined)
     report.add({

@@ -10,4 +10,6 @@ export interface ClientCertificate {
   readonly serial: string
   /** SHA-256 of the certificate, hexadecimal in lower case without colons. */
   readonly fingerprint: string
+  /** When its validity ends, ms since the epoch; infinite where nobody has said. */
+  readonly expiresAt: number
 }

@@ -128,6 +128,11 @@ export interface Policy<S extends TSchema = TSchema> {
   authenticates?(config: Static<S>): ConsumerPhase | null
   /** When it asks for the consumer and refuses where there is none; a policy that names one has to stand before it. */
   needsConsumer?(config: Static<S>): ConsumerPhase | null
+  /**
+   * From where it takes certificates of clients under this configuration: from their connections, or from the field in which
+   * a trusted proxy forwards them. A listener has to provide them. Absent or null: it takes none.
+   */
+  clientCertificates?(config: Static<S>): 'connection' | 'forwarded' | null
   /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
   needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */

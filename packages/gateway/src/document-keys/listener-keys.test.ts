@@ -126,6 +126,18 @@ testKeys('listeners', {
     assert.notEqual(await statusOverTls(port, {}), '200')
     await refused({ tls }, /tls\.clientCaFile needs engine: node/)(t)
   },
+  'tls.clientCertificate': async (t) => {
+    const clientCaFile = certificateFiles(t, 'renewed').certFile
+    const tls = { ...certificateFiles(t), clientCaFile, clientCertificate: 'optional' }
+    const { port } = await echoing(t, { engine: 'node', tls })
+    const { renewed, localhost } = FAKE_CERTIFICATES
+    assert.equal(await statusOverTls(port, { cert: renewed.cert, key: renewed.key }), '200')
+    assert.equal(await statusOverTls(port, {}), '200')
+    assert.notEqual(await statusOverTls(port, { cert: localhost.cert, key: localhost.key }), '200')
+    await refused({ tls }, /tls\.clientCertificate needs engine: node/)(t)
+    const alone = { ...certificateFiles(t), clientCertificate: 'optional' }
+    await refused({ engine: 'node', tls: alone }, /clientCertificate has no effect without/)(t)
+  },
   'tls.minVersion': async (t) => {
     const tls = { ...certificateFiles(t), minVersion: 'TLSv1.3' }
     const { port } = await echoing(t, { engine: 'node', tls })

@@ -27,18 +27,20 @@ export class TlsServer {
   readonly #onFault: (error: unknown) => void
   readonly #onRenewal: () => void
   readonly #watch: NodeJS.Timeout
+  readonly #asksForCertificates: boolean
 
   /** @throws Error when a certificate cannot be read. */
   constructor({ plan, hasHttp2, handshakeMs, onFault, onRenewal, watchMs = WATCH_MS }: TlsServerOptions) {
     const certificates = new Certificates(plan)
     this.#certificates = certificates
+    this.#asksForCertificates = plan.clientCaFile !== null
     this.#onFault = onFault
     this.#onRenewal = onRenewal
     this.#server = tls.createServer({
       ...certificates.own,
       SNICallback: (name, done) => done(null, certificates.find(name)),
       requestCert: plan.clientCaFile !== null,
-      rejectUnauthorized: plan.clientCaFile !== null,
+      rejectUnauthorized: plan.clientCaFile !== null && plan.clientCertificate !== 'optional',
       ALPNCallback: ({ protocols }) =>
         hasHttp2() && protocols.includes('h2') ? 'h2' : protocols.find((name) => name === 'http/1.1'),
       handshakeTimeout: handshakeMs,
@@ -56,7 +58,10 @@ export class TlsServer {
 
   /** Who gets the sockets whose handshake is done. */
   onSecure(receiver: (socket: tls.TLSSocket) => void): void {
-    this.#server.on('secureConnection', receiver)
+    this.#server.on('secureConnection', (socket) => {
+      if (hasUnverifiedCertificate(socket, this.#asksForCertificates)) socket.destroy()
+      else receiver(socket)
+    })
   }
 
   /** Reads the certificates again where they have changed. */
@@ -73,4 +78,9 @@ export class TlsServer {
   close(): void {
     clearInterval(this.#watch)
   }
+}
+
+/** Where certificates are optional, one that cannot be verified is refused as it is where they are required. */
+function hasUnverifiedCertificate(socket: tls.TLSSocket, isAskedFor: boolean): boolean {
+  return isAskedFor && !socket.authorized && socket.getPeerX509Certificate() !== undefined
 }

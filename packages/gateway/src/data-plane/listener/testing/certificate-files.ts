@@ -26,7 +26,14 @@ export function writeCertificate({ certFile, keyFile }: KeyPairPlan, name: Certi
 
 /** The TLS of a listener with these files and nothing else. */
 export function tlsPlan(files: KeyPairPlan, more: Partial<ListenerTlsPlan> = {}): ListenerTlsPlan {
-  return { ...files, certificates: [], clientCaFile: null, minVersion: 'TLSv1.2', ...more }
+  return {
+    ...files,
+    certificates: [],
+    clientCaFile: null,
+    clientCertificate: 'required',
+    minVersion: 'TLSv1.2',
+    ...more,
+  }
 }
 
 /** The common name of the certificate that a server shows, or the error of the handshake. */

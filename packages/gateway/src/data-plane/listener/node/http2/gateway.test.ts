@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { type PlanOverrides, startGateway, until } from '../../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../../../testing/origin.js'
 import { startLogged } from '../../../../testing/traffic-records.js'
-import { certificateFiles } from '../../testing/certificate-files.js'
+import { certificateFiles, tlsPlan } from '../../testing/certificate-files.js'
 import { connectHttp2, FRAME, fieldsOf, frame, opening, request } from './testing/raw-client.js'
 
 // HTTP/2 through the whole gateway, whose targets speak HTTP/1.1.
@@ -190,7 +190,7 @@ test('curl speaks HTTP/2 by ALPN and by prior knowledge', {
 }, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-http2-'))
   t.after(() => rmSync(dir, { recursive: true }))
-  const tls = { ...certificateFiles(t), certificates: [], clientCaFile: null, minVersion: 'TLSv1.2' } as const
+  const tls = tlsPlan(certificateFiles(t))
   const origin = await httpOrigin(t, (req, res) => void req.pipe(res))
   const upstreams = [{ urls: [origin.url] }]
   const secure = await startGateway(t, { upstreams, listener: { ...NODE, tls } })

@@ -1,0 +1,144 @@
+import {
+  type ClientCertificate,
+  type CompileEnv,
+  type Consumer,
+  consumerOf,
+  definePolicy,
+  type Exchange,
+  headerJoined,
+  type Outcome,
+} from '@sluice/core'
+import { LRUCache } from 'lru-cache'
+import { about } from '../../shared/about.js'
+import { CertificateOwners, nameOf } from '../../shared/consumers/certificate-owners.js'
+import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { forwardedCertificate } from './forwarded-certificate.js'
+import { type MtlsConfig, mtlsSchema } from './schema.js'
+
+const FIELD = 'x-forwarded-client-cert'
+/** Room for field values that were read before, in characters. */
+const MAX_REMEMBERED = 4 * 1024 * 1024
+/** Longest id that is taken out of a certificate. */
+const MAX_ID = 256
+
+/** Asks for the certificate of the client, and names the consumer. */
+export const mtls = definePolicy({
+  name: 'mtls',
+  summary:
+    'Asks for a client certificate, on the connection or from a trusted proxy, and names its consumer.',
+  schema: mtlsSchema,
+  authenticates: () => 'request',
+  clientCertificates: ({ from }) => (from === 'xfcc' ? 'forwarded' : 'connection'),
+  compile(config, env) {
+    const identities = new Identities(config)
+    const refusals = compileRefusals(env)
+    const certificateOf = config.from === 'xfcc' ? forwarded(config) : connected
+    const onRequest = (x: Exchange): Outcome => {
+      const certificate = certificateOf(x)
+      if (certificate === null) return refusals.missing
+      if (certificate === UNREADABLE) return refusals.invalid
+      if (x.startedAt >= certificate.expiresAt) return refusals.expired
+      const consumer = identities.of(certificate)
+      if (consumer === null) return refusals.invalid
+      x.clientCertificate = certificate
+      x.identify(consumer)
+      return null
+    }
+    return { name: 'mtls', onRequest }
+  },
+})
+
+const UNREADABLE = 'unreadable'
+
+function connected(x: Exchange): ClientCertificate | null {
+  return x.clientCertificate
+}
+
+/** The field stands only in requests of trusted proxies: the listener takes it from all others. */
+function forwarded({ xfccElement = 'only' }: MtlsConfig) {
+  const known = new LRUCache<string, ClientCertificate>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: (_, value) => value.length,
+  })
+  return (x: Exchange): ClientCertificate | typeof UNREADABLE | null => {
+    const value = headerJoined(x.headers, FIELD)
+    if (value === null || value === '') return null
+    const before = known.get(value)
+    if (before !== undefined) return before
+    const certificate = forwardedCertificate(value, xfccElement)
+    if (certificate === null) return UNREADABLE
+    known.set(value, certificate)
+    return certificate
+  }
+}
+
+/** Who a certificate makes its bearer; found out once for each connection, or value of the field. */
+class Identities {
+  readonly #known = new WeakMap<ClientCertificate, { readonly consumer: Consumer | null }>()
+  readonly #owners = new CertificateOwners()
+  readonly #issuers: ReadonlySet<string> | null
+  readonly #idFrom: MtlsConfig['idFrom']
+
+  /** @throws Error for names that are none, and for a configuration that lets nobody in. */
+  constructor({ consumers = [], issuers, idFrom }: MtlsConfig) {
+    if (consumers.length === 0 && idFrom === undefined)
+      throw new Error("nobody could come in; write 'consumers' or 'idFrom'")
+    this.#idFrom = idFrom
+    this.#issuers = issuers === undefined ? null : new Set(issuers.map((name) => nameOf(name, 'issuer')))
+    for (const [i, { id, name = id, groups = [], roles, scopes, ...rule }] of consumers.entries()) {
+      const known = { name, groups, roles: roles ?? null, scopes: scopes ?? null }
+      about(`consumer ${i + 1} ('${id}'):`, () => this.#owners.add(rule, consumerOf('mtls', id, known)))
+    }
+  }
+
+  of(certificate: ClientCertificate): Consumer | null {
+    const known = this.#known.get(certificate)
+    if (known !== undefined) return known.consumer
+    const found = this.#isIssuerTaken(certificate) ? this.#find(certificate) : null
+    const consumer = found === null ? null : { ...found, credential: certificate.fingerprint }
+    this.#known.set(certificate, { consumer })
+    return consumer
+  }
+
+  #isIssuerTaken({ issuer }: ClientCertificate): boolean {
+    if (this.#issuers === null) return true
+    const key = issuer === '' ? null : nameKey(issuer)
+    return key !== null && this.#issuers.has(key)
+  }
+
+  #find(certificate: ClientCertificate): Consumer | null {
+    const owner = this.#owners.find(certificate)
+    if (owner !== null || this.#idFrom === undefined) return owner
+    const id = idOf(certificate, this.#idFrom)
+    return id === '' || id.length > MAX_ID ? null : consumerOf('mtls', id)
+  }
+}
+
+/** The id that stands in a certificate; empty: none does, or several do. */
+function idOf(certificate: ClientCertificate, from: NonNullable<MtlsConfig['idFrom']>): string {
+  if (from === 'subject' || from === 'fingerprint') return certificate[from]
+  if (from === 'common-name') {
+    const attributes = (parseDistinguishedName(certificate.subject) ?? []).flat()
+    return only(attributes.filter(({ type }) => type === 'CN').map(({ value }) => value))
+  }
+  const kind = from === 'email' ? 'email:' : `${from.toUpperCase()}:`
+  const names = certificate.names.filter((name) => name.startsWith(kind))
+  return only(names.map((name) => name.slice(kind.length)))
+}
+
+function only(values: readonly string[]): string {
+  return values.length === 1 ? values[0]!.normalize('NFC') : ''
+}
+
+function compileRefusals(env: CompileEnv) {
+  const challenge = ['www-authenticate', 'ClientCertificate']
+  return {
+    missing: env.refusal('GW_AUTH_MISSING', 'connect with a client certificate', challenge),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the client certificate is not one that may call', challenge),
+    expired: env.refusal(
+      'GW_AUTH_EXPIRED',
+      'the client certificate has expired; connect with a new one',
+      challenge,
+    ),
+  }
+}
