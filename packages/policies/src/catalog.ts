@@ -1,6 +1,7 @@
 import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './catalog/api-key/policy.js'
 import { authorize } from './catalog/authorize/policy.js'
+import { backendAuth } from './catalog/backend-auth/policy.js'
 import { basicAuth } from './catalog/basic-auth/policy.js'
 import { bodyLimit } from './catalog/body-limit/policy.js'
 import { cache } from './catalog/cache/policy.js'
@@ -49,6 +50,7 @@ import { MEASURED_COSTS } from './measured-costs.js'
 const POLICIES: readonly Policy[] = [
   apiKey,
   authorize,
+  backendAuth,
   basicAuth,
   bodyLimit,
   cache,

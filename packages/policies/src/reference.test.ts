@@ -40,6 +40,8 @@ const values: Readonly<Record<string, string>> = {
   WSS_CERTIFICATE: escapedLines(gateway.certificatePem),
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
+  BACKEND_SECRET: randomBytes(32).toString('hex'),
+  AWS_KEY_ID: 'AKIDEXAMPLE',
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),
   GEO_FILE: join(sources, '../../logger/samples/places.mmdb'),
   GEO_NETWORK_FILE: join(sources, '../../logger/samples/places.mmdb'),

@@ -3,7 +3,7 @@ import { PolicyRun } from './policy-run.js'
 
 /**
  * What became of a request whose attempt failed. It went on: to another target (`moved`), once more on a new connection
- * (`resent`), or again after a wait because of `retry.on` (`repeated`). Or the failure stands, because retries are off
+ * (`resent`), again after a wait because of `retry.on` (`repeated`), or with other credentials (`renewed`). Or the failure stands, because retries are off
  * or do not cover it (`not-covered`), of the method, the body, the number of attempts, the budget, because no other
  * target is available, the target asks for a longer wait, or `timeouts.total` ends before.
  */
@@ -11,6 +11,7 @@ export type RetryDecision =
   | 'moved'
   | 'resent'
   | 'repeated'
+  | 'renewed'
   | 'not-covered'
   | 'not-idempotent'
   | 'body-sent'

@@ -124,6 +124,11 @@ export const ERRORS = {
     title: 'Circuit breaker open',
     when: 'No target is available, and the circuit breaker of one at least is open; `Retry-After` says when it lets a request through.',
   },
+  GW_UPSTREAM_CREDENTIALS: {
+    status: 503,
+    title: 'No credentials for the upstream',
+    when: '`backend-auth` has no credentials now: the token endpoint refuses, or does not answer. `Retry-After` says when it is asked again.',
+  },
   GW_NOT_CACHED: {
     status: 504,
     title: 'Not in the cache',

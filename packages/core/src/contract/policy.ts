@@ -28,6 +28,11 @@ export interface Step {
   onRequestBody?(x: Exchange, body: Uint8Array): Eventual
   /** Runs before each upstream attempt: backend authentication, signing. */
   onAttempt?(x: Exchange): Eventual
+  /**
+   * The target has answered an attempt with 4xx. True: another one may do better, with fresh credentials for example. The
+   * gateway makes one such attempt for a request, if the body is still at hand; the answer is for nobody then.
+   */
+  onRejected?(x: Exchange, answer: RejectedAnswer): boolean
   /** The response head is in `x.status` and `x.responseHeaders`. */
   onResponse?(x: Exchange): Eventual
   /**
@@ -37,6 +42,14 @@ export interface Step {
   onResponseBody?(x: Exchange, body: Uint8Array): Eventual
   /** Every outcome, exactly once, after the last byte. Must not throw. */
   onFinish?(x: Exchange): void
+}
+
+/** The head of an answer by which a target refuses a request. */
+export interface RejectedAnswer {
+  /** 400 to 499. */
+  readonly status: number
+  /** Flat list of lower-case names and values. */
+  readonly fields: readonly string[]
 }
 
 /** A typed place for a value per exchange, which belongs to one compiled step. */

@@ -9,7 +9,7 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN } from '../data-plane/pipeline/chain.js'
+import { type Chain, EMPTY_CHAIN, type RejectedHook } from '../data-plane/pipeline/chain.js'
 import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 import { checkCondition, inChainOrder } from './chain-order.js'
@@ -38,6 +38,7 @@ export class ChainCompiler {
       request: [],
       requestBody: [],
       attempt: [],
+      rejected: [],
       response: [],
       responseBody: [],
       finish: [],
@@ -94,6 +95,11 @@ export class ChainCompiler {
     if (readsBody)
       phases.requestBody.push({ name: at.use.id, order: at.order, run: this.#wrap(() => null, at) })
     add(phases.attempt, step.onAttempt?.bind(step))
+    if (step.onRejected !== undefined) {
+      const onRejected = step.onRejected.bind(step)
+      const run: RejectedHook['run'] = (x, answer) => at.passes?.(x) !== false && onRejected(x, answer)
+      phases.rejected.push({ name: at.use.id, run })
+    }
     add(phases.response, step.onResponse?.bind(step))
     const onResponseBody = step.onResponseBody?.bind(step)
     add(phases.responseBody, onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))

@@ -12,6 +12,7 @@ function phases(bodies: readonly number[]): Phases {
     request: hooks(all),
     requestBody: [],
     attempt: hooks(all),
+    rejected: [],
     response: hooks(all),
     responseBody: hooks(bodies),
     finish: all.map((order) => ({ name: String(order), order, run: () => {} })),

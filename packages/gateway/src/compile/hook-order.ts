@@ -1,4 +1,4 @@
-import type { Chain, FinishHook } from '../data-plane/pipeline/chain.js'
+import type { Chain, FinishHook, RejectedHook } from '../data-plane/pipeline/chain.js'
 import type { Hook } from '../data-plane/pipeline/hook.js'
 
 /** The hooks of a route's steps by phase, in the order in which the document lists the steps. */
@@ -6,6 +6,7 @@ export interface Phases {
   readonly request: Hook[]
   readonly requestBody: Hook[]
   readonly attempt: Hook[]
+  readonly rejected: RejectedHook[]
   readonly response: Hook[]
   readonly responseBody: Hook[]
   readonly finish: FinishHook[]
@@ -29,6 +30,7 @@ export function chainOf(phases: Phases, keeper: number | null): Chain {
     request: orNull(phases.request),
     requestBody: orNull(phases.requestBody),
     attempt: orNull(phases.attempt),
+    rejected: orNull(phases.rejected),
     response: orNull(phases.response),
     responseBody: orNull(phases.responseBody),
     finish: orNull(phases.finish),
@@ -68,6 +70,7 @@ function refreshChain(phases: Phases, keeper: number): Chain {
     request: orNull(behind(phases.request, keeper)),
     requestBody: orNull(behind(phases.requestBody, keeper)),
     attempt: orNull(phases.attempt),
+    rejected: orNull(phases.rejected),
     response: orNull(response),
     responseBody: orNull(responseBody),
     finish: orNull(phases.finish.filter(isPart)),

@@ -80,9 +80,12 @@ function guardedStep(value: unknown, guard: Guard): Step {
   const step = value as Step
   const wrapped: Record<string, unknown> = { name: String(step.name ?? guard.plugin) }
   for (const hook of HOOKS) if (step[hook] !== undefined) wrapped[hook] = guardedHook(step, hook, guard)
+  if (step.onRejected !== undefined) wrapped['onRejected'] = guardedRejection(step, guard)
   if (step.onFinish !== undefined) wrapped['onFinish'] = guardedFinish(step, guard)
   if (Object.keys(wrapped).length === 1)
-    throw new Error(`its compile returned no hook; name one of ${HOOKS.join(', ')}, onFinish, or return null`)
+    throw new Error(
+      `its compile returned no hook; name one of ${HOOKS.join(', ')}, onRejected, onFinish, or return null`,
+    )
   return wrapped as unknown as Step
 }
 
@@ -106,6 +109,22 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
         .catch((error: unknown) => fail(error, label, name))
     } catch (error) {
       return fail(error, label, name)
+    } finally {
+      marks.end()
+    }
+  }
+}
+
+function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step['onRejected']> {
+  if (typeof step.onRejected !== 'function') throw new Error('its onRejected is no function')
+  const hook = step.onRejected.bind(step)
+  const mark = marks.markOf(`${label}: onRejected`)
+  return (x, answer) => {
+    marks.begin(mark)
+    try {
+      const isRenewed: unknown = hook(x, { status: answer.status, fields: answer.fields.slice() })
+      checkExchange(x)
+      return isRenewed === true
     } finally {
       marks.end()
     }

@@ -14,6 +14,17 @@ export function noteTry(
   if (isLogged) traceOf(x).tries.push({ addr: origin, ms: performance.now() - sinceMono, ...failed })
 }
 
+/** Notes an answer that was asked for again, or what the client would get in its place. */
+export function noteAnswer(
+  flow: ExchangeFlow,
+  target: Target,
+  sinceMono: number,
+  { status, code, retry }: Pick<FailedTry, 'status' | 'code' | 'retry'>,
+): void {
+  const reason = code === null ? `the target answered ${status}` : 'no answer in time (headers)'
+  noteTry(flow, target, sinceMono, { code, status: code === null ? status : 0, reason, retry })
+}
+
 /** Notes how the connections to an upstream and the event loop are now. */
 export function noteConnections({ isLogged, x, context }: ExchangeFlow, upstream: Upstream): void {
   if (!isLogged) return

@@ -1,4 +1,4 @@
-import type { Exchange } from '@sluice/core'
+import type { Exchange, RejectedAnswer } from '@sluice/core'
 import type { Hook } from './hook.js'
 
 /** A route's policies, sorted by the phase they act in. Null: nothing to do in that phase. */
@@ -7,6 +7,8 @@ export interface Chain {
   /** Not null: the request body is collected first. */
   readonly requestBody: readonly Hook[] | null
   readonly attempt: readonly Hook[] | null
+  /** Null: nobody has other credentials for a target that refuses a request. */
+  readonly rejected: readonly RejectedHook[] | null
   readonly response: readonly Hook[] | null
   /** Not null: the body of the upstream's response is collected first. */
   readonly responseBody: readonly Hook[] | null
@@ -27,10 +29,18 @@ export interface FinishHook {
   run(x: Exchange): void
 }
 
+export interface RejectedHook {
+  /** The policy, for logs. */
+  readonly name: string
+  /** Whether another attempt may do better. */
+  run(x: Exchange, answer: RejectedAnswer): boolean
+}
+
 export const EMPTY_CHAIN: Chain = {
   request: null,
   requestBody: null,
   attempt: null,
+  rejected: null,
   response: null,
   responseBody: null,
   finish: null,

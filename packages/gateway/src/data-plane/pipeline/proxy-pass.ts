@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { type ErrorCode, type Exchange, headerValue, PHASE, type Reply, retryAfterMs } from '@sluice/core'
+import { type ErrorCode, type Exchange, PHASE, type Reply } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
@@ -7,11 +7,12 @@ import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, Failure } from '../upstream/transport.js'
 import type { UpgradeAttempt, UpgradeObserver } from '../upstream/upgrade-attempt.js'
-import { noteConnections, noteTry } from './attempt-notes.js'
+import { noteAnswer, noteConnections, noteTry } from './attempt-notes.js'
 import { bufferOf } from './buffer-of.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer, Waiting } from './exchange-timer.js'
 import { REFUSALS } from './refusals.js'
+import { hasOtherCredentials } from './renewal.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { askForPlainBody } from './response-collector.js'
 import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
@@ -224,14 +225,24 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   /** The answer, or the refusal in its place, may be asked for again. False: it stands. */
-  #repeat(status: number, code: ErrorCode | null, waitMs: number): boolean {
+  #repeat(status: number, code: ErrorCode | null, fields: readonly string[]): boolean {
     const target = this.#search.target!
     const { leftMs } = this.#timer
-    const decision = this.#search.repeat({ target, body: this.#body, status, retryAfterMs: waitMs, leftMs })
-    const reason = code === null ? `the target answered ${status}` : 'no answer in time (headers)'
-    const failed = { code, status: code === null ? status : 0, reason, retry: decision }
-    noteTry(this.#flow, target, this.#attemptSince, failed)
-    if (decision !== 'repeated') return false
+    const decision = this.#search.repeat({ target, body: this.#body, status, fields, leftMs })
+    noteAnswer(this.#flow, target, this.#attemptSince, { status, code, retry: decision })
+    if (decision === 'repeated') this.#repeatLater()
+    return decision === 'repeated'
+  }
+
+  /** Whether an answer is not wanted: it may be asked for again, or a policy has other credentials. */
+  #asksAgain({ status, fields }: ReceivedHead): boolean {
+    if (this.#action.upstream.retryOn?.includes(status) === true && this.#repeat(status, null, fields))
+      return true
+    const { rejected } = this.#flow.route.chain
+    if (rejected === null || status >= 500 || !this.#search.canRenew(this.#body)) return false
+    if (!hasOtherCredentials(rejected, this.#flow, { status, fields })) return false
+    const target = this.#search.renew()
+    noteAnswer(this.#flow, target, this.#attemptSince, { status, code: null, retry: 'renewed' })
     this.#repeatLater()
     return true
   }
@@ -259,10 +270,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#flow.isOver) return
     const x = this.#x
     this.#search.noteAnswer(head.status)
-    if (head.status >= 400 && this.#action.upstream.retryOn?.includes(head.status) === true) {
-      const after = headerValue(head.fields, 'retry-after') ?? undefined
-      if (this.#repeat(head.status, null, retryAfterMs(after, Date.now()))) return
-    }
+    if (head.status >= 400 && this.#asksAgain(head)) return
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.attempts.status = head.status
     x.status = head.status
@@ -352,7 +360,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const { target } = this.#search
     if (isOwnFault && target !== null && waiting !== 'request-body' && this.#action.upstream.watchesAnswers)
       this.#noteFailure(target)
-    if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', 0)) {
+    if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', [])) {
       this.#leaveTarget()
       return
     }

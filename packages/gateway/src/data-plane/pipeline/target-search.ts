@@ -1,4 +1,4 @@
-import { type Exchange, headerValue, type RetryDecision, statusOf } from '@sluice/core'
+import { type Exchange, headerValue, type RetryDecision, retryAfterMs, statusOf } from '@sluice/core'
 import { WatchedAttempt } from '../upstream/state/watched-attempt.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, Failure, UpstreamRequest } from '../upstream/transport.js'
@@ -24,17 +24,19 @@ export interface FailedAttempt extends PastAttempt {
 /** An attempt whose answer, or what the client would get in its place, has a status that may be repeated. */
 export interface AnsweredAttempt extends PastAttempt {
   readonly status: number
-  /** The wait that the target asks for, ms; 0: none. */
-  readonly retryAfterMs: number
+  /** Of the answer; Retry-After among them says how long the target wants to be left alone. */
+  readonly fields: readonly string[]
   readonly leftMs: number
 }
 
 const NONE_TRIED: readonly Target[] = []
+const NO_FIELDS: readonly string[] = []
 
 /** The way of one exchange from target to target of its upstream, until one answers. */
 export class TargetSearch {
   readonly #upstream: Upstream
   readonly #x: Exchange
+  #isRenewed = false
   /** Targets that were left, and those that had no room. */
   #tried: readonly Target[] = NONE_TRIED
   /** Attempts made because no connection came about, or because of an answer. */
@@ -145,7 +147,7 @@ export class TargetSearch {
   goOn(attempt: FailedAttempt): RetryDecision {
     const { failure, target, hasStarted, body, leftMs } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
-    const answered = { target, body, status: statusOf(failure.code), retryAfterMs: 0, leftMs }
+    const answered = { target, body, status: statusOf(failure.code), fields: NO_FIELDS, leftMs }
     const isReset = failure.code === 'GW_UPSTREAM_RESET'
     // A connection may be reset while it is opened, as in the TLS handshake.
     if (!hasStarted && (failure.phase === 'connect' || isReset)) {
@@ -159,15 +161,16 @@ export class TargetSearch {
   }
 
   /** The same after an answer that may be asked for again: `repeated` after `backoffMs`, or why not. */
-  repeat({ target, body, status, retryAfterMs, leftMs }: AnsweredAttempt): RetryDecision {
+  repeat({ target, body, status, fields, leftMs }: AnsweredAttempt): RetryDecision {
     const { retry } = this.#upstream
     if (!this.#covers(status)) return 'not-covered'
     if (!this.#isRepeatable()) return 'not-idempotent'
     if (body !== null && !body.isReplayable) return 'body-sent'
     if (this.#further >= retry.attempts) return 'attempts-used'
-    if (retryAfterMs > retry.maxBackoffMs) return 'retry-after'
+    const waitMs = retryAfterMs(headerValue(fields, 'retry-after') ?? undefined, Date.now())
+    if (waitMs > retry.maxBackoffMs) return 'retry-after'
     const mostMs = Math.min(retry.backoffMs * 2 ** this.#further, retry.maxBackoffMs)
-    this.backoffMs = Math.max(retryAfterMs, Math.random() * mostMs)
+    this.backoffMs = Math.max(waitMs, Math.random() * mostMs)
     if (this.backoffMs >= leftMs) return 'out-of-time'
     if (this.#upstream.isDown) return 'no-target'
     if (!this.#spend()) return 'budget-spent'
@@ -176,6 +179,19 @@ export class TargetSearch {
     this.#further++
     this.#x.attempts.retries++
     return 'repeated'
+  }
+
+  /** Whether a refused request can be sent once more with other credentials: the target has done nothing with it. */
+  canRenew(body: RequestBody | null): boolean {
+    return !this.#isRenewed && body?.isReplayable !== false
+  }
+
+  /** Gets ready for that: at once, and not a second time. It is no retry, so none is spent. */
+  renew(): Target {
+    this.#isRenewed = true
+    this.backoffMs = 0
+    this.#x.attempts.retries++
+    return this.target!
   }
 
   #covers(status: number): boolean {

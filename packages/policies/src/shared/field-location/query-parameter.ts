@@ -45,3 +45,16 @@ export function withoutParameter(query: string, start: number): string {
   if (end < query.length) return query.slice(0, start) + query.slice(end + 1)
   return start === 0 ? '' : query.slice(0, start - 1)
 }
+
+/** The query without any parameter of this name, however it is escaped; every other byte stays. */
+export function withoutParameters(query: string, name: string): string {
+  let rest = query
+  cursor.read(rest)
+  while (cursor.advance()) {
+    if (!cursor.hasName(name)) continue
+    const { start } = cursor
+    rest = withoutParameter(rest, start)
+    cursor.read(rest, Math.min(start, rest.length))
+  }
+  return rest
+}

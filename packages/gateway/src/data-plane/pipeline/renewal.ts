@@ -1,0 +1,21 @@
+import type { RejectedAnswer } from '@sluice/core'
+import type { RejectedHook } from './chain.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+
+/** Whether a policy has other credentials for a target that refuses a request; one that throws has none. */
+export function hasOtherCredentials(
+  hooks: readonly RejectedHook[],
+  flow: ExchangeFlow,
+  { status, fields }: RejectedAnswer,
+): boolean {
+  let isRenewed = false
+  for (const hook of hooks) {
+    try {
+      if (hook.run(flow.x, { status, fields })) isRenewed = true
+    } catch (error) {
+      const { id } = flow.route
+      flow.context.report('policy_failed', { policy: hook.name, route: id, error: String(error) })
+    }
+  }
+  return isRenewed
+}

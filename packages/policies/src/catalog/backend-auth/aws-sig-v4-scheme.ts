@@ -1,0 +1,98 @@
+import { type Exchange, refusal, removeHeader, setHeader } from '@sluice/core'
+import aws4 from 'aws4'
+import { bodyDigest } from '../../crypto/digest/body-digest.js'
+import { eventually } from '../../shared/eventually.js'
+import type { BackendAuthConfig } from './schema.js'
+import type { Scheme } from './scheme.js'
+
+type AwsConfig = NonNullable<BackendAuthConfig['awsSigV4']>
+
+const EMPTY = new Uint8Array(0)
+/** Signed where they are there; what others add on the way is not. */
+const SIGNED_PREFIX = 'x-amz-'
+const OWN_FIELDS = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'] as const
+const UNREADABLE = refusal(
+  'GW_BAD_REQUEST',
+  'the path or the query has an escape that cannot be read; correct it',
+)
+
+/** What is signed. */
+export interface AwsRequest {
+  readonly method: string
+  readonly host: string
+  /** Path and query as they are sent. */
+  readonly path: string
+  readonly headers: readonly string[]
+  /** SHA-256 of the body in hexadecimal digits, or `UNSIGNED-PAYLOAD`. */
+  readonly payload: string
+  readonly nowMs: number
+}
+
+/** Signs each attempt anew (AWS Signature Version 4). @throws Error for keys that do not go together. */
+export function awsSigV4Scheme(config: AwsConfig): Scheme {
+  const { service, unsignedPayload = false } = config
+  if (unsignedPayload && service !== 's3') throw new Error("'awsSigV4.unsignedPayload' is for the service s3")
+  return {
+    needsBody: !unsignedPayload,
+    setsAuthorization: true,
+    onAttempt(x) {
+      for (const name of OWN_FIELDS) removeHeader(x.headers, name)
+      const payload = unsignedPayload
+        ? 'UNSIGNED-PAYLOAD'
+        : eventually(bodyDigest('sha256', x.body ?? EMPTY), (digest) => digest.toString('hex'))
+      return eventually(payload, (text) => put(x, config, text))
+    },
+  }
+}
+
+function put(x: Exchange, config: AwsConfig, payload: string) {
+  const path = x.query === '' ? x.sentPath : `${x.sentPath}?${x.query}`
+  const { method, headers, sentHost: host } = x
+  try {
+    const signed = awsFields(config, { method, host, path, headers, payload, nowMs: Date.now() })
+    for (const [name, value] of signed) setHeader(headers, name, value)
+    return null
+  } catch (error) {
+    if (error instanceof URIError) return UNREADABLE
+    throw error
+  }
+}
+
+/** The fields that make a request a signed one. @throws URIError for an escape that cannot be read. */
+export function awsFields(config: AwsConfig, request: AwsRequest): readonly (readonly [string, string])[] {
+  const { accessKeyId, secretAccessKey, sessionToken, service, region } = config
+  const isS3 = service === 's3'
+  const own: [string, string][] = [['x-amz-date', amzDate(request.nowMs)]]
+  if (sessionToken !== undefined) own.push(['x-amz-security-token', sessionToken])
+  if (isS3) own.push(['x-amz-content-sha256', request.payload])
+  const options = {
+    ...{ service, region, host: request.host, method: request.method, path: request.path },
+    headers: {
+      ...Object.fromEntries(signedFields(request.headers)),
+      host: request.host,
+      // For the digest of the body, which has been made already.
+      'x-amz-content-sha256': request.payload,
+      ...Object.fromEntries(own),
+    },
+    extraHeadersToIgnore: isS3 ? {} : { 'x-amz-content-sha256': true },
+  }
+  const { headers } = new aws4.RequestSigner(options, { accessKeyId, secretAccessKey }).sign()
+  return [...own, ['authorization', String(headers?.['Authorization'])]]
+}
+
+/** Lines of a field are one, joined by a comma. */
+function signedFields(headers: readonly string[]): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    if (name !== 'content-type' && !name.startsWith(SIGNED_PREFIX)) continue
+    const before = fields.get(name)
+    fields.set(name, before === undefined ? headers[i + 1]! : `${before},${headers[i + 1]!}`)
+  }
+  return fields
+}
+
+/** `20150830T123600Z` */
+function amzDate(nowMs: number): string {
+  return new Date(nowMs).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
+}

@@ -1,0 +1,59 @@
+import {
+  type CompileEnv,
+  definePolicy,
+  type Exchange,
+  type Outcome,
+  removeHeader,
+  type Step,
+} from '@sluice/core'
+import { awsSigV4Scheme } from './aws-sig-v4-scheme.js'
+import { apiKeyScheme, basicScheme, bearerScheme } from './fixed-scheme.js'
+import { oauth2Scheme } from './oauth2-scheme.js'
+import { type BackendAuthConfig, backendAuthSchema } from './schema.js'
+import type { Scheme } from './scheme.js'
+
+/** Authenticates the gateway at the upstream. */
+export const backendAuth = definePolicy({
+  name: 'backend-auth',
+  summary:
+    'Authenticates at the upstream: Basic, API key, bearer token, OAuth 2.0 client credentials, AWS Signature Version 4.',
+  schema: backendAuthSchema,
+  cost: 'io',
+  secretNames: ({ apiKey }) => (apiKey === undefined ? [] : [apiKey.name]),
+  compile(config, env): Step {
+    const scheme = schemeOf(config, env)
+    const { onAttempt, onRejected } = scheme
+    const strips = !scheme.setsAuthorization && config.passThrough !== true
+    return {
+      name: 'backend-auth',
+      ...(scheme.needsBody && { onRequestBody: collect }),
+      onAttempt: strips
+        ? (x: Exchange) => {
+            removeHeader(x.headers, 'authorization')
+            return onAttempt(x)
+          }
+        : onAttempt,
+      ...(onRejected !== undefined && { onRejected }),
+    }
+  },
+})
+
+function schemeOf(config: BackendAuthConfig, env: CompileEnv): Scheme {
+  const { basic, apiKey, bearer, oauth2, awsSigV4 } = config
+  const makers = [
+    basic && (() => basicScheme(basic)),
+    apiKey && (() => apiKeyScheme(apiKey)),
+    bearer && (() => bearerScheme(bearer)),
+    oauth2 && (() => oauth2Scheme(oauth2, env)),
+    awsSigV4 && (() => awsSigV4Scheme(awsSigV4)),
+  ].filter((make) => make !== undefined)
+  const [make] = makers
+  if (make === undefined || makers.length > 1)
+    throw new Error('write exactly one of basic, apiKey, bearer, oauth2 and awsSigV4')
+  return make()
+}
+
+/** Its presence is what has the body collected. */
+function collect(): Outcome {
+  return null
+}

@@ -1,0 +1,117 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { callTls } from '../../shared/call-tls.js'
+import { clientAuthKeys } from '../../shared/client-auth.js'
+import {
+  integer,
+  oneOf,
+  optionalClosed,
+  optionalDuration,
+  optionalFlag,
+  optionalList,
+  optionalRecord,
+  optionalString,
+  optionalText,
+  policyOptions,
+  string,
+} from '../../shared/options.js'
+
+export const DEFAULT_TTL = '5m'
+export const DEFAULT_REFRESH_BEFORE = '30s'
+export const DEFAULT_TIMEOUT = '2s'
+export const DEFAULT_REFRESH_ON: readonly number[] = [401]
+
+const basic = optionalClosed('Basic authentication (RFC 7617).', {
+  username: string('The name.', { maxLength: 1024 }),
+  password: string('The password, by reference.', { secret: true, maxLength: 4096 }),
+})
+
+const apiKey = optionalClosed('A key of the backend.', {
+  in: oneOf(['header', 'query'], 'Where it is put.'),
+  name: string('The header, or the query parameter; what the client sent under it is removed.', {
+    minLength: 1,
+    maxLength: 256,
+  }),
+  value: string('The key, by reference, with what stands before it: `Token ${env:KEY}`.', {
+    secret: true,
+    minLength: 1,
+    maxLength: 8192,
+  }),
+})
+
+const bearer = optionalClosed('A fixed token (RFC 6750).', {
+  token: string('The token, by reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
+})
+
+const oauth2 = optionalClosed('Tokens of an authorization server, by client credentials (RFC 6749).', {
+  tokenUrl: string('Its token endpoint.', { minLength: 1, maxLength: 2048 }),
+  ...clientAuthKeys,
+  scopes: optionalList(string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }), 'The scopes to ask for.', {
+    maxItems: 100,
+  }),
+  audience: optionalText(2048, 'The parameter `audience`, which some servers ask for.'),
+  resource: optionalText(2048, 'The parameter `resource` (RFC 8707).'),
+  parameters: optionalRecord(
+    Type.String({ maxLength: 2048 }),
+    'More parameters of the form, by name; those that the gateway writes itself cannot be among them.',
+    { maxProperties: 32 },
+  ),
+  defaultTtl: optionalDuration('How long a token is used whose answer does not say so.', DEFAULT_TTL),
+  refreshBefore: optionalDuration(
+    'How long before its end a token is replaced in the background, a third of its time at most.',
+    DEFAULT_REFRESH_BEFORE,
+  ),
+  refreshOn: optionalList(
+    integer('A status.', { minimum: 400, maximum: 499 }),
+    'Answers of the backend that say that the token is no longer good: the request is sent once more with a new one. Some backends say 403.',
+    { default: [...DEFAULT_REFRESH_ON], maxItems: 10 },
+  ),
+  timeout: optionalDuration('Longest wait for the token endpoint, 1ms to 20s.', DEFAULT_TIMEOUT),
+  tls: callTls,
+})
+
+const awsSigV4 = optionalClosed('Signatures of AWS (Signature Version 4).', {
+  region: string('Such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
+  service: string('The name of the service in signatures, such as `s3`, `execute-api` or `lambda`.', {
+    pattern: '^[a-z0-9-]{1,64}$',
+  }),
+  accessKeyId: string('The id of the access key.', { pattern: '^\\w{1,128}$' }),
+  secretAccessKey: string('The secret access key, by reference.', {
+    secret: true,
+    minLength: 1,
+    maxLength: 1024,
+  }),
+  sessionToken: optionalString('The token of temporary credentials, by reference.', {
+    secret: true,
+    minLength: 1,
+    maxLength: 8192,
+  }),
+  unsignedPayload: optionalFlag(
+    false,
+    'With `s3`: bodies are not signed, and so not collected either. For targets with https.',
+  ),
+})
+
+/** The configuration of `backend-auth`. */
+export const backendAuthSchema = policyOptions(
+  {
+    basic,
+    apiKey,
+    bearer,
+    oauth2,
+    awsSigV4,
+    passThrough: optionalFlag(
+      false,
+      'Leaves `authorization` of the client in the request where the credentials go elsewhere.',
+    ),
+  },
+  [
+    'Exactly one of the mappings says how. The credentials are put into each attempt anew, after all other policies of the request, so that retries and other targets get fresh ones. Other conditions get other credentials: list the policy several times, each with its `when`. A certificate of the gateway is a matter of connections, see `tls` of the [upstream](../upstreams.md); an HMAC over the request makes `hmac-signature` with `mode: sign`.',
+    '`oauth2` gets a token when the first request needs it, and a new one in the background before it ends, as long as requests come. Each worker has its own; requests that need one at the same time wait for the same call. While the token endpoint fails, a token is used until it ends; then requests are refused with 503 `GW_UPSTREAM_CREDENTIALS`, and the endpoint is asked again after 1 s, 2 s, up to 30 s. Tokens survive reloads.',
+    'When the backend answers a request with a status of `refreshOn`, a new token is asked for, at most every 10 s, and the request is sent once more if its body is at hand: without one, collected for a policy, or up to `limits.bodyBuffer`. Otherwise the client gets that answer.',
+    '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields; it takes `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` of the client away. The body is collected for its digest. List it last: what a policy behind it changes is not signed.',
+  ],
+  { minProperties: 1 },
+)
+
+/** The configuration of `backend-auth`, derived from its schema. */
+export type BackendAuthConfig = Static<typeof backendAuthSchema>

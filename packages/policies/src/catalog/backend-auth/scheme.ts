@@ -1,0 +1,10 @@
+import type { Step } from '@sluice/core'
+
+/** One way of authenticating at a backend: what it puts into each attempt. */
+export interface Scheme extends Pick<Step, 'onRejected'> {
+  readonly onAttempt: NonNullable<Step['onAttempt']>
+  /** The body of the request has to be there. */
+  readonly needsBody: boolean
+  /** It writes `authorization`. */
+  readonly setsAuthorization: boolean
+}

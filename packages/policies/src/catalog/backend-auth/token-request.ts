@@ -1,0 +1,100 @@
+import {
+  type CompileEnv,
+  type HttpAnswer,
+  type HttpClientOptions,
+  isFieldValue,
+  parseDuration,
+} from '@sluice/core'
+import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { compileClientAuth } from '../../shared/client-auth.js'
+import { parseEndpoint } from '../../shared/endpoint.js'
+import { type BackendAuthConfig, DEFAULT_TIMEOUT, DEFAULT_TTL } from './schema.js'
+import type { FetchToken, IssuedToken } from './token-source.js'
+
+type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
+
+const FORM = 'application/x-www-form-urlencoded'
+const MAX_ANSWER_BYTES = 64 * 1024
+/** What fits into the header of a request. */
+const MAX_TOKEN_LENGTH = 16_384
+const MAX_TIMEOUT_MS = 20_000
+/** A day: a server that says more is asked again anyway. */
+const MAX_LIFE_MS = 86_400_000
+/** What the gateway writes itself. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+  'scope',
+  'audience',
+  'resource',
+])
+
+/** Asks a token endpoint by client credentials (RFC 6749 section 4.4). @throws Error for keys that cannot be used. */
+export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): FetchToken {
+  const { origin, path } = parseEndpoint(config.tokenUrl, 'oauth2.tokenUrl')
+  const authenticate = compileClientAuth(config, config.tokenUrl)
+  const client = env.httpClient({ origin, ...callBounds(config) })
+  const written = compileForm(config)
+  const defaultMs = parseDuration(config.defaultTtl ?? DEFAULT_TTL)
+  return async () => {
+    const form = new URLSearchParams(written)
+    const headers = ['content-type', FORM, 'accept', 'application/json']
+    await authenticate(form, headers)
+    const body = Buffer.from(form.toString())
+    return tokenOf(await client.call({ method: 'POST', path, headers, body }), defaultMs)
+  }
+}
+
+function callBounds({ timeout = DEFAULT_TIMEOUT, tls }: Oauth2Config): Omit<HttpClientOptions, 'origin'> {
+  const totalMs = parseDuration(timeout)
+  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'oauth2.timeout' has to be 1ms to 20s")
+  return {
+    ...{ connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs, connections: 2 },
+    ...{ maxPending: 16, maxResponseBytes: MAX_ANSWER_BYTES },
+    ...(tls !== undefined && { tls }),
+  }
+}
+
+function compileForm({ scopes = [], audience, resource, parameters = {} }: Oauth2Config): URLSearchParams {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' })
+  if (scopes.length > 0) form.set('scope', scopes.join(' '))
+  if (audience !== undefined) form.set('audience', audience)
+  if (resource !== undefined) form.set('resource', resource)
+  for (const [name, value] of Object.entries(parameters)) {
+    if (OWN_PARAMETERS.has(name))
+      throw new Error(`'oauth2.parameters' cannot hold '${name}'; it has its own key`)
+    form.set(name, value)
+  }
+  return form
+}
+
+/** RFC 6749 section 5.1. @throws Error that says what is wrong with an answer, and nothing that was in it. */
+function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
+  const answer = parseStrictObject(body)
+  if (status !== 200) throw new Error(`the token endpoint answered ${status}${errorCode(answer)}`)
+  if (answer === null) throw new Error('the token endpoint answered no JSON object')
+  const value = memberOf(answer, 'access_token')
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH || !isFieldValue(value))
+    throw new Error('the token endpoint answered without a token that can be sent')
+  const type = memberOf(answer, 'token_type')
+  if (type !== undefined && String(type).toLowerCase() !== 'bearer')
+    throw new Error('the token endpoint answered a token that is no bearer token')
+  return { value, lifeMs: lifeOf(memberOf(answer, 'expires_in'), defaultMs) }
+}
+
+/** Some servers write the seconds as a text. */
+function lifeOf(written: unknown, defaultMs: number): number {
+  const isText = typeof written === 'string' && /^\d{1,10}$/.test(written)
+  const seconds = typeof written === 'number' || isText ? Number(written) : Number.NaN
+  if (!(seconds > 0)) return defaultMs
+  return Math.min(seconds * 1000, MAX_LIFE_MS)
+}
+
+/** The code of RFC 6749 section 5.2; the description may repeat what was sent. */
+function errorCode(answer: ReturnType<typeof parseStrictObject>): string {
+  const code = answer === null ? undefined : memberOf(answer, 'error')
+  return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? ` (${code})` : ''
+}

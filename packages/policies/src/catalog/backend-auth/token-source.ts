@@ -1,0 +1,148 @@
+/** A token as the authorization server has issued it. */
+export interface IssuedToken {
+  readonly value: string
+  /** How long it may be used from now on, ms. */
+  readonly lifeMs: number
+}
+
+/** There is no token; the message says why, without secrets. */
+export class NoToken extends Error {
+  override readonly name = 'NoToken'
+  /** When the authorization server is asked again. */
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Asks for a token. Rejects with any Error. */
+export type FetchToken = () => Promise<IssuedToken>
+
+/** What a token source is told. */
+export interface TokenSourceOptions {
+  readonly refreshBeforeMs: number
+  /** Hears of each call that failed. */
+  readonly onFailure: (reason: string) => void
+  /** The monotonic clock, ms. */
+  readonly now?: () => number
+}
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+/** A backend that refuses every token has no more than one made in this time. */
+const FORCED_EVERY_MS = 10_000
+/** A token on its way when it ends would be refused. */
+const TRAVEL_MS = 5000
+
+interface HeldToken {
+  readonly value: string
+  /** Monotonic clock, ms. */
+  readonly refreshAt: number
+  readonly expiresAt: number
+}
+
+/**
+ * The token of one client, kept fresh as long as it is used. All who need one at the same time wait for one call; a new
+ * one is fetched in the background while the old one is still good. After a failure nothing is asked for a while.
+ */
+export class TokenSource {
+  readonly #refreshBeforeMs: number
+  readonly #onFailure: TokenSourceOptions['onFailure']
+  readonly #now: () => number
+  /** Those of the snapshots that use it; the newest is asked. */
+  readonly #fetchers: FetchToken[] = []
+  #held: HeldToken | null = null
+  #fetching: Promise<string> | null = null
+  #isUsed = false
+  #pauseMs = 0
+  #pausedUntil = 0
+  #forcedAt = Number.NEGATIVE_INFINITY
+
+  constructor({ refreshBeforeMs, onFailure, now = () => performance.now() }: TokenSourceOptions) {
+    this.#now = now
+    this.#refreshBeforeMs = refreshBeforeMs
+    this.#onFailure = onFailure
+  }
+
+  /** Begins to use a way of asking; the answer ends that. */
+  use(fetch: FetchToken): () => void {
+    this.#fetchers.push(fetch)
+    return () => {
+      const at = this.#fetchers.indexOf(fetch)
+      if (at >= 0) this.#fetchers.splice(at, 1)
+    }
+  }
+
+  /** The token; a promise where it has to be waited for. @throws NoToken, and rejects with it. */
+  get(): string | Promise<string> {
+    const now = this.#now()
+    const held = this.#held
+    this.#isUsed = true
+    if (held !== null && now < held.expiresAt) {
+      if (now >= held.refreshAt) this.#refresh(now)
+      return held.value
+    }
+    if (this.#fetching !== null) return this.#fetching
+    const leftMs = this.#pausedUntil - now
+    if (leftMs > 0) throw new NoToken('the token endpoint has failed a moment ago', leftMs)
+    return this.#fetch()
+  }
+
+  /** Whether there is, or may be, another token than this one, which a backend has refused. */
+  refuse(value: string): boolean {
+    const held = this.#held
+    if (held === null || held.value !== value) return true
+    const now = this.#now()
+    if (now - this.#forcedAt < FORCED_EVERY_MS) return false
+    this.#forcedAt = now
+    this.#held = null
+    return true
+  }
+
+  /** Replaces a token that ends soon, if it was used. */
+  keepFresh(): void {
+    const now = this.#now()
+    const held = this.#held
+    if (this.#isUsed && held !== null && now >= held.refreshAt) this.#refresh(now)
+  }
+
+  #refresh(now: number): void {
+    if (this.#fetching !== null || now < this.#pausedUntil) return
+    // Whoever needs the token while this one fails hears of it then.
+    this.#fetch().catch(() => {})
+  }
+
+  #fetch(): Promise<string> {
+    const fetch = this.#fetchers.at(-1)
+    const asked = fetch === undefined ? Promise.reject(new Error('the policy is closed')) : fetch()
+    this.#fetching = asked
+      .then(
+        (token) => this.#hold(token),
+        (error: unknown) => this.#fail(error),
+      )
+      .finally(() => {
+        this.#fetching = null
+      })
+    return this.#fetching
+  }
+
+  #hold({ value, lifeMs }: IssuedToken): string {
+    const now = this.#now()
+    const refreshAt = now + lifeMs - Math.min(this.#refreshBeforeMs, lifeMs / 3)
+    this.#held = { value, refreshAt, expiresAt: now + lifeMs - Math.min(TRAVEL_MS, lifeMs / 10) }
+    this.#isUsed = false
+    this.#pauseMs = 0
+    this.#pausedUntil = 0
+    return value
+  }
+
+  #fail(error: unknown): never {
+    this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#pausedUntil = this.#now() + this.#pauseMs
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#onFailure(reason)
+    throw new NoToken(reason, this.#pauseMs)
+  }
+}
