@@ -13,6 +13,7 @@ import { cors } from './catalog/cors/policy.js'
 import { decrypt } from './catalog/decrypt/policy.js'
 import { encrypt } from './catalog/encrypt/policy.js'
 import { fault } from './catalog/fault/policy.js'
+import { forwardAuth } from './catalog/forward-auth/policy.js'
 import { geoFilter } from './catalog/geo-filter/policy.js'
 import { header } from './catalog/header/policy.js'
 import { hmacSignature } from './catalog/hmac-signature/policy.js'
@@ -62,6 +63,7 @@ const POLICIES: readonly Policy[] = [
   decrypt,
   encrypt,
   fault,
+  forwardAuth,
   geoFilter,
   header,
   hmacSignature,

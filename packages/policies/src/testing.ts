@@ -81,6 +81,7 @@ const EXPRESSIONS: ReadonlyMap<string, Expression['value']> = new Map<string, Ex
   ['client.ip', (x) => x.clientIp],
   ['consumer.id', (x) => x.consumer?.id ?? null],
   ['route', (x) => x.routeId],
+  ['req.method', (x) => x.method],
   ['res.status == 401', (x) => x.status === 401],
 ])
 

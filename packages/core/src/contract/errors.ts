@@ -157,7 +157,7 @@ export const ERRORS = {
   GW_ACCESS_DENIED: {
     status: 403,
     title: 'Access denied',
-    when: '`authorize` does not let this consumer in; `error.reason` in the traffic log says why.',
+    when: '`authorize` does not let this consumer in, or `forward-auth` this request, with the status of its server; `error.reason` in the traffic log says why.',
   },
   GW_AUTH_MISSING: {
     status: 401,
@@ -174,6 +174,16 @@ export const ERRORS = {
     status: 503,
     title: 'Too many credential checks',
     when: 'More passwords are being checked than the bound allows; try again.',
+  },
+  GW_AUTH_UNAVAILABLE: {
+    status: 503,
+    title: 'Nobody decides who may call',
+    when: 'The server that `forward-auth` asks does not answer, or fails; try again.',
+  },
+  GW_CALL_LOOP: {
+    status: 508,
+    title: 'Calls in a circle',
+    when: 'Calls of policies have come back to gateways and made them call again, more than 5 times.',
   },
   GW_MAINTENANCE: {
     status: 503,

@@ -1,0 +1,113 @@
+import {
+  type Consumer,
+  consumerOf,
+  ERRORS,
+  type HttpAnswer,
+  headerJoined,
+  headerValue,
+  isFieldValue,
+  type Reply,
+} from '@sluice/core'
+import { fieldName } from '../../shared/field-name.js'
+import { DEFAULT_DENY_HEADERS, type ForwardAuthConfig } from './schema.js'
+
+/** What the server has decided about a request. */
+export interface Decision {
+  /** Null: it may pass. */
+  readonly refusal: Reply | null
+  /** Lines for the upstream, flat. */
+  readonly upstreamFields: readonly string[]
+  /** Lines for the client, flat. */
+  readonly clientFields: readonly string[]
+  readonly consumer: Consumer | null
+}
+
+/** The answer decides nothing. */
+export class NoDecision extends Error {
+  override readonly name = 'NoDecision'
+}
+
+const NO_FIELDS: readonly string[] = []
+const NOT_MODIFIED = 304
+const REQUEST_TIMEOUT = 408
+const EMPTY = new Uint8Array(0)
+
+/** Reads the answers of a server. @throws Error for fields that cannot be passed on. */
+export function compileReader(config: ForwardAuthConfig): (answer: HttpAnswer) => Decision {
+  const names = (list: readonly string[] = []): ReadonlySet<string> =>
+    new Set(list.map((name) => fieldName('response', name)))
+  const upstream = new Set((config.upstreamHeaders ?? []).map((name) => fieldName('request', name)))
+  const client = names(config.clientHeaders)
+  // What says how the body is to be read goes with it.
+  const deny = names(['content-encoding', ...(config.denyHeaders ?? DEFAULT_DENY_HEADERS)])
+  return (answer) => {
+    if (isRefusal(answer.status)) return refused(answer, linesOf(answer, deny))
+    if (answer.status < 200 || answer.status > 299) throw new NoDecision(`it answered ${answer.status}`)
+    return {
+      refusal: null,
+      upstreamFields: linesOf(answer, upstream),
+      clientFields: linesOf(answer, client),
+      consumer: config.consumer === undefined ? null : consumerIn(answer, config.consumer),
+    }
+  }
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== NOT_MODIFIED && status !== REQUEST_TIMEOUT
+}
+
+/** Of a redirect nothing is made up; another answer without a body gets that of an error. */
+function refused({ status, body }: HttpAnswer, fields: readonly string[]): Decision {
+  const code = 'GW_ACCESS_DENIED'
+  const detail = 'the server that decides who may call does not let this request pass'
+  const isBare = body.length === 0 && status >= 400
+  const refusal: Reply = {
+    status,
+    headers: ['x-gw-error', code, ...(isBare ? withoutType(fields) : fields)],
+    body: isBare ? null : body.length === 0 ? EMPTY : body,
+    problem: { code, title: ERRORS[code].title, detail },
+    isSubstitute: false,
+  }
+  return { refusal, upstreamFields: NO_FIELDS, clientFields: NO_FIELDS, consumer: null }
+}
+
+function withoutType(fields: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] !== 'content-type' && fields[i] !== 'content-encoding')
+      kept.push(fields[i]!, fields[i + 1]!)
+  }
+  return kept
+}
+
+/** Lines that no header may hold are left out. */
+function linesOf({ headers }: HttpAnswer, names: ReadonlySet<string>): readonly string[] {
+  if (names.size === 0) return NO_FIELDS
+  const lines: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    if (names.has(name) && isFieldValue(value)) lines.push(name, value)
+  }
+  return lines
+}
+
+type ConsumerFields = NonNullable<ForwardAuthConfig['consumer']>
+
+/** @throws NoDecision when it does not say who it is. */
+function consumerIn({ headers }: HttpAnswer, fields: ConsumerFields): Consumer {
+  const id = headerValue(headers, fields.id.toLowerCase()) ?? ''
+  if (id === '' || !isFieldValue(id)) throw new NoDecision(`its answer has no '${fields.id}'`)
+  const name = fields.name === undefined ? null : headerValue(headers, fields.name.toLowerCase())
+  const listIn = (field: string | undefined, separator: RegExp): string[] | null =>
+    field === undefined ? null : wordsOf(headerJoined(headers, field.toLowerCase()) ?? '', separator)
+  return consumerOf('forward-auth', id, {
+    ...(name !== null && name !== '' && { name }),
+    groups: listIn(fields.groups, /\s*,\s*/) ?? [],
+    roles: listIn(fields.roles, /\s*,\s*/),
+    scopes: listIn(fields.scopes, /\s+/),
+  })
+}
+
+function wordsOf(text: string, separator: RegExp): string[] {
+  return text.split(separator).filter((word) => word !== '')
+}

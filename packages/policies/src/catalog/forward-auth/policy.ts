@@ -1,0 +1,137 @@
+import {
+  appendHeader,
+  type CompileEnv,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  HttpCallFailed,
+  type HttpClient,
+  type Outcome,
+  parseDuration,
+  parseSize,
+  type Reply,
+  type Slot,
+  type Step,
+  setHeader,
+} from '@sluice/core'
+import { parseEndpoint } from '../../shared/endpoint.js'
+import { fieldName } from '../../shared/field-name.js'
+import { SpoofedFields } from '../../shared/spoofed-fields.js'
+import { compileReader, type Decision, NoDecision } from './decision.js'
+import { type Asked, DecisionCache } from './decision-cache.js'
+import { type AskAbout, compileQuestion } from './question.js'
+import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
+
+const MAX_TIMEOUT_MS = 20_000
+const VARIABLE = 'forward-auth'
+
+/** Lets a server of the operator decide who may call. */
+export const forwardAuth = definePolicy({
+  name: 'forward-auth',
+  summary: 'Asks a server of yours whether a request may pass, and passes its refusals on.',
+  schema: forwardAuthSchema,
+  cost: 'io',
+  authenticates: ({ consumer, withBody }) =>
+    consumer === undefined ? null : withBody === true ? 'body' : 'request',
+  compile(config, env): Step {
+    const gate = new Gate(config, env)
+    const passesFields = (config.clientHeaders ?? []).length > 0
+    return {
+      name: 'forward-auth',
+      ...(config.withBody === true
+        ? { onRequestBody: (x: Exchange, body: Uint8Array) => gate.admit(x, body) }
+        : { onRequest: (x: Exchange) => gate.admit(x, null) }),
+      ...(passesFields && { onResponse: (x: Exchange) => gate.passFields(x) }),
+    }
+  },
+})
+
+/** Asks about requests, and does what the server decides. */
+class Gate {
+  readonly #ask: AskAbout
+  readonly #read: ReturnType<typeof compileReader>
+  readonly #cache: DecisionCache
+  readonly #client: HttpClient
+  readonly #spoofed: SpoofedFields
+  readonly #isOpen: boolean
+  readonly #unavailable: Reply
+  readonly #clientFields: Slot<readonly string[]>
+  readonly #report: (reason: string) => void
+
+  constructor(config: ForwardAuthConfig, env: CompileEnv) {
+    const { origin, path } = parseEndpoint(config.url, 'url')
+    this.#ask = compileQuestion(config, path)
+    this.#read = compileReader(config)
+    this.#cache = new DecisionCache(config, env)
+    this.#client = clientOf(config, origin, env)
+    this.#spoofed = new SpoofedFields(
+      (config.upstreamHeaders ?? []).map((name) => fieldName('request', name)),
+    )
+    this.#isOpen = config.onFailure === 'allow'
+    const detail = 'the server that decides who may call does not answer; try again'
+    this.#unavailable = env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])
+    this.#clientFields = env.slot()
+    this.#report = (reason) => env.report('forward_auth_failed', { server: origin, reason })
+  }
+
+  admit(x: Exchange, body: Uint8Array | null): Eventual {
+    const call = this.#ask(x, body)
+    this.#spoofed.removeFrom(x.headers)
+    if ('status' in call) return call
+    const ask = async (): Promise<Asked> => {
+      const answer = await this.#client.call(call)
+      return { decision: this.#read(answer), answer }
+    }
+    const decided = this.#cache.decide(x, call, ask)
+    if (!(decided instanceof Promise)) return this.#obey(x, decided)
+    return decided.then(
+      (decision) => this.#obey(x, decision),
+      (error: unknown) => this.#fail(x, error),
+    )
+  }
+
+  #obey(x: Exchange, { refusal, upstreamFields, clientFields, consumer }: Decision): Outcome {
+    if (refusal !== null) {
+      x.record.reason = `the server answered ${refusal.status}`
+      return refusal
+    }
+    for (let i = 0; i < upstreamFields.length; i += 2)
+      appendHeader(x.headers, upstreamFields[i]!, upstreamFields[i + 1]!)
+    if (clientFields.length > 0) this.#clientFields.set(x, clientFields)
+    if (consumer !== null) x.identify(consumer)
+    return null
+  }
+
+  /** @throws what is no failure of the server. */
+  #fail(x: Exchange, error: unknown): Outcome {
+    if (!(error instanceof HttpCallFailed) && !(error instanceof NoDecision)) throw error
+    const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message
+    this.#report(reason)
+    if (this.#isOpen) {
+      x.setVar(VARIABLE, 'unavailable')
+      return null
+    }
+    x.record.reason = reason
+    return this.#unavailable
+  }
+
+  passFields(x: Exchange): null {
+    const fields = this.#clientFields.get(x) ?? []
+    for (let i = 0; i < fields.length; i += 2) {
+      const put = fields[i] === 'set-cookie' ? appendHeader : setHeader
+      put(x.responseHeaders, fields[i]!, fields[i + 1]!)
+    }
+    return null
+  }
+}
+
+function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): HttpClient {
+  const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
+  const totalMs = parseDuration(timeout)
+  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
+  return env.httpClient({
+    ...{ origin, connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    maxResponseBytes: parseSize(maxAnswerBytes),
+    ...(tls !== undefined && { tls }),
+  })
+}

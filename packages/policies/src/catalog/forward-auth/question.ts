@@ -1,0 +1,67 @@
+import { type Exchange, type HttpCall, isFieldValue } from '@sluice/core'
+import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
+import { fieldName } from '../../shared/field-name.js'
+import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
+import type { Render } from '../../shared/template.js'
+import { DEFAULT_REQUEST_HEADERS, type ForwardAuthConfig } from './schema.js'
+
+/** What says of the request what it was; the client cannot set them. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'x-forwarded-method',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-uri',
+  'x-forwarded-for',
+  'x-sluice-hops',
+])
+
+/** The call that asks about a request; a refusal when it would go in a circle. */
+export type AskAbout = (x: Exchange, body: Uint8Array | null) => HttpCall | typeof CALL_LOOP
+
+/** @throws Error for a field that cannot be sent. */
+export function compileQuestion(config: ForwardAuthConfig, path: string): AskAbout {
+  const { requestHeaders = DEFAULT_REQUEST_HEADERS, addHeaders = {}, withBody = false } = config
+  const method = withBody ? 'POST' : (config.method ?? 'GET')
+  const added = Object.entries(addHeaders).map(([name, text]): readonly [string, string | Render] => [
+    sentName(name),
+    compileFieldValue(name, text),
+  ])
+  const passed = new Set(requestHeaders.map(sentName))
+  for (const [name] of added) passed.delete(name)
+  return (x, body) => {
+    const hop = hopField(x)
+    if (hop === null) return CALL_LOOP
+    const headers: string[] = [...factsOf(x), ...hop]
+    for (let i = 0; i < x.headers.length; i += 2) {
+      if (passed.has(x.headers[i]!)) headers.push(x.headers[i]!, x.headers[i + 1]!)
+    }
+    for (const [name, value] of added) {
+      const text = typeof value === 'string' ? value : value(x)
+      if (isUsableValue(text)) headers.push(name, text)
+    }
+    return { method, path, headers, body: withBody ? body : null }
+  }
+}
+
+function sentName(written: string): string {
+  const name = fieldName('request', written)
+  if (OWN_FIELDS.has(name)) throw new Error(`'${name}' is written by the policy itself; remove it`)
+  return name
+}
+
+function factsOf(x: Exchange): string[] {
+  return [
+    ...['x-forwarded-method', x.method, 'x-forwarded-proto', x.scheme],
+    ...['x-forwarded-host', x.authority, 'x-forwarded-uri', uriOf(x), 'x-forwarded-for', x.clientIp],
+  ]
+}
+
+/** As it was received; what no field may hold is escaped. */
+function uriOf({ rawPath, query }: Exchange): string {
+  const uri = query === '' ? rawPath : `${rawPath}?${query}`
+  return isFieldValue(uri) ? uri : uri.replaceAll(/[^!-~]/gu, escaped)
+}
+
+function escaped(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CallCache, type CallCacheOptions, type Found } from './call-cache.js'
+
+interface Value {
+  readonly n: number
+}
+
+/** A cache, and a server that answers 1, 2, … for 100 ms each, unless the test says otherwise. */
+function cacheOf(options: Partial<CallCacheOptions> = {}) {
+  const clock = { now: 0 }
+  const cache = new CallCache<Value>({
+    ...{ maxEntries: 2, maxBytes: 10_000, revalidateMs: 0, staleMs: 0, now: () => clock.now },
+    ...options,
+  })
+  const server = { calls: 0, isDown: false, more: {} as Partial<Found<Value>> }
+  const ask = async (): Promise<Found<Value>> => {
+    const n = ++server.calls
+    await new Promise((resolve) => setImmediate(resolve))
+    if (server.isDown) throw new Error('down')
+    return { value: { n }, ttlMs: 100, bytes: 10, isNegative: false, isForOne: false, ...server.more }
+  }
+  return { clock, server, get: async (key: string) => (await cache.get(key, ask)).n }
+}
+
+test('who asks for the same at one time waits for one call, and later ones use what it has found', async () => {
+  const { clock, get, server } = cacheOf()
+  assert.deepEqual(await Promise.all([get('a'), get('a'), get('b')]), [1, 1, 2])
+  assert.equal(await get('a'), 1)
+  clock.now = 100
+  assert.equal(await get('a'), 3)
+  assert.equal(server.calls, 3)
+})
+
+test('a failure reaches all who wait for it, and nothing is kept of it', async () => {
+  const { get, server } = cacheOf()
+  server.isDown = true
+  const results = await Promise.allSettled([get('a'), get('a')])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  server.isDown = false
+  assert.equal(await get('a'), 2)
+})
+
+test('a value that is over is used while a new one is asked for, and while none is to be had', async () => {
+  const { clock, get, server } = cacheOf({ revalidateMs: 50, staleMs: 1000 })
+  await get('a')
+  clock.now = 120
+  assert.deepEqual([await get('a'), await get('a'), server.calls], [1, 1, 2])
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(await get('a'), 2)
+  server.isDown = true
+  clock.now = 1000
+  assert.equal(await get('a'), 2)
+  clock.now = 1300
+  await assert.rejects(get('a'))
+})
+
+test('refusals do not push out what is known, and room is bounded by number and by bytes', async () => {
+  const { get, server } = cacheOf({ maxBytes: 700 })
+  await get('good')
+  server.more = { isNegative: true }
+  for (const key of ['x', 'y', 'z']) await get(key)
+  assert.equal(await get('good'), 1)
+  server.more = { bytes: 100_000 }
+  await get('huge')
+  assert.equal(await get('huge'), 6)
+})
+
+test('what is for one alone is not shared with those who wait', async () => {
+  const { get, server } = cacheOf()
+  server.more = { isForOne: true, ttlMs: 0 }
+  assert.deepEqual(await Promise.all([get('a'), get('a'), get('a')]), [1, 2, 3])
+})

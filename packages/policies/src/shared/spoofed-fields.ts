@@ -1,0 +1,33 @@
+import type { HeaderList } from '@sluice/core'
+
+/** Fields that only the gateway may send to the upstream: those of the client are removed, and what could be taken for them. */
+export class SpoofedFields {
+  readonly #names: ReadonlySet<string>
+
+  /** @param names lower-case. */
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.map(plainName))
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(plainName(name))
+  }
+
+  removeFrom(headers: HeaderList): void {
+    if (this.#names.size === 0) return
+    let kept = 0
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!
+      if (this.#names.has(plainName(name))) continue
+      headers[kept] = name
+      headers[kept + 1] = headers[i + 1]!
+      kept += 2
+    }
+    headers.length = kept
+  }
+}
+
+/** Servers that hand header fields on as CGI does (RFC 3875 section 4.1.18) do not distinguish `x_user` from `x-user`. */
+function plainName(name: string): string {
+  return name.includes('_') ? name.replaceAll('_', '-') : name
+}
