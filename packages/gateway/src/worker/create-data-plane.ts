@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
 import {
   type Catalog,
@@ -29,7 +28,6 @@ import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
 import type { Sample } from '../telemetry/sample.js'
-import { label } from '../telemetry/text-format.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { GatewayGate } from './gateway-gate.js'
@@ -37,6 +35,7 @@ import { KnownOutages } from './known-outages.js'
 import { keyOf, settingsOf } from './listener-settings.js'
 import type { TargetFacts } from './messages.js'
 import { WorkerResponses } from './stored-responses.js'
+import { waitForRequests } from './wait-for-requests.js'
 import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
@@ -64,11 +63,6 @@ export interface DataPlaneOptions {
   /** Hears what code of plugins is about to run; default: nobody. */
   readonly announce?: (what: string) => Promise<void>
 }
-
-/** How often a drain looks whether the last request has ended. */
-const DRAIN_POLL_MS = 20
-/** A drained listener waits this long for requests that were already on their way. */
-const LINGER_MS = 250
 
 /** Of one worker, beside its own: enough that a large body does not wait for another, few enough to leave the cores. */
 const MAX_THREADS = 2
@@ -134,6 +128,7 @@ class WorkerDataPlane implements DataPlane {
       loopLagMs: options.loopLagMs ?? (() => 0),
       inFlight: 0,
       webSockets: new WebSockets(),
+      isLeaving: false,
       isDraining: false,
       isCutting: false,
     }
@@ -299,6 +294,7 @@ class WorkerDataPlane implements DataPlane {
 
   setReady(isReady: boolean): void {
     this.#gate.isReady = isReady
+    if (!isReady) this.#announceEnd()
   }
 
   onLoopDelay(lateMs: number): void {
@@ -320,23 +316,13 @@ class WorkerDataPlane implements DataPlane {
     return [
       { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
       { name: 'gw_connections', labels: '', value: this.connections },
-      ...this.#webSocketSamples(),
+      ...this.#context.webSockets.samples(),
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
       ...serverSamples(this.#shared),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
       ...this.responses.samples(),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
-    ]
-  }
-
-  #webSocketSamples(): Sample[] {
-    const { open, messages } = this.#context.webSockets
-    const name = 'gw_websocket_messages_total'
-    return [
-      { name: 'gw_websockets', labels: '', value: open },
-      { name, labels: label('from', 'client'), value: messages.messagesIn },
-      { name, labels: label('from', 'upstream'), value: messages.messagesOut },
     ]
   }
 
@@ -359,20 +345,28 @@ class WorkerDataPlane implements DataPlane {
     return this.#log.identity()
   }
 
+  /** Clients learn that their connections end as early as load balancers do, and have the whole delay to make others. */
+  #announceEnd(): void {
+    this.#context.isLeaving = true
+    for (const listener of this.#allListeners()) listener.announceEnd()
+  }
+
+  #allListeners(): Listener[] {
+    return [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
+  }
+
   async drain(deadlineMs: number): Promise<number> {
     this.#drainUntilMono = Math.min(this.#drainUntilMono, performance.now() + deadlineMs)
+    this.#announceEnd()
     this.#context.isDraining = true
     this.#gate.drain()
-    const listeners = [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
+    const listeners = this.#allListeners()
     for (const listener of listeners) listener.close()
     this.#context.webSockets.closeExcept(NO_ROUTES)
-    const lingerUntil = Math.min(this.#drainUntilMono, performance.now() + LINGER_MS)
-    while (
-      performance.now() < this.#drainUntilMono &&
-      (this.#underWay > 0 || performance.now() < lingerUntil)
-    ) {
-      await delay(DRAIN_POLL_MS)
-    }
+    await waitForRequests(
+      () => this.#underWay,
+      () => this.#drainUntilMono,
+    )
     const cut = this.#underWay
     this.#context.isCutting = true
     for (const listener of listeners) listener.terminate()

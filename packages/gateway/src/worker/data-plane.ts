@@ -17,7 +17,7 @@ export interface DataPlane {
   readonly digest: string | null
   readonly inFlight: number
   readonly connections: number
-  /** What /-/readyz answers from now on. */
+  /** What /-/readyz answers from now on. Once it is false, every response asks its client to make another connection. */
   setReady(isReady: boolean): void
   /** Takes a delay of the event loop, ms; called some 50 times a second. */
   onLoopDelay(lateMs: number): void

@@ -136,6 +136,7 @@ export class GatewayGate implements Gate {
 
   /** Health answers are neither logged nor counted: a load balancer asks every second. */
   #answerHealth(x: Exchange, client: ClientStream): void {
+    if (this.#context.isLeaving) client.closeAfter = true
     const { status, text } = healthAnswer(x.path, this.isReady)
     const headers = ['content-type', 'text/plain; charset=utf-8', 'cache-control', 'no-store']
     if (x.method === 'HEAD') client.sendHead(status, headers, text.length)

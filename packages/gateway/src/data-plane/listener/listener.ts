@@ -114,6 +114,8 @@ export interface Listener {
   /** Applies to requests whose head arrives from now on. */
   settings: ListenerSettings
   connections(): number
+  /** HTTP/2 connections end with their next request (GOAWAY); those of HTTP/1.1 with their next answer, whose owner says so. */
+  announceEnd(): void
   /** Stops accepting connections; those that are open end with their next answer. */
   close(): void
   /** Cuts every connection. */

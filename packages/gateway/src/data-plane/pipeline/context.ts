@@ -21,7 +21,9 @@ export interface PipelineContext {
   /** Those that were switched to the WebSocket protocol are not among them. */
   inFlight: number
   readonly webSockets: WebSockets
-  /** From now on every response closes its connection. */
+  /** From now on every response closes its connection; new ones are still taken. */
+  isLeaving: boolean
+  /** No more connections are taken. */
   isDraining: boolean
   /** The drain's time is over: connections that close now are closed by the gateway. */
   isCutting: boolean

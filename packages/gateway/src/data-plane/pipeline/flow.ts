@@ -79,7 +79,6 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.context.inFlight++
     const { heartbeat } = this.context
     if (x.startedMono >= heartbeat.dueMono) heartbeat.beatLate(x.startedMono)
-    if (this.context.isDraining) client.closeAfter = true
   }
 
   // The way.
@@ -167,6 +166,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   }
 
   #sendReply(): void {
+    if (this.context.isLeaving) this.client.closeAfter = true
     // The body that a GET would bring may be changed.
     const isRevised = this.route.chain.responseBody !== null
     if (this.x.responseFilters !== null) {

@@ -128,8 +128,9 @@ export class ResponseDelivery implements FilterOwner {
   }
 
   #begin(): void {
-    const { x, route } = this.#flow
+    const { x, route, client, context } = this.#flow
     const { response, responseBody } = route.chain
+    if (context.isLeaving) client.closeAfter = true
     if (response !== null && this.#outerHooks === null) x.responseHeaders.push('x-request-id', x.id)
     this.#timer.enter(PHASE.upstreamBody)
     this.#open(responseBody !== null)

@@ -1,3 +1,5 @@
+import type { Sample } from '../../telemetry/sample.js'
+import { label } from '../../telemetry/text-format.js'
 import type { WebSocketRelay } from './relay.js'
 
 /** Messages that were relayed. */
@@ -26,6 +28,16 @@ export class WebSockets {
 
   get open(): number {
     return this.#open.size
+  }
+
+  samples(): Sample[] {
+    const { messagesIn, messagesOut } = this.messages
+    const name = 'gw_websocket_messages_total'
+    return [
+      { name: 'gw_websockets', labels: '', value: this.open },
+      { name, labels: label('from', 'client'), value: messagesIn },
+      { name, labels: label('from', 'upstream'), value: messagesOut },
+    ]
   }
 
   /** Of all that are and were. */

@@ -141,6 +141,10 @@ class NodeListener implements Listener, ConnectionHost {
     return this.#sockets.size
   }
 
+  announceEnd(): void {
+    this.#http2.announceEnd()
+  }
+
   close(): void {
     if (this.isClosing) return
     this.isClosing = true

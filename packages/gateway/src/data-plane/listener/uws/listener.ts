@@ -173,6 +173,8 @@ class UwsListener implements Listener {
     return this.#peers.open
   }
 
+  announceEnd(): void {}
+
   close(): void {
     if (this.#isClosing) return
     this.#isClosing = true

@@ -75,6 +75,14 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     process.nextTick(resume, socket)
   }
 
+  /**
+   * Connections end with their next request, which GOAWAY names as the last: one that is sent alone cannot cross it.
+   * nghttp2 would take no more requests behind a GOAWAY that refuses none (RFC 9113, 6.8), and Node.js cannot ask it to.
+   */
+  announceEnd(): void {
+    this.isClosing = true
+  }
+
   /** Announces the end to all clients; requests under way are finished. */
   close(): void {
     this.isClosing = true

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { test } from 'node:test'
+import { startGateway, until } from '../../../testing/gateway.js'
+import { httpOrigin } from '../../../testing/origin.js'
+import { connectHttp2, FRAME, type RawHttp2Client, request } from '../node/http2/testing/raw-client.js'
+import { testEngines } from './engines.js'
+
+const RESPOND = {
+  action: { kind: 'respond' as const, status: 200, headers: [], body: 'hi' },
+  timeouts: null,
+}
+const HEALTH = { health: true }
+
+interface Answer {
+  readonly status: number
+  readonly connection: string
+  readonly text: string
+  /** It came on the connection of a request before it. */
+  readonly isReused: boolean
+}
+
+function call(url: string, agent: http.Agent | false): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = http.get(url, { agent }, (res) => {
+      let text = ''
+      res.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+      res.on('end', () => {
+        const { connection = '' } = res.headers
+        resolve({ status: res.statusCode!, connection, text, isReused: sent.reusedSocket })
+      })
+    })
+    sent.on('error', reject)
+  })
+}
+
+testEngines(
+  'a gateway that is not ready any more serves on, and ends connections with their next answer',
+  async (t, start) => {
+    const { url, plane } = await start(t, { routes: [{ id: 'hi', ...RESPOND }], listener: HEALTH })
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    assert.equal((await call(`${url}/-/readyz`, agent)).status, 200)
+    assert.equal((await call(url, agent)).connection, '')
+    plane.setReady(false)
+    // The kept connection, a new one after it, and one of a probe.
+    const kept = await call(url, agent)
+    const fresh = await call(url, agent)
+    assert.deepEqual([kept.status, kept.connection, kept.isReused], [200, 'close', true])
+    assert.deepEqual([fresh.status, fresh.connection, fresh.isReused], [200, 'close', false])
+    const probe = await call(`${url}/-/readyz`, agent)
+    assert.deepEqual([probe.status, probe.connection], [503, 'close'])
+    assert.equal((await call(`${url}/-/healthz`, agent)).status, 200)
+    await plane.drain(5000)
+    await assert.rejects(call(url, agent), /ECONNREFUSED/)
+  },
+)
+
+testEngines('an answer that has not begun when the drain does ends its connection', async (t, start) => {
+  let answer = (): void => {}
+  const origin = await httpOrigin(t, (_, res) => (answer = () => void res.end('late')))
+  const { url, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
+  const late = call(url, new http.Agent({ keepAlive: true }))
+  await until(() => plane.inFlight === 1)
+  plane.setReady(false)
+  answer()
+  assert.equal((await late).connection, 'close')
+})
+
+testEngines(
+  'a client whose answer ends in the drain may ask once more on its connection',
+  async (t, start) => {
+    let end = (): void => {}
+    const origin = await httpOrigin(t, (req, res) => {
+      if (req.url !== '/stream') return void res.end('next')
+      res.write('begun')
+      end = () => void res.end()
+    })
+    const { url, plane } = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    const stream = call(`${url}/stream`, agent)
+    await until(() => plane.inFlight === 1)
+    const drained = plane.drain(30_000)
+    // Longer than what a drain waits for at its beginning.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    end()
+    assert.equal((await stream).text, 'begun')
+    const next = await call(url, agent)
+    assert.deepEqual([next.text, next.connection, next.isReused], ['next', 'close', true])
+    assert.equal(await drained, 0)
+  },
+)
+
+testEngines('idle connections are closed at the end of a drain', async (t, start) => {
+  const { url, plane } = await start(t, { routes: [{ id: 'hi', ...RESPOND }] })
+  const agent = new http.Agent({ keepAlive: true })
+  await call(url, agent)
+  const [idle] = Object.values(agent.freeSockets)[0]!
+  const closed = new Promise((resolve) => idle!.once('close', resolve))
+  await plane.drain(5000)
+  await closed
+})
+
+test('HTTP/2: connections end with their next request once a gateway is not ready any more', async (t) => {
+  const gateway = await startGateway(t, {
+    routes: [{ id: 'hi', ...RESPOND }],
+    listener: { engine: 'node', http2: { alpn: true, priorKnowledge: true, streams: 100 } },
+  })
+  const [kept, idle] = [await connectHttp2(t, gateway.port), await connectHttp2(t, gateway.port)]
+  gateway.plane.setReady(false)
+  for (const client of [kept, await connectHttp2(t, gateway.port)]) {
+    assert.equal(client.goaway, null)
+    client.send(request(1))
+    await until(() => hasBody(client, 1) && client.isClosed)
+    // Node.js says it twice.
+    assert.deepEqual(new Set(lastStreams(client)), new Set([1]))
+  }
+  assert.equal(idle.isClosed, false)
+  await gateway.plane.drain(5000)
+  await until(() => idle.isClosed)
+  assert.equal(idle.goaway, 0)
+})
+
+function hasBody(client: RawHttp2Client, stream: number): boolean {
+  return client.frames.some((frame) => frame.type === FRAME.data && frame.stream === stream)
+}
+
+/** What each GOAWAY names as the last stream that is answered (RFC 9113, 6.8). */
+function lastStreams(client: RawHttp2Client): number[] {
+  return client.frames
+    .filter(({ type }) => type === FRAME.goaway)
+    .map(({ payload }) => payload.readUInt32BE(0))
+}
