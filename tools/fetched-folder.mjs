@@ -13,18 +13,21 @@ export class FetchedFolder {
   #list
   #what
   #command
+  #timeoutMs
 
   /**
    * @param name of the folder, before the digest of the list
    * @param list the file that names what is fetched
    * @param what is fetched, for the message
    * @param command answers with what fills a folder, program first
+   * @param timeoutMs for it; default 10 minutes
    */
-  constructor({ name, list, what, command }) {
+  constructor({ name, list, what, command, timeoutMs = FETCH_MS }) {
     this.#name = name
     this.#list = list
     this.#what = what
     this.#command = command
+    this.#timeoutMs = timeoutMs
   }
 
   get path() {
@@ -53,7 +56,7 @@ export class FetchedFolder {
       const [program, ...args] = this.#command(staging)
       const { status, stdout, stderr, error } = spawnSync(program, args, {
         cwd: staging,
-        timeout: FETCH_MS,
+        timeout: this.#timeoutMs,
         encoding: 'utf8',
       })
       if (error !== undefined) return error.message

@@ -7,6 +7,7 @@ import { h2spec } from './h2spec/folder.mjs'
 import { helm } from './helm/folder.mjs'
 import { containerObstacle, imageBase, installImageBase } from './image/base-folder.mjs'
 import { isolatedVm } from './isolated-vm/folder.mjs'
+import { kubernetes } from './kubernetes/cluster/folder.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
 /**
@@ -104,6 +105,24 @@ export const services = [
     install: installImageBase,
     environment: () => ({ SLUICE_IMAGE_BASE: imageBase.path }),
   },
+  {
+    name: 'kubernetes',
+    usedFor: 'the tests in a cluster',
+    commands: ['go', 'kubectl', 'etcd', 'containerd', 'ctr', 'runc', 'conntrack', 'iptables', 'openssl'],
+    debianPackages: [
+      'golang-go',
+      'kubernetes-client',
+      'etcd-server',
+      'containerd',
+      'runc',
+      'containernetworking-plugins',
+      'conntrack',
+      'iptables',
+    ],
+    isInstalled: () => existsSync(kubernetes.path),
+    install: () => kubernetes.install(),
+    environment: () => ({ SLUICE_KUBERNETES: kubernetes.path }),
+  },
 ]
 
 /** A package that is named and there already stays as it is. */
@@ -115,7 +134,17 @@ const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrad
  * @param named services that are not for every machine, and are asked for
  */
 export function provideServices(named = []) {
-  const wanted = services.filter(({ name, isInstalled }) => isInstalled?.() !== false || named.includes(name))
+  return provideAll(
+    services.filter(({ name, isInstalled }) => isInstalled?.() !== false || named.includes(name)),
+  )
+}
+
+/** The same for these services alone. */
+export function provideNamed(names) {
+  return provideAll(services.filter(({ name }) => names.includes(name)))
+}
+
+function provideAll(wanted) {
   // One by one: a package that a machine's sources do not have must not keep it from the others.
   for (const service of wanted) {
     if (obstacleTo(service) === null && lacksCommands(service) && canInstall())

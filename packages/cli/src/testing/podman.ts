@@ -74,7 +74,8 @@ export class Podman {
     const options = [...how, ...secrets(), ...bases, '--file=deploy/image/Containerfile']
     for (const stage of LASTING) this.#keep(stage, options)
     this.run('build', ...options, `--tag=${tag}`, '.')
-    this.run('image', 'prune', '--force', '--filter', `until=${KEPT}`)
+    // What another build uses stays.
+    this.try('image', 'prune', '--force', '--filter', `until=${KEPT}`)
   }
 
   /** Gives the image of a stage a name, because those without are pruned. That of other manifests loses it. */

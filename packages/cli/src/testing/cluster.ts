@@ -1,0 +1,20 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+
+/** The image of this repository, as the node of the cluster has it. */
+export const clusterImage = process.env['SLUICE_CLUSTER_IMAGE'] ?? ''
+
+/** Why a test that needs a cluster does not run here; false in a cluster. */
+export const noCluster =
+  clusterImage === '' && 'needs a Kubernetes cluster; npm run test:kubernetes starts one'
+
+/** What a command of kubectl prints. @throws Error with what it said when it fails. */
+export function kubectl(args: readonly string[], input = ''): string {
+  const { status, stdout, stderr } = tryKubectl(args, input)
+  if (status !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${status}: ${stderr}`)
+  return stdout.trim()
+}
+
+/** A command of kubectl that may fail. */
+export function tryKubectl(args: readonly string[], input = ''): SpawnSyncReturns<string> {
+  return spawnSync('kubectl', args, { input, encoding: 'utf8' })
+}
