@@ -1,104 +1,73 @@
 import type { Catalog, Policy } from '@sluice/core'
-import { apiKey } from './catalog/api-key/policy.js'
-import { authorize } from './catalog/authorize/policy.js'
-import { backendAuth } from './catalog/backend-auth/policy.js'
-import { basicAuth } from './catalog/basic-auth/policy.js'
-import { bodyLimit } from './catalog/body-limit/policy.js'
-import { cache } from './catalog/cache/policy.js'
-import { clientBan } from './catalog/client-ban/policy.js'
-import { compress } from './catalog/compress/policy.js'
-import { concurrencyLimit } from './catalog/concurrency-limit/policy.js'
-import { contentFilter } from './catalog/content-filter/policy.js'
-import { cors } from './catalog/cors/policy.js'
-import { decrypt } from './catalog/decrypt/policy.js'
-import { encrypt } from './catalog/encrypt/policy.js'
-import { fault } from './catalog/fault/policy.js'
-import { forwardAuth } from './catalog/forward-auth/policy.js'
-import { geoFilter } from './catalog/geo-filter/policy.js'
-import { header } from './catalog/header/policy.js'
-import { hmacSignature } from './catalog/hmac-signature/policy.js'
-import { httpSignature } from './catalog/http-signature/policy.js'
-import { ipFilter } from './catalog/ip-filter/policy.js'
-import { jsonSchema } from './catalog/json-schema/policy.js'
-import { jwe } from './catalog/jwe/policy.js'
-import { jws } from './catalog/jws/policy.js'
-import { jwt } from './catalog/jwt/policy.js'
-import { maintenance } from './catalog/maintenance/policy.js'
-import { mock } from './catalog/mock/policy.js'
-import { mtls } from './catalog/mtls/policy.js'
-import { openapi } from './catalog/openapi/policy.js'
-import { quota } from './catalog/quota/policy.js'
-import { rateLimit } from './catalog/rate-limit/policy.js'
-import { redact } from './catalog/redact/policy.js'
-import { requestId } from './catalog/request-id/policy.js'
-import { responseCache } from './catalog/response-cache/policy.js'
-import { script } from './catalog/script/policy.js'
-import { securityHeaders } from './catalog/security-headers/policy.js'
-import { sign } from './catalog/sign/policy.js'
-import { sizeLimit } from './catalog/size-limit/policy.js'
-import { timeWindow } from './catalog/time-window/policy.js'
-import { transform } from './catalog/transform/policy.js'
-import { verify } from './catalog/verify/policy.js'
-import { wsSecurity } from './catalog/ws-security/policy.js'
-import { xmlJson } from './catalog/xml-json/policy.js'
-import { xsd } from './catalog/xsd/policy.js'
-import { xslt } from './catalog/xslt/policy.js'
 import { jsonLanguage } from './engines/json/language.js'
 import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engine.js'
 import { xmlLanguage } from './engines/xml/xml-language.js'
 import { MEASURED_COSTS } from './measured-costs.js'
 
-const POLICIES: readonly Policy[] = [
-  apiKey,
-  authorize,
-  backendAuth,
-  basicAuth,
-  bodyLimit,
-  cache,
-  clientBan,
-  compress,
-  concurrencyLimit,
-  contentFilter,
-  cors,
-  decrypt,
-  encrypt,
-  fault,
-  forwardAuth,
-  geoFilter,
-  header,
-  hmacSignature,
-  httpSignature,
-  ipFilter,
-  jsonSchema,
-  jwe,
-  jws,
-  jwt,
-  maintenance,
-  mock,
-  mtls,
-  openapi,
-  quota,
-  rateLimit,
-  redact,
-  requestId,
-  responseCache,
-  script,
-  securityHeaders,
-  sign,
-  sizeLimit,
-  timeWindow,
-  transform,
-  verify,
-  wsSecurity,
-  xmlJson,
-  xsd,
-  xslt,
-]
+/** The policies that come with the gateway, by name. */
+const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
+  'api-key': async () => (await import('./catalog/api-key/policy.js')).apiKey,
+  authorize: async () => (await import('./catalog/authorize/policy.js')).authorize,
+  'backend-auth': async () => (await import('./catalog/backend-auth/policy.js')).backendAuth,
+  'basic-auth': async () => (await import('./catalog/basic-auth/policy.js')).basicAuth,
+  'body-limit': async () => (await import('./catalog/body-limit/policy.js')).bodyLimit,
+  cache: async () => (await import('./catalog/cache/policy.js')).cache,
+  'client-ban': async () => (await import('./catalog/client-ban/policy.js')).clientBan,
+  compress: async () => (await import('./catalog/compress/policy.js')).compress,
+  'concurrency-limit': async () => (await import('./catalog/concurrency-limit/policy.js')).concurrencyLimit,
+  'content-filter': async () => (await import('./catalog/content-filter/policy.js')).contentFilter,
+  cors: async () => (await import('./catalog/cors/policy.js')).cors,
+  decrypt: async () => (await import('./catalog/decrypt/policy.js')).decrypt,
+  encrypt: async () => (await import('./catalog/encrypt/policy.js')).encrypt,
+  fault: async () => (await import('./catalog/fault/policy.js')).fault,
+  'forward-auth': async () => (await import('./catalog/forward-auth/policy.js')).forwardAuth,
+  'geo-filter': async () => (await import('./catalog/geo-filter/policy.js')).geoFilter,
+  header: async () => (await import('./catalog/header/policy.js')).header,
+  'hmac-signature': async () => (await import('./catalog/hmac-signature/policy.js')).hmacSignature,
+  'http-signature': async () => (await import('./catalog/http-signature/policy.js')).httpSignature,
+  'ip-filter': async () => (await import('./catalog/ip-filter/policy.js')).ipFilter,
+  'json-schema': async () => (await import('./catalog/json-schema/policy.js')).jsonSchema,
+  jwe: async () => (await import('./catalog/jwe/policy.js')).jwe,
+  jws: async () => (await import('./catalog/jws/policy.js')).jws,
+  jwt: async () => (await import('./catalog/jwt/policy.js')).jwt,
+  maintenance: async () => (await import('./catalog/maintenance/policy.js')).maintenance,
+  mock: async () => (await import('./catalog/mock/policy.js')).mock,
+  mtls: async () => (await import('./catalog/mtls/policy.js')).mtls,
+  openapi: async () => (await import('./catalog/openapi/policy.js')).openapi,
+  quota: async () => (await import('./catalog/quota/policy.js')).quota,
+  'rate-limit': async () => (await import('./catalog/rate-limit/policy.js')).rateLimit,
+  redact: async () => (await import('./catalog/redact/policy.js')).redact,
+  'request-id': async () => (await import('./catalog/request-id/policy.js')).requestId,
+  'response-cache': async () => (await import('./catalog/response-cache/policy.js')).responseCache,
+  script: async () => (await import('./catalog/script/policy.js')).script,
+  'security-headers': async () => (await import('./catalog/security-headers/policy.js')).securityHeaders,
+  sign: async () => (await import('./catalog/sign/policy.js')).sign,
+  'size-limit': async () => (await import('./catalog/size-limit/policy.js')).sizeLimit,
+  'time-window': async () => (await import('./catalog/time-window/policy.js')).timeWindow,
+  transform: async () => (await import('./catalog/transform/policy.js')).transform,
+  verify: async () => (await import('./catalog/verify/policy.js')).verify,
+  'ws-security': async () => (await import('./catalog/ws-security/policy.js')).wsSecurity,
+  'xml-json': async () => (await import('./catalog/xml-json/policy.js')).xmlJson,
+  xsd: async () => (await import('./catalog/xsd/policy.js')).xsd,
+  xslt: async () => (await import('./catalog/xslt/policy.js')).xslt,
+}
 
-/** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
-export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
-  bodies: { json: jsonLanguage, xml: xmlLanguage },
-  bodyWork: new URL('./body-work.js', import.meta.url),
-  measured: MEASURED_COSTS,
-  nodeOptions: isolatedVmOptions(),
-})
+/**
+ * A catalog that has no policy yet: processes of the gateway load those that their document names, because all of them
+ * take a third of a start. It has what conditions can ask bodies.
+ */
+export function lazyCatalog(): Catalog {
+  const policies = new Map<string, Policy>()
+  const load = async (isWanted: (name: string) => boolean): Promise<void> => {
+    const missing = Object.entries(POLICIES).filter(([name]) => !policies.has(name) && isWanted(name))
+    const loaded = await Promise.all(missing.map(([, open]) => open()))
+    for (const policy of loaded) policies.set(policy.name, policy)
+  }
+  return Object.assign(policies, {
+    load,
+    bodies: { json: jsonLanguage, xml: xmlLanguage },
+    bodyWork: new URL('./body-work.js', import.meta.url),
+    measured: MEASURED_COSTS,
+    nodeOptions: isolatedVmOptions(),
+  })
+}

@@ -7,7 +7,7 @@ export {
   trialExchange,
   tryScript,
 } from './catalog/script/trial.js'
-export { catalog } from './catalog.js'
+export { catalog } from './full-catalog.js'
 export { exampleOf, referenceOf } from './reference.js'
 export { readConsumerEntry } from './shared/consumers/consumer-entry.js'
 export { ConsumerTable } from './shared/consumers/consumer-table.js'

@@ -1,4 +1,5 @@
-import { hasParent, LOG_FORMAT_ENV, runParent } from '@sluice/gateway/parent'
+import type { Overrides } from '@sluice/config'
+import { hasParent, LOG_FORMAT_ENV, runParent, startDocumentThread } from '@sluice/gateway/parent'
 import { outliveReader } from '../output/output.js'
 import type { StartOptions } from './start.js'
 
@@ -7,8 +8,19 @@ import type { StartOptions } from './start.js'
  * more. Resolves with the exit code.
  */
 export async function start(options: StartOptions): Promise<number> {
-  if (hasParent()) return (await import('./start.js')).start(options)
+  if (hasParent()) {
+    // Loads its modules while this thread loads those of the supervisor.
+    const documentThread = startDocumentThread({ overrides: overridesOf(options) })
+    return (await import('./start.js')).start(options, documentThread).finally(() => documentThread.close())
+  }
   outliveReader()
   if (options.logFormat !== undefined) process.env[LOG_FORMAT_ENV] = options.logFormat
   return runParent()
+}
+
+function overridesOf({ listen, logSink }: StartOptions): Overrides {
+  return {
+    ...(listen === undefined ? {} : { listen }),
+    ...(logSink === undefined ? {} : { logSink }),
+  }
 }

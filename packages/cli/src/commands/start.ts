@@ -1,15 +1,10 @@
-import type { LogSinkName, Overrides } from '@sluice/config'
-import {
-  LOG_FORMAT_ENV,
-  StartError,
-  type Supervisor,
-  startSupervisor,
-  type Tier,
-  workerEntry,
-} from '@sluice/gateway'
-import { catalog } from '@sluice/policies'
-import { readDocument } from '../document.js'
-import { EXIT, Failure } from '../failure.js'
+import type { LogSinkName } from '@sluice/config'
+import { readDocumentFile } from '@sluice/config/serving'
+import type { Tier } from '@sluice/gateway'
+import { type DocumentThread, LOG_FORMAT_ENV } from '@sluice/gateway/parent'
+import { StartError, type Supervisor, startSupervisor, workerEntry } from '@sluice/gateway/start'
+import { lazyCatalog } from '@sluice/policies/catalog'
+import { EXIT, Failure, messageOf } from '../failure.js'
 import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
@@ -25,15 +20,15 @@ export interface StartOptions extends DocumentOptions {
 }
 
 /** Runs the gateway until it is asked to stop; resolves with the exit code. */
-export async function start(options: StartOptions): Promise<number> {
+export async function start(options: StartOptions, documentThread: DocumentThread): Promise<number> {
   if (options.config === '-') {
     const why = 'a gateway follows its document and cannot take it from stdin; write it to a file'
     throw new Failure(EXIT.usage, why)
   }
-  await readDocument(options.config)
+  checkReadable(options.config)
   outliveReader()
   chooseLogFormat(options.logFormat)
-  const supervisor = await started(options)
+  const supervisor = await started(options, documentThread)
   if (supervisor === null) return EXIT.ok
   const { workers, listeners, admin } = supervisor.status()
   const { metrics } = supervisor.addresses
@@ -45,6 +40,14 @@ export async function start(options: StartOptions): Promise<number> {
   return supervisor.finished
 }
 
+function checkReadable(file: string): void {
+  try {
+    readDocumentFile(file)
+  } catch (error) {
+    throw new Failure(EXIT.invalid, messageOf(error))
+  }
+}
+
 /** The workers inherit the environment. */
 function chooseLogFormat(flag: string | undefined): void {
   const format = flag ?? process.env[LOG_FORMAT_ENV] ?? ''
@@ -54,26 +57,19 @@ function chooseLogFormat(flag: string | undefined): void {
 }
 
 /** The gateway once it serves; null when it was asked to end before that. */
-function started(options: StartOptions): Promise<Supervisor | null> {
+function started(options: StartOptions, documentThread: DocumentThread): Promise<Supervisor | null> {
   return startSupervisor({
     configFile: options.config,
-    catalog,
+    catalog: lazyCatalog(),
     workerEntry,
     dataDir: options.dataDir,
-    overrides: overridesOf(options),
+    documentThread,
     ...(options.workers === undefined ? {} : { workers: options.workers }),
     ...(options.tier === undefined ? {} : { tier: options.tier }),
   }).catch((error: unknown) => {
     if (error instanceof StartError && error.isStopped) return null
     throw error instanceof StartError ? startFailure(error) : error
   })
-}
-
-function overridesOf({ listen, logSink }: StartOptions): Overrides {
-  return {
-    ...(listen === undefined ? {} : { listen }),
-    ...(logSink === undefined ? {} : { logSink }),
-  }
 }
 
 function startFailure({ diagnostics, message }: StartError): Failure {

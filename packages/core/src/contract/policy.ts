@@ -178,6 +178,8 @@ export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
 
 /** The policies a gateway knows, by name, and how its conditions ask bodies for values. */
 export interface Catalog extends ReadonlyMap<string, Policy> {
+  /** Brings in those of these names. Absent: all are there. */
+  load?(isWanted: (name: string) => boolean): Promise<void>
   /** Absent: conditions know no bodies. */
   readonly bodies?: BodyLanguages
   /** The module that asks large bodies on a thread: an OffloadedWork of questions, from BodyInput to BodyAnswer[]. */

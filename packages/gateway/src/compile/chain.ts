@@ -1,4 +1,5 @@
-import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
+import type { Condition, PolicyUse } from '@sluice/config'
+import { compileCondition } from '@sluice/config/serving'
 import {
   type BodyQuestion,
   type Catalog,

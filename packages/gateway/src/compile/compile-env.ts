@@ -1,4 +1,4 @@
-import { compileExpression } from '@sluice/config'
+import { compileExpression } from '@sluice/config/serving'
 import {
   type BodyLanguages,
   type CacheStore,

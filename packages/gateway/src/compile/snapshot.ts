@@ -1,4 +1,5 @@
-import { compileCondition, loadBodyLanguages, type Plan, type RoutePlan } from '@sluice/config'
+import type { Plan, RoutePlan } from '@sluice/config'
+import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
 import {
   type BodyQuestion,
   type Catalog,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
-import { resolvePlan } from '@sluice/config'
+import { resolvePlan } from '@sluice/config/serving'
 import { loadOrThrow } from '@sluice/config/testing'
 import { TargetStates, type TargetStatus } from '../supervisor/targets/target-states.js'
 import { createOperationLog } from '../telemetry/operation-log.js'

@@ -7,7 +7,6 @@ import { label } from '../telemetry/text-format.js'
 import { ApiClient } from './api-client.js'
 import { AccessError, type ClusterAccess, inClusterAccess } from './cluster-access.js'
 import { type KnownService, serviceKey } from './known-services.js'
-import { kubeconfigAccess } from './kubeconfig.js'
 import type { WatchTimes } from './slice-watch.js'
 import { type ServiceStatus, WatchedService } from './watched-service.js'
 
@@ -120,11 +119,11 @@ export class Services {
     return { settings, client, watched }
   }
 
-  #access(plan: KubernetesPlan | undefined): Promise<ClusterAccess> {
+  async #access(plan: KubernetesPlan | undefined): Promise<ClusterAccess> {
     if (this.#seams.access !== undefined) return this.#seams.access(plan)
-    return plan === undefined
-      ? inClusterAccess()
-      : kubeconfigAccess(plan.kubeconfig, { context: plan.context })
+    if (plan === undefined) return inClusterAccess()
+    const { kubeconfigAccess } = await import('./kubeconfig.js')
+    return kubeconfigAccess(plan.kubeconfig, { context: plan.context })
   }
 
   /** Ends what one plan followed and the other does not. */

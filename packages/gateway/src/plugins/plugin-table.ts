@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { extendedCatalog, formatReason, importPolicies, type PluginPlan } from '@sluice/config'
+import type { PluginPlan } from '@sluice/config'
+import { extendedCatalog, formatReason, importPolicies } from '@sluice/config/serving'
 import type { Catalog, Policy } from '@sluice/core'
 import { type Announce, guardedPolicy } from './guarded-policy.js'
 import { RunMarks } from './run-marks.js'

@@ -3,6 +3,7 @@ import {
   type DocumentSource,
   loadBodyLanguages,
   loadDocument,
+  loadNamedPolicies,
   type Overrides,
   readPlugins,
 } from '@sluice/config'
@@ -18,9 +19,14 @@ export interface CheckSettings {
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
   const check = async (source: DocumentSource): Promise<void> => {
-    await loadBodyLanguages(source.text, catalog)
+    await Promise.all([loadBodyLanguages(source.text, catalog), loadNamedPolicies(source.text, catalog)])
     const plugins = await readPlugins(source, catalog)
-    parentPort!.postMessage(loadDocument(source, { ...settings, plugins }))
+    let result = loadDocument(source, { ...settings, plugins })
+    if (!result.ok && catalog.load !== undefined) {
+      await catalog.load(() => true)
+      result = loadDocument(source, { ...settings, plugins })
+    }
+    parentPort!.postMessage(result)
   }
   parentPort!.on('message', (source: DocumentSource) => void check(source))
 }

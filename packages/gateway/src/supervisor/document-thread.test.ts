@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DocumentThread } from './document-thread.js'
+import { DocumentThread, startDocumentThread } from './document-thread.js'
 import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
@@ -64,4 +64,17 @@ test('aliases that stand for a million values are refused before anything is mad
   const text = ['version: 1', `x0: &x0 [${'a,'.repeat(10)}]`, ...lists].join('\n')
   const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text })
   assert.match(JSON.stringify(result), /aliases repeat more than \d{5} values/)
+})
+
+test('the policies of a document are found in its text, and where they are written otherwise', async (t) => {
+  const checked = startDocumentThread({})
+  t.after(() => checked.close())
+  const textOf = (use: string): string => `version: 1
+listeners: [{ address: ":8080" }]
+routes: [{ id: a, match: { path: /* }, policies: [{ use: ${use} }], respond: { status: 200 } }]
+`
+  const load = (use: string) => checked.load({ name: 'gateway.yaml', text: textOf(use) })
+  assert.ok((await load('request-id')).ok)
+  assert.ok((await load('"security\\x2dheaders"')).ok)
+  assert.match(JSON.stringify(await load('securty-headers')), /security-headers/)
 })

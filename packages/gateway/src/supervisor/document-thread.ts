@@ -32,6 +32,12 @@ export class DocumentThread {
     this.#bounds = bounds
   }
 
+  /** Loads its modules, which takes most of the time until the first answer. */
+  start(): this {
+    this.#started()
+    return this
+  }
+
   /** The bundle, or what is wrong with the document. @throws Error when the check itself fails. */
   async load(source: DocumentSource): Promise<LoadResult> {
     if (this.#idle !== null) clearTimeout(this.#idle)
@@ -84,6 +90,20 @@ export class DocumentThread {
       thread.postMessage(source)
     })
   }
+}
+
+/** How a thread for documents is started. */
+export interface DocumentThreadOptions extends Partial<CheckSettings> {
+  readonly documentsEntry?: URL
+}
+
+/** A thread that loads what checks documents, beside whatever this one does. */
+export function startDocumentThread({
+  documentsEntry = new URL('./documents-main.js', import.meta.url),
+  overrides = {},
+  env = process.env,
+}: DocumentThreadOptions): DocumentThread {
+  return new DocumentThread(documentsEntry, { env: { ...env }, overrides }).start()
 }
 
 function refused({ name }: DocumentSource, message: string): LoadResult {

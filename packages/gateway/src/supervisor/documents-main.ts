@@ -1,5 +1,5 @@
-import { catalog } from '@sluice/policies'
+import { lazyCatalog } from '@sluice/policies/catalog'
 import { checkDocuments } from './document-checks.js'
 
 // The file that the supervisor's thread for documents runs.
-checkDocuments(catalog)
+checkDocuments(lazyCatalog())

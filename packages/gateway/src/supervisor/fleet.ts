@@ -79,7 +79,7 @@ export class Fleet {
   async #vote(bundle: ConfigBundle, ports: Ports, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { pool } = this.#options
     const isUp =
-      pool.slots.length > 0 || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
+      pool.isStarted || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
     if (this.#takesNewProcesses(bundle.plan)) {

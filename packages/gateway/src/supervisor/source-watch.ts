@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
-import { type DocumentSource, readDocumentFile } from '@sluice/config'
+import type { DocumentSource } from '@sluice/config'
+import { readDocumentFile } from '@sluice/config/serving'
 
 /** What to watch and whom to notify. */
 export interface SourceWatchOptions {

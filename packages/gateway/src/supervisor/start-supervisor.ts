@@ -1,25 +1,24 @@
 import { dirname, join } from 'node:path'
+import type { DocumentSource, Overrides, Plan } from '@sluice/config'
 import {
-  type DocumentSource,
   diffBundles,
   displayPlan,
   formatDiagnostic,
-  type Overrides,
-  type Plan,
+  loadPlannedPolicies,
   readDocumentFile,
   resolvePlan,
-} from '@sluice/config'
+} from '@sluice/config/serving'
 import type { Catalog } from '@sluice/core'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
 import { documentFile } from './document-file.js'
-import { DocumentThread } from './document-thread.js'
+import { type DocumentThread, startDocumentThread } from './document-thread.js'
 import type { Documents } from './documents.js'
 import { FleetFile } from './fleet-file.js'
 import { workerFork } from './fork.js'
 import { outliveParent } from './parent-link.js'
 import { Reloading } from './reloading.js'
 import { hearSignals } from './signals.js'
-import { type Tier, thisMachine, workerCount } from './sizing.js'
+import { heapFlags, type Tier, thisMachine, workerCount } from './sizing.js'
 import { Supervisor } from './supervisor.js'
 import { DrainedFile } from './targets/drained-file.js'
 import { packageVersion } from './version.js'
@@ -41,6 +40,8 @@ export interface SupervisorOptions {
   readonly workerEntry: URL
   /** The module that the thread for documents runs, with the same catalog; default: the gateway's own. */
   readonly documentsEntry?: URL
+  /** The thread for documents, when it is under way already; `documentsEntry`, `overrides` and `env` are not for it then. */
+  readonly documentThread?: DocumentThread
   /** For `${env:NAME}`; default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: OperationLog
@@ -54,7 +55,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const { configFile, catalog, log = createOperationLog() } = options
   const readSource = options.source ?? fileReader(configFile)
   const version = packageVersion()
-  const thread = documentThread(options)
+  const thread = options.documentThread ?? startDocumentThread(options)
   const dataDir = options.dataDir ?? './data'
   const fleetFile = new FleetFile(dataDir, configFile ?? '')
   const supervisor = new Supervisor({
@@ -71,6 +72,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     drainedFile: new DrainedFile(dataDir, configFile ?? ''),
     quotaPath: documentFile(dataDir, 'quotas', configFile ?? ''),
     size: sizeOf(options),
+    earlyWorkers: earlyWorkers(options),
     dataDir,
     version,
     log,
@@ -96,7 +98,11 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
 /** The configuration language, with what this start was given. */
 function documentsOf({ catalog }: SupervisorOptions, thread: DocumentThread): Documents {
   return {
-    load: (source) => thread.load(source),
+    load: async (source) => {
+      const result = await thread.load(source)
+      if (result.ok) await loadPlannedPolicies(result.bundle.plan, catalog)
+      return result
+    },
     resolve: resolvePlan,
     display: (plan) => displayPlan(plan, catalog),
     changes: (before, after) => diffBundles(before, after, catalog),
@@ -104,16 +110,14 @@ function documentsOf({ catalog }: SupervisorOptions, thread: DocumentThread): Do
   }
 }
 
-function documentThread({
-  documentsEntry,
-  overrides = {},
-  env = process.env,
-}: SupervisorOptions): DocumentThread {
-  const entry = documentsEntry ?? new URL('./documents-main.js', import.meta.url)
-  return new DocumentThread(entry, { env: { ...env }, overrides })
-}
-
 function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
   return (plan) =>
     workerCount({ workers: workers ?? null, tier: tier ?? null, planned: plan.workers }, thisMachine())
+}
+
+/** The command line has the last word; a document without it means at least one, whose heap depends on how many they are. */
+function earlyWorkers({ workers, tier }: SupervisorOptions): number {
+  if (workers !== undefined || tier !== undefined)
+    return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
+  return heapFlags(1).length === 0 ? 1 : 0
 }

@@ -15,6 +15,8 @@ export interface SupervisorSeams {
   readonly fork: Fork
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
+  /** Workers that start while the document is still being read; none where their memory depends on it. */
+  readonly earlyWorkers: number
   readonly fleetFile: FleetFile
   readonly drainedFile: DrainedFile
   /** Where the counts of quotas outlive the supervisor. */

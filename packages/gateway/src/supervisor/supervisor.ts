@@ -137,6 +137,7 @@ export class Supervisor implements AdminBackend {
   async start(): Promise<DocumentSource> {
     try {
       await this.#seams.fleetFile.takeOver()
+      this.#pool.startEarly(this.#seams.earlyWorkers)
       const source = await this.#seams.readSource()
       this.#lastGood.startedWith = resolve(source.name)
       if (!(await this.#resumeDeployed())) {

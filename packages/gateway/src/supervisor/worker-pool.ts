@@ -46,6 +46,7 @@ export class WorkerPool {
   readonly #stopWatch: () => void
   /** Of slots that a smaller number of workers has removed: a larger one goes on counting from there. */
   readonly #restarts = new Map<number, number>()
+  isStarted = false
   #slots: WorkerSlot[] = []
   #count = 0
   #current: Assignment | null = null
@@ -80,10 +81,19 @@ export class WorkerPool {
     return this.#slots.filter((slot) => slot.handle?.isReady === true).length
   }
 
+  /** Starts the first workers before it is known what they will serve. */
+  startEarly(count: number): void {
+    this.#headBytes = EARLY_HEAD_BYTES
+    this.#grow(count)
+  }
+
   /** Fills the first slots. Resolves when every worker waits for its bundle; false when one cannot start. */
   async start(count: number, headBytes: number): Promise<boolean> {
-    this.#headBytes = headBytes
-    this.#grow(count)
+    this.isStarted = true
+    // What was started for smaller heads is of no use.
+    if (headBytes > this.#headBytes) this.resize(0, 0)
+    this.#headBytes = Math.max(headBytes, this.#headBytes)
+    this.resize(count, 0)
     const isDone = () => this.#slots.every((slot) => slot.state === 'idle' || slot.state === 'stopped')
     await this.#changes.until(isDone, START_MS)
     return this.#slots.every((slot) => slot.state === 'idle')
@@ -245,7 +255,8 @@ export class WorkerPool {
   #changed(): void {
     this.#changes.notify()
     this.#options.onChanged()
-    if (this.#slots.every((slot) => slot.state === 'ready')) this.#spare.keep(this.#headBytes)
+    const isServed = this.#slots.length > 0 && this.#slots.every((slot) => slot.state === 'ready')
+    if (isServed) this.#spare.keep(this.#headBytes)
   }
 
   #fork(headBytes: number): WorkerHandle {
@@ -277,6 +288,8 @@ export class WorkerPool {
   }
 }
 
+/** What listeners take unless the document says otherwise (`limits.headerBytes`). */
+const EARLY_HEAD_BYTES = 16 * 1024
 /** Longest wait for the first workers; a crash loop is recognised earlier. */
 const START_MS = 60_000
 /** Longest wait of a rollout for workers that are starting. */

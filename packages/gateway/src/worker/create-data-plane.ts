@@ -1,4 +1,5 @@
-import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
+import type { ConfigBundle, ListenerPlan, Plan } from '@sluice/config'
+import { conceal, loadPlannedPolicies, resolvePlan } from '@sluice/config/serving'
 import {
   type Catalog,
   type LogIdentity,
@@ -155,6 +156,7 @@ class WorkerDataPlane implements DataPlane {
 
   async prepare(bundle: ConfigBundle): Promise<Prepared> {
     const plan = resolvePlan(bundle)
+    await loadPlannedPolicies(plan, this.#options.catalog)
     const catalog = await this.#plugins.extend(this.#options.catalog, plan.plugins)
     const snapshot = await compileSnapshot(plan, bundle.digest, {
       catalog,

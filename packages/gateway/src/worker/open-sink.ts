@@ -1,15 +1,15 @@
-import {
-  compileCondition,
-  type LogElasticsearchPlan,
-  type LogOutletPlan,
-  type LogPlan,
-  type LogSinkKind,
-  type LogSpoolPlan,
-  type LogSyslogPlan,
-  type LogTargetPlan,
-  type LogWebhookPlan,
-  type Plan,
+import type {
+  LogElasticsearchPlan,
+  LogOutletPlan,
+  LogPlan,
+  LogSinkKind,
+  LogSpoolPlan,
+  LogSyslogPlan,
+  LogTargetPlan,
+  LogWebhookPlan,
+  Plan,
 } from '@sluice/config'
+import { compileCondition } from '@sluice/config/serving'
 import type { LogSink } from '@sluice/core'
 import {
   FanOutSink,

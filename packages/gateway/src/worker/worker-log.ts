@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
-import { type ConfigBundle, conceal, type Plan, spoolDir } from '@sluice/config'
+import type { ConfigBundle, Plan } from '@sluice/config'
+import { conceal, spoolDir } from '@sluice/config/serving'
 import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
 import { FormerSpoolWatch, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'

@@ -1,4 +1,4 @@
-import { ConditionError } from '@sluice/config'
+import { ConditionError } from '@sluice/config/serving'
 import { PolicyFailure, type Reply, refusal } from '@sluice/core'
 
 /** The refusals that do not depend on a route, built once. */

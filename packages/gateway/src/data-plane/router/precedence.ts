@@ -1,4 +1,5 @@
-import { compareRanks, type RoutePlan, routeRank } from '@sluice/config'
+import type { RoutePlan } from '@sluice/config'
+import { compareRanks, routeRank } from '@sluice/config/serving'
 import type { Candidate } from './candidate.js'
 
 /** A route at one of its host patterns; null for a route that takes every host. */

@@ -1,6 +1,7 @@
 import type net from 'node:net'
-import { type buildConnector, Client } from 'undici'
+import type { buildConnector, Client } from 'undici'
 import type { Connector } from './connector.js'
+import { loadUndici } from './lazy-undici.js'
 import type { Opening } from './opening.js'
 
 export interface ConnectionAge {
@@ -44,7 +45,7 @@ export function createAgingClient(origin: URL, options: Client.Options, age: Con
       done(...result)
     })
   }
-  const client = new Client(origin, { ...options, connect })
+  const client = new (loadUndici().Client)(origin, { ...options, connect })
   const dispatch = client.dispatch.bind(client)
   client.dispatch = (request, handler) => {
     // Whether the connection is new is known when it is given to the request, not yet when the request comes.

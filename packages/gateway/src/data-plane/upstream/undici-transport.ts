@@ -1,8 +1,9 @@
 import type { PoolState } from '@sluice/core'
-import { type Client, type Dispatcher, Pool } from 'undici'
+import type { Client, Dispatcher, Pool } from 'undici'
 import { createAgingClient } from './aging-client.js'
 import { AttemptQueue } from './attempt-queue.js'
 import { type ConnectorOptions, createConnector } from './connector.js'
+import { loadUndici } from './lazy-undici.js'
 import { ReadableUpload } from './readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
 import { type SlotOwner, UndiciAttempt } from './undici-attempt.js'
@@ -111,7 +112,7 @@ export class UndiciTransport implements Transport, SlotOwner {
 function createPool(options: UndiciTransportOptions, pipelining: 0 | 1): Pool {
   const connector = createConnector(options)
   const age = { connector, maxMs: options.maxConnectionAgeMs }
-  return new Pool(options.origin, {
+  return new (loadUndici().Pool)(options.origin, {
     connections: options.connections,
     pipelining,
     factory: (origin: URL, clientOptions: object) =>

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
-import { certificateNames, type KeyPairPlan, type ListenerTlsPlan } from '@sluice/config'
+import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
+import { certificateNames } from '@sluice/config/serving'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
 
 const TLS13_CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'

@@ -13,12 +13,8 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js'
 import { readFileSync } from 'node:fs'
-import {
-  certificateNames,
-  type KeyPairPlan,
-  type ListenerTlsPlan,
-  type NamedCertificatePlan,
-} from '@sluice/config'
+import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
+import { certificateNames } from '@sluice/config/serving'
 import type { RequestIds } from '@sluice/core'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { SharedMemory } from '../state/shared-memory.js'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import { FakeProcess } from './testing/fake-process.js'
+import { WORKER_DEADLINES, WorkerHandle } from './worker-handle.js'
+import { WorkerPool } from './worker-pool.js'
+
+/** What a worker was started for, and its process. */
+interface Forked {
+  readonly headBytes: number
+  readonly workers: number
+  readonly process: FakeProcess
+}
+
+function pool(t: TestContext) {
+  const forked: Forked[] = []
+  const workers = new WorkerPool({
+    fork: (headBytes, workers) => {
+      const process = new FakeProcess()
+      forked.push({ headBytes, workers, process })
+      return new WorkerHandle(process, WORKER_DEADLINES)
+    },
+    log: createOperationLog({ write: () => {} }),
+    memory: new SharedMemory(),
+    onGaveUp: () => {},
+    onChanged: () => {},
+  })
+  t.after(() => workers.close())
+  const sayHello = (): void => {
+    for (const { process } of forked) if (process.isOpen) process.say({ kind: 'hello' })
+  }
+  return { workers, forked, sayHello }
+}
+
+test('workers that were started early are those that the plan needs', async (t) => {
+  const { workers, forked, sayHello } = pool(t)
+  workers.startEarly(2)
+  assert.equal(workers.isStarted, false)
+  sayHello()
+  assert.equal(await workers.start(2, 8192), true)
+  assert.equal(workers.isStarted, true)
+  assert.deepEqual(
+    forked.map(({ headBytes, workers: count, process }) => [headBytes, count, process.signals]),
+    [
+      [16_384, 2, []],
+      [16_384, 2, []],
+    ],
+  )
+})
+
+test('a plan with other workers than were expected gets its own', async (t) => {
+  const more = pool(t)
+  more.workers.startEarly(1)
+  more.sayHello()
+  const started = more.workers.start(3, 16_384)
+  more.sayHello()
+  assert.equal(await started, true)
+  assert.deepEqual([more.forked.length, more.workers.slots.length], [3, 3])
+  const fewer = pool(t)
+  fewer.workers.startEarly(2)
+  fewer.sayHello()
+  void fewer.workers.start(1, 16_384)
+  assert.deepEqual(
+    [fewer.workers.slots.length, fewer.forked.map(({ process }) => process.heard.at(-1)?.kind)],
+    [1, ['seat', 'drain']],
+  )
+})
+
+test('workers that were started for smaller heads than the plan takes are replaced', async (t) => {
+  const { workers, forked, sayHello } = pool(t)
+  workers.startEarly(1)
+  const started = workers.start(1, 65_536)
+  sayHello()
+  assert.equal(await started, true)
+  assert.deepEqual(
+    forked.map(({ headBytes, process }) => [headBytes, process.signals]),
+    [
+      [16_384, ['SIGKILL']],
+      [65_536, []],
+    ],
+  )
+})
