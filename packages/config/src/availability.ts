@@ -15,7 +15,6 @@ export const UNAVAILABLE: readonly Unavailable[] = []
 
 /** Policies that a later version brings; a name that the catalog has is available whatever stands here. */
 export const COMING_POLICIES: ReadonlySet<string> = new Set([
-  'api-call',
   'introspection',
   'jwks',
   'ldap-auth',

@@ -6,6 +6,7 @@ import { MEASURED_COSTS } from './measured-costs.js'
 
 /** The policies that come with the gateway, by name. */
 const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
+  'api-call': async () => (await import('./catalog/api-call/policy.js')).apiCall,
   'api-key': async () => (await import('./catalog/api-key/policy.js')).apiKey,
   authorize: async () => (await import('./catalog/authorize/policy.js')).authorize,
   'backend-auth': async () => (await import('./catalog/backend-auth/policy.js')).backendAuth,

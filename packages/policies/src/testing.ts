@@ -11,6 +11,7 @@ import {
   type Offload,
   type OffloadedWork,
   type Policy,
+  queryValue,
   refusal,
   type Slot,
 } from '@sluice/core'
@@ -71,6 +72,9 @@ function counterOf(table: Map<string, unknown>, name: string): Counter {
 
 /** The few expressions that tests of policies need; a gateway knows all of them. @throws Error for another. */
 function expressionOf(text: string): Expression {
+  const query = /^req\.query\["(\w+)"\]$/.exec(text)?.[1]
+  if (query !== undefined)
+    return { readsResponse: false, readsBody: false, value: (x) => queryValue(x.query, query) }
   const header = /^(req|res)\.header\["([^"]+)"\]$/.exec(text)
   const value = header === null ? EXPRESSIONS.get(text) : headerReader(header[1]!, header[2]!)
   if (value === undefined) throw new Error(`tests do not know the expression '${text}'`)
@@ -82,6 +86,8 @@ const EXPRESSIONS: ReadonlyMap<string, Expression['value']> = new Map<string, Ex
   ['consumer.id', (x) => x.consumer?.id ?? null],
   ['route', (x) => x.routeId],
   ['req.method', (x) => x.method],
+  ['res.status', (x) => x.status],
+  ['vars["available"] != "0"', (x) => x.vars?.get('available') !== '0'],
   ['res.status == 401', (x) => x.status === 401],
 ])
 

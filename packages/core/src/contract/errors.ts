@@ -180,6 +180,16 @@ export const ERRORS = {
     title: 'Nobody decides who may call',
     when: 'The server that `forward-auth` asks does not answer, or fails; try again.',
   },
+  GW_CALL_FAILED: {
+    status: 502,
+    title: 'A call to another server failed',
+    when: 'A server that `api-call` asks does not answer, or not as the policy expects; `api_calls` in the traffic log says which and why.',
+  },
+  GW_CALL_TIMEOUT: {
+    status: 504,
+    title: 'A call to another server took too long',
+    when: 'A server that `api-call` asks has not answered within `timeout`.',
+  },
   GW_CALL_LOOP: {
     status: 508,
     title: 'Calls in a circle',

@@ -15,6 +15,11 @@ export interface HttpClientOptions {
   /** Of a response body, in bytes; default 1 MiB. */
   readonly maxResponseBytes?: number
   readonly tls?: HttpClientTls
+  /**
+   * Addresses that calls may go to beside public ones, as `compileCallAddresses` takes them; looked at for each connection.
+   * Absent: any address.
+   */
+  readonly addresses?: readonly string[]
 }
 
 /** TLS towards an origin; files are PEM, read when the policy is compiled. */

@@ -1,5 +1,6 @@
 import type { EventStream } from '../http/event-stream.js'
 import type { AttemptTrace } from './attempt-trace.js'
+import { type CallNote, MAX_CALL_NOTES } from './call-note.js'
 import type { Capture } from './capture.js'
 import type { WebSocketCounts } from './websocket-counts.js'
 
@@ -20,4 +21,11 @@ export class RecordNotes {
   cacheResult = ''
   /** Of the stored response that answered, in seconds. */
   cacheAge = 0
+  /** Calls that policies have made for it; null: none. */
+  calls: CallNote[] | null = null
+
+  noteCall(call: CallNote): void {
+    this.calls ??= []
+    if (this.calls.length < MAX_CALL_NOTES) this.calls.push(call)
+  }
 }

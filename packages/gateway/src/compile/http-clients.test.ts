@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -20,7 +20,7 @@ import { createHttpClient } from './http-clients.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
 /** What a worker has for its clients. */
-function worker(t: TestContext) {
+function worker(t: TestContext, lookup?: LookupFunction) {
   const shared = new SharedTable((value) => void (value as OutboundPool).close())
   const closers: Closer[] = []
   const metrics = new Metrics()
@@ -29,7 +29,12 @@ function worker(t: TestContext) {
   return {
     shared,
     client: (options: HttpClientOptions): HttpClient =>
-      createHttpClient(options, { shared, closers, network: systemNetwork(), count }),
+      createHttpClient(options, {
+        shared,
+        closers,
+        network: { ...systemNetwork(), ...(lookup && { lookup }) },
+        count,
+      }),
     results: () => {
       const sums: Record<string, number> = {}
       for (const { labels, value } of metrics.samples()) {
@@ -188,4 +193,44 @@ test('TLS is checked by the authority that the document names, and an origin is 
   assert.throws(() => client({ origin, tls: { caFile: join(dir, 'none.pem') } }))
   for (const wrong of ['ftp://a', 'http://user@a', 'http://a/path', 'http://a?b', 'a:1', ''])
     assert.throws(() => client({ origin: wrong }), /not given as/)
+})
+
+test('calls go only to addresses that they may go to, whatever a name says at the time of the connection', async (t) => {
+  const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { connection: 'close' }).end())
+  const answers: string[] = []
+  const asked: string[] = []
+  const lookup: LookupFunction = (name, _, done) => {
+    asked.push(name)
+    const address = answers.shift() ?? '127.0.0.1'
+    done(null, [{ address, family: address.includes(':') ? 6 : 4 }])
+  }
+  const { client } = worker(t, lookup)
+  const named = `http://rebinding.test:${origin.port}`
+  const may = client({ origin: named, addresses: ['127.0.0.0/8'] })
+  assert.equal((await may.call(get)).status, 200)
+  // The name points elsewhere when the next connection is made.
+  answers.push('169.254.169.254')
+  assert.equal(await failure(may.call(get)), 'unreachable')
+  assert.equal(asked.length, 2)
+  const strict = client({ origin: named, addresses: [] })
+  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', 'fd00:ec2::254']) {
+    answers.push(address)
+    assert.equal(await failure(strict.call(get)), 'unreachable', address)
+  }
+  assert.equal(origin.connections(), 1)
+  // However they are written: a URL makes the same address of them.
+  for (const host of [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f000001',
+    '017700000001',
+    '127.1',
+    '[::1]',
+    '[::ffff:7f00:1]',
+  ])
+    assert.throws(
+      () => client({ origin: `http://${host}:${origin.port}`, addresses: [] }),
+      /may not go/,
+      host,
+    )
 })

@@ -1,11 +1,14 @@
+import { isIP, type LookupFunction } from 'node:net'
 import {
   type Counter,
+  compileCallAddresses,
   type HttpAnswer,
   type HttpCall,
   HttpCallFailed,
   type HttpClient,
   type HttpClientOptions,
 } from '@sluice/core'
+import { guardedLookup } from '../data-plane/upstream/guarded-lookup.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { CallBounds } from '../data-plane/upstream/outbound-call.js'
 import { OutboundPool } from '../data-plane/upstream/outbound-pool.js'
@@ -30,15 +33,29 @@ export function createHttpClient(options: HttpClientOptions, source: HttpClientS
   const { headersMs = 5000, totalMs = 10_000, maxResponseBytes = 1024 * 1024 } = options
   const tls = url.protocol === 'https:' ? readTls(tlsPlan(options.tls)) : null
   const sharing = { origin: url.origin, tls, connectMs, connections, maxPending }
+  const { addresses } = options
+  const lookup = addresses === undefined ? network.lookup : lookupWithin(addresses, url, network)
   const { value: pool, release } = shared.acquire(
-    `http-client:${JSON.stringify(sharing)}`,
-    () =>
-      new OutboundPool({ ...sharing, ...network, authority: url.host, host: hostOf(url), port: portOf(url) }),
+    `http-client:${JSON.stringify([sharing, addresses ?? null])}`,
+    () => {
+      const place = { authority: url.host, host: hostOf(url), port: portOf(url) }
+      return new OutboundPool({ ...sharing, ...network, lookup, ...place })
+    },
   )
   closers.push(release)
   const counters = (result: string): Counter =>
     count('gw_outbound_calls_total', { origin: url.origin, result })
   return new PooledClient(pool, { headersMs, totalMs, maxResponseBytes }, counters)
+}
+
+/** @throws Error when the origin is an address that calls may not go to. */
+function lookupWithin(allowed: readonly string[], url: URL, { lookup }: Network): LookupFunction {
+  const mayCall = compileCallAddresses(allowed)
+  const host = hostOf(url)
+  // Nobody looks up what is an address already.
+  if (isIP(host) !== 0 && !mayCall(host))
+    throw new Error(`calls may not go to ${host}; list it if they shall`)
+  return guardedLookup(lookup, mayCall)
 }
 
 function originOf(text: string): URL {

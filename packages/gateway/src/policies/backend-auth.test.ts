@@ -101,10 +101,11 @@ test('1,000 requests that come at once without a token make one call for it', as
   const gateway = await gatewayTo(
     t,
     [backend.url],
-    [client(server.url, { scopes: ['a', 'b'], parameters: { tenant: 'acme' } })],
+    [client(server.url, { scopes: ['a', 'b'], parameters: { tenant: 'acme' }, timeout: '20s' })],
   )
   const all = Array.from({ length: 1000 }, async () => (await fetch(gateway.url)).status)
   await until(() => gateway.plane.inFlight === 1000)
+  await until(() => waiting.length > 0)
   waiting[0]!.end(JSON.stringify({ access_token: 't1', expires_in: 60 }))
   assert.deepEqual([...new Set(await Promise.all(all))], [200])
   assert.equal(server.calls.length, 1)
@@ -157,7 +158,8 @@ test('without a token nothing goes to the backend, whatever the token endpoint d
     'an endless token': (res) => res.end(JSON.stringify({ access_token: 'a'.repeat(70_000) })),
   }
   const refused = async (what: string, tokenUrl: string): Promise<void> => {
-    const gateway = await gatewayTo(t, [backend.url], [client(tokenUrl, { timeout: '100ms' })])
+    const timeout = what === 'silence' ? '100ms' : '20s'
+    const gateway = await gatewayTo(t, [backend.url], [client(tokenUrl, { timeout })])
     const response = await fetch(gateway.url)
     const text = await response.text()
     assert.deepEqual(

@@ -140,7 +140,8 @@ test('without a decision nothing passes, unless the document wants that', async 
     nobody: (res) => res.writeHead(200).end(),
   }
   const refused = async (what: string, url: string): Promise<void> => {
-    const settings = { url, timeout: '100ms', upstreamHeaders: ['x-user-id'], consumer: { id: 'x-user-id' } }
+    const timeout = what === 'silence' ? '100ms' : '20s'
+    const settings = { url, timeout, upstreamHeaders: ['x-user-id'], consumer: { id: 'x-user-id' } }
     const gateway = await gatewayAsking(t, up.url, settings)
     const response = await fetch(gateway.url)
     const seen = [response.status, response.headers.get('x-gw-error')]

@@ -29,6 +29,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
     'Responses that `compress` compressed, by coding; result busy: there was no memory left for it, and they went out as they were.',
   gw_outbound_calls_total:
     'Calls of policies to other servers, by origin and result: answered, busy (all connections in use, the queue full), unreachable, timeout, broken (the connection ended), invalid (no HTTP), tooLarge.',
+  gw_api_calls_total:
+    'Calls of `api-call`, by policy, call and result: ok, unexpected, queued and dropped (one-way calls, which are counted once more when they have ended), input (values of the request make no call), or the kind of failure as in `gw_outbound_calls_total`.',
   gw_errors_total: 'Requests that the gateway itself refused or failed, by code.',
   gw_upstream_attempts_total: 'Tries to get an answer, by upstream and target.',
   gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',

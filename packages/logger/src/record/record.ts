@@ -8,6 +8,7 @@ import {
   type WebSocketCounts,
 } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
+import { callsPart } from './calls-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
@@ -89,7 +90,7 @@ function requestParts(x: Exchange, known: Memo<string>, urlRest: string): string
 
 function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
   const { known } = env
-  const { cacheResult, limitName, stream, trace } = x.record
+  const { cacheResult, calls, limitName, stream, trace } = x.record
   return (
     ',"res":{"status":' +
     count(x.status) +
@@ -106,6 +107,7 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     (cacheResult === ''
       ? ''
       : ',"cache":{"status":"' + cacheResult + '","age":' + count(x.record.cacheAge) + '}') +
+    (calls === null ? '' : callsPart(calls, known)) +
     (stream === null
       ? ''
       : stream instanceof EventStream

@@ -1,13 +1,13 @@
 import { isFieldValue } from '@sluice/core'
-import { compileTemplate, type Render } from './template.js'
+import { compileTemplate, type OwnVariables, type Render } from './template.js'
 
 /**
  * Compiles the value of a header field, which may hold placeholders.
  * @throws Error for a value that no header may hold.
  */
-export function compileFieldValue(name: string, text: string): string | Render {
+export function compileFieldValue(name: string, text: string, own?: OwnVariables): string | Render {
   if (/[\r\n]/.test(text)) throw new Error(`the value of '${name}' has a line break; a header is one line`)
-  const value = compileTemplate(text)
+  const value = compileTemplate(text, null, own)
   const fixed = typeof value === 'string' ? value : text
   if (!isFieldValue(fixed)) {
     throw new Error(

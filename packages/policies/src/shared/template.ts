@@ -32,6 +32,11 @@ export const TEMPLATE_VARIABLES: readonly string[] = [
 
 const CLAIMS = 'consumer.claims.'
 
+/** Variables that a policy adds, by name. */
+export type OwnVariables = ReadonlyMap<string, Render>
+
+const NO_VARIABLES: OwnVariables = new Map()
+
 /** Writes a value so that it stays a value in the text around it. */
 export type Escape = (value: string) => string
 
@@ -39,9 +44,14 @@ export type Escape = (value: string) => string
  * Compiles a text with placeholders such as `{{req.id}}`. Text without placeholders stays a string, so that callers can decide at
  * compile time.
  * @param escapeValue what is done to values; default: they stand as they are.
+ * @param own variables of the policy, by name.
  * @throws Error when a placeholder is not closed or names an unknown variable.
  */
-export function compileTemplate(text: string, escapeValue: Escape | null = null): string | Render {
+export function compileTemplate(
+  text: string,
+  escapeValue: Escape | null = null,
+  own: OwnVariables = NO_VARIABLES,
+): string | Render {
   const parts: (string | Render)[] = []
   let from = 0
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
@@ -49,7 +59,8 @@ export function compileTemplate(text: string, escapeValue: Escape | null = null)
     if (close === -1)
       throw new Error(`'${text}' has '{{' without '}}'; close the placeholder, for example {{req.id}}`)
     if (open > from) parts.push(text.slice(from, open))
-    parts.push(escaped(variable(text.slice(open + 2, close).trim()), escapeValue))
+    const name = text.slice(open + 2, close).trim()
+    parts.push(escaped(own.get(name) ?? variable(name, own), escapeValue))
     from = close + 2
   }
   if (parts.length === 0) return text
@@ -74,14 +85,16 @@ function joined(parts: readonly (string | Render)[]): Render {
   }
 }
 
-function variable(name: string): Render {
+function variable(name: string, own: OwnVariables): Render {
   const plain = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined
   if (plain !== undefined) return plain
   if (name.startsWith('req.header.')) return requestHeader(name.slice('req.header.'.length))
   if (name.startsWith('vars.') && name.length > 'vars.'.length)
     return freeVariable(name.slice('vars.'.length))
   if (name.startsWith(CLAIMS) && name.length > CLAIMS.length) return consumerClaim(name.slice(CLAIMS.length))
-  throw new Error(`'{{${name}}}' is not known; the variables are ${TEMPLATE_VARIABLES.join(', ')}`)
+  throw new Error(
+    `'{{${name}}}' is not known; the variables are ${[...TEMPLATE_VARIABLES, ...own.keys()].join(', ')}`,
+  )
 }
 
 function requestHeader(written: string): Render {

@@ -22,6 +22,11 @@ const NOT_RESOLVED: Row = {
   detail: 'the name of the target does not resolve',
   phase: 'connect',
 }
+const ADDRESS_REFUSED: Row = {
+  code: 'GW_UPSTREAM_REFUSED',
+  detail: 'the name has no address that calls may go to (allowAddresses)',
+  phase: 'connect',
+}
 const REFUSED: Row = {
   code: 'GW_UPSTREAM_REFUSED',
   detail: 'the target refused the connection',
@@ -107,6 +112,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
   ETIMEDOUT: CONNECT_TIMEOUT,
   GW_NO_TUNNEL: NO_TUNNEL,
+  GW_ADDRESS_REFUSED: ADDRESS_REFUSED,
   ENOTFOUND: NOT_RESOLVED,
   EAI_AGAIN: NOT_RESOLVED,
   EAI_FAIL: NOT_RESOLVED,

@@ -103,6 +103,18 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     error: group({ code: keyword, policy: keyword, phase: keyword, reason: keyword, msg: { type: 'text' } }),
     limit: group({ name: keyword, remaining: long }),
     cache: group({ status: keyword, age: long }),
+    // Nested, as policies are. At most 32 a record.
+    api_calls: {
+      type: 'nested',
+      properties: {
+        name: keyword,
+        at: phase,
+        ms: phase,
+        status: { type: 'short' },
+        result: keyword,
+        from: keyword,
+      },
+    },
     stream: group({ events: long, bytes: size, ms: phase, closed_by: keyword }),
     websocket: group({
       messages_in: long,

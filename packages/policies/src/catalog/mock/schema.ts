@@ -40,7 +40,7 @@ export const mockSchema = policyOptions(
   },
   [
     'Answers in place of the upstream, in the order of the chain: policies before it run, those after it do not. It counts as a success, whatever its status. `respond` of a route does the same without placeholders and delay, and `when` of this policy leaves some requests to the upstream.',
-    `Placeholders are ${VARIABLES}, up to 100 in a body. In a body a value is escaped as its \`content-type\` asks for: as a JSON string's inside, as XML and HTML, else not at all. In header fields a value that no header may hold is left out with its field.`,
+    `Placeholders are ${VARIABLES}, up to 100 in a body. In a body a value is escaped as its \`content-type\` asks for: as a JSON string's inside, as XML and HTML, percent-encoded in a form, else not at all. In header fields a value that no header may hold is left out with its field.`,
     'Without a `content-type` a mapping or list is `application/json`, a text `text/plain; charset=utf-8`. Up to 1,000 answers a worker are delayed at once; more are given at once.',
   ],
 )

@@ -1,13 +1,22 @@
 import { type Exchange, escapedXml, isJsonType, mediaType } from '@sluice/core'
-import { compileTemplate, type Escape } from '../../shared/template.js'
-import { readText } from '../../shared/text-source.js'
-import type { MockConfig } from './schema.js'
+import { compileTemplate, type Escape, type OwnVariables } from './template.js'
+import { readText } from './text-source.js'
+
+/** How the document writes a body, and the fields that go with it. */
+export interface MadeBody {
+  readonly headers?: Readonly<Record<string, string>>
+  /** A text, or a mapping or list that is sent as JSON; may hold placeholders. */
+  readonly body?: string | object
+  readonly bodyFile?: string
+  /** False: it holds no placeholders. */
+  readonly template?: boolean
+}
 
 /** Each may stand for a header field of the request: what one request makes of a body stays below 3 MB. */
 const MAX_PLACEHOLDERS = 100
 
 /** The media type of the answer; empty when it has no body and names none. */
-export function contentTypeOf({ headers = {}, body, bodyFile }: MockConfig): string {
+export function contentTypeOf({ headers = {}, body, bodyFile }: MadeBody): string {
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')
   if (named !== undefined) {
     // Who chooses the type chooses how the values in the body are read.
@@ -20,8 +29,9 @@ export function contentTypeOf({ headers = {}, body, bodyFile }: MockConfig): str
 
 /** Compiles the body; null: there is none. @throws Error when the file cannot be read, and for bad placeholders. */
 export function compileBody(
-  config: MockConfig,
+  config: MadeBody,
   type: string,
+  own?: OwnVariables,
 ): Uint8Array | null | ((x: Exchange) => Uint8Array) {
   const text = textOf(config)
   if (text === null) return null
@@ -31,11 +41,11 @@ export function compileBody(
       `the body has more than ${MAX_PLACEHOLDERS} placeholders; use fewer, or 'template: false'`,
     )
   }
-  const template = compileTemplate(text, escapeFor(mediaType(type)))
+  const template = compileTemplate(text, escapeFor(mediaType(type)), own)
   return typeof template === 'string' ? Buffer.from(template) : (x) => Buffer.from(template(x))
 }
 
-function textOf({ body, bodyFile }: MockConfig): string | null {
+function textOf({ body, bodyFile }: MadeBody): string | null {
   if (bodyFile !== undefined) {
     if (body !== undefined) throw new Error("'body' and 'bodyFile' are both there; keep one")
     return readText(bodyFile)
@@ -46,5 +56,6 @@ function textOf({ body, bodyFile }: MockConfig): string | null {
 /** What a caller sends must not become a member, an element or a script of the answer. */
 function escapeFor(type: string): Escape | null {
   if (isJsonType(type)) return (value) => JSON.stringify(value).slice(1, -1)
+  if (type === 'application/x-www-form-urlencoded') return encodeURIComponent
   return /[/+]xml$|^text\/html$/.test(type) ? escapedXml : null
 }

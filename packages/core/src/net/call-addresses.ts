@@ -1,0 +1,68 @@
+import { compileCidrs } from './cidr.js'
+
+/** Whether calls may go to an address. */
+export type AddressRule = (address: string) => boolean
+
+/** Stands for all of the private networks below in a list of addresses. */
+export const PRIVATE = 'private'
+
+/** RFC 1918, RFC 6598, RFC 4193, and the host itself. */
+const PRIVATE_RANGES = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1',
+  'fc00::/7',
+]
+
+/** Link-local addresses, and those at which clouds hand out the credentials of a machine. */
+const METADATA_RANGES = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32', '100.100.100.200', '192.0.0.192']
+
+/** What else the registries of special-purpose addresses (RFC 6890) list as not global, or what stands for another one. */
+const SPECIAL_RANGES = [
+  '0.0.0.0/8',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // IPv4 in IPv6: compatible, translated (NAT64), Teredo, 6to4.
+  '::/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2001::/23',
+  '2002::/16',
+  '100::/64',
+  '2001:db8::/32',
+  'fec0::/10',
+  'ff00::/8',
+]
+
+const metadata = compileCidrs(METADATA_RANGES)
+const privateNetworks = compileCidrs(PRIVATE_RANGES)
+const special = compileCidrs([...METADATA_RANGES, ...PRIVATE_RANGES, ...SPECIAL_RANGES])
+
+/** Whether an address is link-local, or one at which a cloud hands out credentials: calls go there only where it is named. */
+export function isMetadataAddress(address: string): boolean {
+  return metadata.has(address)
+}
+
+/**
+ * Calls may go to public addresses, and to those that are listed: addresses and ranges as `compileCidrs` takes them, or
+ * `private`, which leaves out what hands out credentials.
+ * @throws RangeError when one of the texts is none of these.
+ */
+export function compileCallAddresses(allowed: readonly string[]): AddressRule {
+  const listed = compileCidrs(allowed.filter((text) => text !== PRIVATE))
+  const allowsPrivate = allowed.includes(PRIVATE)
+  return (address) => {
+    if (listed.has(address)) return true
+    if (metadata.has(address)) return false
+    return allowsPrivate && privateNetworks.has(address) ? true : !special.has(address)
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import {
+  type CompileEnv,
+  type Exchange,
+  type HttpAnswer,
+  headerCount,
+  headerJoined,
+  parseDuration,
+} from '@sluice/core'
+import { CallCache, type Found } from '../../shared/call-cache.js'
+import { CacheControl } from '../response-cache/cache-control.js'
+import type { MadeCall } from './call-request.js'
+import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TTL, NO_TIME } from './schema.js'
+
+const MAX_BYTES = 16 * 1024 * 1024
+const MAX_MS = 86_400_000
+/** An answer without its fields and its body. */
+const ANSWER_BYTES = 300
+
+/** An answer, and what of it has come from where. */
+export interface Answered {
+  readonly answer: HttpAnswer
+  readonly from: 'call' | 'joined' | 'cache' | 'stale'
+}
+
+/** What a call knows beside its own configuration. */
+export interface AnswersContext {
+  readonly env: CompileEnv
+  /** What else makes a call what it is: answers are shared by uses that are the same in it. */
+  readonly use: unknown
+  /** By its status. */
+  readonly isExpected: (answer: HttpAnswer) => boolean
+}
+
+/** The answers of a call that are known, and the calls for those that are not. */
+export class Answers {
+  readonly #calls: CallCache<HttpAnswer>
+  readonly #keyOf: KeyOf
+  readonly #ttlMs: number
+  readonly #isNamed: boolean
+  readonly #isExpected: (answer: HttpAnswer) => boolean
+
+  /** @throws Error for times that are too long, or an expression that is none. */
+  constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
+    const { cache, method = 'GET', coalesce } = config
+    const { ttl = DEFAULT_TTL, revalidate = NO_TIME, staleIfError = NO_TIME } = cache ?? {}
+    this.#ttlMs = cache === undefined ? 0 : bounded(ttl, 'ttl')
+    const options = {
+      ...{ maxEntries: cache?.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_BYTES },
+      ...{ revalidateMs: bounded(revalidate, 'revalidate'), staleMs: bounded(staleIfError, 'staleIfError') },
+    }
+    this.#calls = env.shared(`api-call:${digestOf([use, config])}`, () => new CallCache(options))
+    this.#isNamed = cache?.key !== undefined
+    const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
+    if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
+    this.#keyOf = !isShared ? () => null : cache?.key === undefined ? sentKey : namedKey(cache, env)
+    this.#isExpected = isExpected
+  }
+
+  /** The answer to a call; a promise where the server has to be asked. Rejects with what `ask` rejects with. */
+  find(x: Exchange, call: SentCall, ask: () => Promise<HttpAnswer>): Answered | Promise<Answered> {
+    const key = this.#keyOf(x, call)
+    if (key === null) return ask().then((answer) => ({ answer, from: 'call' }))
+    const own = { isAsked: false, isAnswered: false }
+    const found = this.#calls.get(key, async () => {
+      own.isAsked = true
+      const answer = await ask()
+      own.isAnswered = true
+      return this.#found(answer)
+    })
+    if (!(found instanceof Promise)) return { answer: found, from: 'cache' }
+    return found.then((answer) => ({
+      answer,
+      from: own.isAnswered ? 'call' : own.isAsked ? 'stale' : 'joined',
+    }))
+  }
+
+  #found(answer: HttpAnswer): Found<HttpAnswer> {
+    const isPersonal = isForOne(answer)
+    let bytes = ANSWER_BYTES + answer.body.length
+    for (const text of answer.headers) bytes += text.length
+    const ttlMs = isPersonal || !this.#isExpected(answer) ? 0 : this.#ttlOf(answer)
+    return { value: answer, ttlMs, bytes, isNegative: false, isForOne: isPersonal && this.#isNamed }
+  }
+
+  #ttlOf({ headers }: HttpAnswer): number {
+    const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
+    return seconds === null ? this.#ttlMs : Math.min(this.#ttlMs, seconds * 1000)
+  }
+}
+
+/** A call and where it goes. */
+export interface SentCall extends MadeCall {
+  readonly origin: string
+}
+
+function isForOne({ headers }: HttpAnswer): boolean {
+  const control = new CacheControl(headerJoined(headers, 'cache-control'))
+  const isPrivate = control.has('no-store') || control.has('no-cache') || control.has('private')
+  return isPrivate || headerCount(headers, 'set-cookie') > 0
+}
+
+/** What stands for an answer; null: it is neither kept nor shared. */
+type KeyOf = (x: Exchange, call: SentCall) => string | null
+
+/** All that is sent, except for what names the one request. */
+function sentKey(_: Exchange, { method, origin, path, headers, body }: SentCall): string {
+  const hash = createHash('sha256').update(JSON.stringify([method, origin, path, headers]))
+  if (body) hash.update(body)
+  return hash.digest('base64url')
+}
+
+/** What an expression does not find is an input like any other. */
+function namedKey({ key = [], shared = false }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
+  const parts = key.map((text) => env.expression(text))
+  return (x) => {
+    try {
+      const values = parts.map((part) => part.value(x))
+      return digestOf(shared ? values : [x.consumer?.id ?? null, ...values])
+    } catch {
+      return null
+    }
+  }
+}
+
+/** Written as JSON, so that no value can look like two. */
+function digestOf(parts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+}
+
+function bounded(written: string, key: string): number {
+  const ms = parseDuration(written)
+  if (ms > MAX_MS) throw new Error(`'cache.${key}' is longer than 24h; shorten it`)
+  return ms
+}

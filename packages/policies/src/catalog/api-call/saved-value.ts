@@ -1,0 +1,111 @@
+import { type HttpAnswer, headerJoined, UnreadableBody } from '@sluice/core'
+import { compileJsonPath } from '../../engines/json/path.js'
+import { type JsonView, jsonOfBytes } from '../../engines/json/view.js'
+import type { Draft } from '../../shared/field-location/draft.js'
+import { compileLocation } from '../../shared/field-location/location.js'
+import type { Side } from '../../shared/message/side.js'
+import type { CallConfig } from './schema.js'
+
+type SaveConfig = NonNullable<CallConfig['save']>[number]
+
+/** A value of an answer: text or bytes as they are, or JSON text. */
+interface Value {
+  readonly bytes: Uint8Array
+  /** Of a JSON path: what it is as JSON. */
+  readonly json: string | null
+}
+
+/** An answer while values are taken out of it; its body is parsed once. */
+export class ReadAnswer {
+  readonly answer: HttpAnswer
+  #json: JsonView | null | undefined
+
+  constructor(answer: HttpAnswer) {
+    this.answer = answer
+  }
+
+  /** Null: the body is no JSON. */
+  get json(): JsonView | null {
+    if (this.#json === undefined) this.#json = viewOf(this.answer.body)
+    return this.#json
+  }
+}
+
+function viewOf(body: Uint8Array): JsonView | null {
+  try {
+    return jsonOfBytes(body)
+  } catch (error) {
+    if (error instanceof UnreadableBody) return null
+    throw error
+  }
+}
+
+/** Takes one value out of an answer and puts it into the message. */
+export interface SavedValue {
+  readonly isInBody: boolean
+  /** Null: there is no answer. False: the answer lacks what it has to have. */
+  put(draft: Draft, read: ReadAnswer | null): boolean
+}
+
+/** @throws Error for a path or a location that is none. */
+export function compileSave(
+  { from, to, default: fallback, required = false }: SaveConfig,
+  side: Side,
+): SavedValue {
+  const read = compileSource(from)
+  const location = compileLocation(to, side)
+  const isJson = to.startsWith('json')
+  const other: Value | null =
+    fallback === undefined ? null : { bytes: Buffer.from(fallback), json: JSON.stringify(fallback) }
+  return {
+    isInBody: location.isInBody,
+    put(draft, answer) {
+      const value = answer === null ? null : read(answer)
+      const written = value ?? other
+      const isOwnJson = isJson && written !== null && written.json !== null
+      const bytes = isOwnJson ? Buffer.from(written.json!) : written?.bytes
+      const isWritten = bytes !== undefined && location.write(draft, bytes, isOwnJson)
+      // What the client has sent in this place is not what the server has said.
+      if (!isWritten && !location.isWholeBody) location.remove(draft)
+      return (value !== null && isWritten) || !required
+    },
+  }
+}
+
+function compileSource(from: string): (read: ReadAnswer) => Value | null {
+  if (from === 'status') return ({ answer }) => textValue(String(answer.status), true)
+  if (from === 'body') return bodyValue
+  if (from.startsWith('header.')) {
+    const name = from.slice('header.'.length).toLowerCase()
+    return ({ answer }) => {
+      const line = headerJoined(answer.headers, name) ?? ''
+      return line === '' ? null : textValue(line, false)
+    }
+  }
+  if (!from.startsWith('$'))
+    throw new Error(
+      `'${from}' is no part of an answer; write status, body, header.NAME or a JSON path ($.a.b)`,
+    )
+  const path = compileJsonPath(from)
+  return ({ json }) => {
+    const found = json === null ? undefined : path.first(json.value)
+    if (found === undefined || found === null) return null
+    const text = JSON.stringify(found)
+    return { bytes: Buffer.from(typeof found === 'string' ? found : text), json: text }
+  }
+}
+
+/** A body that is JSON stays JSON where it is put into JSON. */
+function bodyValue(read: ReadAnswer): Value | null {
+  const { body } = read.answer
+  if (body.length === 0) return null
+  const isJson = read.json !== null
+  return {
+    bytes: body,
+    json: isJson ? Buffer.from(body).toString() : JSON.stringify(Buffer.from(body).toString()),
+  }
+}
+
+function textValue(text: string, isNumber: boolean): Value {
+  return { bytes: Buffer.from(text), json: isNumber ? text : JSON.stringify(text) }
+}

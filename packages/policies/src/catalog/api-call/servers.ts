@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import {
+  type CompileEnv,
+  type HttpClient,
+  type HttpClientOptions,
+  isMetadataAddress,
+  parseDuration,
+  parseSize,
+} from '@sluice/core'
+import { type Address, originOf } from './address.js'
+import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
+
+const MAX_TIMEOUT_MS = 20_000
+
+/** The clients of a call, by the origins that it may go to. @throws Error for origins, times and addresses that are none. */
+export function openServers(
+  config: CallConfig,
+  address: Address,
+  env: CompileEnv,
+): ReadonlyMap<string, HttpClient> {
+  const { origins } = config
+  if (address.origin !== null) {
+    if (origins !== undefined)
+      throw new Error("'origins' is for a placeholder in the host of 'url'; remove it")
+    return new Map([[address.origin, open(address.origin, config, env)]])
+  }
+  if (origins === undefined)
+    throw new Error("a placeholder in the host of 'url' needs 'origins': where it may lead")
+  return new Map(origins.map((text) => [originOf(text), open(originOf(text), config, env)]))
+}
+
+function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
+  const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
+  const totalMs = parseDuration(timeout)
+  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
+  const options: HttpClientOptions = {
+    ...{ origin, connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    maxResponseBytes: parseSize(maxAnswerBytes),
+    addresses: allowedAddresses(origin, config),
+    ...(tls !== undefined && { tls }),
+  }
+  return env.httpClient(options)
+}
+
+/** Whoever writes an address means it; what hands out credentials has to be listed all the same. */
+function allowedAddresses(origin: string, { allowAddresses = [] }: CallConfig): readonly string[] {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) === 0 || isMetadataAddress(host) ? allowAddresses : [...allowAddresses, host]
+}
