@@ -10,10 +10,12 @@ const END = '<!-- end of commands -->'
 
 function rows(command: Command, path: string): string[] {
   const children = command.commands.filter((child) => !child.name().startsWith('__'))
-  if (children.length > 0) return children.flatMap((child) => rows(child, `${path} ${child.name()}`))
+  const below = children.flatMap((child) => rows(child, `${path} ${child.name()}`))
+  // What takes a document does something without them.
+  if (below.length > 0 && command.registeredArguments.length === 0) return below
   const operands = command.registeredArguments.map((argument) => ` ${argument.name().toUpperCase()}`)
   const options = command.options.filter((option) => !option.negate).map((option) => `\`${option.flags}\``)
-  return [`| \`${path}${operands.join('')}\` | ${command.description()} | ${options.join(' ')} |`]
+  return [`| \`${path}${operands.join('')}\` | ${command.description()} | ${options.join(' ')} |`, ...below]
 }
 
 function table(): string {

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { API, makeCredentials } from './credentials.mjs'
 import { apiServerArguments, CONTAINERD, cniConfig, containerdConfig, kubeletConfig } from './settings.mjs'
 
 const ETCD = 'http://127.0.0.1:2379'
 const READY_MS = 120_000
+const SMALL_NODE = fileURLToPath(new URL('small-node.yaml', import.meta.url))
 
 /**
  * A Kubernetes of one node, in the network, mount and process namespaces that this process is in; they are to be its own, and
@@ -44,6 +46,7 @@ export class Cluster {
     this.#begin('etcd', 'etcd', '--name=t', `--data-dir=${join(folder, 'etcd')}`, ...etcd)
     this.#beginOwn('kube-apiserver', ...apiServerArguments(folder, ETCD))
     await until('the API server', () => this.#ask('get', '--raw', '/readyz') === 'ok')
+    run('kubectl', '--kubeconfig', this.kubeconfig, 'apply', '-f', SMALL_NODE)
     this.#beginManagers()
     await until('containerd', () => this.#ctr('version').status === 0)
     for (const name of ['pause', 'metrics-server']) this.#importProgram(name)

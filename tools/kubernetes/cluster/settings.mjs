@@ -110,4 +110,7 @@ export const apiServerArguments = (folder, etcd) => [
   `--proxy-client-key-file=${folder}/proxy-client.key`,
   '--enable-aggregator-routing=true',
   '--allow-privileged=true',
+  // For small-node.yaml.
+  '--feature-gates=MutatingAdmissionPolicy=true',
+  '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
 ]

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
@@ -32,13 +33,23 @@ const TIMEOUT_MS = 5000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
+/** How a gateway is reached that has no address of its own. */
+export interface AdminRoute {
+  /** What it is called in messages. */
+  readonly name: string
+  /** Opens a connection to its admin API. */
+  readonly connect: () => Promise<Duplex>
+}
+
 /** Talks to the admin API of one gateway. */
 export class AdminClient {
   readonly #base: URL
   readonly #token: string | null
+  readonly #route: AdminRoute | null
 
   /** @throws Failure when the address or the token makes no sense. */
-  constructor(options: ServerOptions) {
+  constructor(options: ServerOptions, route: AdminRoute | null = null) {
+    this.#route = route
     this.#base = serverUrl(options.server ?? (process.env['GW_SERVER'] || DEFAULT_SERVER))
     this.#token = tokenOf(options.tokenFile)
     const isOpen = this.#base.protocol === 'http:' && !LOOPBACK.test(this.#base.hostname)
@@ -47,7 +58,7 @@ export class AdminClient {
 
   /** What the gateway is called in messages. */
   get origin(): string {
-    return this.#base.origin
+    return this.#route?.name ?? this.#base.origin
   }
 
   /** Gets a JSON object. @throws Failure for every other answer. */
@@ -103,15 +114,23 @@ export class AdminClient {
     return `it speaks TLS: write ${this.origin.replace('http:', 'https:')}, and trust its certificate with NODE_EXTRA_CA_CERTS`
   }
 
-  #exchange(request: AdminRequest): Promise<AdminAnswer> {
+  async #way(): Promise<http.RequestOptions> {
+    if (this.#route === null) return { agent: false }
+    const socket = await this.#route.connect()
+    const isSecure = this.#base.protocol === 'https:'
+    return { createConnection: () => (isSecure ? tls.connect({ socket, servername: 'localhost' }) : socket) }
+  }
+
+  async #exchange(request: AdminRequest): Promise<AdminAnswer> {
     const { method, path, body, timeoutMs = TIMEOUT_MS } = request
     const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
     if (this.#token !== null) headers['authorization'] = `Bearer ${this.#token}`
     if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
     const { request: open } = this.#base.protocol === 'https:' ? https : http
     const signal = AbortSignal.timeout(timeoutMs)
+    const way = await this.#way()
     return new Promise((resolve, reject) => {
-      const call = open(new URL(path, this.#base), { method, headers, signal, agent: false }, (res) => {
+      const call = open(new URL(path, this.#base), { method, headers, signal, ...way }, (res) => {
         const { statusCode: status = 0, headers: fields } = res
         collect(res).then((text) => resolve({ status, headers: fields, text }), reject)
       })

@@ -73,7 +73,8 @@ class Deploy {
   }
 }
 
-function planned(part: AnswerPart): string[] {
+/** What a document would change, a line each. */
+export function planned(part: AnswerPart): string[] {
   return formatDiff(part.parts('changes').map(changeOf)).map(visibleText)
 }
 
@@ -82,7 +83,8 @@ function changeOf(part: AnswerPart): PlanChange {
   return { kind, what, name: part.text('name'), details: part.texts('details') }
 }
 
-async function report(
+/** Says what came of a document, and with which exit code. */
+export async function report(
   { answer, part }: DeployAnswer,
   format: Format,
   client: AdminClient,

@@ -140,10 +140,6 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   const again = await run('deploy', '-c', next)
   assert.match(again.stdout, /^unchanged: [0-9a-f]{12} serves already\n$/)
   assert.equal(again.code, 0)
-  const { deploys } = (await (await fetch(`${gateway.admin}/v1/deploys`)).json()) as {
-    deploys: { note: string }[]
-  }
-  assert.equal(deploys[0]?.note, 'louder')
 
   // What a policy makes of its settings is only known where it is compiled: in the workers.
   const impossible = changed({ policy: '{ use: body-limit, with: { min: 2kb, max: 1kb } }' })
@@ -158,6 +154,25 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.equal(text.code, 6)
   assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])
   assert.equal(await hello(), 'changed')
+
+  const back = '~ route hello\n    action.body: changed -> hello\n'
+  const trial = await run('rollback', '--dry-run')
+  assert.deepEqual(trial, { code: 0, stdout: `${back}valid: 1 change, nothing was applied\n`, stderr: '' })
+  const rolled = await run('rollback', '--note', 'too loud')
+  assert.match(rolled.stdout, /action.body: changed -> hello\napplied: [0-9a-f]{12} serves on all workers\n$/)
+  assert.equal(await hello(), 'hello')
+  const history = (await run('history')).stdout.trim().split('\n')
+  assert.match(history[0]!, /^DEPLOY +AGE +CONFIG +FROM +BY +NOTE$/)
+  assert.match(history[1]!, /^ *3 +\d+s +[0-9a-f]{12} \* +api +\S+ +too loud$/)
+  assert.match(history[2]!, /^ *2 +\d+s +[0-9a-f]{12} +api +\S+ +louder$/)
+  const { deploys } = JSON.parse((await run('history', '-o', 'json')).stdout)
+  assert.deepEqual(
+    deploys.map(({ id }: { id: string }) => id),
+    ['3', '2', '1'],
+  )
+  const unknown = await run('rollback', '--to', '99')
+  assert.match(unknown.stderr, /answered 404: there is no deploy '99'/)
+  assert.equal(unknown.code, 1)
 })
 
 test('a deploy says which references have another value, and not which one', async (t) => {

@@ -31,12 +31,20 @@ const HEADINGS = [
 /** Prints the state of the gateway, with `--watch` again and again until a signal. */
 export async function status(options: StatusOptions): Promise<number> {
   const client = new AdminClient(options)
-  await printStatus(client, options.output)
-  if (options.watch !== true) return EXIT.ok
+  return repeated(options, () => printStatus(client, options.output))
+}
+
+/** Prints something, with `--watch` again and again until a signal. */
+export async function repeated(
+  { watch = false, output }: Pick<StatusOptions, 'watch' | 'output'>,
+  printOnce: () => Promise<void>,
+): Promise<number> {
+  await printOnce()
+  if (!watch) return EXIT.ok
   const { signal } = untilSignal()
   while (await pause(signal)) {
-    if (isTable(options.output)) turnPage()
-    await printStatus(client, options.output).catch(reportUnreachable)
+    if (isTable(output)) turnPage()
+    await printOnce().catch(reportUnreachable)
   }
   return EXIT.ok
 }

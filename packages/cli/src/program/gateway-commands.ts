@@ -1,5 +1,11 @@
 import type { Command } from 'commander'
 import { asDefault, runs, withDocument, withExample, withOutput } from './building.js'
+import {
+  addDeployKubernetes,
+  addDiffAction,
+  addHistoryCommands,
+  addStatusAction,
+} from './kubernetes-commands.js'
 
 /** Adds the commands that talk to a running gateway through its admin API. */
 export function addGatewayCommands(program: Command): void {
@@ -7,6 +13,7 @@ export function addGatewayCommands(program: Command): void {
   addDeploy(program)
   addDiff(program)
   addStatus(program)
+  addHistoryCommands(program)
   addHealth(program)
   addRoutes(program)
   addUpstream(program)
@@ -25,14 +32,13 @@ function addDeploy(program: Command): void {
     runs(async () => (await import('../commands/deploy.js')).deploy),
   )
   withExample(deploy, 'gw deploy gateway.yaml --note "raise the limits"')
+  addDeployKubernetes(deploy)
 }
 
 function addDiff(program: Command): void {
   const diff = program.command('diff').description('what differs between a document and what serves')
   withDocument(diff).option('--exit-code', 'exit with 2 when there are differences')
-  withOutput(diff, 'table', 'json', 'yaml').action(
-    runs(async () => (await import('../commands/diff.js')).diff),
-  )
+  addDiffAction(withOutput(diff, 'table', 'json', 'yaml'))
   withExample(diff, 'gw diff -c gateway.yaml --exit-code')
 }
 
@@ -41,9 +47,7 @@ function addStatus(program: Command): void {
     .command('status')
     .description('workers, listeners, and the configuration that serves')
     .option('-w, --watch', 'again every 2 s')
-  withOutput(status, 'table', 'wide', 'json', 'yaml', 'jsonl').action(
-    runs(async () => (await import('../commands/status.js')).status),
-  )
+  addStatusAction(withOutput(status, 'table', 'wide', 'json', 'yaml', 'jsonl'))
   withExample(status, 'gw status --watch')
 }
 

@@ -30,7 +30,7 @@ function comingSection(): string {
     '## Not available yet\n',
     ...unavailableTable(),
     `These policies are known by name and refused: ${policies}.\n`,
-    'So are the commands `gw history`, `gw rollback`, `gw top` and `gw deploy kubernetes`: this version has none of them.\n',
+    'There is no `gw top`.\n',
   ].join('\n')
 }
 

@@ -90,7 +90,8 @@ function metricsPortOf(metrics: RawPart): number | null {
   return isLoopback(host) ? null : port
 }
 
-function addressAt(part: RawPart, place: string, standard: string): Address {
+/** The address below a key of a part. @throws ObjectsError when its port is not known before the start. */
+export function addressAt(part: RawPart, place: string, standard: string): Address {
   const text = textAt(part, 'address') ?? standard
   const address = parseAddress(text)
   if (isFlaw(address) || address.port === 0)

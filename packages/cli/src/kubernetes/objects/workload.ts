@@ -176,3 +176,11 @@ function lowPorts({ listeners }: DocumentFacts): object[] {
   const lowest = Math.min(...listeners.map(({ port }) => port))
   return lowest < 1024 ? [{ name: 'net.ipv4.ip_unprivileged_port_start', value: String(lowest) }] : []
 }
+
+/** For which document the pods of a Deployment were replaced last; undefined: it does not say. */
+export function replacedForOf(live: KubernetesObject): string | undefined {
+  const { template } = (live['spec'] ?? {}) as {
+    readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } }
+  }
+  return template?.metadata?.annotations?.[REPLACED_FOR]
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { clusterImage, kubectl, noCluster } from '../testing/cluster.js'
+import { fileWith, gw, type Outcome, until } from '../testing.js'
+
+const NAMESPACE = 'edge'
+const IN_PLACE = ['--namespace', NAMESPACE]
+const METRICS = 'metrics: { address: ":9902" }'
+const MODEL = { body: 'one', port: 8080, rest: METRICS }
+/** What the pods that took METRICS cannot take while they run. */
+const WORD = { body: '${env:WORD}', port: 8081, rest: '' }
+const SECRET = 'nobody-may-read-this'
+const said: string[] = []
+
+function document(changes: Partial<typeof MODEL> = {}): string {
+  const { body, port, rest } = { ...MODEL, ...changes }
+  return `version: 1
+listeners: [{ address: ":${port}", health: true }]
+drain: { delay: 0s, timeout: 20s }
+log: { sink: file }
+routes: [{ id: all, match: { path: /* }, respond: { body: "${body}" } }]
+${rest}`
+}
+
+async function run(...args: readonly string[]): Promise<Outcome> {
+  const outcome = await gw(args, { timeout: 180_000 })
+  said.push(outcome.stdout, outcome.stderr)
+  return outcome
+}
+
+async function deploy(t: TestContext, text: string, ...more: readonly string[]): Promise<Outcome> {
+  return run('deploy', 'kubernetes', '-c', fileWith(t, text), ...IN_PLACE, '--timeout', '2m', ...more)
+}
+
+function expectExit({ code, stdout, stderr }: Outcome, wanted: number): void {
+  assert.equal(code, wanted, stdout + stderr)
+}
+
+const inNamespace = (...args: readonly string[]): string => kubectl(['-n', NAMESPACE, ...args])
+
+/** Names of the pods that do not end, by age. */
+function pods(): string[] {
+  const { items } = JSON.parse(
+    inNamespace('get', 'pods', '-l', 'app.kubernetes.io/instance=sluice', '-o', 'json'),
+  )
+  const lasting = items.filter((pod: { metadata: object }) => !('deletionTimestamp' in pod.metadata))
+  return lasting.map((pod: { metadata: { name: string } }) => pod.metadata.name).sort()
+}
+
+/** What every pod answers. */
+async function answers(): Promise<string[]> {
+  const { items } = JSON.parse(
+    inNamespace('get', 'endpointslices', '-l', 'kubernetes.io/service-name=sluice', '-o', 'json'),
+  )
+  const places = items.flatMap(
+    ({
+      endpoints,
+      ports,
+    }: {
+      endpoints: { addresses: string[]; conditions: { ready: boolean } }[]
+      ports: { port: number }[]
+    }) =>
+      (endpoints ?? [])
+        .filter(({ conditions }) => conditions.ready)
+        .map(({ addresses }) => `${addresses[0]}:${ports[0]!.port}`),
+  )
+  return Promise.all(places.map(async (place: string) => (await fetch(`http://${place}/`)).text()))
+}
+
+/** Changes with every change of any object of the gateway. */
+function versions(): string {
+  const kinds = 'deployment,configmap,service,networkpolicy,serviceaccount,pdb,hpa,replicaset'
+  return inNamespace(
+    'get',
+    kinds,
+    '-o',
+    'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation} {.data} {.spec}{"\\n"}{end}',
+  )
+}
+
+test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
+  kubectl(['create', 'namespace', NAMESPACE])
+  kubectl(['create', 'secret', 'generic', 'words', '-n', NAMESPACE, `--from-literal=WORD=${SECRET}`])
+  t.after(() => kubectl(['delete', 'namespace', NAMESPACE, '--wait=false']))
+
+  await t.test('makes the gateway, and waits until every pod serves the document', async (t) => {
+    const first = await deploy(t, document(), '--tier', 'W1', '--replicas', '2', '--image', clusterImage)
+    expectExit(first, 0)
+    assert.match(first.stdout, /^\+ Deployment\/sluice in edge$/m)
+    assert.match(first.stdout, /^2 pods start$/m)
+    assert.match(first.stdout, /^applied: [0-9a-f]{12} serves in 2 pods$/m)
+    assert.deepEqual(await answers(), ['one', 'one'])
+  })
+
+  await t.test('the same document again changes nothing', async (t) => {
+    const before = versions()
+    const again = await deploy(t, document())
+    expectExit(again, 0)
+    assert.match(again.stdout, /^no differences\nunchanged: /)
+    assert.equal(versions(), before)
+  })
+
+  await t.test('another configuration is reloaded by all pods, without a restart', async (t) => {
+    const before = pods()
+    const reload = await deploy(t, document({ body: 'two' }), '--note', 'say two')
+    expectExit(reload, 0)
+    assert.match(reload.stdout, /^2 pods reload, without a restart: /m)
+    assert.deepEqual(await answers(), ['two', 'two'])
+    assert.deepEqual(pods(), before)
+    assert.equal(
+      inNamespace('get', 'pods', '-o', 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'),
+      '0 0',
+    )
+  })
+
+  await t.test('a plan changes nothing, and says which pods are replaced', async (t) => {
+    const before = versions()
+    const file = fileWith(t, document({ port: 8081 }))
+    const plan = await deploy(t, document({ port: 8081 }), '--dry-run')
+    expectExit(plan, 0)
+    assert.match(plan.stdout, /^~ Deployment\/sluice in edge {2}.*spec\.template/m)
+    assert.match(
+      plan.stdout,
+      new RegExp(`^2 pods are replaced, one after the other: ${pods().join(', ')}$`, 'm'),
+    )
+    const diff = await run('diff', '-c', file, '--kubernetes', ...IN_PLACE, '--exit-code', '-o', 'json')
+    expectExit(diff, 2)
+    assert.equal(JSON.parse(diff.stdout).way, 'rolling')
+    assert.equal(versions(), before)
+  })
+
+  await t.test('a broken document is refused, here or by the pods, with the cluster unchanged', async (t) => {
+    const before = versions()
+    expectExit(await deploy(t, document({ rest: 'routs: []' })), 3)
+    // The file is looked for where the gateway runs.
+    const rest = `${METRICS}\nupstreams: { u: { targets: [ "https://a" ], tls: { caFile: /nowhere.pem } } }`
+    const refused = await deploy(t, document({ body: 'three', rest }))
+    expectExit(refused, 6)
+    assert.match(refused.stderr, new RegExp(`^${pods()[0]}: caFile '/nowhere.pem' cannot be read`, 'm'))
+    assert.equal(versions(), before)
+    assert.deepEqual(await answers(), ['two', 'two'])
+  })
+
+  await t.test('what one pod cannot prepare no pod serves', async (t) => {
+    const [pod, other] = pods()
+    const authority = inNamespace('get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
+    kubectl(['-n', NAMESPACE, 'exec', '-i', pod!, '--', 'sh', '-c', 'cat > /tmp/ca.pem'], authority)
+    const rest = `${METRICS}\nupstreams: { u: { targets: [ "https://a" ], tls: { caFile: /tmp/ca.pem } } }`
+    const refused = await deploy(t, document({ body: 'three', rest }))
+    expectExit(refused, 6)
+    assert.match(refused.stderr, new RegExp(`^${other}: caFile '/tmp/ca.pem' cannot be read`, 'm'))
+    assert.doesNotMatch(refused.stderr, new RegExp(`^${pod}: `, 'm'))
+    assert.deepEqual(await answers(), ['two', 'two'])
+  })
+
+  await t.test('what needs new pods replaces them, one after the other', async (t) => {
+    const before = pods()
+    const rolled = await deploy(t, document(WORD), '--secret', 'words')
+    expectExit(rolled, 0)
+    assert.match(rolled.stderr, /^Service\/sluice-metrics is not needed any more; --prune deletes it$/m)
+    assert.deepEqual(await answers(), [SECRET, SECRET])
+    assert.deepEqual(
+      pods().filter((name) => before.includes(name)),
+      [],
+    )
+  })
+
+  await t.test('pods that cannot start are taken back, and those before go on serving', async (t) => {
+    const before = pods()
+    for (const [more, problem] of [
+      [['--image', 'localhost/nowhere:1'], /ErrImage/],
+      [
+        ['--secret', 'absent'],
+        /CrashLoopBackOff, exit 3; see kubectl logs --namespace edge --previous sluice-/,
+      ],
+    ] as const) {
+      const failed = await deploy(t, document({ ...WORD, port: 8082 }), ...more)
+      expectExit(failed, 6)
+      assert.match(failed.stderr, problem)
+      assert.deepEqual(pods(), before)
+      assert.deepEqual(await answers(), [SECRET, SECRET])
+    }
+  })
+
+  await t.test('a pod that was given another document stands out, and a deploy mends it', async (t) => {
+    const [pod] = pods()
+    kubectl(
+      ['-n', NAMESPACE, 'exec', '-i', pod!, '--', 'gw', 'deploy', '-'],
+      document({ ...WORD, body: 'stray' }),
+    )
+    const status = await run('status', '--kubernetes', ...IN_PLACE)
+    expectExit(status, 0)
+    assert.match(status.stdout, /^the pods do not serve the same document$/m)
+    expectExit(await deploy(t, document(WORD)), 0)
+    assert.deepEqual(await answers(), [SECRET, SECRET])
+    const { alike, pods: shown } = JSON.parse(
+      (await run('status', '--kubernetes', ...IN_PLACE, '-o', 'json')).stdout,
+    )
+    assert.deepEqual([alike, shown.length], [true, 2])
+  })
+
+  await t.test('what an earlier deploy made and this one does not need goes with --prune', async (t) => {
+    const before = pods()
+    const pruned = await deploy(t, document(WORD), '--prune')
+    expectExit(pruned, 0)
+    assert.match(pruned.stdout, /^- Service\/sluice-metrics in edge$/m)
+    assert.equal(inNamespace('get', 'service', '-o', 'name'), 'service/sluice')
+    assert.deepEqual(pods(), before)
+  })
+
+  await t.test('an earlier revision is brought back, in the way that it needs', async () => {
+    const { revisions } = JSON.parse((await run('history', '--kubernetes', ...IN_PLACE, '-o', 'json')).stdout)
+    const [second, first] = revisions.slice(-2)
+    assert.deepEqual([first.number, first.way, second.way, second.note], [1, 'rolling', 'reload', 'say two'])
+    expectExit(await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '2'), 0)
+    assert.deepEqual(await answers(), ['two', 'two'])
+    const before = pods()
+    expectExit(await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '1'), 0)
+    assert.deepEqual(await answers(), ['one', 'one'])
+    assert.deepEqual(pods(), before)
+    const unknown = await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '99')
+    expectExit(unknown, 1)
+    assert.match(unknown.stderr, /^there is no revision '99'; gw history --kubernetes lists them$/m)
+  })
+
+  await t.test('an autoscaler begins with the pods that are there', async (t) => {
+    expectExit(await deploy(t, document(), '--max-replicas', '3'), 0)
+    assert.equal(inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}'), '2')
+    assert.equal(inNamespace('get', 'hpa', 'sluice', '-o', 'jsonpath={.spec.maxReplicas}'), '3')
+    expectExit(await deploy(t, document({ body: 'six' })), 0)
+    assert.equal(inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}'), '2')
+  })
+
+  await t.test('what somebody else made is left alone', async (t) => {
+    inNamespace('create', 'configmap', 'other', '--from-literal=a=b')
+    const refused = await deploy(t, document(), '--name', 'other', '--image', clusterImage)
+    expectExit(refused, 1)
+    assert.match(refused.stderr, /^ConfigMap\/other in edge was not made by gw; choose another --name/m)
+    assert.equal(inNamespace('get', 'configmap', 'other', '-o', 'jsonpath={.data}'), '{"a":"b"}')
+  })
+
+  await t.test('within the cluster the account of the pod is used', async () => {
+    inNamespace('create', 'role', 'reader', '--verb=get,list', '--resource=pods,configmaps,pods/portforward')
+    inNamespace('create', 'rolebinding', 'reader', '--role=reader', `--serviceaccount=${NAMESPACE}:default`)
+    const command = ['--', '/opt/sluice/bin/gw', 'status', '--kubernetes']
+    inNamespace('run', 'asker', `--image=${clusterImage}`, '--restart=Never', '--command', ...command)
+    await until(() => inNamespace('get', 'pod', 'asker', '-o', 'jsonpath={.status.phase}') !== 'Pending')
+    await until(() => inNamespace('get', 'pod', 'asker', '-o', 'jsonpath={.status.phase}') !== 'Running')
+    assert.match(inNamespace('logs', 'asker'), /^gateway sluice in edge: 2 of 2 pods ready, revision \d+$/m)
+  })
+
+  assert.equal(said.join('').includes(SECRET), false)
+})

@@ -1,0 +1,56 @@
+import { AdminClient } from '../admin/admin-client.js'
+import { EXIT } from '../failure.js'
+import { isTable, print, printTable, printValue } from '../output/output.js'
+import { ageText, shortDigest, visibleText } from '../output/text.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+import { planned, report } from './deploy.js'
+
+const HEADINGS = ['DEPLOY', 'AGE', 'CONFIG', 'FROM', 'BY', 'NOTE']
+/** Longer than a rollout may take on the slowest worker. */
+const TIMEOUT_MS = 120_000
+
+/** Prints the documents that went into service. */
+export async function history(options: OutputOptions & ServerOptions): Promise<number> {
+  const { part } = await new AdminClient(options).get('/v1/deploys')
+  if (!isTable(options.output)) {
+    await printValue(part.value, options.output)
+    return EXIT.ok
+  }
+  const serving = part.textOrNull('digest')
+  const rows = part.parts('deploys').map((deploy) => {
+    const digest = deploy.text('digest')
+    const age = ageText(Date.now() - Date.parse(deploy.text('at')))
+    const mark = digest === serving ? `${shortDigest(digest)} *` : shortDigest(digest)
+    const texts = [deploy.text('origin'), deploy.text('actor'), deploy.text('note')]
+    return [deploy.text('id'), age, mark, ...texts.map(visibleText)]
+  })
+  printTable(HEADINGS, rows, options.output)
+  return EXIT.ok
+}
+
+interface RollbackOptions extends OutputOptions, ServerOptions {
+  readonly to?: string
+  readonly dryRun?: boolean
+  readonly note?: string
+}
+
+/** Has a gateway serve an earlier document; what would change is printed before it happens. */
+export async function rollback(options: RollbackOptions): Promise<number> {
+  const client = new AdminClient(options)
+  const trial = await sendRollback(client, options, true)
+  const isAccepted = trial.part.textOrNull('result') === 'valid'
+  if (isAccepted && options.output === 'table') print(...planned(trial.part))
+  if (!isAccepted || options.dryRun === true) return report(trial, options.output, client)
+  return report(await sendRollback(client, options, false), options.output, client)
+}
+
+async function sendRollback(client: AdminClient, { to, note = '' }: RollbackOptions, isTrial: boolean) {
+  const answer = await client.send({
+    method: 'POST',
+    path: `/v1/rollback${isTrial ? '?dryRun=1' : ''}`,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ to: to ?? null, note }),
+    timeoutMs: TIMEOUT_MS,
+  })
+  return { answer, part: client.parsed(answer) }
+}

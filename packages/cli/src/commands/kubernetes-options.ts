@@ -1,0 +1,37 @@
+import { type Cluster, type ClusterOptions, openCluster } from '../kubernetes/cluster/cluster.js'
+import type { Revision } from '../kubernetes/deploy/revisions.js'
+import type { ObjectIdentity } from '../kubernetes/objects/object.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+
+/** Options of every command on a gateway in a cluster. */
+export interface KubernetesOptions extends ClusterOptions, OutputOptions, ServerOptions {
+  readonly namespace?: string
+  readonly name?: string
+  /** How long pods may take, ms. */
+  readonly timeout?: number
+}
+
+/** Who writes the objects. */
+const MANAGED_BY = 'gw'
+const NAME = 'sluice'
+export const TIMEOUT_MS = 300_000
+
+/** Runs something on the cluster that is meant. */
+export async function withCluster<T>(
+  options: KubernetesOptions,
+  run: (cluster: Cluster, identity: ObjectIdentity) => Promise<T>,
+): Promise<T> {
+  const cluster = await openCluster(options)
+  const { name = NAME, namespace = cluster.namespace } = options
+  try {
+    return await run(cluster, { name, namespace, managedBy: MANAGED_BY })
+  } finally {
+    cluster.close()
+  }
+}
+
+/** The settings of the last deploy, without what belongs to its document. */
+export function lastSettings(revisions: readonly Revision[]): Partial<Revision['settings']> {
+  const { replacedFor: _, ...settings } = revisions[0]?.settings ?? {}
+  return settings
+}

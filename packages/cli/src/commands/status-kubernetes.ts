@@ -1,0 +1,108 @@
+import { EXIT, Failure, messageOf } from '../failure.js'
+import type { Cluster } from '../kubernetes/cluster/cluster.js'
+import { adminPlace, type GatewayPod, gatewayPods, memberOf } from '../kubernetes/cluster/pods.js'
+import { readRevisions } from '../kubernetes/deploy/revisions.js'
+import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
+import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
+import { isTable, print, printTable, printValue } from '../output/output.js'
+import { ageText, countText, shortDigest, visibleText } from '../output/text.js'
+import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
+import { repeated } from './status.js'
+
+const POD_HEADINGS = ['POD', 'STATE', 'CONFIG', 'FROM', 'IN FLIGHT', 'RESTARTS', 'NODE', 'PROBLEM']
+const REVISION_HEADINGS = ['REVISION', 'AGE', 'CONFIG', 'WAY', 'IMAGE', 'PODS', 'NOTE']
+
+/** What a pod says of itself. */
+interface PodFacts {
+  readonly pod: GatewayPod
+  readonly digest: string | null
+  readonly origin: string | null
+  readonly inFlight: number | null
+  readonly problem: string | null
+}
+
+/** Prints the pods of a gateway, and what each of them serves. */
+export async function statusKubernetes(
+  options: KubernetesOptions & { readonly watch?: boolean },
+): Promise<number> {
+  return withCluster(options, (cluster, identity) =>
+    repeated(options, () => printPods(cluster, identity, options)),
+  )
+}
+
+async function printPods(
+  cluster: Cluster,
+  identity: ObjectIdentity,
+  options: KubernetesOptions,
+): Promise<void> {
+  const facts = await podFacts(cluster, identity, options)
+  const [last] = await readRevisions(cluster, identity)
+  const isAlike = new Set(facts.flatMap(({ digest }) => digest ?? [])).size <= 1
+  if (!isTable(options.output)) {
+    const pods = facts.map(({ pod, ...rest }) => ({ ...pod, ...rest }))
+    return printValue({ alike: isAlike, revision: last?.number ?? null, pods }, options.output)
+  }
+  const where = `gateway ${identity.name} in ${identity.namespace}`
+  const ready = facts.filter(({ pod }) => pod.isReady).length
+  print(`${where}: ${ready} of ${countText(facts.length, 'pod')} ready, revision ${last?.number ?? '-'}`)
+  if (!isAlike) print('the pods do not serve the same document')
+  print('')
+  printTable(POD_HEADINGS, facts.map(rowOf), options.output)
+}
+
+async function podFacts(
+  cluster: Cluster,
+  identity: ObjectIdentity,
+  options: KubernetesOptions,
+): Promise<PodFacts[]> {
+  const live = await cluster.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(identity) })
+  const { name, namespace } = identity
+  if (live === null) throw new Failure(EXIT.failed, `there is no gateway '${name}' in namespace ${namespace}`)
+  const place = adminPlace(live)
+  const pods = await gatewayPods(cluster, identity)
+  return Promise.all(pods.map((pod) => factsOf(pod, memberOf(cluster, pod, place, options))))
+}
+
+async function factsOf(pod: GatewayPod, { client }: FleetMember): Promise<PodFacts> {
+  const nothing = { pod, digest: null, origin: null, inFlight: null }
+  if (!pod.isRunning) return { ...nothing, problem: pod.problem }
+  try {
+    const { part } = await client.get('/v1/status')
+    return {
+      pod,
+      digest: part.textOrNull('digest'),
+      origin: part.textOrNull('origin'),
+      inFlight: part.parts('workers').reduce((sum, worker) => sum + worker.number('inFlight'), 0),
+      problem: pod.problem ?? part.textOrNull('reason'),
+    }
+  } catch (error) {
+    return { ...nothing, problem: pod.problem ?? messageOf(error) }
+  }
+}
+
+function rowOf({ pod, digest, origin, inFlight, problem }: PodFacts): (string | number)[] {
+  const state = pod.isEnding ? 'ending' : pod.isReady ? 'ready' : 'not ready'
+  const text = visibleText(problem ?? '')
+  return [pod.name, state, shortDigest(digest), origin ?? '-', inFlight ?? '-', pod.restarts, pod.node, text]
+}
+
+/** Prints the revisions that the cluster remembers. */
+export async function historyKubernetes(options: KubernetesOptions): Promise<number> {
+  return withCluster(options, async (cluster, identity) => {
+    const revisions = await readRevisions(cluster, identity)
+    if (!isTable(options.output)) {
+      const shown = revisions.map(({ objects: _, settings: { image, tier, replicas }, ...rest }) => {
+        return { ...rest, image, tier, replicas }
+      })
+      await printValue({ revisions: shown }, options.output)
+      return EXIT.ok
+    }
+    const rows = revisions.map(({ number, at, note, digest, way, settings }) => {
+      const age = ageText(Date.now() - Date.parse(at))
+      const pods = `${settings.replicas} ${settings.tier}`
+      return [number, age, shortDigest(digest), way, settings.image, pods, visibleText(note)]
+    })
+    printTable(REVISION_HEADINGS, rows, options.output)
+    return EXIT.ok
+  })
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { closedPort, fileWith, gw } from '../../testing.js'
+import { execCredentials } from './exec-credentials.js'
+
+// What happens before an API server has answered; the rest is tested with a real cluster (npm run test:kubernetes).
+
+const DOCUMENT = `version: 1
+listeners: [{ address: ":8080", health: true }]
+routes: [{ id: all, match: { path: /* }, respond: { body: hello } }]
+`
+const API_VERSION = 'client.authentication.k8s.io/v1'
+
+function kubeconfig(server: string, user: object): string {
+  return JSON.stringify({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u', namespace: 'edge' } }],
+    clusters: [{ name: 'c', cluster: { server } }],
+    users: [{ name: 'u', user }],
+  })
+}
+
+function program(script: string, env: Readonly<Record<string, string>> = {}) {
+  return { apiVersion: API_VERSION, command: 'sh', args: ['-c', script], env }
+}
+
+test('a cluster that is not there, or that nothing names, is reported with what was looked for', async (t) => {
+  const document = fileWith(t, DOCUMENT)
+  const server = `https://127.0.0.1:${await closedPort()}`
+  const file = fileWith(t, kubeconfig(server, { token: 'secret-token' }), 'kubeconfig')
+  const env = { HOME: '/nowhere', KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
+  const run = (...more: readonly string[]) => gw(['deploy', 'kubernetes', '-c', document, ...more], { env })
+  const [away, absent, unknown, none] = await Promise.all([
+    run('--kubeconfig', file),
+    run('--kubeconfig', '/nowhere/config'),
+    run('--kubeconfig', file, '--context', 'other'),
+    run(),
+  ])
+  assert.deepEqual([away.code, absent.code, unknown.code, none.code], [5, 1, 1, 1])
+  assert.equal(away.stderr, `cannot reach the API server at ${server} (ECONNREFUSED)\n`)
+  assert.match(absent.stderr, /^the kubeconfig \/nowhere\/config cannot be read \(ENOENT\)$/m)
+  assert.match(unknown.stderr, /has no 'other' among its contexts/)
+  assert.match(none.stderr, /^there is no cluster to speak to; name its kubeconfig with --kubeconfig$/m)
+})
+
+test('a program of the kubeconfig makes credentials, and makes them again when they are about to end', async () => {
+  const credentials = execCredentials()
+  const made = (status: string) => program(`printf '{"status":%s}' "$STATUS"`, { STATUS: status })
+  const soon = new Date(Date.now() + 30_000).toISOString()
+  const first = made(`{"token":"one","expirationTimestamp":"${soon}"}`)
+  assert.deepEqual(await credentials(first), { token: 'one' })
+  const second = made('{"clientCertificateData":"C","clientKeyData":"K"}')
+  assert.deepEqual(await credentials(second), { cert: 'C', key: 'K' })
+  // Without an end they last.
+  assert.deepEqual(await credentials(first), { cert: 'C', key: 'K' })
+})
+
+test('what such a program prints is in no message', async () => {
+  for (const script of [
+    'echo secret-token; echo secret-token >&2; exit 3',
+    'echo secret-token',
+    `echo '{"status":{"token":7}}'`,
+  ]) {
+    await assert.rejects(execCredentials()(program(script)), ({ message }: Error) => {
+      assert.doesNotMatch(message, /secret-token/)
+      return /^sh, which the kubeconfig names, (failed \(exit 3\)|printed no ExecCredential)$/.test(message)
+    })
+  }
+  const absent = { apiVersion: API_VERSION, command: 'gw-no-such-program', args: [], env: {} }
+  await assert.rejects(execCredentials()(absent), /failed \(ENOENT\)$/)
+})

@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import {
+  AccessError,
+  type ApiAnswer,
+  ApiClient,
+  ApiUnreachable,
+  type ClusterAccess,
+  inClusterAccess,
+  kubeconfigAccess,
+  statusMessage,
+} from '@sluice/gateway/kubernetes'
+import { EXIT, Failure } from '../../failure.js'
+import { visibleText } from '../../output/text.js'
+import type { KubernetesObject } from '../objects/object.js'
+import { execCredentials } from './exec-credentials.js'
+
+/** Which cluster is meant; absent members as kubectl has them. */
+export interface ClusterOptions {
+  readonly kubeconfig?: string
+  readonly context?: string
+}
+
+/** A live object, with what the API server adds. */
+export interface LiveObject extends KubernetesObject {
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+/** How an object is applied. */
+export interface ApplyOptions {
+  readonly isTrial: boolean
+  /** Takes over fields that others have set. */
+  readonly isForced: boolean
+  /** Who owns the fields; default: gw. */
+  readonly manager?: string
+}
+
+/** The names of lists, by kind; all of these objects have a namespace. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  ConfigMap: 'configmaps',
+  Deployment: 'deployments',
+  HorizontalPodAutoscaler: 'horizontalpodautoscalers',
+  NetworkPolicy: 'networkpolicies',
+  Pod: 'pods',
+  PodDisruptionBudget: 'poddisruptionbudgets',
+  PrometheusRule: 'prometheusrules',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+  Service: 'services',
+  ServiceAccount: 'serviceaccounts',
+  ServiceMonitor: 'servicemonitors',
+}
+
+const TIMEOUT_MS = 30_000
+/** Who owns the fields that gw sets. */
+const FIELD_MANAGER = 'sluice'
+
+/** One cluster, through its API server. Every failure is one of the command. */
+export class Cluster {
+  readonly client: ApiClient
+
+  constructor(access: ClusterAccess) {
+    this.client = new ApiClient(access)
+  }
+
+  /** The namespace for what names none. */
+  get namespace(): string {
+    return this.client.access.namespace
+  }
+
+  /** Null: there is no such object. */
+  async read(object: KubernetesObject): Promise<LiveObject | null> {
+    const answer = await this.#send('GET', pathOf(object))
+    if (answer.status === 404) return null
+    return checked(answer, `read ${nameOf(object)}`) as LiveObject
+  }
+
+  /** Server-side apply; answers with the object as it is then, or would be. */
+  async apply(
+    object: KubernetesObject,
+    { isTrial, isForced, manager = FIELD_MANAGER }: ApplyOptions,
+  ): Promise<LiveObject> {
+    const query = new URLSearchParams({ fieldManager: manager, fieldValidation: 'Strict' })
+    if (isTrial) query.set('dryRun', 'All')
+    if (isForced) query.set('force', 'true')
+    const answer = await this.#send('PATCH', `${pathOf(object)}?${query}`, JSON.stringify(object))
+    return checked(answer, `apply ${nameOf(object)}`) as LiveObject
+  }
+
+  /** One that is gone already is no failure. */
+  async remove(object: KubernetesObject): Promise<void> {
+    const answer = await this.#send('DELETE', `${pathOf(object)}?propagationPolicy=Background`)
+    if (answer.status !== 404) checked(answer, `delete ${nameOf(object)}`)
+  }
+
+  /** The objects of a kind that have these labels. */
+  async list(
+    kind: string,
+    namespace: string,
+    labels: Readonly<Record<string, string>>,
+  ): Promise<LiveObject[]> {
+    const selector = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+    const path = listPath({ apiVersion: 'v1', kind }, namespace)
+    const answer = await this.#send('GET', `${path}?labelSelector=${encodeURIComponent(selector.join())}`)
+    const { items } = checked(answer, `list the ${RESOURCES[kind]} of ${namespace}`) as {
+      items?: LiveObject[]
+    }
+    return items ?? []
+  }
+
+  close(): void {
+    this.client.close()
+  }
+
+  #send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: string): Promise<ApiAnswer> {
+    const contentType = 'application/apply-patch+yaml'
+    const request = {
+      method,
+      path,
+      timeoutMs: TIMEOUT_MS,
+      contentType,
+      ...(body === undefined ? {} : { body }),
+    }
+    return this.client.send(request).catch((error: unknown) => {
+      throw clusterFailure(error, this.client.access.server)
+    })
+  }
+}
+
+/** The cluster that is meant: `--kubeconfig`, else KUBECONFIG, else ~/.kube/config, else the one of this pod. */
+export async function openCluster({ kubeconfig, context }: ClusterOptions): Promise<Cluster> {
+  const file = kubeconfig ?? standardKubeconfig()
+  if (file === null && !process.env['KUBERNETES_SERVICE_HOST'])
+    throw new Failure(EXIT.failed, 'there is no cluster to speak to; name its kubeconfig with --kubeconfig')
+  try {
+    const options = { context: context ?? null, runExec: execCredentials() }
+    return new Cluster(file === null ? await inClusterAccess() : await kubeconfigAccess(file, options))
+  } catch (error) {
+    if (error instanceof AccessError) throw new Failure(EXIT.failed, error.message)
+    throw error
+  }
+}
+
+function standardKubeconfig(): string | null {
+  const named = process.env['KUBECONFIG'] ?? ''
+  const files = named.split(delimiter).filter((file) => file !== '')
+  if (files.length > 1)
+    throw new Failure(EXIT.usage, 'KUBECONFIG names several files; name one with --kubeconfig')
+  const standard = join(homedir(), '.kube', 'config')
+  return files[0] ?? (existsSync(standard) ? standard : null)
+}
+
+/** `Deployment/sluice`, `Role/gateways.sluice in shop`. */
+export function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind}/${metadata.name}`
+}
+
+/** Why the API server gave no answer, as the failure of a command. */
+export function clusterFailure(error: unknown, server: URL): unknown {
+  if (error instanceof AccessError) return new Failure(EXIT.unauthorised, error.message)
+  if (!(error instanceof ApiUnreachable)) return error
+  return new Failure(EXIT.unreachable, `cannot reach the API server at ${server.origin} (${error.message})`)
+}
+
+function checked(answer: ApiAnswer, what: string): object {
+  const { status, body } = answer
+  if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body
+  const reason = visibleText(statusMessage(answer))
+  if (status === 401 || status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
+  if (status === 409)
+    throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; --force takes these fields over`)
+  if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
+  throw new Failure(EXIT.failed, `cannot ${what}: ${reason}`)
+}
+
+/** The path of a list. */
+export function listPath(
+  { apiVersion, kind }: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
+  namespace: string,
+): string {
+  const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${RESOURCES[kind]}`
+}
+
+function pathOf(object: KubernetesObject): string {
+  return `${listPath(object, object.metadata.namespace)}/${encodeURIComponent(object.metadata.name)}`
+}

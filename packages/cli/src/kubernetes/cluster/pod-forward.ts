@@ -1,0 +1,93 @@
+import { Duplex } from 'node:stream'
+import WebSocket from 'ws'
+import type { Cluster } from './cluster.js'
+import { listPath } from './cluster.js'
+
+/** One forwarded port has the channels 0 for its bytes and 1 for what went wrong; each begins with the number of the port. */
+const PROTOCOL = 'v4.channel.k8s.io'
+const DATA = 0
+const ERROR = 1
+const PORT_BYTES = 2
+const CONNECT_MS = 15_000
+/** Bytes that wait for a slow API server. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024
+
+/** The pod that is meant. */
+export interface PodName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * A connection to a port of a pod through the API server, as `kubectl port-forward` makes it: it reaches loopback within the
+ * pod, and the API server sees bytes only (the proxy of pods reads requests, and keeps their Authorization to itself).
+ */
+export async function forwardTo(cluster: Cluster, pod: PodName, port: number): Promise<Duplex> {
+  const { access } = cluster.client
+  const { token, cert, key } = await access.credentials()
+  const path = `${listPath({ apiVersion: 'v1', kind: 'Pod' }, pod.namespace)}/${encodeURIComponent(pod.name)}/portforward?ports=${port}`
+  const base = access.server
+  const url = `wss://${base.host}${base.pathname.replace(/\/$/, '')}${path}`
+  const socket = new WebSocket(url, [PROTOCOL], {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    rejectUnauthorized: !access.isInsecure,
+    handshakeTimeout: CONNECT_MS,
+    perMessageDeflate: false,
+    ...(access.ca === undefined ? {} : { ca: access.ca }),
+    ...(access.servername === undefined ? {} : { servername: access.servername }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  })
+  return await new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(new PodConnection(socket)))
+    socket.once('error', reject)
+    socket.once('unexpected-response', (_, response) => {
+      reject(new Error(`the API server answered ${response.statusCode} to a port-forward to pod ${pod.name}`))
+      socket.terminate()
+    })
+  })
+}
+
+/** The bytes of channel 0 as a stream. */
+class PodConnection extends Duplex {
+  readonly #socket: WebSocket
+  /** Bytes of each channel that belong to the number of the port. */
+  readonly #heads = [PORT_BYTES, PORT_BYTES]
+
+  constructor(socket: WebSocket) {
+    super()
+    this.#socket = socket
+    socket.on('message', (data: Buffer) => this.#take(data))
+    socket.on('close', () => this.push(null))
+    socket.on('error', (error) => this.destroy(error))
+  }
+
+  override _read(): void {
+    if (this.#socket.isPaused) this.#socket.resume()
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) done(new Error('the API server does not read'))
+    else this.#socket.send(Buffer.concat([Buffer.from([DATA]), chunk]), done)
+  }
+
+  /** There is no half-closed connection; the other side has what it needs to answer. */
+  override _final(done: () => void): void {
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.terminate()
+    done(error)
+  }
+
+  #take(data: Buffer): void {
+    const channel = data[0]
+    if (channel !== DATA && channel !== ERROR) return
+    const head = this.#heads[channel]!
+    const payload = data.subarray(1 + head)
+    this.#heads[channel] = Math.max(0, head - (data.length - 1))
+    if (payload.length === 0) return
+    if (channel === ERROR) this.destroy(new Error(payload.toString().trim()))
+    else if (!this.push(payload)) this.#socket.pause()
+  }
+}

@@ -1,0 +1,98 @@
+import { AdminClient } from '../../admin/admin-client.js'
+import type { ServerOptions } from '../../program/building.js'
+import type { FleetMember } from '../fleet/fleet-change.js'
+import { addressAt } from '../objects/document-facts.js'
+import { type KubernetesObject, type ObjectIdentity, selectorLabels } from '../objects/object.js'
+import { partAt, readRaw } from '../objects/raw-document.js'
+import { DOCUMENT_KEY } from '../objects/workload.js'
+import type { Cluster, LiveObject } from './cluster.js'
+import { forwardTo } from './pod-forward.js'
+
+/** A pod of a gateway. */
+export interface GatewayPod {
+  readonly name: string
+  readonly namespace: string
+  readonly node: string
+  readonly isRunning: boolean
+  readonly isReady: boolean
+  readonly isEnding: boolean
+  readonly restarts: number
+  /** Why its container does not run; null: it does, or is about to. */
+  readonly problem: string | null
+}
+
+interface PodStatus {
+  readonly phase?: string
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  readonly containerStatuses?: readonly {
+    readonly restartCount?: number
+    readonly state?: { readonly waiting?: { readonly reason?: string } }
+    readonly lastState?: { readonly terminated?: { readonly exitCode?: number } }
+  }[]
+}
+
+/** What the kubelet waits for in vain unless something changes. */
+const STUCK = new Set([
+  'CrashLoopBackOff',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'ErrImageNeverPull',
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'RunContainerError',
+])
+
+/** The pods of a gateway, by name. */
+export async function gatewayPods(cluster: Cluster, identity: ObjectIdentity): Promise<GatewayPod[]> {
+  const pods = await cluster.list('Pod', identity.namespace, selectorLabels(identity))
+  return pods.map(podOf).sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
+  const { phase, conditions = [], containerStatuses = [] } = status as PodStatus
+  const [container] = containerStatuses
+  const waiting = container?.state?.waiting
+  const isStuck = waiting?.reason !== undefined && STUCK.has(waiting.reason)
+  const exitCode = container?.lastState?.terminated?.exitCode
+  const how = `kubectl logs --namespace ${metadata.namespace} --previous ${metadata.name}`
+  const ended = exitCode === undefined ? '' : `, exit ${exitCode}; see ${how}`
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace,
+    node: String(spec['nodeName'] ?? ''),
+    isRunning: phase === 'Running',
+    isReady: conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
+    isEnding: 'deletionTimestamp' in metadata,
+    restarts: container?.restartCount ?? 0,
+    problem: isStuck ? `${waiting!.reason}${ended}` : null,
+  }
+}
+
+/** Where the admin API of the pods with a document is. */
+export interface AdminPlace {
+  readonly port: number
+  readonly isTls: boolean
+}
+
+/** Where the document of a ConfigMap has its admin API. */
+export function adminPlace(configMap: KubernetesObject): AdminPlace {
+  const text = (configMap['data'] as Readonly<Record<string, string>> | undefined)?.[DOCUMENT_KEY] ?? ''
+  const admin = partAt(readRaw(text), 'admin')
+  const { port } = addressAt(admin, 'admin', '127.0.0.1:9901')
+  return { port, isTls: admin['tls'] !== undefined }
+}
+
+/** A pod as a member of a fleet: its admin API, through the API server. */
+export function memberOf(
+  cluster: Cluster,
+  pod: GatewayPod,
+  place: AdminPlace,
+  options: ServerOptions,
+): FleetMember {
+  const server = `${place.isTls ? 'https' : 'http'}://localhost:${place.port}`
+  const route = { name: `pod ${pod.name}`, connect: () => forwardTo(cluster, pod, place.port) }
+  const { tokenFile } = options
+  const client = new AdminClient({ server, ...(tokenFile === undefined ? {} : { tokenFile }) }, route)
+  return { name: pod.name, client }
+}

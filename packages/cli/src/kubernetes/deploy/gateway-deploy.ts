@@ -1,0 +1,281 @@
+import { EXIT, Failure, messageOf } from '../../failure.js'
+import { countText, shortDigest } from '../../output/text.js'
+import type { ServerOptions } from '../../program/building.js'
+import { type Cluster, type LiveObject, nameOf } from '../cluster/cluster.js'
+import { type AdminPlace, adminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
+import { applyToAll, changeFleet } from '../fleet/fleet-change.js'
+import { type GatewayObjects, gatewayObjects } from '../objects/gateway-objects.js'
+import type { KubernetesObject } from '../objects/object.js'
+import { ObjectsError } from '../objects/raw-document.js'
+import type { ObjectSettings } from '../objects/settings.js'
+import { DOCUMENT_KEY, replacedForOf } from '../objects/workload.js'
+import { leavesReplicas, type ObjectChange, objectChanges, removals } from './object-changes.js'
+import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
+import { type Revision, readRevisions, saveRevision, type Way } from './revisions.js'
+
+/** What is to be deployed. */
+export interface DeployRequest {
+  /** The document, which has been checked. */
+  readonly text: string
+  readonly settings: ObjectSettings
+  readonly note: string
+  /** Deletes what an earlier deploy made and this one does not need. */
+  readonly prunes: boolean
+  readonly isForced: boolean
+  readonly timeoutMs: number
+  /** The token of the admin API. */
+  readonly server: ServerOptions
+}
+
+/** What a deploy would do. */
+export interface DeployPlan {
+  readonly way: Way
+  readonly changes: readonly ObjectChange[]
+  /** Made by an earlier deploy, and not needed any more; deleted when the request prunes. */
+  readonly unneeded: readonly ObjectChange[]
+  readonly notes: readonly string[]
+  /** Those that would be replaced, or reload. */
+  readonly pods: readonly GatewayPod[]
+  readonly revisions: readonly Revision[]
+  /** With which settings the objects were made. */
+  readonly settings: ObjectSettings
+}
+
+/** How a deploy ended. */
+export interface DeployEnd {
+  readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'unreachable'
+  readonly digest: string | null
+  readonly reasons: readonly string[]
+}
+
+/** Brings one gateway into a cluster, or a change to it. */
+export class GatewayDeploy {
+  readonly #cluster: Cluster
+  readonly #request: DeployRequest
+  readonly #say: (line: string) => void
+
+  constructor(cluster: Cluster, request: DeployRequest, say: (line: string) => void) {
+    this.#cluster = cluster
+    this.#request = request
+    this.#say = say
+  }
+
+  /** Finds out what would change, and changes nothing. */
+  async plan(): Promise<DeployPlan> {
+    const { text, settings } = this.#request
+    const revisions = await readRevisions(this.#cluster, settings)
+    const fresh = objectsOf(text, settings)
+    const live = await this.#cluster.read(deploymentIn(fresh.objects))
+    const pods = live === null ? [] : await this.#pods()
+    const kept = live === null ? undefined : replacedForOf(live)
+    // With the mark that the pods have, only what they cannot take while they run changes their template.
+    const running = kept === undefined ? settings : { ...settings, replacedFor: kept }
+    const trial = await this.#changes(objectsOf(text, running))
+    const hasStuck = pods.some(({ problem }) => problem !== null)
+    const isReloading = live !== null && changesDocument(trial.changes) && !changesTemplate(trial.changes)
+    const isRolling = live === null || changesTemplate(trial.changes) || (isReloading && hasStuck)
+    const { objects, changes, notes } = isRolling ? await this.#changes(fresh) : trial
+    const way = isRolling ? 'rolling' : isReloading ? 'reload' : 'objects'
+    const before = revisions.flatMap((revision) => revision.objects)
+    const unneeded = await removals(this.#cluster, leftOver(before, objects))
+    return { way, changes, unneeded, notes, pods, revisions, settings: isRolling ? settings : running }
+  }
+
+  async #changes({ objects, notes }: GatewayObjects) {
+    return { objects, notes, changes: await objectChanges(this.#cluster, objects, this.#request.isForced) }
+  }
+
+  /** Does what was planned. Whatever goes wrong, the cluster is brought back to what it had. */
+  async carryOut(plan: DeployPlan): Promise<DeployEnd> {
+    const wanted = plan.changes.filter(({ kind }) => kind !== 'none')
+    const doomed = this.#request.prunes ? plan.unneeded : []
+    if (wanted.length === 0 && doomed.length === 0) return this.#confirm(plan)
+    const end = plan.way === 'reload' ? await this.#reload(plan) : await this.#roll(plan)
+    if (end.result !== 'applied') return end
+    for (const { object } of doomed) await this.#cluster.remove(object)
+    await this.#remember(plan, end)
+    return end
+  }
+
+  /** A pod that was given another document by somebody else gets this one. */
+  async #confirm(plan: DeployPlan): Promise<DeployEnd> {
+    const answers = await this.#applyTo(plan.pods, this.#placeOf(plan, 'next'), this.#request)
+    const end = await awaitPods(this.#awaited(plan))
+    if (!end.ok) throw new Failure(EXIT.failed, `nothing is to be changed, but ${end.reasons.join('\n')}`)
+    const isSame = answers.every(({ result }) => result !== 'applied')
+    return { result: isSame ? 'unchanged' : 'applied', digest: end.digest, reasons: [] }
+  }
+
+  /** All pods that run take the document, in two phases; the ConfigMap has it before the first of them serves it. */
+  async #reload(plan: DeployPlan): Promise<DeployEnd> {
+    const { text, note } = this.#request
+    const place = this.#placeOf(plan, 'live')
+    const members = this.#members(plan.pods, place)
+    this.#say(`${countText(members.length, 'pod')} prepare the document`)
+    const whenPrepared = () => this.#apply(plan.changes)
+    const outcome = await changeFleet(members, { text, note, whenPrepared })
+    if (outcome.result !== 'done') {
+      const result = outcome.result === 'unreachable' ? 'unreachable' : 'rolled-back'
+      return { result, digest: null, reasons: outcome.reasons }
+    }
+    // A pod that started meanwhile may have the document from before.
+    const end = await this.#straighten(plan, this.#placeOf(plan, 'next'))
+    if (end.ok) return { result: 'applied', digest: end.digest, reasons: [] }
+    return await this.#goBack(plan, [...outcome.reasons, ...end.reasons])
+  }
+
+  async #straighten(plan: DeployPlan, place: AdminPlace): Promise<RolloutEnd> {
+    const known = new Set(plan.pods.map(({ name }) => name))
+    const fresh = (await this.#pods()).filter(({ name }) => !known.has(name))
+    await this.#applyTo(fresh, place, this.#request)
+    return await awaitPods(this.#awaited(plan))
+  }
+
+  /** The Deployment replaces its pods, or gets its first ones. */
+  async #roll(plan: DeployPlan): Promise<DeployEnd> {
+    let reasons: readonly string[]
+    try {
+      await this.#apply(plan.changes)
+      const end = await awaitPods(this.#awaited(plan))
+      if (end.ok) return { result: 'applied', digest: end.digest, reasons: [] }
+      reasons = end.reasons
+    } catch (error) {
+      reasons = [messageOf(error)]
+    }
+    return await this.#goBack(plan, reasons)
+  }
+
+  async #apply(changes: readonly ObjectChange[]): Promise<void> {
+    const { isForced } = this.#request
+    for (const { kind, object, live } of changes) {
+      if (kind === 'none') continue
+      if (live !== null) await this.#leaveReplicas(object, live)
+      await this.#cluster.apply(object, { isTrial: false, isForced })
+    }
+  }
+
+  /** Who stops saying how many pods there are would leave one of them; until the autoscaler speaks, there are as many as now. */
+  async #leaveReplicas(object: KubernetesObject, live: LiveObject): Promise<void> {
+    if (!leavesReplicas(object)) return
+    const { apiVersion, kind, metadata } = object
+    const replicas = live.spec?.['replicas']
+    const partial = { apiVersion, kind, metadata: { ...metadata, labels: {} }, spec: { replicas } }
+    await this.#cluster.apply(partial, { isTrial: false, isForced: true, manager: 'sluice-replicas' })
+  }
+
+  /** Every object that was there is as it was; those that were not go. */
+  async #goBack(plan: DeployPlan, reasons: readonly string[]): Promise<DeployEnd> {
+    this.#say('rolling back')
+    const doomed = new Set((await this.#pods()).map(({ name }) => name))
+    const last = plan.revisions[0]
+    const before = new Map(last?.objects.map((object) => [keyOf(object), object]))
+    for (const { kind, object } of [...plan.changes].reverse()) {
+      const old = before.get(keyOf(object))
+      if (kind === 'add') await this.#cluster.remove(object)
+      else if (kind === 'change' && old !== undefined)
+        await this.#cluster.apply(old, { isTrial: false, isForced: true })
+    }
+    if (last === undefined) return { result: 'rolled-back', digest: null, reasons }
+    const text = documentIn(last.objects)
+    const place = adminPlace(configMapIn(last.objects))
+    // They may have found the new document in the ConfigMap meanwhile.
+    await this.#applyTo(await this.#pods(), place, { text, note: 'rolled back' })
+    const end = await awaitPods({ ...this.#awaited(plan), text, place, doomed })
+    return { result: 'rolled-back', digest: null, reasons: end.ok ? reasons : [...reasons, ...end.reasons] }
+  }
+
+  async #remember({ revisions, way, changes, settings }: DeployPlan, { digest }: DeployEnd): Promise<void> {
+    const objects = changes.map(({ object }) => object)
+    const number = (revisions[0]?.number ?? 0) + 1
+    const at = new Date().toISOString()
+    const revision = { number, at, note: this.#request.note, digest, way, settings, objects }
+    await saveRevision(this.#cluster, revision, revisions)
+  }
+
+  #awaited(plan: DeployPlan): Awaited {
+    const { text, settings, server, timeoutMs } = this.#request
+    return {
+      cluster: this.#cluster,
+      identity: settings,
+      deployment: deploymentIn(plan.changes.map(({ object }) => object)),
+      text,
+      place: this.#placeOf(plan, 'next'),
+      server,
+      doomed: new Set(plan.way === 'rolling' ? plan.pods.map(({ name }) => name) : []),
+      untilMono: performance.now() + timeoutMs,
+      onProgress: this.#say,
+    }
+  }
+
+  /** Where the admin API of the pods is, before or after the change. */
+  #placeOf({ changes }: DeployPlan, when: 'live' | 'next'): AdminPlace {
+    const { live, object } = changes.find((change) => isConfigMap(change.object))!
+    return adminPlace(when === 'live' && live !== null ? live : object)
+  }
+
+  #applyTo(pods: readonly GatewayPod[], place: AdminPlace, change: Pick<DeployRequest, 'text' | 'note'>) {
+    return applyToAll(this.#members(pods, place), change)
+  }
+
+  /** The pods that can be asked. */
+  #members(pods: readonly GatewayPod[], place: AdminPlace) {
+    const ready = pods.filter(({ isRunning, isReady }) => isRunning && isReady)
+    return ready.map((pod) => memberOf(this.#cluster, pod, place, this.#request.server))
+  }
+
+  async #pods(): Promise<GatewayPod[]> {
+    return (await gatewayPods(this.#cluster, this.#request.settings)).filter(({ isEnding }) => !isEnding)
+  }
+}
+
+/** The objects of a document. @throws Failure when the document or the settings say too little. */
+function objectsOf(text: string, settings: ObjectSettings): GatewayObjects {
+  try {
+    return gatewayObjects(text, settings)
+  } catch (error) {
+    if (error instanceof ObjectsError) throw new Failure(EXIT.invalid, error.message)
+    throw error
+  }
+}
+
+/** The document that some objects carry. */
+export function documentIn(objects: readonly KubernetesObject[]): string {
+  const data = configMapIn(objects)['data'] as Readonly<Record<string, string>> | undefined
+  return data?.[DOCUMENT_KEY] ?? ''
+}
+
+function configMapIn(objects: readonly KubernetesObject[]): KubernetesObject {
+  return objects.find(isConfigMap)!
+}
+
+function isConfigMap({ kind }: KubernetesObject): boolean {
+  return kind === 'ConfigMap'
+}
+
+function deploymentIn(objects: readonly KubernetesObject[]): KubernetesObject {
+  return objects.find(({ kind }) => kind === 'Deployment')!
+}
+
+function changesTemplate(changes: readonly ObjectChange[]): boolean {
+  const paths = changes.find(({ object }) => object.kind === 'Deployment')?.paths ?? []
+  return paths.some((path) => path.startsWith('spec.template'))
+}
+
+function changesDocument(changes: readonly ObjectChange[]): boolean {
+  return changes.some(({ kind, object }) => kind === 'change' && isConfigMap(object))
+}
+
+function leftOver(before: readonly KubernetesObject[], now: readonly KubernetesObject[]): KubernetesObject[] {
+  const wanted = new Set(now.map(keyOf))
+  return before.filter((object) => !wanted.has(keyOf(object)))
+}
+
+function keyOf(object: KubernetesObject): string {
+  return `${nameOf(object)} ${object.metadata.namespace}`
+}
+
+/** What a deploy did, in a line. */
+export function endText({ result, digest }: DeployEnd, pods: number): string {
+  if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} serves in all pods`
+  return `applied: ${shortDigest(digest)} serves in ${countText(pods, 'pod')}`
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import { EXIT, Failure } from '../../failure.js'
+import type { ApplyOptions, Cluster, LiveObject } from '../cluster/cluster.js'
+import { nameOf } from '../cluster/cluster.js'
+import type { KubernetesObject } from '../objects/object.js'
+
+/** What becomes of one object. */
+export interface ObjectChange {
+  readonly kind: 'add' | 'change' | 'remove' | 'none'
+  readonly object: KubernetesObject
+  /** As it is now; null: it is not there. */
+  readonly live: LiveObject | null
+  /** As it would be; null: it goes. */
+  readonly next: LiveObject | null
+  /** What of it changes, such as `spec.replicas`. */
+  readonly paths: readonly string[]
+}
+
+const MANAGED_BY = 'app.kubernetes.io/managed-by'
+/** What the API server changes by itself. */
+const SERVERS_OWN = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
+/** More are counted. */
+const MAX_PATHS = 8
+
+/**
+ * Has the API server say what would become of each object, by applying it without keeping it: its defaults, checks and
+ * admission all take part. @throws Failure when it would refuse one, or one belongs to somebody else.
+ */
+export async function objectChanges(
+  cluster: Cluster,
+  objects: readonly KubernetesObject[],
+  isForced: boolean,
+): Promise<ObjectChange[]> {
+  const options: ApplyOptions = { isTrial: true, isForced }
+  const changes: ObjectChange[] = []
+  for (const object of objects) {
+    const live = await cluster.read(object)
+    if (live !== null && !isForced) refuseForeign(object, live)
+    const next = await cluster.apply(object, options)
+    const changed = live === null ? [] : differences(lasting(live), lasting(next), '')
+    const paths = leavesReplicas(object) ? changed.filter((path) => path !== 'spec.replicas') : changed
+    const kind = live === null ? 'add' : paths.length === 0 ? 'none' : 'change'
+    changes.push({ kind, object, live, next, paths })
+  }
+  return changes
+}
+
+/** What is there and not wanted any more. */
+export async function removals(
+  cluster: Cluster,
+  objects: readonly KubernetesObject[],
+): Promise<ObjectChange[]> {
+  const changes: ObjectChange[] = []
+  for (const object of objects) {
+    const live = await cluster.read(object)
+    const isOurs = live?.metadata.labels?.[MANAGED_BY] === object.metadata.labels[MANAGED_BY]
+    if (live !== null && isOurs) changes.push({ kind: 'remove', object, live, next: null, paths: [] })
+  }
+  return changes
+}
+
+/** A Deployment whose number of pods an autoscaler says. */
+export function leavesReplicas({ kind, spec }: KubernetesObject): boolean {
+  return kind === 'Deployment' && (spec as Readonly<Record<string, unknown>>)['replicas'] === undefined
+}
+
+function refuseForeign(object: KubernetesObject, live: LiveObject): void {
+  const owner = live.metadata.labels?.[MANAGED_BY]
+  if (owner === object.metadata.labels[MANAGED_BY]) return
+  const whose = owner === undefined ? 'was not made by gw' : `belongs to ${owner}`
+  const text = `${nameOf(object)} in ${object.metadata.namespace} ${whose}; choose another --name, or take it over with --force`
+  throw new Failure(EXIT.failed, text)
+}
+
+function lasting({ metadata, status: _, ...rest }: LiveObject): object {
+  const kept = Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))
+  return { ...rest, metadata: Object.fromEntries(kept) }
+}
+
+function differences(a: unknown, b: unknown, path: string): string[] {
+  if (isDeepStrictEqual(a, b)) return []
+  if (!isMapping(a) || !isMapping(b)) return [path]
+  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()
+  return keys.flatMap((key) => differences(a[key], b[key], path === '' ? key : `${path}.${key}`))
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `~ Deployment/sluice  spec.replicas`, a line for each object that changes. */
+export function changeLines(changes: readonly ObjectChange[]): string[] {
+  const sign = { add: '+', change: '~', remove: '-', none: ' ' }
+  return changes.map(({ kind, object, paths }) => {
+    const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : ''
+    const what = paths.length === 0 ? '' : `  ${paths.slice(0, MAX_PATHS).join(', ')}${more}`
+    return `${sign[kind]} ${nameOf(object)} in ${object.metadata.namespace}${what}`
+  })
+}

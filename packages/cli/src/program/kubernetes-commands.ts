@@ -1,0 +1,119 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { runs, wholeNumber, withExample, withOutput } from './building.js'
+
+/** Adds which cluster and which gateway in it is meant. */
+function withCluster(command: Command): Command {
+  return command
+    .option('--namespace <name>', 'of the gateway; default: that of the context')
+    .option('--name <name>', 'what the gateway is called; default sluice')
+    .option('--kubeconfig <file>', 'else KUBECONFIG, ~/.kube/config, or the cluster of this pod')
+    .option('--context <name>', 'of the kubeconfig; default: its current one')
+}
+
+/** Lets a command ask a cluster in place of one gateway. */
+function withKubernetes(command: Command): Command {
+  return withCluster(command.option('--kubernetes', 'the gateway in a cluster: all of its pods'))
+}
+
+/** Runs the first with `--kubernetes`, else the second. */
+function runsEither<A extends object, B extends object>(
+  inCluster: Parameters<typeof runs<A>>[0],
+  atGateway: Parameters<typeof runs<B>>[0],
+): (this: Command) => Promise<void> {
+  return async function act(this: Command): Promise<void> {
+    const { kubernetes = false } = this.optsWithGlobals<{ readonly kubernetes?: boolean }>()
+    await (kubernetes ? runs(inCluster) : runs(atGateway)).call(this)
+  }
+}
+
+/** What pods are made of, for the commands that make them. */
+function withPods(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--tier <tier>', 'size of a pod; default: as before, else W2').choices([
+        'W1',
+        'W2',
+        'W4',
+        'W8',
+      ]),
+    )
+    .option(
+      '--replicas <n>',
+      'pods, the least with --max-replicas; default: as before, else 2',
+      wholeNumber(1, 1000),
+    )
+    .option('--max-replicas <n>', 'adds pods under load, up to so many; 0: never', wholeNumber(0, 1000))
+    .option('--image <image>', 'default: as before, else sluice: and this version')
+    .option('--secret <name>', 'the Secret with the values of ${env:NAME} and ${file:PATH}')
+}
+
+/** How long pods may take. */
+function withTimeout(command: Command): Command {
+  return command.option('--timeout <time>', 'how long pods may take; default 5m', duration)
+}
+
+function duration(text: string): number {
+  const [, number, unit] = /^(\d{1,6})(s|m)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('write for example 90s or 5m')
+  return Number(number) * (unit === 'm' ? 60_000 : 1000)
+}
+
+/** Adds `gw deploy kubernetes`; the document, `--dry-run`, `--note` and `-o` are those of `gw deploy`. */
+export function addDeployKubernetes(deploy: Command): void {
+  const command = deploy
+    .command('kubernetes')
+    .description(
+      'bring a document to a cluster: pods reload it together, or are replaced where they have to be',
+    )
+    .argument('[document]', 'the document, as with -c')
+  withTimeout(withPods(withCluster(command)))
+    .option('--prune', 'delete what an earlier deploy made and this one does not need')
+    .option('--force', 'take over objects and fields that others have made or set')
+    .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
+  withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
+}
+
+/** Adds to `gw diff` what it says of a cluster. */
+export function addDiffAction(diff: Command): void {
+  withPods(withKubernetes(diff)).action(
+    runsEither(
+      async () => (await import('../commands/deploy-kubernetes.js')).diffKubernetes,
+      async () => (await import('../commands/diff.js')).diff,
+    ),
+  )
+}
+
+/** Adds to `gw status` what it says of a cluster. */
+export function addStatusAction(status: Command): void {
+  withKubernetes(status).action(
+    runsEither(
+      async () => (await import('../commands/status-kubernetes.js')).statusKubernetes,
+      async () => (await import('../commands/status.js')).status,
+    ),
+  )
+}
+
+/** Adds the commands on what was deployed before. */
+export function addHistoryCommands(program: Command): void {
+  const history = program.command('history').description('the documents that were deployed, newest first')
+  withOutput(withKubernetes(history), 'table', 'wide', 'json', 'yaml').action(
+    runsEither(
+      async () => (await import('../commands/status-kubernetes.js')).historyKubernetes,
+      async () => (await import('../commands/history.js')).history,
+    ),
+  )
+  withExample(history, 'gw history', 'gw history --kubernetes --namespace gateways')
+  const rollback = program
+    .command('rollback')
+    .description('deploy an earlier document again')
+    .option('--to <id>', 'as gw history shows it; default: the one before')
+    .option('--dry-run', 'only say what would change')
+    .option('--note <text>', 'why, for the history')
+  withOutput(withTimeout(withKubernetes(rollback)), 'table', 'json', 'yaml').action(
+    runsEither(
+      async () => (await import('../commands/deploy-kubernetes.js')).rollbackKubernetes,
+      async () => (await import('../commands/history.js')).rollback,
+    ),
+  )
+  withExample(rollback, 'gw rollback', 'gw rollback --kubernetes --to 3')
+}
