@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countRecords, killPod, type Pod, ServiceLoad, startPod, stopPod } from './testing/pods.js'
-import { origin, statusOf, until } from './testing.js'
+import { deployTo, digestsOf } from './testing/fleet.js'
+import { countRecords, isEachIn } from './testing/known-records.js'
+import { killPod, type Pod, ServiceLoad, startPod, stopPod } from './testing/pods.js'
+import { origin, until } from './testing.js'
 
 // What befalls the pods of a Service, with gateways on this machine in their place: under steady load on kept connections
 // no request fails but those in flight on one that is killed, and each has one record.
@@ -25,36 +27,6 @@ log: { sink: file, file: { dir: "\${env:LOG_DIR}" } }
 `
 }
 
-/** @returns the digest of the document that the pod holds ready; null: it refuses it. */
-async function prepare({ admin }: Pod, text: string): Promise<string | null> {
-  const headers = { 'content-type': 'application/yaml' }
-  const answer = await fetch(`${admin}/v1/config?hold=30s`, { method: 'PUT', headers, body: text })
-  const { digest } = (await answer.json()) as { digest: string }
-  return answer.status === 200 ? digest : null
-}
-
-async function settle({ admin }: Pod, digest: string, verb: 'activate' | 'discard'): Promise<void> {
-  const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ digest })
-  const answer = await fetch(`${admin}/v1/config/${verb}`, { method: 'POST', headers, body })
-  assert.equal(answer.status, 200, await answer.text())
-}
-
-/** All of them change, or none: answers how many can. */
-async function deploy(pods: readonly Pod[], text: string): Promise<number> {
-  const digests = await Promise.all(pods.map((pod) => prepare(pod, text)))
-  const able = digests.filter((digest) => digest !== null).length
-  const verb = able === pods.length ? 'activate' : 'discard'
-  await Promise.all(pods.map(async (pod, i) => digests[i] !== null && settle(pod, digests[i]!, verb)))
-  return able
-}
-
-const isEachIn = (records: ReadonlyMap<number, number>, ids: readonly number[]): boolean =>
-  ids.every((id) => records.has(id))
-
-const digestsOf = (pods: readonly Pod[]): Promise<string[]> =>
-  Promise.all(pods.map(async ({ admin }) => (await statusOf(admin)).digest))
-
 test('gateways in place of pods', async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
   const document = documentFor(target)
@@ -75,16 +47,16 @@ test('gateways in place of pods', async (t) => {
   await load.served(pods, 20)
 
   await t.test(`${RELOADS} reloads of all three at once`, async () => {
-    for (let i = 1; i <= RELOADS; i++) assert.equal(await deploy(pods, documentFor(target, `all-${i}`)), 3)
+    for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(pods, documentFor(target, `all-${i}`)), 3)
     assert.equal(new Set(await digestsOf(pods)).size, 1)
     assert.deepEqual(load.failures, [])
   })
 
   await t.test('a document that is broken, or that one of them cannot take, changes none', async () => {
     const before = await digestsOf(pods)
-    assert.equal(await deploy(pods, document.replace('upstream: up', 'upstream: none')), 0)
+    assert.equal(await deployTo(pods, document.replace('upstream: up', 'upstream: none')), 0)
     const policy = `upstream: up, policies: [{ use: header, with: { response: { set: { x-greeting: "\${env:GREETING}" } } } }]`
-    assert.equal(await deploy(pods, document.replace('upstream: up', policy)), 2)
+    assert.equal(await deployTo(pods, document.replace('upstream: up', policy)), 2)
     assert.deepEqual(await digestsOf(pods), before)
     assert.deepEqual(load.failures, [])
   })
@@ -102,13 +74,13 @@ test('gateways in place of pods', async (t) => {
   const victim = pods[0]!
   const seen = load.answeredBy(victim)
   await t.test('one of them is killed', async () => {
-    await until(() => isEachIn(countRecords(victim), seen))
+    await until(() => isEachIn(countRecords(victim.logDir), seen))
     await killPod(victim)
     pods = pods.filter((pod) => pod !== victim)
     await until(() => !load.readyPods.includes(victim))
     await load.served(pods, 20)
     assert.deepEqual(
-      load.failures.filter(({ pod }) => pod !== victim),
+      load.failures.filter(({ server }) => server !== victim),
       [],
     )
     // Others could not connect in the moment before its endpoint was gone: their requests were never sent.
@@ -132,7 +104,7 @@ test('gateways in place of pods', async (t) => {
     await load.stop()
     assert.deepEqual(await Promise.all(pods.map(stopPod)), [0, 0])
     for (const pod of all) {
-      const records = countRecords(pod)
+      const records = countRecords(pod.logDir)
       // What the victim answered in its last moment went with it.
       const expected = pod === victim ? seen : load.answeredBy(pod)
       assert.ok(isEachIn(records, expected))

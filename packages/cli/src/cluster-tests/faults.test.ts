@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { gatewayObjects } from '../kubernetes/objects/gateway-objects.js'
+import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
+import { clusterImage, kubectl, noCluster, tryKubectl } from '../testing/cluster.js'
+import { deployTo, digestsOf, type Member } from '../testing/fleet.js'
+import { KnownLoad } from '../testing/known-load.js'
+import { countRecords, isEachIn } from '../testing/known-records.js'
+import { METRICS_SERVER } from '../testing/metrics-server.js'
+import { until } from '../testing.js'
+
+// What befalls the pods of a Deployment, under steady load on kept connections to its Service: no request fails but those in
+// flight on a pod that is killed, and each has one record.
+
+const NAMESPACE = 'faults'
+const RELOADS = 20
+/** On each of two listeners. */
+const CLIENTS = 4
+/** Until pods are busy enough for more of them, and quiet enough for fewer. */
+const BUSY_MS = 0
+const QUIET_MS = 100
+
+const inNamespace = (...args: readonly string[]): string => kubectl(['-n', NAMESPACE, ...args])
+
+function document(route: string, more = ''): string {
+  return `version: 1
+listeners:
+  - { address: ":8080", engine: uws }
+  - { address: ":8081", engine: node }
+metrics: { address: ":9902" }
+workers: 1
+drain: { delay: 5s, timeout: 10s }
+routes:
+  - id: ${route}
+    match: { path: /* }
+    policies: [{ use: header, with: { response: { set: { x-pod: "\${env:POD_NAME}" } } } }]
+    respond: { status: 200, body: ok }
+log: { sink: file, file: { dir: "/var/log/sluice/\${env:POD_NAME}" } }
+${more}`
+}
+
+/** Three gateways; their logs outlive them in the folder. */
+function apply(folder: string, text: string): void {
+  const { objects } = gatewayObjects(text, {
+    name: 'edge',
+    namespace: NAMESPACE,
+    managedBy: 'gw',
+    image: clusterImage,
+    imagePullPolicy: 'Never',
+    tier: 'W1',
+    replicas: 3,
+    resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
+    extraEnv: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+    extraVolumes: [{ name: 'logs', hostPath: { path: folder } }],
+    extraVolumeMounts: [{ name: 'logs', mountPath: '/var/log/sluice' }],
+  })
+  kubectl(['apply', '-f', '-'], objectsYaml(objects))
+}
+
+interface PodFacts {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string }
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+/** Those that are not ending. */
+function pods(): PodFacts[] {
+  const { items } = JSON.parse(inNamespace('get', 'pods', '-o', 'json')) as { items: PodFacts[] }
+  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+}
+
+const namesOf = (some: readonly PodFacts[]): string[] => some.map(({ metadata }) => metadata.name)
+
+function isReady({ status }: PodFacts): boolean {
+  return status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+}
+
+/** So many pods are ready, and no other is left, not even one that ends. */
+async function settled(count: number): Promise<void> {
+  const look = (): boolean => {
+    const all = JSON.parse(inNamespace('get', 'pods', '-o', 'json')).items as PodFacts[]
+    return all.length === count && all.every(isReady)
+  }
+  // Pods that end have their grace period.
+  for (let tries = 0; tries < 3; tries++)
+    if (
+      await until(look).then(
+        () => true,
+        () => false,
+      )
+    )
+      return
+  throw new Error(`there are not ${count} pods: ${inNamespace('get', 'pods')}`)
+}
+
+/** The admin APIs of pods, which only who may forward ports reaches. */
+async function forwardTo(t: TestContext, names: readonly string[]): Promise<Member[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const forward = spawn('kubectl', ['-n', NAMESPACE, 'port-forward', `pod/${name}`, ':9901'])
+      t.after(() => forward.kill())
+      return { admin: `http://127.0.0.1:${await portOf(forward)}` }
+    }),
+  )
+}
+
+async function portOf(forward: ChildProcess): Promise<string> {
+  let text = ''
+  forward.stdout!.on('data', (chunk) => {
+    text += String(chunk)
+  })
+  const port = (): string | undefined => /127\.0\.0\.1:(\d+)/.exec(text)?.[1]
+  await until(() => port() !== undefined)
+  return port()!
+}
+
+/** SIGKILL for the processes of its container. */
+function kill({ metadata }: PodFacts): void {
+  const isOf = (pid: string): boolean =>
+    textOf(`/proc/${pid}/cgroup`).includes(metadata.uid) && textOf(`/proc/${pid}/cmdline`).includes('node')
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOf(name))
+  assert.ok(pids.length >= 3, 'a parent, a supervisor and a worker')
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL')
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // The process has ended.
+    return ''
+  }
+}
+
+/** Asks the eviction API, which honours the PodDisruptionBudget; false: it is not to be yet. */
+function evict(name: string): boolean {
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: NAMESPACE } }
+  const place = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
+  const { status, stderr } = tryKubectl(['create', '--raw', place, '-f', '-'], JSON.stringify(eviction))
+  assert.ok(status === 0 || stderr.includes('disruption budget'), stderr)
+  return status === 0
+}
+
+test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled', {
+  skip: noCluster,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pod-logs-'))
+  chmodSync(folder, 0o777)
+  kubectl(['create', 'namespace', NAMESPACE])
+  t.after(() => {
+    kubectl(['delete', 'namespace', NAMESPACE, '--wait=false'])
+    rmSync(folder, { recursive: true })
+  })
+  kubectl(['apply', '-f', '-'], METRICS_SERVER)
+  apply(folder, document('first'))
+  await settled(3)
+  const service = JSON.parse(inNamespace('get', 'service', 'edge', '-o', 'json'))
+  const { clusterIP, ports } = service.spec as { clusterIP: string; ports: { port: number }[] }
+  const places = ports.map(
+    ({ port }) =>
+      () =>
+        net.connect(port, clusterIP),
+  )
+  const podOf = new WeakMap<net.Socket, string>()
+  const load = new KnownLoad<string>(places, {
+    clients: CLIENTS,
+    serverOf: (socket, answer) => {
+      const name = answer?.headers['x-pod']
+      if (typeof name === 'string') podOf.set(socket, name)
+      return podOf.get(socket) ?? ''
+    },
+  }).begin()
+  t.after(() => load.stop())
+  await load.served(namesOf(pods()), 20)
+  const report = (what: string, beginMono: number, before: number): void =>
+    t.diagnostic(
+      `${what}: ${load.answered.size - before} requests in ${((performance.now() - beginMono) / 1000).toFixed(0)} s, ${load.failures.length} failed so far`,
+    )
+  const step = (what: string, act: (t: TestContext) => Promise<void>): Promise<void> =>
+    t.test(what, async (t) => {
+      const [beginMono, before] = [performance.now(), load.answered.size]
+      await act(t)
+      await load.served(namesOf(pods()), 20)
+      report(what, beginMono, before)
+    })
+
+  await step(`${RELOADS} reloads of all pods`, async (t) => {
+    const before = namesOf(pods())
+    const members = await forwardTo(t, before)
+    for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(members, document(`route-${i}`)), 3)
+    assert.equal(new Set(await digestsOf(members)).size, 1)
+    assert.deepEqual(namesOf(pods()), before)
+    assert.deepEqual(load.failures, [])
+  })
+
+  await step('a broken document is refused', async (t) => {
+    const before = namesOf(pods())
+    const members = await forwardTo(t, before)
+    const digests = await digestsOf(members)
+    assert.equal(await deployTo(members, document('broken', 'routs: []')), 0)
+    assert.deepEqual(await digestsOf(members), digests)
+    // One that comes by the ConfigMap stops at the first new pod.
+    apply(folder, document('broken', 'routs: []'))
+    await until(() => pods().some((pod) => !before.includes(pod.metadata.name) && !isReady(pod)))
+    await until(() => inNamespace('get', 'pods').includes('CrashLoopBackOff'))
+    assert.deepEqual(namesOf(pods().filter(isReady)), before)
+    inNamespace('rollout', 'undo', 'deployment/edge')
+    await settled(3)
+    assert.deepEqual(namesOf(pods()), before)
+    assert.deepEqual(load.failures, [])
+  })
+
+  await step('a rolling update', async () => {
+    const before = namesOf(pods())
+    apply(folder, document('second'))
+    inNamespace('rollout', 'status', 'deployment/edge', '--timeout=3m')
+    await settled(3)
+    assert.deepEqual(
+      namesOf(pods()).filter((name) => before.includes(name)),
+      [],
+    )
+    assert.deepEqual(load.failures, [])
+  })
+
+  await step('all pods of a node are evicted', async () => {
+    const before = namesOf(pods())
+    for (const name of before) {
+      for (
+        let tries = 0;
+        !(await until(() => evict(name)).then(
+          () => true,
+          () => false,
+        ));
+        tries++
+      )
+        assert.ok(tries < 3)
+    }
+    await settled(3)
+    assert.deepEqual(
+      namesOf(pods()).filter((name) => before.includes(name)),
+      [],
+    )
+    assert.deepEqual(load.failures, [])
+  })
+
+  const [victim] = pods()
+  const { name } = victim!.metadata
+  const seen = load.answeredBy(name)
+  await step('a pod is killed', async () => {
+    await until(() => isEachIn(countRecords(join(folder, name)), seen))
+    kill(victim!)
+    await until(
+      () =>
+        !pods()
+          .filter(isReady)
+          .some(({ metadata }) => metadata.name === name),
+    )
+    await settled(3)
+    assert.deepEqual(
+      load.failures.filter(({ server }) => server !== name && server !== ''),
+      [],
+    )
+    // Beside those in flight: kube-proxy leads to a pod until its readiness fails, and nobody listens there meanwhile.
+    const inFlight = load.failures.filter(({ why }) => !why.includes('ECONNREFUSED'))
+    assert.ok(inFlight.length <= 2 * CLIENTS, JSON.stringify(inFlight))
+  })
+
+  const { length: failed } = load.failures
+  await step('from two pods to five, and back to two, by their CPU time', async () => {
+    inNamespace('scale', 'deployment/edge', '--replicas=2')
+    inNamespace('autoscale', 'deployment/edge', '--cpu-percent=70', '--min=2', '--max=5')
+    const behavior = { behavior: { scaleDown: { stabilizationWindowSeconds: 15 } } }
+    inNamespace('patch', 'hpa', 'edge', '--type=merge', '-p', JSON.stringify({ spec: behavior }))
+    await settled(2)
+    load.pauseMs = BUSY_MS
+    await settled(5)
+    load.pauseMs = QUIET_MS
+    await settled(2)
+    assert.equal(load.failures.length, failed)
+  })
+
+  await t.test('each request has one record', async () => {
+    await load.stop()
+    inNamespace('delete', 'hpa', 'edge')
+    inNamespace('scale', 'deployment/edge', '--replicas=0')
+    await settled(0)
+    for (const server of new Set(load.answered.values())) {
+      const records = countRecords(join(folder, server))
+      // What the victim answered in its last moment went with it.
+      assert.ok(isEachIn(records, server === name ? seen : load.answeredBy(server)), server)
+      assert.equal(Math.max(...records.values()), 1)
+    }
+    t.diagnostic(
+      `${load.answered.size} requests in all, ${load.failures.length} failed, each answer has one record`,
+    )
+  })
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { test } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
+import { killPod, startPod, stopPod } from './testing/pods.js'
+import { closedPort, scratch, until } from './testing.js'
+
+// What becomes of records that wait for their target when the pod of their gateway goes, where pods share the volume of
+// their spools, and where each is flushed within its grace period.
+
+const CALLS = 30
+
+function documentFor(port: number, spool: string): string {
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+routes: [{ id: all, match: { path: /* }, respond: { status: 200 } }]
+log:
+  sink: webhook
+  webhook: { url: "http://127.0.0.1:${port}/", spool: { dir: "${spool}", maxBytes: 64mb } }
+`
+}
+
+async function call(url: string, from: number): Promise<void> {
+  for (let id = from; id < from + CALLS; id++) await (await fetch(`${url}/r/${id}`)).arrayBuffer()
+}
+
+const identityOf = async (admin: string): Promise<LogIdentity> =>
+  (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+
+/** The numbers of the requests whose records have come. */
+function receiver(port: number): Promise<{ readonly numbers: number[]; readonly server: http.Server }> {
+  const numbers: number[] = []
+  const server = http.createServer(async (req, res) => {
+    let text = ''
+    for await (const chunk of req) text += String(chunk)
+    for (const [, number] of text.matchAll(/"path":"\/r\/(\d+)"/g)) numbers.push(Number(number))
+    res.end()
+  })
+  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve({ numbers, server })))
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
+
+test('records of pods that are gone are delivered by those that share their volume', async (t) => {
+  const [spool, port] = [scratch(t), await closedPort()]
+  const document = documentFor(port, spool)
+  const [killed, ended, left] = await Promise.all([1, 2, 3].map(() => startPod(t, document)))
+  await call(killed!.url, 0)
+  await call(ended!.url, CALLS)
+  await until(async () => (await identityOf(killed!.admin)).onDisk >= CALLS)
+  assert.equal(await stopPod(ended!), 0)
+  await killPod(killed!)
+  await call(left!.url, 2 * CALLS)
+  const { numbers, server } = await receiver(port)
+  t.after(() => server.close())
+  await until(() => numbers.length >= 3 * CALLS)
+  assert.deepEqual(sorted(numbers), upTo(3 * CALLS))
+  // What a pod has just recorded is delivered before it ends.
+  await call(left!.url, 3 * CALLS)
+  assert.equal(await stopPod(left!), 0)
+  assert.deepEqual(sorted(numbers), upTo(4 * CALLS))
+  server.closeAllConnections()
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { statusOf } from '../testing.js'
+
+/** A gateway, by the address of its admin API. */
+export interface Member {
+  readonly admin: string
+}
+
+/** @returns the digest of the document that the gateway holds ready; null: it refuses it. */
+async function prepare({ admin }: Member, text: string): Promise<string | null> {
+  const headers = { 'content-type': 'application/yaml' }
+  const answer = await fetch(`${admin}/v1/config?hold=30s`, { method: 'PUT', headers, body: text })
+  const { digest } = (await answer.json()) as { digest: string }
+  return answer.status === 200 ? digest : null
+}
+
+async function settle({ admin }: Member, digest: string, verb: 'activate' | 'discard'): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ digest })
+  const answer = await fetch(`${admin}/v1/config/${verb}`, { method: 'POST', headers, body })
+  assert.equal(answer.status, 200, await answer.text())
+}
+
+/** All of them change, or none: answers how many can. */
+export async function deployTo(members: readonly Member[], text: string): Promise<number> {
+  const digests = await Promise.all(members.map((member) => prepare(member, text)))
+  const able = digests.filter((digest) => digest !== null).length
+  const verb = able === members.length ? 'activate' : 'discard'
+  await Promise.all(
+    members.map(async (member, i) => digests[i] !== null && settle(member, digests[i]!, verb)),
+  )
+  return able
+}
+
+export function digestsOf(members: readonly Member[]): Promise<string[]> {
+  return Promise.all(members.map(async ({ admin }) => (await statusOf(admin)).digest))
+}
