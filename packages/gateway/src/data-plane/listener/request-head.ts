@@ -17,6 +17,10 @@ const REPLIES = {
   unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not served'),
   lowerCase: refusal('GW_METHOD_NOT_SUPPORTED', 'methods are case-sensitive, and written in upper case'),
   upgrade: refusal('GW_UPGRADE_NOT_SUPPORTED', 'this gateway does not switch to the protocol of Upgrade'),
+  closing: refusal(
+    'GW_BAD_REQUEST',
+    'a connection that is to be closed cannot switch to the protocol of Upgrade',
+  ),
   expectation: refusal('GW_EXPECTATION_FAILED', 'the only expectation that is met is 100-continue'),
   fields: refusal(
     'GW_BAD_REQUEST',
@@ -57,6 +61,7 @@ export class RequestHead {
   #codings = 0
   #coding = ''
   #connection = ''
+  #firstConnectionLength = 0
   #upgrade = ''
   #expect = ''
   #te = ''
@@ -78,6 +83,7 @@ export class RequestHead {
     this.#codings = 0
     this.#coding = ''
     this.#connection = ''
+    this.#firstConnectionLength = 0
     this.#upgrade = ''
     this.#expect = ''
     this.#te = ''
@@ -107,6 +113,7 @@ export class RequestHead {
         this.#coding = value
         return
       case 'connection':
+        if (this.#connection === '') this.#firstConnectionLength = value.length
         this.#connection = this.#connection === '' ? value : this.#connection + ',' + value
         return
       case 'upgrade':
@@ -162,9 +169,9 @@ export class RequestHead {
     return protocolsOf(this.#upgrade).includes('websocket')
   }
 
-  /** Whether uWS takes the Connection field for "close": it only compares the length of the value. */
+  /** Whether uWS takes the Connection field for "close": it only looks at the length of the first one's value. */
   get looksClosing(): boolean {
-    return this.#connection.length === 5
+    return this.#firstConnectionLength === 5
   }
 
   /** Checks the head and fills the exchange; a reply means: refuse with it and close. */
@@ -181,6 +188,8 @@ export class RequestHead {
     if (this.#expect !== '' && !this.waitsToContinue) return REPLIES.expectation
     if (this.#upgrade !== '' && !this.asksForWebSocket && needsUpgrade(this.#upgrade, this.#connection))
       return REPLIES.upgrade
+    // uWS would close such a connection while it becomes a WebSocket, and go on with what it has freed.
+    if (this.asksForWebSocket && (this.wantsClose || this.looksClosing)) return REPLIES.closing
     if (this.#connection !== '') removeNominated(x, this.#connection)
     return null
   }

@@ -199,6 +199,25 @@ for (const [name, sent, status] of INVALID) {
   )
 }
 
+// uWebSockets.js takes any first Connection field of five letters for "close".
+for (const connection of [
+  'close\r\nconnection: Upgrade',
+  'close, Upgrade',
+  'Upgrade\r\nconnection: close',
+  'other\r\nconnection: Upgrade',
+]) {
+  testEngines(`a handshake with "Connection: ${connection}" is refused`, async (t, start) => {
+    const origin = await webSocketOrigin(t)
+    const gateway = await start(t, planFor(origin.url))
+    const client = await connectRaw(t, gateway.port)
+    client.send(handshake({ connection }))
+    await until(() => client.isClosed)
+    assert.deepEqual(statusesOf(client.text), [400])
+    assert.equal(origin.requests.length, 0)
+    await openWebSocket(t, gateway.url)
+  })
+}
+
 /** What is no handshake, whatever fields it has. */
 testEngines(
   'a request with the fields of a handshake but no Upgrade is served as what it is',

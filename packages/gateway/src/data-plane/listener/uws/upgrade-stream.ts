@@ -33,11 +33,10 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
     const context = this.#context
     if (this.isOver || context === null) return null
     const end = new UwsWebSocketEnd()
-    this.#res.cork(() => {
-      this.writeSwitch(headers)
-      // The sub-protocol stands among the fields already.
-      this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
-    })
+    this.#res.cork(() => this.writeSwitch(headers))
+    // Not corked: when the cork ends, uWebSockets.js looks at the flags of its response, and a WebSocket would stand in its
+    // place. At times they read as "close". The sub-protocol stands among the fields already.
+    this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
     return end.isOpen ? end : null
   }
 }
