@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MAX_STATE_VALUE_BYTES, MemoryTable, StateUnavailable } from '@sluice/core'
+import { type LimitRule, MAX_STATE_VALUE_BYTES, MemoryTable, StateUnavailable } from '@sluice/core'
 import { until } from '../testing/gateway.js'
 import { ChannelStore } from './channel-store.js'
 import { answerCalls, type StateCall } from './state-calls.js'
@@ -43,6 +43,16 @@ test('a supervisor that does not answer or is gone makes the store unavailable; 
   await assert.rejects(store.add('c', 1, 1000), /the supervisor is gone/)
   seat.isConnected = true
   assert.equal(await store.add('c', 1, 1000), 3)
+})
+
+test('tokens that are granted when nobody waits for them any more go back', async () => {
+  const { store, seat } = supervised(20)
+  const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
+  seat.isAnswering = false
+  await assert.rejects(store.take('c', rule, 4), StateUnavailable)
+  seat.isAnswering = true
+  seat.late()
+  await until(async () => (await store.take('c', rule, 0)).remaining === 10)
 })
 
 test('a supervisor that reads nothing is sent 16 messages, and what waits is bounded by number and bytes', async () => {

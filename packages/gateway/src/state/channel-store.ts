@@ -37,6 +37,8 @@ export class ChannelStore implements StateStore {
   /** Not sent yet. */
   #coming: Waiting[] = []
   readonly #sent = new Map<number, readonly Waiting[]>()
+  /** Messages that nobody waits for any more: what they take must go back once they are answered. */
+  readonly #late = new Map<number, readonly StateCall[]>()
   #unread = 0
   #calls = 0
   #bytes = 0
@@ -82,8 +84,9 @@ export class ChannelStore implements StateStore {
     return this.#ask(['deleteAll', prefix], 0)
   }
 
-  /** The supervisor has answered a message; one that comes too late has no calls any more. */
+  /** The supervisor has answered a message. Tokens that come too late go back. */
   hear(id: number, results: readonly StateResult[]): void {
+    this.#returnLate(id, results)
     const calls = this.#sent.get(id) ?? []
     this.#sent.delete(id)
     calls.forEach((waiting, i) => {
@@ -93,6 +96,18 @@ export class ChannelStore implements StateStore {
       else waiting.reject(new StateUnavailable(`the supervisor refused: ${result.refused}`))
     })
     this.#flushSoon()
+  }
+
+  #returnLate(id: number, results: readonly StateResult[]): void {
+    const calls = this.#late.get(id) ?? []
+    this.#late.delete(id)
+    calls.forEach((call, i) => {
+      const result = results[i]
+      if (call[0] !== 'take' || result === undefined || !('value' in result)) return
+      const { granted } = result.value as Grant
+      // Lost where the supervisor is late again.
+      if (granted > 0) this.#ask(['giveBack', call[1], call[2], granted], 0).catch(() => {})
+    })
   }
 
   #ask<T>(call: StateCall, valueBytes: number): Promise<T> {
@@ -155,12 +170,25 @@ export class ChannelStore implements StateStore {
     for (const [id, calls] of this.#sent) {
       if (!isLate(calls[0]!)) continue
       this.#sent.delete(id)
+      this.#rememberLate(id, calls)
       this.#fail(calls, `the supervisor did not answer within ${this.#timeoutMs} ms`)
     }
     const late = this.#coming.filter(isLate)
     this.#coming = this.#coming.slice(late.length)
     this.#fail(late, `the supervisor did not take it within ${this.#timeoutMs} ms`)
     this.#clock = this.#calls > 0 ? this.#startClock() : null
+  }
+
+  #rememberLate(id: number, calls: readonly Waiting[]): void {
+    this.#late.set(
+      id,
+      calls.map(({ call }) => call),
+    )
+    if (this.#late.size <= MAX_MESSAGES) return
+    for (const oldest of this.#late.keys()) {
+      this.#late.delete(oldest)
+      return
+    }
   }
 
   #fail(calls: readonly Waiting[], reason: string): void {

@@ -75,6 +75,25 @@ test('what is not used goes back, and another worker can use it', async () => {
   assert.equal(admitted, 60)
 })
 
+test('what is granted after the worker has ended goes back as well', async () => {
+  const { tables, store } = workersOf(2, '100/d')
+  const { asked } = store
+  let used = 0
+  for (;;) {
+    const before = asked.length
+    const verdict = tables[0]!.of('', 'k').take(1, performance.now())
+    if (verdict === VERDICT.allowed) used++
+    // The lease has asked for more ahead of time.
+    if (verdict === VERDICT.allowed && asked.length > before) break
+    if (verdict === VERDICT.unknown && (await passes(tables[0]!))) used++
+    await null
+  }
+  tables[0]!.clear()
+  let admitted = 0
+  for (let i = 0; i < 100; i++) if (await passes(tables[1]!)) admitted++
+  assert.equal(admitted, 100 - used)
+})
+
 test('keys beyond the bound go in the order in which they came; their leases are not lost', async () => {
   const { tables, store } = workersOf(1, '10/d', new AskedStore(), 100)
   for (let i = 0; i < 10_000; i++) await passes(tables[0]!, `k${i}`)

@@ -43,6 +43,7 @@ export class Lease {
   /** Fewer tokens than this: more are fetched before they are needed. */
   #lowWater = 0
   #question: Promise<void> | null = null
+  #isGivenBack = false
   /** What those who wait need. */
   #demand = 0
   /** What requests wanted since the last question, admitted or not; and the pace that follows, per ms. */
@@ -115,6 +116,7 @@ export class Lease {
 
   /** Gives unused tokens back, or takes what is owed: nobody asks this lease any more. */
   giveBack(nowMono: number): void {
+    this.#isGivenBack = true
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     const amount = Math.floor(this.tokens)
     if (amount === 0 || this.#source === null) return
@@ -156,6 +158,7 @@ export class Lease {
       this.#question = null
       if (granted === null) this.#unavailableUntilMono = performance.now() + UNAVAILABLE_MS
       else this.#receive(granted, asked)
+      if (this.#isGivenBack && this.#demand === 0) this.giveBack(performance.now())
     })
   }
 
