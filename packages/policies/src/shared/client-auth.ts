@@ -6,7 +6,8 @@ import { oneOf, optionalOneOf, optionalString, string } from './options.js'
 
 const ASSERTION_SECONDS = 60
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-const ASSERTION_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'RS256'] as const
+/** What assertions are signed with. */
+export const ASSERTION_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'RS256'] as const
 
 /** The keys by which a client of an authorization server says who it is (RFC 6749 section 2.3, RFC 7523, RFC 8705). */
 export const clientAuthKeys = {

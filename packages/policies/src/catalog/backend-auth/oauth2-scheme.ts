@@ -1,65 +1,74 @@
-import { createHash } from 'node:crypto'
-import {
-  type CompileEnv,
-  type Exchange,
-  type Outcome,
-  parseDuration,
-  type Reply,
-  setHeader,
-} from '@sluice/core'
-import { type BackendAuthConfig, DEFAULT_REFRESH_BEFORE, DEFAULT_REFRESH_ON } from './schema.js'
+import { type CompileEnv, type Exchange, type Outcome, type Reply, setHeader } from '@sluice/core'
+import { type BackendAuthConfig, DEFAULT_REFRESH_ON } from './schema.js'
 import type { Scheme } from './scheme.js'
-import { compileTokenRequest } from './token-request.js'
-import { NoToken, TokenSource } from './token-source.js'
+import { NoToken, type TokenSource } from './token-source.js'
+import { openTokenSources, subjectIn } from './token-sources.js'
 
-const LOOK_EVERY_MS = 5000
+/** A token that an attempt was made with, and where it has come from. */
+interface UsedToken {
+  readonly source: TokenSource
+  readonly value: string
+}
 
-/** Bearer tokens that the gateway gets for itself. @throws Error for keys that cannot be used. */
+/** Bearer tokens of an authorization server. @throws Error for keys that cannot be used. */
 export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, env: CompileEnv): Scheme {
-  const { refreshBefore = DEFAULT_REFRESH_BEFORE, refreshOn = DEFAULT_REFRESH_ON, tokenUrl } = config
-  const fetch = compileTokenRequest(config, env)
-  // A digest: the key of what is shared shows no secret.
-  const digest = createHash('sha256').update(JSON.stringify(config)).digest('base64url')
-  const source = env.shared(
-    `backend-auth:${digest}`,
-    () =>
-      new TokenSource({
-        refreshBeforeMs: parseDuration(refreshBefore),
-        onFailure: (reason) => env.report('backend_token_failed', { endpoint: tokenUrl, reason }),
-      }),
-  )
-  env.onClose(source.use(fetch))
-  env.schedule(LOOK_EVERY_MS, () => source.keepFresh())
-  const used = env.slot<string>()
-  const put = (x: Exchange, token: string): null => {
-    used.set(x, token)
-    setHeader(x.headers, 'authorization', `Bearer ${token}`)
+  const { refreshOn = DEFAULT_REFRESH_ON } = config
+  const { grant, sourceOf } = openTokenSources(config, env)
+  const subjects = env.slot<string>()
+  const used = env.slot<UsedToken>()
+  const refusals = compileRefusals(env)
+  const put = (x: Exchange, source: TokenSource, value: string): null => {
+    used.set(x, { source, value })
+    setHeader(x.headers, 'authorization', `Bearer ${value}`)
     return null
   }
   const refuse = (x: Exchange, error: unknown): Reply => {
     if (!(error instanceof NoToken)) throw error
     x.record.reason = error.message
-    return unavailable(env, error.retryAfterMs)
+    return error.isRefused && grant.subjectOf !== null
+      ? refusals.invalid
+      : unavailable(env, error.retryAfterMs)
+  }
+  const authenticate = (x: Exchange, subject: string): Outcome | Promise<Outcome> => {
+    if (grant.subjectOf !== null && subject === '') return refusals.missing
+    const source = sourceOf(subject)
+    try {
+      const token = source.get()
+      if (typeof token === 'string') return put(x, source, token)
+      return token.then(
+        (late) => put(x, source, late),
+        (error: unknown) => refuse(x, error),
+      )
+    } catch (error) {
+      return refuse(x, error)
+    }
   }
   return {
     needsBody: false,
     setsAuthorization: true,
-    onAttempt(x): Outcome | Promise<Outcome> {
-      try {
-        const token = source.get()
-        if (typeof token === 'string') return put(x, token)
-        return token.then(
-          (late) => put(x, late),
-          (error: unknown) => refuse(x, error),
-        )
-      } catch (error) {
-        return refuse(x, error)
-      }
-    },
+    // A policy behind may take the token of the client away.
+    ...(grant.isClientToken && {
+      onRequest(x: Exchange) {
+        subjects.set(x, subjectIn(x, grant))
+        return null
+      },
+    }),
+    onAttempt: (x) => authenticate(x, grant.isClientToken ? (subjects.get(x) ?? '') : subjectIn(x, grant)),
     onRejected(x, { status }) {
       const token = used.get(x)
-      return token !== undefined && refreshOn.includes(status) && source.refuse(token)
+      return token !== undefined && refreshOn.includes(status) && token.source.refuse(token.value)
     },
+  }
+}
+
+function compileRefusals(env: CompileEnv) {
+  const invalid = ['www-authenticate', 'Bearer error="invalid_token"']
+  return {
+    missing: env.refusal('GW_AUTH_MISSING', 'send a token that the gateway can exchange', [
+      'www-authenticate',
+      'Bearer',
+    ]),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the token cannot be exchanged for one of the upstream', invalid),
   }
 }
 

@@ -16,16 +16,17 @@ import type { Scheme } from './scheme.js'
 export const backendAuth = definePolicy({
   name: 'backend-auth',
   summary:
-    'Authenticates at the upstream: Basic, API key, bearer token, OAuth 2.0 client credentials, AWS Signature Version 4.',
+    'Authenticates at the upstream: Basic, API key, bearer token, tokens of an OAuth 2.0 server, AWS Signature Version 4.',
   schema: backendAuthSchema,
   cost: 'io',
   secretNames: ({ apiKey }) => (apiKey === undefined ? [] : [apiKey.name]),
   compile(config, env): Step {
     const scheme = schemeOf(config, env)
-    const { onAttempt, onRejected } = scheme
+    const { onRequest, onAttempt, onRejected } = scheme
     const strips = !scheme.setsAuthorization && config.passThrough !== true
     return {
       name: 'backend-auth',
+      ...(onRequest !== undefined && { onRequest }),
       ...(scheme.needsBody && { onRequestBody: collect }),
       onAttempt: strips
         ? (x: Exchange) => {

@@ -1,7 +1,7 @@
 import type { Step } from '@sluice/core'
 
 /** One way of authenticating at a backend: what it puts into each attempt. */
-export interface Scheme extends Pick<Step, 'onRejected'> {
+export interface Scheme extends Pick<Step, 'onRequest' | 'onRejected'> {
   readonly onAttempt: NonNullable<Step['onAttempt']>
   /** The body of the request has to be there. */
   readonly needsBody: boolean

@@ -8,8 +8,9 @@ import {
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
+import type { GrantForm } from './grants.js'
 import { type BackendAuthConfig, DEFAULT_TIMEOUT, DEFAULT_TTL } from './schema.js'
-import type { FetchToken, IssuedToken } from './token-source.js'
+import { type IssuedToken, TokenRefused } from './token-source.js'
 
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
@@ -20,8 +21,20 @@ const MAX_TOKEN_LENGTH = 16_384
 const MAX_TIMEOUT_MS = 20_000
 /** A day: a server that says more is asked again anyway. */
 const MAX_LIFE_MS = 86_400_000
+/** Codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2 that are about the subject, and not about the gateway. */
+const SUBJECT_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_grant',
+  'invalid_request',
+  'invalid_token',
+  'invalid_target',
+  'access_denied',
+])
 /** What the gateway writes itself. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  'assertion',
+  'subject_token',
+  'subject_token_type',
+  'requested_token_type',
   'grant_type',
   'client_id',
   'client_secret',
@@ -32,15 +45,18 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   'resource',
 ])
 
-/** Asks a token endpoint by client credentials (RFC 6749 section 4.4). @throws Error for keys that cannot be used. */
-export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): FetchToken {
+/** Asks a token endpoint, with the parameters of a grant. Rejects with any Error. */
+export type RequestToken = (grant: GrantForm) => Promise<IssuedToken>
+
+/** @throws Error for keys that cannot be used. */
+export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): RequestToken {
   const { origin, path } = parseEndpoint(config.tokenUrl, 'oauth2.tokenUrl')
   const authenticate = compileClientAuth(config, config.tokenUrl)
   const client = env.httpClient({ origin, ...callBounds(config) })
   const written = compileForm(config)
   const defaultMs = parseDuration(config.defaultTtl ?? DEFAULT_TTL)
-  return async () => {
-    const form = new URLSearchParams(written)
+  return async (grant) => {
+    const form = new URLSearchParams({ ...grant, ...Object.fromEntries(written) })
     const headers = ['content-type', FORM, 'accept', 'application/json']
     await authenticate(form, headers)
     const body = Buffer.from(form.toString())
@@ -52,14 +68,14 @@ function callBounds({ timeout = DEFAULT_TIMEOUT, tls }: Oauth2Config): Omit<Http
   const totalMs = parseDuration(timeout)
   if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'oauth2.timeout' has to be 1ms to 20s")
   return {
-    ...{ connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs, connections: 2 },
-    ...{ maxPending: 16, maxResponseBytes: MAX_ANSWER_BYTES },
+    ...{ connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    maxResponseBytes: MAX_ANSWER_BYTES,
     ...(tls !== undefined && { tls }),
   }
 }
 
 function compileForm({ scopes = [], audience, resource, parameters = {} }: Oauth2Config): URLSearchParams {
-  const form = new URLSearchParams({ grant_type: 'client_credentials' })
+  const form = new URLSearchParams()
   if (scopes.length > 0) form.set('scope', scopes.join(' '))
   if (audience !== undefined) form.set('audience', audience)
   if (resource !== undefined) form.set('resource', resource)
@@ -74,7 +90,11 @@ function compileForm({ scopes = [], audience, resource, parameters = {} }: Oauth
 /** RFC 6749 section 5.1. @throws Error that says what is wrong with an answer, and nothing that was in it. */
 function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
   const answer = parseStrictObject(body)
-  if (status !== 200) throw new Error(`the token endpoint answered ${status}${errorCode(answer)}`)
+  if (status !== 200) {
+    const code = errorCode(answer)
+    const message = `the token endpoint answered ${status}${code === '' ? '' : ` (${code})`}`
+    throw status < 500 && SUBJECT_ERRORS.has(code) ? new TokenRefused(message) : new Error(message)
+  }
   if (answer === null) throw new Error('the token endpoint answered no JSON object')
   const value = memberOf(answer, 'access_token')
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH || !isFieldValue(value))
@@ -96,5 +116,5 @@ function lifeOf(written: unknown, defaultMs: number): number {
 /** The code of RFC 6749 section 5.2; the description may repeat what was sent. */
 function errorCode(answer: ReturnType<typeof parseStrictObject>): string {
   const code = answer === null ? undefined : memberOf(answer, 'error')
-  return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? ` (${code})` : ''
+  return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? code : ''
 }

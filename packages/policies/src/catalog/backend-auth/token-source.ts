@@ -5,15 +5,23 @@ export interface IssuedToken {
   readonly lifeMs: number
 }
 
+/** The authorization server has refused what the token was asked for with. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused'
+}
+
 /** There is no token; the message says why, without secrets. */
 export class NoToken extends Error {
   override readonly name = 'NoToken'
   /** When the authorization server is asked again. */
   readonly retryAfterMs: number
+  /** It was refused: another try with the same will not do better. */
+  readonly isRefused: boolean
 
-  constructor(message: string, retryAfterMs: number) {
+  constructor(message: string, retryAfterMs: number, isRefused: boolean) {
     super(message)
     this.retryAfterMs = retryAfterMs
+    this.isRefused = isRefused
   }
 }
 
@@ -58,6 +66,7 @@ export class TokenSource {
   #isUsed = false
   #pauseMs = 0
   #pausedUntil = 0
+  #isRefused = false
   #forcedAt = Number.NEGATIVE_INFINITY
 
   constructor({ refreshBeforeMs, onFailure, now = () => performance.now() }: TokenSourceOptions) {
@@ -86,7 +95,7 @@ export class TokenSource {
     }
     if (this.#fetching !== null) return this.#fetching
     const leftMs = this.#pausedUntil - now
-    if (leftMs > 0) throw new NoToken('the token endpoint has failed a moment ago', leftMs)
+    if (leftMs > 0) throw new NoToken('the token endpoint has failed a moment ago', leftMs, this.#isRefused)
     return this.#fetch()
   }
 
@@ -142,7 +151,8 @@ export class TokenSource {
     this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#pausedUntil = this.#now() + this.#pauseMs
     const reason = error instanceof Error ? error.message : String(error)
+    this.#isRefused = error instanceof TokenRefused
     this.#onFailure(reason)
-    throw new NoToken(reason, this.#pauseMs)
+    throw new NoToken(reason, this.#pauseMs, this.#isRefused)
   }
 }

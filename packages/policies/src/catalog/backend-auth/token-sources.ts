@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { type CompileEnv, type Exchange, parseDuration } from '@sluice/core'
+import { LRUCache } from 'lru-cache'
+import { compileGrant, type Grant } from './grants.js'
+import { type BackendAuthConfig, DEFAULT_REFRESH_BEFORE, DEFAULT_SUBJECTS } from './schema.js'
+import { compileTokenRequest } from './token-request.js'
+import { TokenSource, type TokenSourceOptions } from './token-source.js'
+
+type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
+
+const LOOK_EVERY_MS = 5000
+/** A token and its bookkeeping, beside its subject. */
+const TOKEN_BYTES = 4096
+const MAX_BYTES = 32 * 1024 * 1024
+
+/** Where the tokens of a backend come from: one source for the gateway itself, or one for each subject. */
+export interface TokenSources {
+  readonly grant: Grant
+  /** Of the subject that was read from the request; '' for the gateway itself. */
+  sourceOf(subject: string): TokenSource
+}
+
+/** @throws Error for keys that cannot be used. */
+export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSources {
+  const grant = compileGrant(config)
+  const request = compileTokenRequest(config, env)
+  const options: TokenSourceOptions = {
+    refreshBeforeMs: parseDuration(config.refreshBefore ?? DEFAULT_REFRESH_BEFORE),
+    onFailure: (reason) => env.report('backend_token_failed', { endpoint: config.tokenUrl, reason }),
+  }
+  const fetch = async (subject: string) => request(await grant.formOf(subject))
+  if (grant.subjectOf !== null) return { grant, sourceOf: sourcesBySubject(config, options, fetch) }
+  // A digest: the key of what is shared shows no secret.
+  const source = env.shared(
+    `backend-auth:${digestOf(JSON.stringify(config))}`,
+    () => new TokenSource(options),
+  )
+  env.onClose(source.use(() => fetch('')))
+  env.schedule(LOOK_EVERY_MS, () => source.keepFresh())
+  return { grant, sourceOf: () => source }
+}
+
+function sourcesBySubject(
+  { maxSubjects = DEFAULT_SUBJECTS }: Oauth2Config,
+  options: TokenSourceOptions,
+  fetch: (subject: string) => ReturnType<ReturnType<typeof compileTokenRequest>>,
+): TokenSources['sourceOf'] {
+  const sources = new LRUCache<string, TokenSource>({ max: maxSubjects, maxSize: MAX_BYTES })
+  return (subject) => {
+    const key = digestOf(subject)
+    const known = sources.get(key)
+    if (known !== undefined) return known
+    const source = new TokenSource(options)
+    source.use(() => fetch(subject))
+    sources.set(key, source, { size: TOKEN_BYTES + subject.length })
+    return source
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+/** Whom a request is made for. */
+export function subjectIn(x: Exchange, { subjectOf }: Grant): string {
+  return subjectOf === null ? '' : subjectOf(x)
+}
