@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
-import { clusterImage, kubectl, noCluster, tryKubectl } from '../testing/cluster.js'
+import { askKubectl, clusterImage, kubectl, noCluster } from '../testing/cluster.js'
 import { deployTo, digestsOf, type Member } from '../testing/fleet.js'
 import { KnownLoad } from '../testing/known-load.js'
 import { countRecords, isEachIn } from '../testing/known-records.js'
@@ -20,12 +20,15 @@ import { until } from '../testing.js'
 const NAMESPACE = 'faults'
 const RELOADS = 20
 /** On each of two listeners. */
-const CLIENTS = 4
-/** Until pods are busy enough for more of them, and quiet enough for fewer. */
+const CLIENTS = 8
+/** Times a minute. */
+const PATIENCE = 4
+/** Between an answer and the next request: pods are busy enough for more of them, and quiet enough for fewer. */
 const BUSY_MS = 0
 const QUIET_MS = 100
 
-const inNamespace = (...args: readonly string[]): string => kubectl(['-n', NAMESPACE, ...args])
+/** The load goes on meanwhile. */
+const inNamespace = (...args: readonly string[]): Promise<string> => askKubectl(['-n', NAMESPACE, ...args])
 
 function document(route: string, more = ''): string {
   return `version: 1
@@ -45,7 +48,7 @@ ${more}`
 }
 
 /** Three gateways; their logs outlive them in the folder. */
-function apply(folder: string, text: string): void {
+async function apply(folder: string, text: string): Promise<void> {
   const { objects } = gatewayObjects(text, {
     name: 'edge',
     namespace: NAMESPACE,
@@ -59,7 +62,7 @@ function apply(folder: string, text: string): void {
     extraVolumes: [{ name: 'logs', hostPath: { path: folder } }],
     extraVolumeMounts: [{ name: 'logs', mountPath: '/var/log/sluice' }],
   })
-  kubectl(['apply', '-f', '-'], objectsYaml(objects))
+  await askKubectl(['apply', '-f', '-'], objectsYaml(objects))
 }
 
 interface PodFacts {
@@ -67,34 +70,41 @@ interface PodFacts {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Those that are not ending. */
-function pods(): PodFacts[] {
-  const { items } = JSON.parse(inNamespace('get', 'pods', '-o', 'json')) as { items: PodFacts[] }
-  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+async function allPods(): Promise<PodFacts[]> {
+  return JSON.parse(await inNamespace('get', 'pods', '-o', 'json')).items
 }
 
-const namesOf = (some: readonly PodFacts[]): string[] => some.map(({ metadata }) => metadata.name)
+/** Those that are not ending. */
+async function pods(): Promise<PodFacts[]> {
+  return (await allPods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+}
+
+const nameOf = ({ metadata }: PodFacts): string => metadata.name
+const names = async (): Promise<string[]> => (await pods()).map(nameOf)
+const readyNames = async (): Promise<string[]> => (await pods()).filter(isReady).map(nameOf)
 
 function isReady({ status }: PodFacts): boolean {
   return status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
 
+/** Pods take their time, more than other conditions: they have grace periods, and autoscalers look now and then. */
+async function untilPods(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 1; tries < PATIENCE; tries++) {
+    const isMet = await until(condition).then(
+      () => true,
+      () => false,
+    )
+    if (isMet) return
+  }
+  await until(condition)
+}
+
 /** So many pods are ready, and no other is left, not even one that ends. */
 async function settled(count: number): Promise<void> {
-  const look = (): boolean => {
-    const all = JSON.parse(inNamespace('get', 'pods', '-o', 'json')).items as PodFacts[]
+  await untilPods(async () => {
+    const all = await allPods()
     return all.length === count && all.every(isReady)
-  }
-  // Pods that end have their grace period.
-  for (let tries = 0; tries < 3; tries++)
-    if (
-      await until(look).then(
-        () => true,
-        () => false,
-      )
-    )
-      return
-  throw new Error(`there are not ${count} pods: ${inNamespace('get', 'pods')}`)
+  })
 }
 
 /** The admin APIs of pods, which only who may forward ports reaches. */
@@ -137,12 +147,13 @@ function textOf(file: string): string {
 }
 
 /** Asks the eviction API, which honours the PodDisruptionBudget; false: it is not to be yet. */
-function evict(name: string): boolean {
+async function evict(name: string): Promise<boolean> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: NAMESPACE } }
   const place = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
-  const { status, stderr } = tryKubectl(['create', '--raw', place, '-f', '-'], JSON.stringify(eviction))
-  assert.ok(status === 0 || stderr.includes('disruption budget'), stderr)
-  return status === 0
+  const asked = askKubectl(['create', '--raw', place, '-f', '-'], JSON.stringify(eviction))
+  const problem = await asked.then(() => '', String)
+  assert.ok(problem === '' || problem.includes('disruption budget'), problem)
+  return problem === ''
 }
 
 test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled', {
@@ -156,15 +167,12 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     rmSync(folder, { recursive: true })
   })
   kubectl(['apply', '-f', '-'], METRICS_SERVER)
-  apply(folder, document('first'))
+  await apply(folder, document('first'))
   await settled(3)
-  const service = JSON.parse(inNamespace('get', 'service', 'edge', '-o', 'json'))
+  const service = JSON.parse(await inNamespace('get', 'service', 'edge', '-o', 'json'))
   const { clusterIP, ports } = service.spec as { clusterIP: string; ports: { port: number }[] }
-  const places = ports.map(
-    ({ port }) =>
-      () =>
-        net.connect(port, clusterIP),
-  )
+  const connectTo = (port: number) => (): net.Socket => net.connect(port, clusterIP)
+  const places = ports.map(({ port }) => connectTo(port))
   const podOf = new WeakMap<net.Socket, string>()
   const load = new KnownLoad<string>(places, {
     clients: CLIENTS,
@@ -175,7 +183,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     },
   }).begin()
   t.after(() => load.stop())
-  await load.served(namesOf(pods()), 20)
+  await load.served(await names(), 20)
   const report = (what: string, beginMono: number, before: number): void =>
     t.diagnostic(
       `${what}: ${load.answered.size - before} requests in ${((performance.now() - beginMono) / 1000).toFixed(0)} s, ${load.failures.length} failed so far`,
@@ -184,81 +192,65 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     t.test(what, async (t) => {
       const [beginMono, before] = [performance.now(), load.answered.size]
       await act(t)
-      await load.served(namesOf(pods()), 20)
+      await load.served(await names(), 20)
       report(what, beginMono, before)
     })
 
   await step(`${RELOADS} reloads of all pods`, async (t) => {
-    const before = namesOf(pods())
+    const before = await names()
     const members = await forwardTo(t, before)
     for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(members, document(`route-${i}`)), 3)
     assert.equal(new Set(await digestsOf(members)).size, 1)
-    assert.deepEqual(namesOf(pods()), before)
+    assert.deepEqual(await names(), before)
     assert.deepEqual(load.failures, [])
   })
 
   await step('a broken document is refused', async (t) => {
-    const before = namesOf(pods())
+    const before = await names()
     const members = await forwardTo(t, before)
     const digests = await digestsOf(members)
     assert.equal(await deployTo(members, document('broken', 'routs: []')), 0)
     assert.deepEqual(await digestsOf(members), digests)
     // One that comes by the ConfigMap stops at the first new pod.
-    apply(folder, document('broken', 'routs: []'))
-    await until(() => pods().some((pod) => !before.includes(pod.metadata.name) && !isReady(pod)))
-    await until(() => inNamespace('get', 'pods').includes('CrashLoopBackOff'))
-    assert.deepEqual(namesOf(pods().filter(isReady)), before)
-    inNamespace('rollout', 'undo', 'deployment/edge')
+    await apply(folder, document('broken', 'routs: []'))
+    await untilPods(async () => (await inNamespace('get', 'pods')).includes('CrashLoopBackOff'))
+    assert.deepEqual(await readyNames(), before)
+    await inNamespace('rollout', 'undo', 'deployment/edge')
     await settled(3)
-    assert.deepEqual(namesOf(pods()), before)
+    assert.deepEqual(await names(), before)
     assert.deepEqual(load.failures, [])
   })
 
   await step('a rolling update', async () => {
-    const before = namesOf(pods())
-    apply(folder, document('second'))
-    inNamespace('rollout', 'status', 'deployment/edge', '--timeout=3m')
+    const before = await names()
+    await apply(folder, document('second'))
+    await inNamespace('rollout', 'status', 'deployment/edge', '--timeout=3m')
     await settled(3)
     assert.deepEqual(
-      namesOf(pods()).filter((name) => before.includes(name)),
+      (await names()).filter((name) => before.includes(name)),
       [],
     )
     assert.deepEqual(load.failures, [])
   })
 
   await step('all pods of a node are evicted', async () => {
-    const before = namesOf(pods())
-    for (const name of before) {
-      for (
-        let tries = 0;
-        !(await until(() => evict(name)).then(
-          () => true,
-          () => false,
-        ));
-        tries++
-      )
-        assert.ok(tries < 3)
-    }
+    const before = await names()
+    for (const name of before) await untilPods(() => evict(name))
     await settled(3)
     assert.deepEqual(
-      namesOf(pods()).filter((name) => before.includes(name)),
+      (await names()).filter((name) => before.includes(name)),
       [],
     )
     assert.deepEqual(load.failures, [])
   })
 
-  const [victim] = pods()
+  const [victim] = await pods()
   const { name } = victim!.metadata
   const seen = load.answeredBy(name)
   await step('a pod is killed', async () => {
     await until(() => isEachIn(countRecords(join(folder, name)), seen))
     kill(victim!)
-    await until(
-      () =>
-        !pods()
-          .filter(isReady)
-          .some(({ metadata }) => metadata.name === name),
-    )
+    await until(async () => !(await readyNames()).includes(name))
     await settled(3)
     assert.deepEqual(
       load.failures.filter(({ server }) => server !== name && server !== ''),
@@ -271,10 +263,10 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
 
   const { length: failed } = load.failures
   await step('from two pods to five, and back to two, by their CPU time', async () => {
-    inNamespace('scale', 'deployment/edge', '--replicas=2')
-    inNamespace('autoscale', 'deployment/edge', '--cpu-percent=70', '--min=2', '--max=5')
+    await inNamespace('scale', 'deployment/edge', '--replicas=2')
+    await inNamespace('autoscale', 'deployment/edge', '--cpu-percent=40', '--min=2', '--max=5')
     const behavior = { behavior: { scaleDown: { stabilizationWindowSeconds: 15 } } }
-    inNamespace('patch', 'hpa', 'edge', '--type=merge', '-p', JSON.stringify({ spec: behavior }))
+    await inNamespace('patch', 'hpa', 'edge', '--type=merge', '-p', JSON.stringify({ spec: behavior }))
     await settled(2)
     load.pauseMs = BUSY_MS
     await settled(5)
@@ -285,8 +277,8 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
 
   await t.test('each request has one record', async () => {
     await load.stop()
-    inNamespace('delete', 'hpa', 'edge')
-    inNamespace('scale', 'deployment/edge', '--replicas=0')
+    await inNamespace('delete', 'hpa', 'edge')
+    await inNamespace('scale', 'deployment/edge', '--replicas=0')
     await settled(0)
     for (const server of new Set(load.answered.values())) {
       const records = countRecords(join(folder, server))

@@ -1,4 +1,4 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 
 /** The image of this repository, as the node of the cluster has it. */
 export const clusterImage = process.env['SLUICE_CLUSTER_IMAGE'] ?? ''
@@ -17,4 +17,19 @@ export function kubectl(args: readonly string[], input = ''): string {
 /** A command of kubectl that may fail. */
 export function tryKubectl(args: readonly string[], input = ''): SpawnSyncReturns<string> {
   return spawnSync('kubectl', args, { input, encoding: 'utf8' })
+}
+
+/** What a command of kubectl prints, while everything else goes on. @throws Error with what it said when it fails. */
+export async function askKubectl(args: readonly string[], input = ''): Promise<string> {
+  const child = spawn('kubectl', args)
+  child.stdin.end(input)
+  const texts = [child.stdout, child.stderr].map(async (stream) => {
+    let text = ''
+    for await (const chunk of stream) text += String(chunk)
+    return text
+  })
+  const status = await new Promise((resolve) => child.once('close', resolve))
+  const [stdout = '', stderr = ''] = await Promise.all(texts)
+  if (status !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${status}: ${stderr}`)
+  return stdout.trim()
 }

@@ -1,13 +1,12 @@
 import type { Catalog } from '@sluice/core'
 import { formatPath, isMapping } from '../document-path.js'
 import { writtenPolicies } from '../policy-uses.js'
-import { documentSchema } from '../schema/document.js'
 import { closestWord } from '../spelling.js'
-import { MAX_MISTAKES, type Violation, violationsOf } from './violation.js'
+import { MAX_MISTAKES, schemaViolationsOf, type Violation, violationsOf } from './violation.js'
 
 /** The mistakes of a document against its own schema, and of each policy's configuration against the policy's. */
 export function documentViolations(root: unknown, catalog: Catalog): readonly Violation[] {
-  const ofDocument = violationsOf(documentSchema, root).slice(0, MAX_MISTAKES)
+  const ofDocument = schemaViolationsOf(root).slice(0, MAX_MISTAKES)
   const ofPolicies = policyViolations(root, root, catalog).slice(0, MAX_MISTAKES)
   return withoutEchoes([...ofDocument, ...ofPolicies])
 }

@@ -2,7 +2,7 @@ import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { type Document, documentSchema } from '../schema/document.js'
 import { fillDefaults } from './defaults.js'
 import { Origins } from './origins.js'
-import { MAX_MISTAKES, type Violation, violationsOf } from './violation.js'
+import { MAX_MISTAKES, schemaViolationsOf, type Violation } from './violation.js'
 
 /** What of a document satisfies the schema, with defaults filled. */
 interface SoundParts {
@@ -21,7 +21,7 @@ export function soundPartsOf(root: unknown): SoundParts | null {
   const origins = new Origins()
   if (!isMapping(root)) return null
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const violations = violationsOf(documentSchema, root).filter((violation) => !isHarmless(violation))
+    const violations = schemaViolationsOf(root).filter((violation) => !isHarmless(violation))
     if (violations.length === 0) {
       fillDefaults(documentSchema, root, root)
       return { document: root as unknown as Document, origins }

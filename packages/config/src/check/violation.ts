@@ -1,7 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
 import { type DocumentPath, isMapping, pathOfPointer } from '../document-path.js'
-import { schemaErrors } from './validator.js'
+import { documentSchema } from '../schema/document.js'
+import { satisfiesLarge, schemaErrors } from './validator.js'
 
 /** One mistake against a schema. */
 export interface Violation {
@@ -22,6 +23,11 @@ export interface Violation {
 export const MAX_MISTAKES = 1000
 /** Of one value; a mistake in a union brings several. More are cut off before anything is done with them. */
 const MAX_ERRORS = 10_000
+
+/** The mistakes of a whole document against its own schema; most have none. */
+export function schemaViolationsOf(root: unknown): readonly Violation[] {
+  return satisfiesLarge(documentSchema, root) ? [] : violationsOf(documentSchema, root)
+}
 
 /**
  * The mistakes of a value, one for each cause.

@@ -1,9 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Catalog } from '@sluice/core'
 import { policyViolations } from '../check/document-violations.js'
-import { type Violation, violationsOf } from '../check/violation.js'
+import { schemaViolationsOf, type Violation } from '../check/violation.js'
 import { type DocumentPath, formatPath, isMapping, valueAt } from '../document-path.js'
-import { documentSchema } from '../schema/document.js'
 import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
 import { escapeText } from './text-template.js'
 
@@ -31,7 +30,7 @@ export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalo
   const taken = new Map<string, string>()
   for (const leaf of leaves.values()) put(resolved, leaf.path, leaf.value)
   if (leaves.size === 0) return { kept, resolved, taken }
-  const ofDocument = refusedSchemas(violationsOf(documentSchema, root))
+  const ofDocument = refusedSchemas(schemaViolationsOf(root))
   const ofPolicies = refusedSchemas(policyViolations(root, resolved, catalog))
   for (const [key, leaf] of leaves) {
     const asked = ofDocument.get(key)
