@@ -7,6 +7,7 @@ import {
   type Step,
 } from '@sluice/core'
 import { awsSigV4Scheme } from './aws-sig-v4-scheme.js'
+import { digestScheme } from './digest-scheme.js'
 import { apiKeyScheme, basicScheme, bearerScheme } from './fixed-scheme.js'
 import { oauth2Scheme } from './oauth2-scheme.js'
 import { type BackendAuthConfig, backendAuthSchema } from './schema.js'
@@ -16,7 +17,7 @@ import type { Scheme } from './scheme.js'
 export const backendAuth = definePolicy({
   name: 'backend-auth',
   summary:
-    'Authenticates at the upstream: Basic, API key, bearer token, tokens of an OAuth 2.0 server, AWS Signature Version 4.',
+    'Authenticates at the upstream: Basic, API key, bearer token, tokens of an OAuth 2.0 server, digest, AWS Signature Version 4.',
   schema: backendAuthSchema,
   cost: 'io',
   secretNames: ({ apiKey }) => (apiKey === undefined ? [] : [apiKey.name]),
@@ -40,17 +41,18 @@ export const backendAuth = definePolicy({
 })
 
 function schemeOf(config: BackendAuthConfig, env: CompileEnv): Scheme {
-  const { basic, apiKey, bearer, oauth2, awsSigV4 } = config
+  const { basic, apiKey, bearer, oauth2, digest, awsSigV4 } = config
   const makers = [
     basic && (() => basicScheme(basic)),
     apiKey && (() => apiKeyScheme(apiKey)),
     bearer && (() => bearerScheme(bearer)),
     oauth2 && (() => oauth2Scheme(oauth2, env)),
+    digest && (() => digestScheme(digest, env)),
     awsSigV4 && (() => awsSigV4Scheme(awsSigV4)),
   ].filter((make) => make !== undefined)
   const [make] = makers
   if (make === undefined || makers.length > 1)
-    throw new Error('write exactly one of basic, apiKey, bearer, oauth2 and awsSigV4')
+    throw new Error('write exactly one of basic, apiKey, bearer, oauth2, digest and awsSigV4')
   return make()
 }
 

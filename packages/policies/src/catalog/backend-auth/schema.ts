@@ -112,6 +112,12 @@ const oauth2 = optionalClosed('Tokens of an authorization server (RFC 6749).', {
   tls: callTls,
 })
 
+const digest = optionalClosed('Digest authentication (RFC 7616).', {
+  username: string('The name.', { minLength: 1, maxLength: 1024 }),
+  password: string('The password, by reference.', { secret: true, maxLength: 4096 }),
+  allowWeak: optionalFlag(false, 'Allows MD5, for backends that know nothing better.'),
+})
+
 const awsSigV4 = optionalClosed('Signatures of AWS (Signature Version 4).', {
   region: string('Such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
   service: string('The name of the service in signatures, such as `s3`, `execute-api` or `lambda`.', {
@@ -141,6 +147,7 @@ export const backendAuthSchema = policyOptions(
     apiKey,
     bearer,
     oauth2,
+    digest,
     awsSigV4,
     passThrough: optionalFlag(
       false,
@@ -152,6 +159,7 @@ export const backendAuthSchema = policyOptions(
     '`oauth2` gets a token when the first request needs it, and a new one in the background before it ends, as long as requests come. Each worker has its own; requests that need one at the same time wait for the same call. While the token endpoint fails, a token is used until it ends; then requests are refused with 503 `GW_UPSTREAM_CREDENTIALS`, and the endpoint is asked again after 1 s, 2 s, up to 30 s. Tokens survive reloads.',
     'With `token-exchange`, and `jwt-bearer` for a subject of the request, each subject has a token of its own; those do not survive a reload. A request that names no subject is refused with 401 `GW_AUTH_MISSING`, one whose subject the authorization server refuses (`invalid_grant`, `invalid_request` and the like) with 401 `GW_AUTH_INVALID`. List a policy that checks the token too: this one only passes it on.',
     'When the backend answers a request with a status of `refreshOn`, a new token is asked for, at most every 10 s, and the request is sent once more if its body is at hand: without one, collected for a policy, or up to `limits.bodyBuffer`. Otherwise the client gets that answer.',
+    '`digest` takes the strongest algorithm that the backend offers of SHA-512-256, SHA-256 and, with `allowWeak`, MD5. What a target asks for is remembered: the first request, and each after its nonce has become stale, is sent twice, if its body is at hand. `qop=auth-int` is answered only where a backend offers nothing else, and for bodies that are collected for a policy.',
     '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields; it takes `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` of the client away. The body is collected for its digest. List it last: what a policy behind it changes is not signed.',
   ],
   { minProperties: 1 },

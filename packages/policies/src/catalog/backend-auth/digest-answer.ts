@@ -1,0 +1,122 @@
+import { getHashes, hash } from 'node:crypto'
+import { isFieldValue } from '@sluice/core'
+import type { Challenge } from './digest-challenge.js'
+
+/** The algorithms of RFC 7616 section 6.1, the strongest first, by the names of node:crypto. */
+const HASHES: Readonly<Record<string, string>> = {
+  'SHA-512-256': 'sha512-256',
+  'SHA-256': 'sha256',
+  MD5: 'md5',
+}
+const STRENGTH = Object.keys(HASHES)
+const AVAILABLE = new Set(getHashes())
+
+/** What a target asks for, as far as it can be answered. */
+export interface DigestDemand {
+  /** `SHA-256`, `MD5-sess`; as the target wrote it. */
+  readonly algorithm: string
+  /** Of node:crypto. */
+  readonly hash: string
+  readonly isSession: boolean
+  readonly realm: string
+  readonly nonce: string
+  /** Null: it is not sent back. */
+  readonly opaque: string | null
+  /** Null: the target is of the time of RFC 2069. */
+  readonly qop: 'auth' | 'auth-int' | null
+  readonly hidesUser: boolean
+  /** The nonce was too old; the password may well be right. */
+  readonly isStale: boolean
+}
+
+/** The strongest of the challenges that can be answered; null: none. */
+export function demandIn(challenges: readonly Challenge[], allowsWeak: boolean): DigestDemand | null {
+  const demands = challenges.flatMap(({ scheme, parameters }) => {
+    const demand = scheme === 'digest' ? demandOf(parameters) : null
+    return demand === null || (demand.hash === 'md5' && !allowsWeak) ? [] : [demand]
+  })
+  const rank = ({ algorithm }: DigestDemand): number => STRENGTH.indexOf(baseOf(algorithm))
+  return demands.toSorted((a, b) => rank(a) - rank(b))[0] ?? null
+}
+
+function demandOf(parameters: ReadonlyMap<string, string>): DigestDemand | null {
+  const algorithm = parameters.get('algorithm') ?? 'MD5'
+  const name = HASHES[baseOf(algorithm)]
+  const [realm, nonce] = [parameters.get('realm'), parameters.get('nonce')]
+  if (name === undefined || !AVAILABLE.has(name) || realm === undefined || !nonce) return null
+  const offered =
+    parameters
+      .get('qop')
+      ?.toLowerCase()
+      .split(/\s*,\s*/) ?? null
+  const qop =
+    offered === null
+      ? null
+      : offered.includes('auth')
+        ? 'auth'
+        : offered.includes('auth-int')
+          ? 'auth-int'
+          : ''
+  if (qop === '' || ![...parameters.values()].every(isFieldValue)) return null
+  return {
+    ...{ algorithm, hash: name, isSession: /-sess$/i.test(algorithm), realm, nonce, qop },
+    opaque: parameters.get('opaque') ?? null,
+    hidesUser: parameters.get('userhash')?.toLowerCase() === 'true',
+    isStale: parameters.get('stale')?.toLowerCase() === 'true',
+  }
+}
+
+function baseOf(algorithm: string): string {
+  return algorithm.replace(/-sess$/i, '').toUpperCase()
+}
+
+/** A request that is to be authenticated. */
+export interface DigestRequest {
+  readonly method: string
+  /** Path and query as they are sent. */
+  readonly uri: string
+  /** For `auth-int`. */
+  readonly body: Uint8Array
+  readonly username: string
+  readonly password: string
+  /** Random, of the gateway. */
+  readonly cnonce: string
+  /** How many requests were made with the nonce, this one included. */
+  readonly count: number
+}
+
+/** The value of `authorization` (RFC 7616 section 3.4). */
+export function digestAnswer(demand: DigestDemand, request: DigestRequest): string {
+  const { algorithm, realm, nonce, opaque, qop, hidesUser, isSession } = demand
+  const { method, uri, username, password, cnonce } = request
+  const digest = (data: string | Uint8Array): string => hash(demand.hash, data, 'hex')
+  const count = request.count.toString(16).padStart(8, '0')
+  const secret = digest(`${username}:${realm}:${password}`)
+  const a1 = isSession ? digest(`${secret}:${nonce}:${cnonce}`) : secret
+  const a2 = digest(`${method}:${uri}${qop === 'auth-int' ? `:${digest(request.body)}` : ''}`)
+  const middle = qop === null ? nonce : `${nonce}:${count}:${cnonce}:${qop}`
+  const parts = [
+    hidesUser ? `username=${quoted(digest(`${username}:${realm}`))}` : userPart(username),
+    ...[`realm=${quoted(realm)}`, `uri=${quoted(uri)}`, `algorithm=${algorithm}`, `nonce=${quoted(nonce)}`],
+    ...(qop === null && !isSession ? [] : [`cnonce=${quoted(cnonce)}`]),
+    ...(qop === null ? [] : [`nc=${count}`, `qop=${qop}`]),
+    `response=${quoted(digest(`${a1}:${middle}:${a2}`))}`,
+    ...(opaque === null ? [] : [`opaque=${quoted(opaque)}`]),
+    ...(hidesUser ? ['userhash=true'] : []),
+  ]
+  return `Digest ${parts.join(', ')}`
+}
+
+/** A name beyond ASCII is written as RFC 8187 has it. */
+function userPart(username: string): string {
+  if (isFieldValue(username)) return `username=${quoted(username)}`
+  const encoded = encodeURIComponent(username).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  )
+  return `username*=UTF-8''${encoded}`
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}
