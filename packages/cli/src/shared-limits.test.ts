@@ -121,3 +121,36 @@ test('quotas survive a restart; operators see, set and reset them', async (t) =>
   assert.equal((await second.run('limits', 'get')).code, 0)
   assert.equal((await second.run('quota', 'reset', 'p', '--yes')).code, 0)
 })
+
+test('operators see who is banned, and end bans of one caller or of all', async (t) => {
+  const policy =
+    'use: client-ban, with: { key: \'req.header["x-k"]\', threshold: 2, count: res.status == 204, growth: 100, maxBan: 1d }'
+  const { url, admin } = await startGateway(t, documentOf(2, policy))
+  const run = (...args: string[]) => gw(['bans', ...args], { env: { GW_SERVER: admin, GW_TOKEN: '' } })
+  const ask = async (key: string) => (await fetch(url, { headers: { 'x-k': key } })).status
+  const ban = (key: string) => until(async () => (await ask(key)) === 429)
+  /** Neither worker bans the caller: it is counted anew, so one request more is enough to be banned again. */
+  const isFree = async (key: string) => (await ask(key)) === 204
+
+  assert.match((await run('list')).stdout, /^POLICY +CALLER +UNTIL\s*$/)
+  await ban('a')
+  await ban('b')
+  const shown = JSON.parse((await run('list', 'p', '-o', 'json')).stdout)
+  assert.deepEqual(
+    shown.bans.map((one: { key: string }) => one.key),
+    ['a', 'b'],
+  )
+  const minutes = (Date.parse(shown.bans[0].until) - Date.now()) / 60_000
+  assert.ok(minutes > 9 && minutes <= 10, `${minutes} minutes`)
+  assert.match((await run('lift', 'p', 'a')).stdout, /bans that end: 1/)
+  await until(() => isFree('a'))
+  assert.equal(await ask('b'), 429)
+  await ban('a')
+  const again = JSON.parse((await run('list', '-o', 'json')).stdout)
+  assert.ok(Date.parse(again.bans[0].until) - Date.now() <= 600_000, 'it begins with the shortest ban')
+  assert.equal((await run('lift', 'p')).code, 64, 'nobody can be asked')
+  assert.match((await run('lift', 'p', '--yes')).stdout, /bans that end: 2/)
+  await until(() => isFree('b'))
+  assert.match((await run('lift', 'p', 'c')).stdout, /bans that end: 0/)
+  assert.equal((await run('lift', 'other', '--yes')).code, 1)
+})

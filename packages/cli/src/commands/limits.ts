@@ -28,6 +28,35 @@ export async function setQuota(
   return showCounts(await change(options, '/v1/quotas/set', { policy, key, used: Number(used) }), options)
 }
 
+/** The commands of `gw bans`. */
+export const bans = {
+  async list(options: CountOptions, policy?: string): Promise<number> {
+    const query = policy === undefined ? '' : `?${new URLSearchParams({ policy })}`
+    const { part } = await new AdminClient(options).get(`/v1/bans${query}`)
+    if (!isTable(options.output)) await printValue(part.value, options.output)
+    else printTable(['POLICY', 'CALLER', 'UNTIL'], part.parts('bans').map(banRow))
+    if (part.value['isComplete'] === false) say('there are more; name the policy')
+    return EXIT.ok
+  },
+  async lift(options: ResetOptions, policy: string, key?: string): Promise<number> {
+    await confirmAll(options, key, `end all bans of '${policy}'?`)
+    const answer = await change(options, '/v1/bans/lift', { policy, key })
+    if (!isTable(options.output)) await printValue(answer.value, options.output)
+    else print(`bans that end: ${answer.number('lifted')}; workers follow within a second`)
+    return EXIT.ok
+  },
+}
+
+function banRow(ban: AnswerPart): Cell[] {
+  return [ban.text('policy'), ban.text('key'), ban.text('until')]
+}
+
+/** @throws Failure when nobody agrees. @param key one key alone needs no question. */
+async function confirmAll(options: ResetOptions, key: string | undefined, question: string): Promise<void> {
+  if (key === undefined && options.yes !== true && !(await confirm(question)))
+    throw new Failure(EXIT.failed, 'nothing was done')
+}
+
 function getter(path: string) {
   return async (options: CountOptions, policy?: string, key?: string): Promise<number> => {
     const query = new URLSearchParams()
@@ -40,9 +69,7 @@ function getter(path: string) {
 
 function resetter(path: string) {
   return async (options: ResetOptions, policy: string, key?: string): Promise<number> => {
-    const question = `let all counts of '${policy}' begin anew?`
-    if (key === undefined && options.yes !== true && !(await confirm(question)))
-      throw new Failure(EXIT.failed, 'nothing was done')
+    await confirmAll(options, key, `let all counts of '${policy}' begin anew?`)
     const answer = await change(options, path, { policy, key })
     if (!isTable(options.output)) await printValue(answer.value, options.output)
     else print(`counts that begin anew: ${answer.number('reset')}; workers follow within a second`)

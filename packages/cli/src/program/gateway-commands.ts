@@ -20,6 +20,7 @@ export function addGatewayCommands(program: Command): void {
   addCache(program)
   addCounts(program, 'limits')
   addCounts(program, 'quota')
+  addBans(program)
   addDrain(program)
 }
 
@@ -146,6 +147,20 @@ function addCounts(program: Command, name: 'limits' | 'quota'): void {
   withOutput(reset, 'table', 'json', 'yaml').action(runs(async () => (await module()).reset))
   withExample(reset, `gw ${name} reset partners acme`)
   if (name === 'quota') addQuotaSet(counts)
+}
+
+function addBans(program: Command): void {
+  const bans = program.command('bans').description('the callers that client-ban has banned')
+  const module = async () => (await import('../commands/limits.js')).bans
+  const list = bans.command('list')
+  list.description('who is banned, and until when').argument('[policy]', 'only by this one, its id')
+  withOutput(list, 'table', 'json', 'yaml').action(runs(async () => (await module()).list))
+  withExample(list, 'gw bans list')
+  const lift = bans.command('lift').description('end bans early').argument('<policy>', 'its id')
+  lift.argument('[caller]', 'only this one, as the list shows it')
+  lift.option('--yes', 'do not ask before all bans end')
+  withOutput(lift, 'table', 'json', 'yaml').action(runs(async () => (await module()).lift))
+  withExample(lift, 'gw bans lift login 192.0.2.7')
 }
 
 function addQuotaSet(quota: Command): void {

@@ -200,6 +200,7 @@ const BODIES: Readonly<Record<string, string>> = {
   '/v1/config/activate': JSON.stringify({ digest: FAKE_DIGEST }),
   '/v1/config/discard': JSON.stringify({ digest: FAKE_DIGEST }),
   '/v1/limits/reset': '{"policy":"p"}',
+  '/v1/bans/lift': '{"policy":"p"}',
   '/v1/quotas/reset': '{"policy":"p"}',
   '/v1/quotas/set': '{"policy":"p","key":"k","used":1}',
 }

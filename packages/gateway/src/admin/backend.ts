@@ -3,6 +3,7 @@ import type { LogIdentity } from '@sluice/core'
 import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
 import type { Deploy } from '../supervisor/deploy-history.js'
 import type { HeldRollout } from '../supervisor/held-rollout.js'
+import type { Bans } from '../supervisor/limits/bans.js'
 import type { LimitCounters } from '../supervisor/limits/limit-counters.js'
 import type { SupervisorStatus } from '../supervisor/status.js'
 import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
@@ -26,6 +27,8 @@ export interface AdminBackend {
   targetsOf(upstream: string): readonly TargetStatus[]
   /** The counts of rate limits and quotas; all of it rejects with StateUnavailable while their store does not answer. */
   readonly limits: Pick<LimitCounters, 'get' | 'reset' | 'set'>
+  /** Whom `client-ban` has banned; rejects in the same way. */
+  readonly bans: Pick<Bans, 'list' | 'lift'>
   /** Takes targets out of service or back. False: there is no such upstream or target. */
   drainTargets(request: DrainRequest): Promise<boolean>
   /** Asks every worker about the responses it keeps, or has it forget some; null for one that did not answer in time. */

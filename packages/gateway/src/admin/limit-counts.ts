@@ -1,4 +1,5 @@
 import { type LimitKind, StateUnavailable } from '@sluice/core'
+import { MAX_BANS_SHOWN } from '../supervisor/limits/bans.js'
 import { type LimitCount, MAX_COUNTS } from '../supervisor/limits/limit-counters.js'
 import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
@@ -18,13 +19,9 @@ export function countsAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAns
 
 /** `{"policy":"ID"}`, or one key of it with `"key":"KEY"`. */
 export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
-  const body = await call.body(['application/json'])
-  if (!body.ok) return body.answer
-  const named = readOnly(body.text, ['policy', 'key'])
-  const { policy, key = null } = named ?? {}
-  if (!isText(policy) || (key !== null && !isKey(key))) {
-    return refused('send {"policy":"ID"} or {"policy":"ID","key":"KEY"}')
-  }
+  const asked = await readSelection(call)
+  if ('answer' in asked) return asked.answer
+  const { policy, key } = asked
   return answering(async () => {
     const reset = await call.backend.limits.reset({ kind, policy, key }, call.actor)
     return reset === null ? unknown(kind, policy) : jsonAnswer(200, { policy, key, reset })
@@ -45,12 +42,45 @@ export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
   )
 }
 
+/** `GET /v1/bans`, of all policies or of `?policy=ID`. */
+export function bansAnswer({ query, backend }: AdminCall): Promise<AdminAnswer> {
+  const policy = query.get('policy')
+  return answering(async () => {
+    const bans = await backend.bans.list(policy)
+    if (bans === null) return unknown('client-ban', policy ?? '')
+    return jsonAnswer(200, { bans, isComplete: bans.length < MAX_BANS_SHOWN })
+  })
+}
+
+/** `{"policy":"ID"}`, or one caller of it with `"key":"KEY"`. */
+export async function liftAnswer(call: AdminCall): Promise<AdminAnswer> {
+  const asked = await readSelection(call)
+  if ('answer' in asked) return asked.answer
+  const { policy, key } = asked
+  return answering(async () => {
+    const lifted = await call.backend.bans.lift(policy, key, call.actor)
+    return lifted === null ? unknown('client-ban', policy) : jsonAnswer(200, { policy, key, lifted })
+  })
+}
+
+/** The policy that a body names, and its key; null: all keys. */
+async function readSelection(
+  call: AdminCall,
+): Promise<{ readonly policy: string; readonly key: string | null } | { readonly answer: AdminAnswer }> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body
+  const named = readOnly(body.text, ['policy', 'key'])
+  const { policy, key = null } = named ?? {}
+  if (isText(policy) && (key === null || isKey(key))) return { policy, key }
+  return { answer: await refused('send {"policy":"ID"} or {"policy":"ID","key":"KEY"}') }
+}
+
 function countsOf(counts: readonly LimitCount[] | null, kind: LimitKind, policy: string | null): AdminAnswer {
   if (counts === null) return unknown(kind, policy ?? '')
   return jsonAnswer(200, { counts, isComplete: counts.length < MAX_COUNTS })
 }
 
-function unknown(kind: LimitKind, policy: string): AdminAnswer {
+function unknown(kind: LimitKind | 'client-ban', policy: string): AdminAnswer {
   return problemAnswer(
     'GW_ADMIN_NOT_FOUND',
     `no ${kind} with the id '${policy}' serves; GET /v1/routes shows the policies`,

@@ -90,6 +90,11 @@ export const OPENAPI_SCHEMAS = {
     additionalProperties: false,
   },
   CountsReset: object({ policy: text, key: { type: ['string', 'null'] }, reset: count }),
+  Bans: object({
+    bans: listOf(object({ policy: text, key: text, until: { ...text, format: 'date-time' } })),
+    isComplete: { type: 'boolean', description: 'False: there are more.' },
+  }),
+  BansLifted: object({ policy: text, key: { type: ['string', 'null'] }, lifted: count }),
   QuotaUse: { ...object({ policy: text, key: text, used: count }), additionalProperties: false },
   LogCounts: object(logCounts),
   LogIdentity: {

@@ -76,11 +76,18 @@ const drainOf = (summary: string) => ({
 const STORE_DOWN = { 503: problem('The server of `state` does not answer.') }
 
 /** A GET of counts. */
+const ONE_POLICY = {
+  name: 'policy',
+  in: 'query',
+  description: 'Only this policy.',
+  schema: { type: 'string' },
+}
+
 const countsOf = (summary: string) => ({
   get: {
     summary,
     parameters: [
-      { name: 'policy', in: 'query', description: 'Only this policy.', schema: { type: 'string' } },
+      ONE_POLICY,
       { name: 'key', in: 'query', description: 'Only this key of it.', schema: { type: 'string' } },
     ],
     responses: {
@@ -238,6 +245,19 @@ export const OPENAPI = {
     '/v1/limits/reset': changeOf('Lets counts of a rate limit begin anew', 'CountName', 'CountsReset'),
     '/v1/quotas/reset': changeOf('Lets counts of a quota begin anew', 'CountName', 'CountsReset'),
     '/v1/quotas/set': changeOf('Sets what is used of a quota', 'QuotaUse', 'Counts'),
+    '/v1/bans': {
+      get: {
+        summary: 'Whom client-ban has banned',
+        parameters: [ONE_POLICY],
+        responses: {
+          200: json('OK.', 'Bans'),
+          ...REFUSALS,
+          404: problem('There is no such policy.'),
+          ...STORE_DOWN,
+        },
+      },
+    },
+    '/v1/bans/lift': changeOf('Ends bans early', 'CountName', 'BansLifted'),
     '/v1/drain': {
       post: {
         summary: 'Ends the gateway after its requests in flight',

@@ -1,7 +1,7 @@
 import type { Plan } from '@sluice/config'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
-import { countsAnswer } from './limit-counts.js'
+import { bansAnswer, countsAnswer } from './limit-counts.js'
 import { OPENAPI } from './openapi.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { cacheAnswer, storedAnswer } from './stored-responses.js'
@@ -23,6 +23,7 @@ export const READ_ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/routes', access: 'viewer', answer: getRoutes },
   { method: 'GET', path: '/v1/upstreams', access: 'viewer', answer: getUpstreams },
   { method: 'GET', path: '/v1/limits', access: 'viewer', answer: (call) => countsAnswer(call, 'rate-limit') },
+  { method: 'GET', path: '/v1/bans', access: 'viewer', answer: bansAnswer },
   { method: 'GET', path: '/v1/quotas', access: 'viewer', answer: (call) => countsAnswer(call, 'quota') },
   { method: 'GET', path: '/v1/log', access: 'viewer', answer: getLog },
   { method: 'GET', path: '/v1/cache', access: 'viewer', answer: cacheAnswer },

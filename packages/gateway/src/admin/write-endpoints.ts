@@ -4,7 +4,7 @@ import type { Agree } from '../supervisor/held-rollout.js'
 import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
-import { resetAnswer, setQuotaAnswer } from './limit-counts.js'
+import { liftAnswer, resetAnswer, setQuotaAnswer } from './limit-counts.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { purgeAnswer } from './stored-responses.js'
 
@@ -32,6 +32,7 @@ export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   drainEndpoint('/v1/upstreams/undrain', false),
   resetEndpoint('/v1/limits/reset', 'rate-limit'),
   resetEndpoint('/v1/quotas/reset', 'quota'),
+  { method: 'POST', path: '/v1/bans/lift', access: 'operator', answer: liftAnswer },
   { method: 'POST', path: '/v1/quotas/set', access: 'operator', answer: setQuotaAnswer },
 ]
 

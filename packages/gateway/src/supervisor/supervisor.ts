@@ -18,8 +18,10 @@ import { Fleet } from './fleet.js'
 import { LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
 import { HeldRollout } from './held-rollout.js'
 import { LastGoodFile } from './last-good.js'
+import { Bans } from './limits/bans.js'
 import { LastingMemory } from './limits/lasting-memory.js'
 import { LimitCounters } from './limits/limit-counters.js'
+import { OperatorStores } from './limits/operator-stores.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
 import { logSamples } from './log-samples.js'
@@ -62,6 +64,7 @@ export class Supervisor implements AdminBackend {
   readonly #pool: WorkerPool
   readonly #memory: LastingMemory
   readonly limits: LimitCounters
+  readonly bans: Bans
   readonly #targets: TargetStates
   readonly #services: Services
   readonly #deployment: Deployment
@@ -85,7 +88,9 @@ export class Supervisor implements AdminBackend {
     this.#history = new DeployHistory(seams.dataDir)
     this.#memory = new LastingMemory(seams.quotaPath, log)
     const bundle = () => this.#deployment.current?.bundle ?? null
-    this.limits = new LimitCounters({ memory: this.#memory, bundle, resolve: documents.resolve, log })
+    const stores = new OperatorStores({ memory: this.#memory, bundle, resolve: documents.resolve, log })
+    this.limits = new LimitCounters(stores, log)
+    this.bans = new Bans(stores, log)
     this.#lastGood = new LastGoodFile(seams.dataDir)
     this.#admin = new AdminEndpoint(this, log)
     this.#metrics = new MetricsEndpoint(this, log)

@@ -43,6 +43,10 @@ export class FakeBackend implements AdminBackend {
     reset: async ({ policy }) => (policy === 'none' ? null : 1),
     set: async ({ policy }) => (policy === 'none' ? null : []),
   }
+  readonly bans: AdminBackend['bans'] = {
+    list: async (policy) => (policy === 'none' ? null : []),
+    lift: async (policy) => (policy === 'none' ? null : 1),
+  }
   readonly held: AdminBackend['held'] = {
     prepare: (apply) => apply(async () => true),
     settle: async (digest) => (digest === FAKE_DIGEST ? this.result : null),

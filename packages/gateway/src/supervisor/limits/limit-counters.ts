@@ -1,21 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ConfigBundle, Plan, PolicyUse, RoutePlan } from '@sluice/config'
+import type { PolicyUse, RoutePlan } from '@sluice/config'
 import {
   counterKey,
   counterName,
   counterPrefix,
   type Limit,
   type LimitKind,
-  MemoryStore,
   quotaLimit,
   rateLimits,
   readCounterName,
+  type StateScope,
   type StateStore,
-  StateUnavailable,
 } from '@sluice/core'
-import type { SharedMemory } from '../../state/shared-memory.js'
-import { ValkeyStore } from '../../state/valkey/valkey-store.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
+import type { OperatorStores } from './operator-stores.js'
 
 /** What was counted for a key by one limit of a policy. */
 export interface LimitCount {
@@ -50,10 +47,6 @@ export interface QuotaRequest {
   readonly actor: string
 }
 
-/** A server that has not answered by then is away. */
-const CONNECT_MS = 2000
-const LOOK_MS = 20
-
 /** The most counts that one answer shows. */
 export const MAX_COUNTS = 1000
 
@@ -62,36 +55,29 @@ interface Counting {
   readonly id: string
   readonly prefix: string
   readonly limits: readonly Limit[]
-  readonly scope: 'cluster' | 'gateway'
+  readonly scope: StateScope
   /** Those that are known from the plan: an empty one, or routes and APIs. */
   readonly places: readonly string[]
 }
 
-/** Where counts and policies are. */
-export interface LimitCountersSeams {
-  readonly memory: SharedMemory
-  /** The one that serves; null: none does yet. */
-  readonly bundle: () => ConfigBundle | null
-  readonly resolve: (bundle: ConfigBundle) => Plan
-  readonly log: OperationLog
-}
-
 /** The counts of `rate-limit` and `quota`, for operators. */
 export class LimitCounters {
-  readonly #seams: LimitCountersSeams
+  readonly #stores: OperatorStores
+  readonly #log: OperationLog
 
-  constructor(seams: LimitCountersSeams) {
-    this.#seams = seams
+  constructor(stores: OperatorStores, log: OperationLog) {
+    this.#stores = stores
+    this.#log = log
   }
 
   /** Null: there is no such policy. @throws StateUnavailable */
   async get(selection: CountSelection): Promise<LimitCount[] | null> {
     const policies = this.#policies(selection)
     if (policies === null) return null
-    return this.#withStores(selection.kind, async (storeOf) => {
+    return this.#stores.use(selection.kind === 'quota', async (storeOf) => {
       const counts: LimitCount[] = []
       for (const policy of policies) {
-        const store = storeOf(policy)
+        const store = storeOf(policy.scope)
         for (const name of await namesOf(policy, selection.key, store)) {
           if (counts.length >= MAX_COUNTS) return counts
           const count = await readCount(policy, name, store)
@@ -106,10 +92,10 @@ export class LimitCounters {
   async reset(selection: CountSelection, actor: string): Promise<number | null> {
     const policies = this.#policies(selection)
     if (policies === null) return null
-    const count = await this.#withStores(selection.kind, async (storeOf) => {
+    const count = await this.#stores.use(selection.kind === 'quota', async (storeOf) => {
       let reset = 0
       for (const policy of policies) {
-        const store = storeOf(policy)
+        const store = storeOf(policy.scope)
         if (selection.key === null) reset += await store.deleteAll(policy.prefix)
         else {
           for (const name of await namesOf(policy, selection.key, store))
@@ -118,7 +104,7 @@ export class LimitCounters {
       }
       return reset
     })
-    this.#seams.log.info('limit.reset', { ...selection, reset: count, actor })
+    this.#log.info('limit.reset', { ...selection, reset: count, actor })
     return count
   }
 
@@ -130,28 +116,22 @@ export class LimitCounters {
     const selection = { kind: 'quota', policy, key } as const
     const policies = this.#policies(selection)
     if (policies === null) return null
-    await this.#withStores(selection.kind, async (storeOf) => {
+    await this.#stores.use(selection.kind === 'quota', async (storeOf) => {
       for (const one of policies) {
-        const store = storeOf(one)
+        const store = storeOf(one.scope)
         for (const name of await namesOf(one, key, store)) {
           await store.delete(name)
           await store.take(name, one.limits[0]!.rule(Date.now()), used)
         }
       }
     })
-    this.#seams.log.info('quota.set', { policy, key, used, actor })
+    this.#log.info('quota.set', { policy, key, used, actor })
     return this.get(selection)
-  }
-
-  /** With its references resolved. */
-  #plan(): Plan | null {
-    const bundle = this.#seams.bundle()
-    return bundle === null ? null : this.#seams.resolve(bundle)
   }
 
   #policies({ kind, policy }: CountSelection): Counting[] | null {
     const found = new Map<string, Counting>()
-    for (const route of this.#plan()?.routes ?? []) {
+    for (const route of this.#stores.plan()?.routes ?? []) {
       for (const use of route.policies) {
         if (use.use !== kind || (policy !== null && use.id !== policy)) continue
         const known = found.get(use.id)
@@ -163,33 +143,6 @@ export class LimitCounters {
       }
     }
     return found.size === 0 && policy !== null ? null : [...found.values()]
-  }
-
-  /** A server that replicas share is asked over a connection of its own: operators come seldom. */
-  async #withStores<T>(
-    kind: LimitKind,
-    work: (storeOf: (policy: Counting) => StateStore) => Promise<T>,
-  ): Promise<T> {
-    const { lasting, passing } = this.#seams.memory
-    const memory = new MemoryStore(kind === 'quota' ? lasting : passing)
-    const plan = this.#plan()?.state ?? null
-    if (plan === null) return work(() => memory)
-    const { log } = this.#seams
-    const shared = new ValkeyStore({ plan, report: (event, fields) => log.warn(event, { ...fields }) })
-    try {
-      await connected(shared)
-      return await work(({ scope }) => (scope === 'gateway' ? memory : shared))
-    } finally {
-      shared.close()
-    }
-  }
-}
-
-/** @throws StateUnavailable */
-async function connected(store: ValkeyStore): Promise<void> {
-  for (let waitedMs = 0; store.problem !== null; waitedMs += LOOK_MS) {
-    if (waitedMs >= CONNECT_MS) throw new StateUnavailable(store.problem)
-    await sleep(LOOK_MS)
   }
 }
 

@@ -38,7 +38,8 @@ export class BanBook {
   /** Of those that wait, who may be banned for it. */
   #urgent: string[] = []
   #asking = 0
-  #changes = -1
+  #made = -1
+  #lifted = 0
 
   constructor(threshold: Threshold, observer: BanObserver) {
     this.#threshold = threshold
@@ -89,11 +90,24 @@ export class BanBook {
       this.#count(key)
     }
     const changes = (await this.store?.changes()) ?? null
-    if (changes === null || changes === this.#changes) return
+    if (changes === null) return
+    if (changes.lifted !== this.#lifted) await this.#lift(changes.lifted)
+    if (changes.made !== this.#made) await this.#learnMade(changes.made)
+  }
+
+  async #learnMade(made: number): Promise<void> {
     const known = (await this.store?.bans((key) => this.#bans.has(key))) ?? null
     if (known === null) return
-    this.#changes = changes
+    this.#made = made
     for (const [key, untilMs] of known) this.#add(key, untilMs)
+  }
+
+  /** Forgets the bans that the store does not have any more. */
+  async #lift(lifted: number): Promise<void> {
+    const keys = (await this.store?.lifted([...this.#bans.keys()])) ?? null
+    if (keys === null) return
+    this.#lifted = lifted
+    for (const key of keys) this.#bans.delete(key)
   }
 
   #countUrgent(): void {

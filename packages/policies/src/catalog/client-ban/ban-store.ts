@@ -1,4 +1,13 @@
-import { type CompileEnv, counterKey, type MemoryStore, type StateScope, type StateStore } from '@sluice/core'
+import {
+  BAN_CHANGES_MS,
+  BANS_LIFTED,
+  type BanEntry,
+  banName,
+  type CompileEnv,
+  type MemoryStore,
+  type StateScope,
+  type StateStore,
+} from '@sluice/core'
 
 /** When bans begin and end. */
 export interface BanRules {
@@ -18,14 +27,14 @@ export interface ResponseCount {
 const SHIFT = 2 ** 26
 /** After a store did not answer, for so long nobody asks it. */
 const PAUSE_MS = 1000
-/** For how long the number of changes is kept; a new one is another number. */
-const CHANGES_MS = 86_400_000
 /** Bans that are learned at once. */
 const MAX_LISTED = 10_000
+/** Bans that are looked for at once. */
+const MAX_LOOKED_FOR = 1000
 
 /** The counts and bans of one policy, in the store that workers share. Null answers: it does not answer. */
 export class BanStore {
-  readonly #prefix: string
+  readonly #id: string
   readonly #rules: BanRules
   readonly #main: StateStore
   readonly #local: StateStore | null
@@ -42,7 +51,7 @@ export class BanStore {
     this.#report = env.report.bind(env)
     this.#local = options.local
     this.#rules = rules
-    this.#prefix = `ban\n${counterKey(options.id)}\n`
+    this.#id = options.id
   }
 
   /** Adds to what is known of a caller. */
@@ -59,10 +68,13 @@ export class BanStore {
     return this.#ask((store) => this.#banIn(store, key))
   }
 
-  /** Another number when bans were added or lifted. Null also while the store is left alone. */
-  async changes(): Promise<number | null> {
+  /** How many bans were made, and how often some were lifted. Null also while the store is left alone. */
+  async changes(): Promise<{ readonly made: number; readonly lifted: number } | null> {
     if (performance.now() < this.#downUntilMono) return null
-    return this.#askMain((store) => store.add(this.#name('changes', ''), 0, CHANGES_MS))
+    return this.#askMain(async (store) => {
+      const changes = await store.add(this.#name('changes'), 0, BAN_CHANGES_MS)
+      return { made: changes % BANS_LIFTED, lifted: Math.floor(changes / BANS_LIFTED) }
+    })
   }
 
   /** The bans that are not known: who, and until when, ms since 1970. */
@@ -73,6 +85,19 @@ export class BanStore {
       const unknown = names.map((name) => name.slice(prefix.length)).filter((key) => !isKnown(key))
       const values = await Promise.all(unknown.map((key) => store.get(prefix + key)))
       return new Map(unknown.map((key, i) => [key, readNumber(values[i] ?? null)]))
+    })
+  }
+
+  /** Which of the callers are not banned any more. */
+  lifted(keys: readonly string[]): Promise<string[] | null> {
+    return this.#askMain(async (store) => {
+      const lifted: string[] = []
+      for (let at = 0; at < keys.length; at += MAX_LOOKED_FOR) {
+        const some = keys.slice(at, at + MAX_LOOKED_FOR)
+        const values = await Promise.all(some.map((key) => store.get(this.#name('ban', key))))
+        lifted.push(...some.filter((_, i) => values[i] === null))
+      }
+      return lifted
     })
   }
 
@@ -88,7 +113,7 @@ export class BanStore {
     if (moreMs > 0) await store.set(name, textOf(untilMs + moreMs), banMs + moreMs)
     // Whoever was banned begins anew.
     await store.delete(this.#name('count', key))
-    await store.add(this.#name('changes', ''), 1, CHANGES_MS)
+    await store.add(this.#name('changes'), 1, BAN_CHANGES_MS)
     return { untilMs: untilMs + Math.max(0, moreMs), isNew: true }
   }
 
@@ -103,8 +128,8 @@ export class BanStore {
     return ms
   }
 
-  #name(kind: 'count' | 'ban' | 'bans' | 'changes', key: string): string {
-    return `${this.#prefix}${kind}\n${key}`
+  #name(entry: BanEntry, key = ''): string {
+    return banName(this.#id, entry, key)
   }
 
   async #ask<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {

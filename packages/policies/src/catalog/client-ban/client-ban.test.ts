@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
+  BANS_LIFTED,
+  banName,
   type CompileEnv,
   MemoryStore,
   type Reply,
@@ -111,6 +113,23 @@ test('workers count together; those that did not see the last failure learn of t
     [a, b, c].map((one) => one.count('banned')),
     [0, 0, 1],
   )
+})
+
+test('a ban that was lifted ends in each worker within a second, and no other one does', async () => {
+  const store = new MemoryStore()
+  const [a, b] = [worker({}, store), worker({}, store)]
+  const other = '198.51.100.8'
+  await fail(a, 3)
+  await fail(a, 3, other)
+  await b.second()
+  assert.notEqual(await b.call(IP), null)
+  await store.delete(banName('p', 'ban', IP))
+  await store.add(banName('p', 'changes'), BANS_LIFTED, 1000)
+  for (const one of [a, b]) {
+    await one.second()
+    assert.equal(await one.call(IP, 200), null)
+    assert.notEqual(await one.call(other), null)
+  }
 })
 
 test('a share counts all responses, and needs some of them', async () => {
