@@ -78,6 +78,20 @@ function versions(): string {
   )
 }
 
+const REVISION = { at: '2026-01-01T00:00:00.000Z', note: '', digest: null, way: 'reload' }
+
+function plantRevision(number: number, facts: string): void {
+  const labels = {
+    'app.kubernetes.io/name': 'sluice',
+    'app.kubernetes.io/instance': 'sluice',
+    'app.kubernetes.io/managed-by': 'gw',
+    'app.kubernetes.io/component': 'revision',
+  }
+  const metadata = { name: `sluice-revision-${number}`, namespace: NAMESPACE, labels }
+  const data = { 'gateway.yaml': document({ body: 'planted' }), 'revision.json': facts }
+  kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }))
+}
+
 test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
   kubectl(['create', 'namespace', NAMESPACE])
   kubectl(['create', 'secret', 'generic', 'words', '-n', NAMESPACE, `--from-literal=WORD=${SECRET}`])
@@ -238,6 +252,32 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.match(refused.stderr, /^ConfigMap\/other in edge was not made by gw; choose another --name/m)
     assert.equal(inNamespace('get', 'configmap', 'other', '-o', 'jsonpath={.data}'), '{"a":"b"}')
   })
+
+  await t.test(
+    'a revision that somebody else wrote brings no more than a document and settings',
+    async () => {
+      const settings = { tier: 'W1', replicas: 2, image: clusterImage, namespace: 'default' }
+      const volumes = { extraVolumes: [{ name: 'root', hostPath: { path: '/' } }] }
+      plantRevision(98, '{')
+      plantRevision(99, JSON.stringify({ ...REVISION, number: 99, settings: { ...settings, ...volumes } }))
+      const plan = await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '99', '-o', 'json', '--dry-run')
+      expectExit(plan, 0)
+      const { changes } = JSON.parse(plan.stdout)
+      const fields = changes.flatMap(
+        ({ object, paths }: { object: { namespace: string }; paths: string[] }) =>
+          paths.map((path) => `${object.namespace} ${path}`),
+      )
+      assert.ok(fields.includes(`${NAMESPACE} data.gateway.yaml`))
+      assert.deepEqual(
+        fields.filter((field: string) => !field.startsWith(NAMESPACE) || field.includes('volumes')),
+        [],
+      )
+      const history = await run('history', '--kubernetes', ...IN_PLACE, '-o', 'json')
+      const numbers = JSON.parse(history.stdout).revisions.map(({ number }: { number: number }) => number)
+      assert.deepEqual([numbers[0], numbers.includes(98)], [99, false])
+      inNamespace('delete', 'configmap', 'sluice-revision-98', 'sluice-revision-99')
+    },
+  )
 
   await t.test('within the cluster the account of the pod is used', async () => {
     inNamespace('create', 'role', 'reader', '--verb=get,list', '--resource=pods,configmaps,pods/portforward')

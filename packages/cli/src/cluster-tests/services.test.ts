@@ -62,7 +62,8 @@ test('a gateway follows the pods of a Service', { skip: noCluster }, async (t) =
   const front = inNamespace('get', 'service', 'front', '-o', 'jsonpath={.spec.clusterIP}')
   const failures: string[] = []
   const ask = async (): Promise<string> => {
-    const answer = await fetch(`http://${front}/`)
+    // This process waits for kubectl too long to keep a connection.
+    const answer = await fetch(`http://${front}/`, { headers: { connection: 'close' } })
     const text = await answer.text()
     if (answer.status !== 200) failures.push(`${answer.status} ${text}`)
     return text

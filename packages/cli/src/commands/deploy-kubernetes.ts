@@ -1,3 +1,4 @@
+import type { DocumentSource } from '@sluice/config'
 import type { Tier } from '@sluice/gateway'
 import { checkForElsewhere, readDocument } from '../document.js'
 import { EXIT, type ExitCode, Failure } from '../failure.js'
@@ -5,19 +6,18 @@ import { type Cluster, nameOf } from '../kubernetes/cluster/cluster.js'
 import {
   type DeployEnd,
   type DeployPlan,
-  documentIn,
+  type DeployRequest,
   endText,
   GatewayDeploy,
 } from '../kubernetes/deploy/gateway-deploy.js'
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
-import { type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
-import type { ObjectIdentity } from '../kubernetes/objects/object.js'
-import type { ObjectSettings } from '../kubernetes/objects/settings.js'
+import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
+import { type ObjectIdentity, present } from '../kubernetes/objects/object.js'
 import { complain, isTable, print, printValue, say } from '../output/output.js'
 import { countText, visibleText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
 import { version } from '../version.js'
-import { type KubernetesOptions, lastSettings, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
+import { type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
 
 interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly tier?: Tier
@@ -33,12 +33,10 @@ interface DeployOptions extends DocumentOptions, KubernetesOptions {
 
 /** Brings a document to a cluster, and waits until every pod says that it serves it. */
 export async function deployKubernetes(options: DeployOptions): Promise<number> {
-  const source = await readDocument(options.config)
-  checkForElsewhere(source)
+  const { text } = await checkedDocument(options)
   return withCluster(options, async (cluster, identity) => {
-    const revisions = await readRevisions(cluster, identity)
-    const settings = settingsOf(options, identity, lastSettings(revisions))
-    return carryOut(cluster, { text: source.text, settings }, options)
+    const settings = await settingsOf(options, cluster, identity)
+    return carryOut(deployOf(cluster, { text, settings, identity }, options), options)
   })
 }
 
@@ -46,15 +44,20 @@ export async function deployKubernetes(options: DeployOptions): Promise<number> 
 export async function diffKubernetes(
   options: DeployOptions & { readonly exitCode?: boolean },
 ): Promise<number> {
-  const source = await readDocument(options.config)
-  checkForElsewhere(source)
+  const { text } = await checkedDocument(options)
   return withCluster(options, async (cluster, identity) => {
-    const settings = settingsOf(options, identity, lastSettings(await readRevisions(cluster, identity)))
-    const plan = await deployOf(cluster, { text: source.text, settings }, options).plan()
+    const settings = await settingsOf(options, cluster, identity)
+    const plan = await deployOf(cluster, { text, settings, identity }, options).plan()
     const isSame = plan.changes.every(({ kind }) => kind === 'none')
     await printPlan(plan, options)
     return !isSame && options.exitCode === true ? EXIT.differences : EXIT.ok
   })
+}
+
+async function checkedDocument({ config }: DocumentOptions): Promise<DocumentSource> {
+  const source = await readDocument(config)
+  checkForElsewhere(source)
+  return source
 }
 
 /** Deploys an earlier revision once more. */
@@ -62,11 +65,11 @@ export async function rollbackKubernetes(
   options: Omit<DeployOptions, 'config'> & { readonly to?: string },
 ): Promise<number> {
   return withCluster(options, async (cluster, identity) => {
-    const revisions = await readRevisions(cluster, identity)
-    const { number, settings, objects } = revisionNamed(revisions, options.to)
-    const note = options.note ?? `rollback to ${number}`
+    const { number, settings, text } = revisionNamed(await readRevisions(cluster, identity), options.to)
+    const { note = `rollback to ${number}` } = options
     const { replacedFor: _, ...kept } = settings
-    return carryOut(cluster, { text: documentIn(objects), settings: kept }, { ...options, note })
+    const wanted = { text, settings: kept, identity }
+    return carryOut(deployOf(cluster, wanted, { ...options, note }), options)
   })
 }
 
@@ -77,18 +80,13 @@ function revisionNamed(revisions: readonly Revision[], to: string | undefined): 
   throw new Failure(EXIT.failed, `there is ${what}; gw history --kubernetes lists them`)
 }
 
-interface Wanted {
-  readonly text: string
-  readonly settings: ObjectSettings
-}
-
+type Wanted = Pick<DeployRequest, 'text' | 'settings' | 'identity'>
 type HowToDeploy = Omit<DeployOptions, 'config'>
 
-function deployOf(cluster: Cluster, { text, settings }: Wanted, options: HowToDeploy): GatewayDeploy {
+function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): GatewayDeploy {
   const { note = '', prune = false, force = false, timeout = TIMEOUT_MS, tokenFile } = options
   const request = {
-    text,
-    settings,
+    ...wanted,
     note,
     prunes: prune,
     isForced: force,
@@ -98,8 +96,7 @@ function deployOf(cluster: Cluster, { text, settings }: Wanted, options: HowToDe
   return new GatewayDeploy(cluster, request, say)
 }
 
-async function carryOut(cluster: Cluster, wanted: Wanted, options: HowToDeploy): Promise<ExitCode> {
-  const deploy = deployOf(cluster, wanted, options)
+async function carryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
   const plan = await deploy.plan()
   if (isTable(options.output)) await printPlan(plan, options)
   for (const note of plan.notes) say(note)
@@ -163,20 +160,21 @@ function planValue(plan: DeployPlan, prunes: boolean): object {
 }
 
 /** What the command line says, else what the last deploy said, else a gateway of two pods. */
-function settingsOf(
+async function settingsOf(
   options: HowToDeploy,
+  cluster: Cluster,
   identity: ObjectIdentity,
-  last: Partial<ObjectSettings>,
-): ObjectSettings {
-  const { tier, replicas, image, secret, maxReplicas } = options
-  const secretName = secret ?? last.secret
-  const most = maxReplicas ?? last.autoscaling?.maxReplicas
+): Promise<PodSettings> {
+  const [last] = await readRevisions(cluster, identity)
+  const { tier, replicas, image, secret, maxReplicas }: Partial<PodSettings> = {
+    ...last?.settings,
+    ...present(options),
+  }
   return {
-    ...identity,
-    tier: tier ?? last.tier ?? 'W2',
-    replicas: replicas ?? last.replicas ?? 2,
-    image: image ?? last.image ?? `sluice:${version()}`,
-    ...(secretName === undefined ? {} : { secret: secretName }),
-    ...(most === undefined || most === 0 ? {} : { autoscaling: { maxReplicas: most } }),
+    tier: tier ?? 'W2',
+    replicas: replicas ?? 2,
+    image: image ?? `sluice:${version()}`,
+    ...(secret === undefined ? {} : { secret }),
+    ...(maxReplicas === undefined || maxReplicas === 0 ? {} : { maxReplicas }),
   }
 }

@@ -1,5 +1,4 @@
 import { type Cluster, type ClusterOptions, openCluster } from '../kubernetes/cluster/cluster.js'
-import type { Revision } from '../kubernetes/deploy/revisions.js'
 import type { ObjectIdentity } from '../kubernetes/objects/object.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 
@@ -28,10 +27,4 @@ export async function withCluster<T>(
   } finally {
     cluster.close()
   }
-}
-
-/** The settings of the last deploy, without what belongs to its document. */
-export function lastSettings(revisions: readonly Revision[]): Partial<Revision['settings']> {
-  const { replacedFor: _, ...settings } = revisions[0]?.settings ?? {}
-  return settings
 }

@@ -91,7 +91,7 @@ export async function historyKubernetes(options: KubernetesOptions): Promise<num
   return withCluster(options, async (cluster, identity) => {
     const revisions = await readRevisions(cluster, identity)
     if (!isTable(options.output)) {
-      const shown = revisions.map(({ objects: _, settings: { image, tier, replicas }, ...rest }) => {
+      const shown = revisions.map(({ text: _, settings: { image, tier, replicas }, ...rest }) => {
         return { ...rest, image, tier, replicas }
       })
       await printValue({ revisions: shown }, options.output)
@@ -100,7 +100,7 @@ export async function historyKubernetes(options: KubernetesOptions): Promise<num
     const rows = revisions.map(({ number, at, note, digest, way, settings }) => {
       const age = ageText(Date.now() - Date.parse(at))
       const pods = `${settings.replicas} ${settings.tier}`
-      return [number, age, shortDigest(digest), way, settings.image, pods, visibleText(note)]
+      return [number, age, ...[shortDigest(digest), way, settings.image, pods, note].map(visibleText)]
     })
     printTable(REVISION_HEADINGS, rows, options.output)
     return EXIT.ok

@@ -5,19 +5,19 @@ import { type Cluster, type LiveObject, nameOf } from '../cluster/cluster.js'
 import { type AdminPlace, adminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
 import { applyToAll, changeFleet } from '../fleet/fleet-change.js'
 import { type GatewayObjects, gatewayObjects } from '../objects/gateway-objects.js'
-import type { KubernetesObject } from '../objects/object.js'
+import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 import { ObjectsError } from '../objects/raw-document.js'
-import type { ObjectSettings } from '../objects/settings.js'
-import { DOCUMENT_KEY, replacedForOf } from '../objects/workload.js'
+import { replacedForOf } from '../objects/workload.js'
 import { leavesReplicas, type ObjectChange, objectChanges, removals } from './object-changes.js'
 import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
-import { type Revision, readRevisions, saveRevision, type Way } from './revisions.js'
+import { type PodSettings, type Revision, readRevisions, saveRevision, type Way } from './revisions.js'
 
 /** What is to be deployed. */
 export interface DeployRequest {
   /** The document, which has been checked. */
   readonly text: string
-  readonly settings: ObjectSettings
+  readonly identity: ObjectIdentity
+  readonly settings: PodSettings
   readonly note: string
   /** Deletes what an earlier deploy made and this one does not need. */
   readonly prunes: boolean
@@ -38,7 +38,7 @@ export interface DeployPlan {
   readonly pods: readonly GatewayPod[]
   readonly revisions: readonly Revision[]
   /** With which settings the objects were made. */
-  readonly settings: ObjectSettings
+  readonly settings: PodSettings
 }
 
 /** How a deploy ended. */
@@ -62,21 +62,21 @@ export class GatewayDeploy {
 
   /** Finds out what would change, and changes nothing. */
   async plan(): Promise<DeployPlan> {
-    const { text, settings } = this.#request
-    const revisions = await readRevisions(this.#cluster, settings)
-    const fresh = objectsOf(text, settings)
+    const { text, identity, settings } = this.#request
+    const revisions = await readRevisions(this.#cluster, identity)
+    const fresh = objectsOf({ text, settings }, identity)
     const live = await this.#cluster.read(deploymentIn(fresh.objects))
     const pods = live === null ? [] : await this.#pods()
     const kept = live === null ? undefined : replacedForOf(live)
     // With the mark that the pods have, only what they cannot take while they run changes their template.
     const running = kept === undefined ? settings : { ...settings, replacedFor: kept }
-    const trial = await this.#changes(objectsOf(text, running))
+    const trial = await this.#changes(objectsOf({ text, settings: running }, identity))
     const hasStuck = pods.some(({ problem }) => problem !== null)
     const isReloading = live !== null && changesDocument(trial.changes) && !changesTemplate(trial.changes)
     const isRolling = live === null || changesTemplate(trial.changes) || (isReloading && hasStuck)
     const { objects, changes, notes } = isRolling ? await this.#changes(fresh) : trial
     const way = isRolling ? 'rolling' : isReloading ? 'reload' : 'objects'
-    const before = revisions.flatMap((revision) => revision.objects)
+    const before = revisions.flatMap((revision) => formerObjects(revision, identity))
     const unneeded = await removals(this.#cluster, leftOver(before, objects))
     return { way, changes, unneeded, notes, pods, revisions, settings: isRolling ? settings : running }
   }
@@ -114,6 +114,7 @@ export class GatewayDeploy {
     this.#say(`${countText(members.length, 'pod')} prepare the document`)
     const whenPrepared = () => this.#apply(plan.changes)
     const outcome = await changeFleet(members, { text, note, whenPrepared })
+    if (outcome.result === 'stopped') return await this.#goBack(plan, outcome.reasons)
     if (outcome.result !== 'done') {
       const result = outcome.result === 'unreachable' ? 'unreachable' : 'rolled-back'
       return { result, digest: null, reasons: outcome.reasons }
@@ -168,7 +169,8 @@ export class GatewayDeploy {
     this.#say('rolling back')
     const doomed = new Set((await this.#pods()).map(({ name }) => name))
     const last = plan.revisions[0]
-    const before = new Map(last?.objects.map((object) => [keyOf(object), object]))
+    const objects = last === undefined ? [] : objectsOf(last, this.#request.identity).objects
+    const before = new Map(objects.map((object) => [keyOf(object), object]))
     for (const { kind, object } of [...plan.changes].reverse()) {
       const old = before.get(keyOf(object))
       if (kind === 'add') await this.#cluster.remove(object)
@@ -176,27 +178,26 @@ export class GatewayDeploy {
         await this.#cluster.apply(old, { isTrial: false, isForced: true })
     }
     if (last === undefined) return { result: 'rolled-back', digest: null, reasons }
-    const text = documentIn(last.objects)
-    const place = adminPlace(configMapIn(last.objects))
+    const { text } = last
+    const place = adminPlace(objects.find(isConfigMap)!)
     // They may have found the new document in the ConfigMap meanwhile.
     await this.#applyTo(await this.#pods(), place, { text, note: 'rolled back' })
     const end = await awaitPods({ ...this.#awaited(plan), text, place, doomed })
     return { result: 'rolled-back', digest: null, reasons: end.ok ? reasons : [...reasons, ...end.reasons] }
   }
 
-  async #remember({ revisions, way, changes, settings }: DeployPlan, { digest }: DeployEnd): Promise<void> {
-    const objects = changes.map(({ object }) => object)
-    const number = (revisions[0]?.number ?? 0) + 1
-    const at = new Date().toISOString()
-    const revision = { number, at, note: this.#request.note, digest, way, settings, objects }
-    await saveRevision(this.#cluster, revision, revisions)
+  async #remember({ revisions: before, way, settings }: DeployPlan, { digest }: DeployEnd): Promise<void> {
+    const { text, note, identity } = this.#request
+    const number = (before[0]?.number ?? 0) + 1
+    const revision = { number, at: new Date().toISOString(), note, digest, way, text, settings }
+    await saveRevision(this.#cluster, identity, { revision, before })
   }
 
   #awaited(plan: DeployPlan): Awaited {
-    const { text, settings, server, timeoutMs } = this.#request
+    const { text, identity, server, timeoutMs } = this.#request
     return {
       cluster: this.#cluster,
-      identity: settings,
+      identity,
       deployment: deploymentIn(plan.changes.map(({ object }) => object)),
       text,
       place: this.#placeOf(plan, 'next'),
@@ -224,28 +225,32 @@ export class GatewayDeploy {
   }
 
   async #pods(): Promise<GatewayPod[]> {
-    return (await gatewayPods(this.#cluster, this.#request.settings)).filter(({ isEnding }) => !isEnding)
+    return (await gatewayPods(this.#cluster, this.#request.identity)).filter(({ isEnding }) => !isEnding)
   }
 }
 
 /** The objects of a document. @throws Failure when the document or the settings say too little. */
-function objectsOf(text: string, settings: ObjectSettings): GatewayObjects {
+function objectsOf(
+  { text, settings: { maxReplicas, ...settings } }: Pick<Revision, 'text' | 'settings'>,
+  identity: ObjectIdentity,
+): GatewayObjects {
   try {
-    return gatewayObjects(text, settings)
+    const autoscaling = maxReplicas === undefined ? {} : { autoscaling: { maxReplicas } }
+    return gatewayObjects(text, { ...identity, ...settings, ...autoscaling })
   } catch (error) {
     if (error instanceof ObjectsError) throw new Failure(EXIT.invalid, error.message)
     throw error
   }
 }
 
-/** The document that some objects carry. */
-export function documentIn(objects: readonly KubernetesObject[]): string {
-  const data = configMapIn(objects)['data'] as Readonly<Record<string, string>> | undefined
-  return data?.[DOCUMENT_KEY] ?? ''
-}
-
-function configMapIn(objects: readonly KubernetesObject[]): KubernetesObject {
-  return objects.find(isConfigMap)!
+/** None of a revision whose document says too little for this version. */
+function formerObjects(revision: Revision, identity: ObjectIdentity): readonly KubernetesObject[] {
+  try {
+    return objectsOf(revision, identity).objects
+  } catch (error) {
+    if (error instanceof Failure) return []
+    throw error
+  }
 }
 
 function isConfigMap({ kind }: KubernetesObject): boolean {

@@ -1,7 +1,21 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Tier } from '@sluice/gateway'
 import type { Cluster, LiveObject } from '../cluster/cluster.js'
 import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objects/object.js'
-import type { ObjectSettings } from '../objects/settings.js'
+import { DOCUMENT_KEY } from '../objects/workload.js'
+
+/** What pods are made of, as the command line says it. */
+export interface PodSettings {
+  readonly tier: Tier
+  /** The least, where there is an autoscaler. */
+  readonly replicas: number
+  readonly image: string
+  /** The Secret with the values of references. */
+  readonly secret?: string
+  /** Absent: no autoscaler. */
+  readonly maxReplicas?: number
+  /** See ObjectSettings. */
+  readonly replacedFor?: string
+}
 
 /** What was deployed once: enough to bring it back. */
 export interface Revision {
@@ -9,21 +23,23 @@ export interface Revision {
   /** ISO 8601. */
   readonly at: string
   readonly note: string
-  /** Of the document; null where no pod said it. */
+  /** Of what the pods served; null where none of them said it. */
   readonly digest: string | null
-  /** Whether pods were replaced, or took the document while they ran. */
   readonly way: Way
-  readonly settings: ObjectSettings
-  readonly objects: readonly KubernetesObject[]
+  /** The document. */
+  readonly text: string
+  readonly settings: PodSettings
 }
 
-/** How a change comes to the pods. */
+/** How a change comes to the pods: they reload the document, they are replaced, or neither. */
 export type Way = 'reload' | 'rolling' | 'objects'
 
 /** Older ones are removed. */
 const KEPT = 10
 const COMPONENT = 'app.kubernetes.io/component'
-const MAX_REVISION_BYTES = 16 * 1024 * 1024
+const FACTS_KEY = 'revision.json'
+/** The ConfigMap has room for the document and this. */
+const MAX_NOTE_CHARS = 500
 
 /** The revisions of a gateway that the cluster remembers, the newest first. */
 export async function readRevisions(cluster: Cluster, identity: ObjectIdentity): Promise<Revision[]> {
@@ -38,34 +54,46 @@ export async function readRevisions(cluster: Cluster, identity: ObjectIdentity):
 /** Writes down what is deployed now, and forgets what is too old. */
 export async function saveRevision(
   cluster: Cluster,
-  revision: Revision,
-  before: readonly Revision[],
+  identity: ObjectIdentity,
+  { revision, before }: { readonly revision: Revision; readonly before: readonly Revision[] },
 ): Promise<void> {
-  const { settings } = revision
-  await cluster.apply(configMapOf(revision, settings), { isTrial: false, isForced: true })
-  for (const old of before.slice(KEPT - 1)) await cluster.remove(configMapOf(old, settings))
+  await cluster.apply(configMapOf(revision, identity), { isTrial: false, isForced: true })
+  for (const old of before.slice(KEPT - 1)) await cluster.remove(configMapOf(old, identity))
 }
 
-function configMapOf(revision: Revision, identity: ObjectIdentity): KubernetesObject {
-  const metadata = metadataOf(identity, `-revision-${revision.number}`)
-  const content = gzipSync(JSON.stringify(revision)).toString('base64')
+function configMapOf({ text, note, ...facts }: Revision, identity: ObjectIdentity): KubernetesObject {
+  const metadata = metadataOf(identity, `-revision-${facts.number}`)
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { ...metadata, labels: { ...metadata.labels, [COMPONENT]: 'revision' } },
-    binaryData: { 'revision.json.gz': content },
+    data: {
+      [DOCUMENT_KEY]: text,
+      [FACTS_KEY]: JSON.stringify({ ...facts, note: note.slice(0, MAX_NOTE_CHARS) }),
+    },
   }
 }
 
-/** Null: it is not one of ours, or not of this version. */
+/** Others may write ConfigMaps, too: nothing is taken of one but what is named here. Null: it is no revision. */
 function revisionOf(live: LiveObject): Revision | null {
-  const data = live['binaryData'] as Readonly<Record<string, string>> | undefined
+  const { [DOCUMENT_KEY]: text, [FACTS_KEY]: facts = '' } = (live['data'] ?? {}) as Readonly<
+    Record<string, string>
+  >
   try {
-    const packed = Buffer.from(data?.['revision.json.gz'] ?? '', 'base64')
-    const revision = JSON.parse(
-      gunzipSync(packed, { maxOutputLength: MAX_REVISION_BYTES }).toString(),
-    ) as Revision
-    return Number.isInteger(revision.number) && Array.isArray(revision.objects) ? revision : null
+    const { number, at, note, digest, way, settings } = JSON.parse(facts) as Omit<Revision, 'text'>
+    const { tier, replicas, image, secret, maxReplicas, replacedFor } = settings
+    const isWhole = [number, replicas, maxReplicas ?? 1].every((one) => Number.isInteger(one) && one > 0)
+    const texts = [text, at, note, digest ?? '', way, tier, image, secret ?? '', replacedFor ?? '']
+    if (text === undefined || !isWhole || texts.some((one) => typeof one !== 'string')) return null
+    return {
+      ...{ number, at, note, digest, way, text },
+      settings: {
+        ...{ tier, replicas, image },
+        ...(secret === undefined ? {} : { secret }),
+        ...(maxReplicas === undefined ? {} : { maxReplicas }),
+        ...(replacedFor === undefined ? {} : { replacedFor }),
+      },
+    }
   } catch {
     return null
   }

@@ -21,7 +21,7 @@ export interface MemberAnswer {
 
 /** How a change of all members ended; with any other result than `done`, all serve what they did before. */
 export interface FleetOutcome {
-  readonly result: 'done' | 'refused' | 'unreachable'
+  readonly result: 'done' | 'refused' | 'unreachable' | 'stopped'
   /** Of what serves now; null where nobody said. */
   readonly digest: string | null
   /** Why not; with `done`, what became of members that were lost between preparing and activating. */
@@ -32,7 +32,7 @@ export interface FleetOutcome {
 export interface FleetChange {
   readonly text: string
   readonly note: string
-  /** Called when all members have prepared the document, before the first activates it. @throws Error to have all discard it. */
+  /** Called when all members have prepared the document, before the first activates it. An error stops the change: all discard the document. */
   readonly whenPrepared: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function changeFleet(
     await change.whenPrepared()
   } catch (error) {
     await settleAll(held, 'discard')
-    throw error
+    return { result: 'stopped', digest: null, reasons: [messageOf(error)] }
   }
   const activated = await settleAll(held, 'activate')
   const late = activated.filter(({ result }) => result !== 'applied')
