@@ -91,6 +91,7 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
     ['onRequest', step.onRequest && (() => step.onRequest!(x))],
     ['onRequestBody', step.onRequestBody && (() => step.onRequestBody!(x, body))],
     ['onAttempt', step.onAttempt && (() => step.onAttempt!(x))],
+    ['onRejected', step.onRejected && (() => rejection(step, x))],
     ['onResponse', step.onResponse && (() => step.onResponse!(x))],
     ['onResponseBody', step.onResponseBody && (() => step.onResponseBody!(x, x.responseBody ?? body))],
   ]
@@ -113,6 +114,14 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
   } catch (error) {
     seen.flaws.push(`onFinish for ${what}: ${String(error)}`)
   }
+}
+
+/** A target has refused the request, with a challenge that means nothing. */
+function rejection(step: Step, x: Exchange): null {
+  const fields = ['www-authenticate', 'Digest nonce=, ="', 'www-authenticate', '\u00ff'.repeat(300)]
+  const isRenewed: unknown = step.onRejected!(x, { status: 401, fields })
+  if (typeof isRenewed !== 'boolean') throw new Error('it answers neither true nor false')
+  return null
 }
 
 /** Of failures that a policy means: a body that cannot be read, a failure with a code. */

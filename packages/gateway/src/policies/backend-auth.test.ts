@@ -66,7 +66,7 @@ async function tokenServer(t: TestContext) {
 }
 
 const client = (tokenUrl: string, more: object = {}) => ({
-  oauth2: { tokenUrl, clientId: 'sluice', clientSecret: SECRET, ...more },
+  oauth2: { tokenUrl, clientId: 'sluice', clientSecret: SECRET, timeout: '20s', ...more },
 })
 
 test('fixed credentials take the place of what the client sent, wherever they stand', async (t) => {
@@ -191,7 +191,7 @@ test('the client proves itself by a signed assertion, and tokens outlive a reloa
   const { privateKey } = keyPair('ec', { namedCurve: 'P-256' })
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const way = { clientAuth: 'private-key-jwt', privateKey: pem, keyId: 'k1' }
-  const ways = [{ oauth2: { tokenUrl: server.url, clientId: 'sluice', ...way } }]
+  const ways = [{ oauth2: { tokenUrl: server.url, clientId: 'sluice', timeout: '20s', ...way } }]
   const gateway = await gatewayTo(t, [backend.url], ways)
   assert.equal((await fetch(gateway.url)).status, 200)
   const { form, authorization } = server.calls[0]!

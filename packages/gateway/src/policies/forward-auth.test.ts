@@ -17,7 +17,7 @@ async function gatewayAsking(
   settings: Readonly<Record<string, unknown>>,
   port?: number,
 ): Promise<TestGateway> {
-  const policy = JSON.stringify({ use: 'forward-auth', with: settings })
+  const policy = JSON.stringify({ use: 'forward-auth', with: { timeout: '20s', ...settings } })
   const text = `version: 1
 upstreams: { up: { targets: ['${target}'] } }
 routes: [{ id: a, upstream: up, policies: [${[policy, ...FIELDS].join(', ')}] }]

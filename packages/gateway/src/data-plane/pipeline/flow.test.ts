@@ -196,34 +196,42 @@ test('a substitute counts as a success, and only the steps before it see it', as
   assert.equal(record!.result, 'success')
 })
 
-test('a policy with other credentials has a request that was refused sent once more, and only once', async (t) => {
-  const seen: string[] = []
-  const origin = await httpOrigin(t, (req, res) => {
-    seen.push(String(req.headers['x-try']))
-    res.writeHead(Number(req.headers['x-answer'])).end('refused')
+/** Not there at once: the connection of the answer that nobody wants is given up. */
+const REFUSAL = 'refused'.repeat(100_000)
+
+for (const transport of ['undici', 'wire'] as const) {
+  test(`${transport}: a policy with other credentials has a request that was refused sent once more, and only once`, async (t) => {
+    const seen: string[] = []
+    const origin = await httpOrigin(t, (req, res) => {
+      seen.push(String(req.headers['x-try']))
+      res.writeHead(Number(req.headers['x-answer'])).end(REFUSAL)
+    })
+    let tries = 0
+    const renewed: number[] = []
+    const catalog = catalogOf({
+      onAttempt(x) {
+        setHeader(x.headers, 'x-try', String(++tries))
+        return null
+      },
+      onRejected(_, { status }) {
+        renewed.push(status)
+        if (status === 418) throw new Error('no')
+        return true
+      },
+    })
+    const overrides = {
+      upstreams: [{ urls: [origin.url], transport }],
+      routes: [{ id: 'all', policies: POLICIES }],
+    }
+    const gateway = await startGateway(t, overrides, { catalog })
+    const send = async (answer: string): Promise<number> => {
+      const response = await fetch(gateway.url, { headers: { 'x-answer': answer } })
+      assert.equal(await response.text(), REFUSAL)
+      return response.status
+    }
+    assert.deepEqual([await send('401'), seen.splice(0), renewed.splice(0)], [401, ['1', '2'], [401]])
+    assert.deepEqual([await send('418'), seen.splice(0), renewed.splice(0)], [418, ['3'], [418]])
+    assert.ok(gateway.events.some(({ event }) => event === 'policy_failed'))
+    assert.deepEqual([await send('500'), seen.splice(0), renewed.splice(0)], [500, ['4'], []])
   })
-  let tries = 0
-  const renewed: number[] = []
-  const catalog = catalogOf({
-    onAttempt(x) {
-      setHeader(x.headers, 'x-try', String(++tries))
-      return null
-    },
-    onRejected(_, { status }) {
-      renewed.push(status)
-      if (status === 418) throw new Error('no')
-      return true
-    },
-  })
-  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
-  const gateway = await startGateway(t, overrides, { catalog })
-  const send = async (answer: string): Promise<number> => {
-    const response = await fetch(gateway.url, { headers: { 'x-answer': answer } })
-    assert.equal(await response.text(), 'refused')
-    return response.status
-  }
-  assert.deepEqual([await send('401'), seen.splice(0), renewed.splice(0)], [401, ['1', '2'], [401]])
-  assert.deepEqual([await send('418'), seen.splice(0), renewed.splice(0)], [418, ['3'], [418]])
-  assert.ok(gateway.events.some(({ event }) => event === 'policy_failed'))
-  assert.deepEqual([await send('500'), seen.splice(0), renewed.splice(0)], [500, ['4'], []])
-})
+}

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { hashKey } from '@sluice/policies'
 import { until } from '../../testing/gateway.js'
-import { callee, gatewayCalling, json } from './calling-gateway.js'
+import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
 
 /** Says which answer a request got. */
 const TELL = ["{ use: header, with: { response: { set: { x-n: '{{vars.n}}' } } } }"]
@@ -87,7 +87,7 @@ test('an old answer serves while a new one is fetched, and while the server is a
   const of = async (url: string) => (await fetch(url)).headers.get('x-n')
   assert.equal(await of(swr.url), '1')
   await until(async () => Number(await of(swr.url)) > 1)
-  const stale = await gatewayCalling(t, {
+  const stale = await loggedGatewayCalling(t, {
     uses: [{ calls: [{ name: 'c', url: other.url, save, cache: { ttl: '1ms', staleIfError: '1h' } }] }],
     behind: TELL,
   })

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { test } from 'node:test'
 import { systemNetwork } from '../../data-plane/upstream/network.js'
 import { closedPort } from '../../testing/origin.js'
-import { callee, gatewayCalling, json } from './calling-gateway.js'
+import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
 
 /** Sends a request with a path that `fetch` would tidy up. */
 function statusOf(
@@ -28,7 +28,9 @@ test('values of the request stay values, wherever they stand in a call', async (
     ...{ name: 'c', url: `${other.url}/users/{{inputs.id}}?q={{inputs.id}}`, method: 'POST' },
     ...{ headers: { 'x-id': '{{inputs.id}}' }, body: { id: '{{inputs.id}}' } },
   }
-  const gateway = await gatewayCalling(t, { uses: [{ inputs: { id: 'req.query["id"]' }, calls: [call] }] })
+  const gateway = await loggedGatewayCalling(t, {
+    uses: [{ inputs: { id: 'req.query["id"]' }, calls: [call] }],
+  })
   const sent = async (id: string) => {
     other.calls.length = 0
     const status = await statusOf(gateway.url, `/?id=${id}`)
@@ -121,7 +123,7 @@ test('a name leads to addresses that are not public only where they are listed, 
 test('calls that come back to the gateway end', async (t) => {
   const port = await closedPort()
   const call = { name: 'self', url: `http://127.0.0.1:${port}/`, coalesce: false }
-  const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }] }, { port })
+  const gateway = await loggedGatewayCalling(t, { uses: [{ calls: [call] }] }, { port })
   assert.equal((await fetch(gateway.url)).status, 502)
   const records = await gateway.records()
   assert.equal(records.length, 6)

@@ -2,33 +2,61 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
-import type { TestGatewayOptions } from '../../testing/gateway.js'
+import {
+  type PlanOverrides,
+  startGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
 /** What a gateway is that calls. */
 export interface CallingGateway {
   /** `with` of the policies, in their order. */
-  readonly uses: readonly object[]
-  /** The target of its one route; absent: it answers by itself. */
+  readonly uses?: readonly object[]
+  /** More routes, by their path. */
+  readonly routes?: Readonly<Record<string, readonly object[]>>
+  /** The target of its routes; absent: it answers by itself. */
   readonly target?: string
   /** Policies behind, as YAML. */
   readonly behind?: readonly string[]
 }
 
-/** Starts a gateway whose one route makes calls. */
+/** Starts a gateway whose routes make calls. */
 export function gatewayCalling(
   t: TestContext,
-  { uses, target, behind = [] }: CallingGateway,
+  shape: CallingGateway,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  return startGateway(t, planOf(shape), { catalog, ...options })
+}
+
+/** The same with a traffic log. */
+export function loggedGatewayCalling(
+  t: TestContext,
+  shape: CallingGateway,
   options: TestGatewayOptions = {},
 ): Promise<LoggedGateway> {
-  const policies = [...uses.map((each) => JSON.stringify({ use: 'api-call', with: each })), ...behind]
+  return startLogged(t, planOf(shape), {}, { catalog, ...options })
+}
+
+function planOf({ uses = [], routes = {}, target, behind = [] }: CallingGateway): PlanOverrides {
   const up = target === undefined ? '' : `upstreams: { up: { targets: ['${target}'] } }\n`
   const action = target === undefined ? 'respond: { status: 200, body: done }' : 'upstream: up'
-  const text = `version: 1\n${up}routes: [{ id: a, ${action}, policies: [${policies.join(', ')}] }]\n`
-  const { plan } = loadOrThrow(text, catalog)
+  const written = Object.entries({ ...routes, '/*': uses }).map(([path, own], i) => {
+    const policies = own.map((each) => JSON.stringify({ use: 'api-call', with: patient(each) }))
+    return `{ id: r${i}, match: { path: '${path}' }, ${action}, policies: [${[...policies, ...behind].join(', ')}] }`
+  })
+  const { plan } = loadOrThrow(`version: 1\n${up}routes: [${written.join(', ')}]\n`, catalog)
   const upstreams = target === undefined ? [] : [{ urls: [target], name: 'up', maxPending: 2000 }]
-  return startLogged(t, { upstreams, routes: plan.routes }, {}, { catalog, ...options })
+  return { upstreams, routes: plan.routes }
+}
+
+/** A busy machine takes its time. */
+function patient(use: object): object {
+  const { calls = [] } = use as { readonly calls?: readonly object[] }
+  return { ...use, calls: calls.map((call) => ({ timeout: '20s', ...call })) }
 }
 
 /** A call as a server got it. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { until } from '../../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
-import { callee, gatewayCalling, json } from './calling-gateway.js'
+import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
 
 test('a call is made of the request, and what it says goes where the document wants it', async (t) => {
   const up = await callee(t, (res) => res.end())
@@ -66,7 +66,7 @@ test('the calls of a group are made at once, those of the next policy after them
     { calls: [call('c', second.url)] },
   ]
   const behind = ["{ use: header, with: { response: { set: { x-state: '{{vars.api-call.c}}' } } } }"]
-  const gateway = await gatewayCalling(t, { uses, behind })
+  const gateway = await loggedGatewayCalling(t, { uses, behind })
   const response = fetch(gateway.url)
   await until(() => waiting.length === 2)
   assert.equal(second.calls.length, 0)
@@ -107,28 +107,32 @@ test('what the other side does wrong is what the document says: refused, gone on
     ['no JSON', other.url, (res) => res.end('<tier>'), 'unexpected'],
     ['a value that no header holds', other.url, json({ tier: 'a\r\nx-admin: 1' }), 'unexpected'],
   ]
-  for (const [what, url, answer, result] of cases) {
-    if (answer !== null) other.answer = answer
+  const routes: Record<string, readonly object[]> = {}
+  for (const [i, [what, url]] of cases.entries()) {
     const save = [
       { from: '$.tier', to: 'header.x-tier', required: true, ...(what === 'no JSON' && { default: 'd' }) },
     ]
     const timeout = what === 'silence' ? '100ms' : '20s'
     const call = { name: 'c', url, timeout, maxAnswerBytes: '1kb', save }
-    const send = async (more: object) => {
-      const gateway = await gatewayCalling(t, { uses: [{ calls: [{ ...call, ...more }] }], target: up.url })
-      const response = await fetch(gateway.url, { headers: { 'x-tier': 'forged' } })
-      await response.arrayBuffer()
-      return { response, gateway }
-    }
-    const refused = await send({})
-    const code = result === 'timeout' ? [504, 'GW_CALL_TIMEOUT'] : [502, 'GW_CALL_FAILED']
-    assert.deepEqual([refused.response.status, refused.response.headers.get('x-gw-error')], code, what)
-    const [record] = await refused.gateway.records()
-    assert.match(String(record!.error!['reason']), new RegExp(`^c: (${result})$`), what)
-    assert.deepEqual(up.calls, [], what)
     const respond = { status: 418, body: { why: '{{req.method}}' } }
-    assert.equal((await send({ onError: 'respond', respond })).response.status, 418, what)
-    assert.equal((await send({ onError: 'continue' })).response.status, 200, what)
+    routes[`/${i}/fail`] = [{ calls: [call] }]
+    routes[`/${i}/respond`] = [{ calls: [{ ...call, onError: 'respond', respond }] }]
+    routes[`/${i}/continue`] = [{ calls: [{ ...call, onError: 'continue' }] }]
+  }
+  const gateway = await loggedGatewayCalling(t, { routes, target: up.url })
+  const send = async (path: string): Promise<Response> => {
+    const response = await fetch(gateway.url + path, { headers: { 'x-tier': 'forged' } })
+    await response.arrayBuffer()
+    return response
+  }
+  for (const [i, [what, , answer, result]] of cases.entries()) {
+    if (answer !== null) other.answer = answer
+    const refused = await send(`/${i}/fail`)
+    const code = result === 'timeout' ? [504, 'GW_CALL_TIMEOUT'] : [502, 'GW_CALL_FAILED']
+    assert.deepEqual([refused.status, refused.headers.get('x-gw-error')], code, what)
+    assert.equal((await send(`/${i}/respond`)).status, 418, what)
+    assert.deepEqual(up.calls, [], what)
+    assert.equal((await send(`/${i}/continue`)).status, 200, what)
     const { headers } = up.calls.pop()!
     assert.deepEqual(
       [headers['x-tier'], headers['x-admin']],
@@ -136,6 +140,10 @@ test('what the other side does wrong is what the document says: refused, gone on
       what,
     )
   }
+  const reasons = (await gateway.records()).flatMap(({ error }) => error?.['reason'] ?? [])
+  assert.equal(reasons.length, cases.length)
+  for (const [i, [what, , , result]] of cases.entries())
+    assert.match(reasons[i]!, new RegExp(`^c: (${result})$`), what)
 })
 
 test('an expectation reads what was saved', async (t) => {

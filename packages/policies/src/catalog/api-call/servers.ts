@@ -34,7 +34,7 @@ function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
   const totalMs = parseDuration(timeout)
   if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
   const options: HttpClientOptions = {
-    ...{ origin, connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
     maxResponseBytes: parseSize(maxAnswerBytes),
     addresses: allowedAddresses(origin, config),
     ...(tls !== undefined && { tls }),

@@ -68,7 +68,7 @@ function callBounds({ timeout = DEFAULT_TIMEOUT, tls }: Oauth2Config): Omit<Http
   const totalMs = parseDuration(timeout)
   if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'oauth2.timeout' has to be 1ms to 20s")
   return {
-    ...{ connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    ...{ connectMs: totalMs, headersMs: totalMs, totalMs },
     maxResponseBytes: MAX_ANSWER_BYTES,
     ...(tls !== undefined && { tls }),
   }

@@ -130,7 +130,7 @@ function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): H
   const totalMs = parseDuration(timeout)
   if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
   return env.httpClient({
-    ...{ origin, connectMs: Math.min(totalMs, 1000), headersMs: totalMs, totalMs },
+    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
     maxResponseBytes: parseSize(maxAnswerBytes),
     ...(tls !== undefined && { tls }),
   })
