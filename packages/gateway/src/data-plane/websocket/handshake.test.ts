@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { type PlanOverrides, until } from '../../testing/gateway.js'
 import { answering, closedPort, echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
@@ -274,3 +276,26 @@ testEngines(
     assert.equal(await compressed(t, refusing.url), '')
   },
 )
+
+test('a worker on uWebSockets.js writes nothing to stderr for WebSockets, and closes none for what it reads there', async (t) => {
+  const program = `
+    import { test } from 'node:test'
+    import { once } from 'node:events'
+    const { startGateway, until } = await import(${JSON.stringify(new URL('../../testing/gateway.js', import.meta.url))})
+    const ws = await import(${JSON.stringify(new URL('../../testing/websocket.js', import.meta.url))})
+    test('x', async (t) => {
+      const origin = await ws.webSocketOrigin(t)
+      const gateway = await startGateway(t, { listener: { engine: 'uws' }, upstreams: [{ urls: [origin.url] }], routes: [ws.webSocketRoute()] })
+      for (let i = 0; i < 100; i++) {
+        const client = await ws.openWebSocket(t, gateway.url)
+        client.send('a')
+        await ws.messageOf(client)
+      }
+    })`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  t.after(() => child.kill())
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (text) => (output[name] += text))
+  const [code] = await once(child, 'close')
+  assert.deepEqual([code, output.stderr], [0, ''], output.stdout)
+})

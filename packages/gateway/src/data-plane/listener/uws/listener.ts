@@ -25,6 +25,7 @@ import { RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
 import { UwsClientStream } from './client-stream.js'
+import { OtherCork } from './other-cork.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
 import { StalledStreams } from './stalled-streams.js'
@@ -95,6 +96,7 @@ class UwsListener implements Listener {
   readonly #head = new RequestHead()
   readonly #stalled = new StalledStreams()
   readonly #peers = new Peers()
+  readonly #otherCork = new OtherCork()
   readonly #scheme: 'http' | 'https'
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
   readonly #countConnection = (res: HttpResponse, change: number): void => {
@@ -198,6 +200,7 @@ class UwsListener implements Listener {
     this.#isClosing = true
     this.#socket = null
     this.#app.close()
+    this.#otherCork.close()
   }
 
   /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
@@ -232,8 +235,9 @@ class UwsListener implements Listener {
     x.requestHeadBytes = head.bytes + x.method.length + path.length + queryBytes + LINE_BYTES
     const refused = this.#check(x, path, query)
     const hasBody = refused !== null || x.contentLength !== 0
+    if (head.asksForWebSocket) this.#otherCork.open()
     const client = head.asksForWebSocket
-      ? new UwsUpgradeStream(res, hasBody, context, this.#stalled)
+      ? new UwsUpgradeStream(res, hasBody, context, this.#stalled, this.#otherCork)
       : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
     client.isFinal = refused !== null || x.contentLength < 0 || head.asksForWebSocket

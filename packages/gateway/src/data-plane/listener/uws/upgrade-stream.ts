@@ -2,6 +2,7 @@ import type { HttpResponse, us_socket_context_t } from 'uWebSockets.js'
 import type { FrameEnd } from '../../websocket/frame-end.js'
 import type { UpgradeOffer } from '../listener.js'
 import { UwsClientStream } from './client-stream.js'
+import type { OtherCork } from './other-cork.js'
 import type { StalledStreams } from './stalled-streams.js'
 import { UwsWebSocketEnd, type WebSocketData } from './websocket-end.js'
 
@@ -12,6 +13,7 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
   readonly hasEarlyBytes = false
   readonly #res: HttpResponse
   readonly #context: us_socket_context_t | null
+  readonly #otherCork: OtherCork
 
   /** @param context null: uWebSockets.js does not take the request for a handshake, and the pipeline refuses it. */
   constructor(
@@ -19,10 +21,12 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
     hasBody: boolean,
     context: us_socket_context_t | null,
     stalled: StalledStreams,
+    otherCork: OtherCork,
   ) {
     super(res, hasBody, false, stalled)
     this.#res = res
     this.#context = context
+    this.#otherCork = otherCork
   }
 
   override get upgrade(): UpgradeOffer {
@@ -34,9 +38,10 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
     if (this.isOver || context === null) return null
     const end = new UwsWebSocketEnd()
     this.#res.cork(() => this.writeSwitch(headers))
-    // Not corked: when the cork ends, uWebSockets.js looks at the flags of its response, and a WebSocket would stand in its
-    // place. At times they read as "close". The sub-protocol stands among the fields already.
-    this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
+    this.#otherCork.run(this.#res, () => {
+      // The sub-protocol stands among the fields already.
+      this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
+    })
     return end.isOpen ? end : null
   }
 }
