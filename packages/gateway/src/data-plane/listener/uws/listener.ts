@@ -237,7 +237,7 @@ class UwsListener implements Listener {
     const hasBody = refused !== null || x.contentLength !== 0
     if (head.asksForWebSocket) this.#otherCork.open()
     const client = head.asksForWebSocket
-      ? new UwsUpgradeStream(res, hasBody, context, this.#stalled, this.#otherCork)
+      ? new UwsUpgradeStream(res, hasBody, this.#stalled, { context, otherCork: this.#otherCork })
       : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
     client.isFinal = refused !== null || x.contentLength < 0 || head.asksForWebSocket

@@ -6,27 +6,25 @@ import type { OtherCork } from './other-cork.js'
 import type { StalledStreams } from './stalled-streams.js'
 import { UwsWebSocketEnd, type WebSocketData } from './websocket-end.js'
 
+/** What the switch needs. */
+export interface UpgradeParts {
+  /** Null: uWebSockets.js does not take the request for a handshake, and the pipeline refuses it. */
+  readonly context: us_socket_context_t | null
+  readonly otherCork: OtherCork
+}
+
 /** A request to switch to the WebSocket protocol; any other answer closes the connection. */
 export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
   readonly passesCompression = false
   /** uWebSockets.js cuts a connection that sends on before its request was answered. */
   readonly hasEarlyBytes = false
   readonly #res: HttpResponse
-  readonly #context: us_socket_context_t | null
-  readonly #otherCork: OtherCork
+  readonly #parts: UpgradeParts
 
-  /** @param context null: uWebSockets.js does not take the request for a handshake, and the pipeline refuses it. */
-  constructor(
-    res: HttpResponse,
-    hasBody: boolean,
-    context: us_socket_context_t | null,
-    stalled: StalledStreams,
-    otherCork: OtherCork,
-  ) {
+  constructor(res: HttpResponse, hasBody: boolean, stalled: StalledStreams, parts: UpgradeParts) {
     super(res, hasBody, false, stalled)
     this.#res = res
-    this.#context = context
-    this.#otherCork = otherCork
+    this.#parts = parts
   }
 
   override get upgrade(): UpgradeOffer {
@@ -34,11 +32,11 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
   }
 
   accept(headers: readonly string[], key: string): FrameEnd | null {
-    const context = this.#context
+    const { context, otherCork } = this.#parts
     if (this.isOver || context === null) return null
     const end = new UwsWebSocketEnd()
     this.#res.cork(() => this.writeSwitch(headers))
-    this.#otherCork.run(this.#res, () => {
+    otherCork.run(this.#res, () => {
       // The sub-protocol stands among the fields already.
       this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
     })
