@@ -184,6 +184,10 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     for (const [more, problem] of [
       [['--image', 'localhost/nowhere:1'], /ErrImage/],
       [
+        ['--tier', 'W8', '--replicas', '9', '--timeout', '6s'],
+        /^pod sluice-\S+: 0\/1 nodes are available: 1 Insufficient memory/m,
+      ],
+      [
         ['--secret', 'absent'],
         /CrashLoopBackOff, exit 3; see kubectl logs --namespace edge --previous sluice-/,
       ],

@@ -19,11 +19,17 @@ export interface GatewayPod {
   readonly restarts: number
   /** Why its container does not run; null: it does, or is about to. */
   readonly problem: string | null
+  /** Why no node takes it yet, as the scheduler says it; null: it has one. */
+  readonly unscheduled: string | null
 }
 
 interface PodStatus {
   readonly phase?: string
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  readonly conditions?: readonly {
+    readonly type: string
+    readonly status: string
+    readonly message?: string
+  }[]
   readonly containerStatuses?: readonly {
     readonly restartCount?: number
     readonly state?: { readonly waiting?: { readonly reason?: string } }
@@ -66,6 +72,9 @@ function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
     isEnding: 'deletionTimestamp' in metadata,
     restarts: container?.restartCount ?? 0,
     problem: isStuck ? `${waiting!.reason}${ended}` : null,
+    unscheduled:
+      conditions.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False')?.message ??
+      null,
   }
 }
 

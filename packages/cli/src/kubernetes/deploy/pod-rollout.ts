@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EXIT, Failure } from '../../failure.js'
+import { visibleText } from '../../output/text.js'
 import type { ServerOptions } from '../../program/building.js'
 import type { Cluster } from '../cluster/cluster.js'
 import { type AdminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'
@@ -34,6 +36,11 @@ interface DeploymentState {
     readonly replicas?: number
     readonly updatedReplicas?: number
     readonly availableReplicas?: number
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly message?: string
+    }[]
   }
 }
 
@@ -41,25 +48,60 @@ const LOOK_MS = 500
 
 /** Waits until the Deployment has the pods that it is to have, all of them new, and each says that it serves the document. */
 export async function awaitPods(awaited: Awaited): Promise<RolloutEnd> {
-  let reasons: readonly string[] = ['the rollout did not begin']
-  let said = ''
+  let last: Look = { isFinal: false, end: { ok: false, reasons: ['the rollout did not begin'] } }
+  const say = sayOnce(awaited.onProgress)
   while (performance.now() < awaited.untilMono) {
-    const state = (await awaited.cluster.read(awaited.deployment)) as DeploymentState | null
-    const progress = progressOf(state)
-    if (progress.isSeen && progress.text !== said) awaited.onProgress(progress.text)
-    said = progress.text
-    const pods = (await gatewayPods(awaited.cluster, awaited.identity)).filter(({ isEnding }) => !isEnding)
-    const stuck = pods.filter(({ name, problem }) => problem !== null && !awaited.doomed.has(name))
-    if (stuck.length > 0)
-      return { ok: false, reasons: stuck.map(({ name, problem }) => `pod ${name}: ${problem}`) }
-    if (progress.isDone) {
-      const checked = await askPods(awaited, pods)
-      if (checked.ok) return checked
-      reasons = checked.reasons
-    } else reasons = [progress.text]
+    last = await look(awaited, say).catch(unanswered)
+    if (last.end.ok || last.isFinal) return last.end
     await sleep(LOOK_MS)
   }
+  const reasons = last.end.ok ? [] : last.end.reasons
   return { ok: false, reasons: [...reasons, 'the time for the rollout is over (--timeout)'] }
+}
+
+interface Look {
+  /** Waiting longer helps nothing. */
+  readonly isFinal: boolean
+  readonly end: RolloutEnd
+}
+
+async function look(awaited: Awaited, say: (line: string) => void): Promise<Look> {
+  const state = (await awaited.cluster.read(awaited.deployment)) as DeploymentState | null
+  const { isSeen, isDone, text } = progressOf(state)
+  if (isSeen) say(text)
+  const pods = (await gatewayPods(awaited.cluster, awaited.identity)).filter(({ isEnding }) => !isEnding)
+  const stuck = pods.filter(({ name, problem }) => problem !== null && !awaited.doomed.has(name))
+  if (stuck.length > 0)
+    return { isFinal: true, end: failed(stuck.map(({ name, problem }) => `pod ${name}: ${problem}`)) }
+  if (isDone) return { isFinal: false, end: await askPods(awaited, pods) }
+  const { conditions = [] } = state?.status ?? {}
+  const refused = conditions.filter(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
+  const waiting = pods.filter(({ unscheduled }) => unscheduled !== null)
+  const why = [
+    ...refused.map(({ message = '' }) => visibleText(message)),
+    ...waiting.map(({ name, unscheduled }) => visibleText(`pod ${name}: ${unscheduled}`)),
+  ]
+  return { isFinal: false, end: failed([text, ...why]) }
+}
+
+/** An API server that is away for a moment is no reason to take anything back. */
+function unanswered(error: unknown): Look {
+  if (error instanceof Failure && error.exit === EXIT.unreachable)
+    return { isFinal: false, end: failed([error.message]) }
+  throw error
+}
+
+function failed(reasons: readonly string[]): RolloutEnd {
+  return { ok: false, reasons }
+}
+
+/** Says only what is new. */
+function sayOnce(say: (line: string) => void): (line: string) => void {
+  let said = ''
+  return (line) => {
+    if (line !== said) say(line)
+    said = line
+  }
 }
 
 /** Has every pod say whether it serves the document. */
