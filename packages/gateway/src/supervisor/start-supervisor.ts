@@ -115,9 +115,11 @@ function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
     workerCount({ workers: workers ?? null, tier: tier ?? null, planned: plan.workers }, thisMachine())
 }
 
-/** The command line has the last word; a document without it means at least one, whose heap depends on how many they are. */
+/**
+ * The command line has the last word; without it a document may mean any number, but at least one. Where their heaps depend on
+ * how many they are, as in a pod, documents mostly leave it to the CPUs.
+ */
 function earlyWorkers({ workers, tier }: SupervisorOptions): number {
-  if (workers !== undefined || tier !== undefined)
-    return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
-  return heapFlags(1).length === 0 ? 1 : 0
+  if (workers === undefined && tier === undefined && heapFlags(1).length === 0) return 1
+  return workerCount({ workers: workers ?? null, tier: tier ?? null, planned: null }, thisMachine())
 }

@@ -15,7 +15,7 @@ export interface SupervisorSeams {
   readonly fork: Fork
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
-  /** Workers that start while the document is still being read; none where their memory depends on it. */
+  /** Workers that start while the document is still being read. */
   readonly earlyWorkers: number
   readonly fleetFile: FleetFile
   readonly drainedFile: DrainedFile

@@ -13,7 +13,7 @@ interface Forked {
   readonly process: FakeProcess
 }
 
-function pool(t: TestContext) {
+function pool(t: TestContext, heapOf = (_: number): string => '') {
   const forked: Forked[] = []
   const workers = new WorkerPool({
     fork: (headBytes, workers) => {
@@ -23,6 +23,7 @@ function pool(t: TestContext) {
     },
     log: createOperationLog({ write: () => {} }),
     memory: new SharedMemory(),
+    heapOf,
     onGaveUp: () => {},
     onChanged: () => {},
   })
@@ -78,6 +79,22 @@ test('workers that were started for smaller heads than the plan takes are replac
     [
       [16_384, ['SIGKILL']],
       [65_536, []],
+    ],
+  )
+})
+
+test('workers whose heaps were meant for another number of them are replaced', async (t) => {
+  const { workers, forked, sayHello } = pool(t, String)
+  workers.startEarly(2)
+  const started = workers.start(1, 16_384)
+  sayHello()
+  assert.equal(await started, true)
+  assert.deepEqual(
+    forked.map(({ workers: count, process }) => [count, process.signals]),
+    [
+      [2, ['SIGKILL']],
+      [2, ['SIGKILL']],
+      [1, []],
     ],
   )
 })

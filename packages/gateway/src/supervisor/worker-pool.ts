@@ -14,6 +14,7 @@ import {
 import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
+import { heapFlags } from './sizing.js'
 import { SpareWorker } from './spare-worker.js'
 import { watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
@@ -28,6 +29,8 @@ export interface PoolOptions {
   readonly log: OperationLog
   /** What the workers share. */
   readonly memory: SharedMemory
+  /** What says how large the heap of each of so many workers may be. Default: that of this machine. */
+  readonly heapOf?: (workers: number) => string
   /** A slot cannot be filled; reported once per slot. */
   readonly onGaveUp: (reason: string) => void
   /** The workers have changed, or the state of one has. */
@@ -90,8 +93,9 @@ export class WorkerPool {
   /** Fills the first slots. Resolves when every worker waits for its bundle; false when one cannot start. */
   async start(count: number, headBytes: number): Promise<boolean> {
     this.isStarted = true
-    // What was started for smaller heads is of no use.
-    if (headBytes > this.#headBytes) this.resize(0, 0)
+    const { heapOf = heapText } = this.#options
+    // What was started for smaller heads, or for another share of the memory, is of no use.
+    if (headBytes > this.#headBytes || heapOf(count) !== heapOf(this.#count)) this.resize(0, 0)
     this.#headBytes = Math.max(headBytes, this.#headBytes)
     this.resize(count, 0)
     const isDone = () => this.#slots.every((slot) => slot.state === 'idle' || slot.state === 'stopped')
@@ -286,6 +290,10 @@ export class WorkerPool {
       slot.state === 'starting' || (slot.state === 'idle' && this.#current !== null)
     return this.#voters().length > 0 && !this.#slots.some(isMoving)
   }
+}
+
+function heapText(workers: number): string {
+  return heapFlags(workers).join()
 }
 
 /** What listeners take unless the document says otherwise (`limits.headerBytes`). */
