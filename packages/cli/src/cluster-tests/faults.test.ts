@@ -25,7 +25,7 @@ const CLIENTS = 8
 const PATIENCE = 4
 /** Between an answer and the next request: pods are busy enough for more of them, and quiet enough for fewer. */
 const BUSY_MS = 0
-const QUIET_MS = 100
+const QUIET_MS = 500
 
 /** The load goes on meanwhile. */
 const inNamespace = (...args: readonly string[]): Promise<string> => askKubectl(['-n', NAMESPACE, ...args])
@@ -264,7 +264,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
   const { length: failed } = load.failures
   await step('from two pods to five, and back to two, by their CPU time', async () => {
     await inNamespace('scale', 'deployment/edge', '--replicas=2')
-    await inNamespace('autoscale', 'deployment/edge', '--cpu-percent=40', '--min=2', '--max=5')
+    await inNamespace('autoscale', 'deployment/edge', '--cpu-percent=50', '--min=2', '--max=5')
     const behavior = { behavior: { scaleDown: { stabilizationWindowSeconds: 15 } } }
     await inNamespace('patch', 'hpa', 'edge', '--type=merge', '-p', JSON.stringify({ spec: behavior }))
     await settled(2)
