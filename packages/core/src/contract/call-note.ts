@@ -10,8 +10,8 @@ export interface CallNote {
   readonly status: number
   /** `ok`, `unexpected`, `queued` or `dropped` (nobody waits for it), or the kind of its failure. */
   readonly result: string
-  /** `call`, `joined` (that of another request), `cache`, or `stale` where the call failed. */
-  readonly from: 'call' | 'joined' | 'cache' | 'stale'
+  /** `call`, `joined` (that of another request), `cache`, `shared` (of another worker), or `stale` where the call failed. */
+  readonly from: 'call' | 'joined' | 'cache' | 'shared' | 'stale'
 }
 
 /** No more calls of an exchange are logged. */

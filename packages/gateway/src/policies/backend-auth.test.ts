@@ -18,14 +18,16 @@ async function gatewayTo(
   targets: readonly string[],
   ways: readonly object[],
 ): Promise<TestGateway> {
-  const upstreams = [{ urls: targets, name: 'up', connections: 64, maxPending: 2000 }]
+  const upstreams = [
+    { urls: targets, name: 'up', connections: 64, maxPending: 2000, pendingTimeoutMs: 60_000 },
+  ]
   return startGateway(t, { upstreams, routes: planOf(targets, ways).routes }, { catalog })
 }
 
 function planOf(targets: readonly string[], ways: readonly object[]): Plan {
   const policies = ways.map((way) => ({ use: 'backend-auth', with: way }))
   const text = `version: 1
-upstreams: { up: { targets: ${JSON.stringify(targets)} } }
+upstreams: { up: { targets: ${JSON.stringify(targets)}, timeouts: { connect: 20s, headers: 20s } } }
 routes: [{ id: a, upstream: up, policies: ${JSON.stringify(policies)} }]
 `
   return loadOrThrow(text, catalog).plan

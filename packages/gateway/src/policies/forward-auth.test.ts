@@ -19,11 +19,11 @@ async function gatewayAsking(
 ): Promise<TestGateway> {
   const policy = JSON.stringify({ use: 'forward-auth', with: { timeout: '20s', ...settings } })
   const text = `version: 1
-upstreams: { up: { targets: ['${target}'] } }
+upstreams: { up: { targets: ['${target}'], timeouts: { connect: 20s, headers: 20s } } }
 routes: [{ id: a, upstream: up, policies: [${[policy, ...FIELDS].join(', ')}] }]
 `
   const { plan } = loadOrThrow(text, catalog)
-  const upstreams = [{ urls: [target], name: 'up', maxPending: 2000 }]
+  const upstreams = [{ urls: [target], name: 'up', maxPending: 2000, pendingTimeoutMs: 60_000 }]
   const options = { catalog, ...(port !== undefined && { port }) }
   return startGateway(t, { upstreams, routes: plan.routes }, options)
 }

@@ -42,14 +42,18 @@ export function loggedGatewayCalling(
 }
 
 function planOf({ uses = [], routes = {}, target, behind = [] }: CallingGateway): PlanOverrides {
-  const up = target === undefined ? '' : `upstreams: { up: { targets: ['${target}'] } }\n`
+  const up =
+    target === undefined
+      ? ''
+      : `upstreams: { up: { targets: ['${target}'], timeouts: { connect: 20s, headers: 20s } } }\n`
   const action = target === undefined ? 'respond: { status: 200, body: done }' : 'upstream: up'
   const written = Object.entries({ ...routes, '/*': uses }).map(([path, own], i) => {
     const policies = own.map((each) => JSON.stringify({ use: 'api-call', with: patient(each) }))
     return `{ id: r${i}, match: { path: '${path}' }, ${action}, policies: [${[...policies, ...behind].join(', ')}] }`
   })
   const { plan } = loadOrThrow(`version: 1\n${up}routes: [${written.join(', ')}]\n`, catalog)
-  const upstreams = target === undefined ? [] : [{ urls: [target], name: 'up', maxPending: 2000 }]
+  const upstreams =
+    target === undefined ? [] : [{ urls: [target], name: 'up', maxPending: 2000, pendingTimeoutMs: 60_000 }]
   return { upstreams, routes: plan.routes }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  type CallNote,
   type CompileEnv,
   type Exchange,
   type HttpAnswer,
@@ -7,6 +8,7 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
+import { AnswerTier } from '../../shared/answer-tier.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
 import { CacheControl } from '../response-cache/cache-control.js'
 import type { MadeCall } from './call-request.js'
@@ -20,7 +22,7 @@ const ANSWER_BYTES = 300
 /** An answer, and what of it has come from where. */
 export interface Answered {
   readonly answer: HttpAnswer
-  readonly from: 'call' | 'joined' | 'cache' | 'stale'
+  readonly from: CallNote['from']
 }
 
 /** What a call knows beside its own configuration. */
@@ -39,6 +41,8 @@ export class Answers {
   readonly #ttlMs: number
   readonly #isNamed: boolean
   readonly #isExpected: (answer: HttpAnswer) => boolean
+  /** Null: a worker keeps its answers for itself. */
+  readonly #tier: AnswerTier | null
 
   /** @throws Error for times that are too long, or an expression that is none. */
   constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
@@ -49,7 +53,9 @@ export class Answers {
       ...{ maxEntries: cache?.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_BYTES },
       ...{ revalidateMs: bounded(revalidate, 'revalidate'), staleMs: bounded(staleIfError, 'staleIfError') },
     }
-    this.#calls = env.shared(`api-call:${digestOf([use, config])}`, () => new CallCache(options))
+    const space = `api-call:${digestOf([use, config])}`
+    this.#calls = env.shared(space, () => new CallCache(options))
+    this.#tier = tierOf(cache?.scope, space, env)
     this.#isNamed = cache?.key !== undefined
     const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
     if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
@@ -61,18 +67,22 @@ export class Answers {
   find(x: Exchange, call: SentCall, ask: () => Promise<HttpAnswer>): Answered | Promise<Answered> {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then((answer) => ({ answer, from: 'call' }))
-    const own = { isAsked: false, isAnswered: false }
+    const own: { from: CallNote['from'] } = { from: 'joined' }
     const found = this.#calls.get(key, async () => {
-      own.isAsked = true
-      const answer = await ask()
-      own.isAnswered = true
-      return this.#found(answer)
+      // What is said where the call fails, and an old answer takes its place.
+      own.from = 'stale'
+      const shared = (await this.#tier?.find(key, this.#ttlMs)) ?? null
+      if (shared !== null) {
+        own.from = 'shared'
+        return { ...this.#found(shared.answer), ttlMs: shared.leftMs }
+      }
+      const asked = this.#found(await ask())
+      own.from = 'call'
+      if (asked.ttlMs > 0) this.#tier?.keep(key, asked.value, asked.ttlMs)
+      return asked
     })
     if (!(found instanceof Promise)) return { answer: found, from: 'cache' }
-    return found.then((answer) => ({
-      answer,
-      from: own.isAnswered ? 'call' : own.isAsked ? 'stale' : 'joined',
-    }))
+    return found.then((answer) => ({ answer, from: own.from }))
   }
 
   #found(answer: HttpAnswer): Found<HttpAnswer> {
@@ -87,6 +97,17 @@ export class Answers {
     const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
     return seconds === null ? this.#ttlMs : Math.min(this.#ttlMs, seconds * 1000)
   }
+}
+
+/** @param scope whom answers are shared with. */
+function tierOf(
+  scope: 'worker' | 'gateway' | 'cluster' = 'worker',
+  space: string,
+  env: CompileEnv,
+): AnswerTier | null {
+  if (scope === 'worker') return null
+  const onDown = (error: string): void => env.report('api_call_store_down', { error })
+  return new AnswerTier(env.state.store(scope), space, onDown)
 }
 
 /** A call and where it goes. */

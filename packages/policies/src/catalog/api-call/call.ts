@@ -1,4 +1,5 @@
 import {
+  type CallNote,
   type CompileEnv,
   type Counter,
   type Exchange,
@@ -173,7 +174,7 @@ export class Call {
 }
 
 interface Noted extends CallResult {
-  readonly from: 'call' | 'joined' | 'cache' | 'stale'
+  readonly from: CallNote['from']
 }
 
 /** Of the request that asks, and of no use to others who get the same answer; those of the author stay. */

@@ -53,7 +53,12 @@ const save = closed('Takes a value out of the answer.', {
   required: optionalFlag(false, 'An answer without the value is not the expected one.'),
 })
 
-const cache = optionalClosed('Answers are kept by each worker. Absent: each request calls.', {
+const cache = optionalClosed('Answers are kept. Absent: each request calls.', {
+  scope: optionalOneOf(
+    ['worker', 'gateway', 'cluster'],
+    'Whom answers are shared with: nobody, the other workers, or the replicas that have the same `state`.',
+    'worker',
+  ),
   key: optionalList(
     expression,
     'What an answer depends on, and the consumer unless `shared` says otherwise. Default: all that is sent.',
@@ -69,7 +74,7 @@ const cache = optionalClosed('Answers are kept by each worker. Absent: each requ
     NO_TIME,
   ),
   staleIfError: optionalDuration('How long after that it is still used when the call fails.', NO_TIME),
-  maxEntries: optionalInteger('Answers of a worker, 16 MB at most.', {
+  maxEntries: optionalInteger('Answers of a worker, 16 MB at most; one above 1 MB is not shared.', {
     default: DEFAULT_ENTRIES,
     minimum: 1,
     maximum: 1_000_000,

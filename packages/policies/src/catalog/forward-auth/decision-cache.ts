@@ -8,6 +8,7 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
+import { AnswerTier } from '../../shared/answer-tier.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
 import { CacheControl } from '../response-cache/cache-control.js'
 import type { Decision } from './decision.js'
@@ -25,12 +26,6 @@ const MAX_STALE_MS = 86_400_000
 /** A decision without its fields and its body. */
 const DECISION_BYTES = 400
 
-/** A decision and the answer that it was read from. */
-export interface Asked {
-  readonly decision: Decision
-  readonly answer: HttpAnswer
-}
-
 /** The decisions of a server that are known, and the calls for those that are not. */
 export class DecisionCache {
   readonly #calls: CallCache<Decision>
@@ -39,9 +34,14 @@ export class DecisionCache {
   readonly #isNamed: boolean
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
+  readonly #read: (answer: HttpAnswer) => Decision
+  /** Null: a worker keeps its decisions for itself. */
+  readonly #tier: AnswerTier | null
 
   /** @throws Error for times that are too long, or an expression that is none. */
-  constructor({ cache, withBody }: ForwardAuthConfig, env: CompileEnv) {
+  constructor(config: ForwardAuthConfig, env: CompileEnv, read: (answer: HttpAnswer) => Decision) {
+    const { cache, withBody } = config
+    this.#read = read
     const {
       ttl = DEFAULT_TTL,
       negativeTtl = DEFAULT_NEGATIVE_TTL,
@@ -52,18 +52,27 @@ export class DecisionCache {
     const staleMs = bounded(staleIfError, MAX_STALE_MS, 'cache.staleIfError')
     const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
     this.#calls = new CallCache({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
+    this.#tier = cache?.scope === 'gateway' ? tierOf(config, env) : null
     this.#isNamed = cache?.key !== undefined
     this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
   }
 
   /** The decision about a request; a promise where the server has to be asked. */
-  decide(x: Exchange, call: HttpCall, ask: () => Promise<Asked>): Decision | Promise<Decision> {
+  decide(x: Exchange, call: HttpCall, ask: () => Promise<HttpAnswer>): Decision | Promise<Decision> {
     const key = this.#keyOf(x, call)
-    if (key === null) return ask().then(({ decision }) => decision)
-    return this.#calls.get(key, async () => this.#found(await ask()))
+    if (key === null) return ask().then(this.#read)
+    return this.#calls.get(key, async () => {
+      const shared = (await this.#tier?.find(key, this.#ttlMs)) ?? null
+      if (shared !== null) return { ...this.#found(shared.answer), ttlMs: shared.leftMs }
+      const answer = await ask()
+      const found = this.#found(answer)
+      if (found.ttlMs > 0) this.#tier?.keep(key, answer, found.ttlMs)
+      return found
+    })
   }
 
-  #found({ decision, answer }: Asked): Found<Decision> {
+  #found(answer: HttpAnswer): Found<Decision> {
+    const decision = this.#read(answer)
     const { refusal } = decision
     const isPersonal = isForOne(answer)
     return {
@@ -81,6 +90,12 @@ export class DecisionCache {
     const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
     return seconds === null ? mostMs : Math.min(mostMs, seconds * 1000)
   }
+}
+
+/** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
+function tierOf(config: ForwardAuthConfig, env: CompileEnv): AnswerTier {
+  const onDown = (error: string): void => env.report('forward_auth_store_down', { error })
+  return new AnswerTier(env.state.store('gateway'), `forward-auth:${digestOf(config)}`, onDown)
 }
 
 /** Cookies, redirects with a state, and what the server itself calls so. */

@@ -18,7 +18,7 @@ import { parseEndpoint } from '../../shared/endpoint.js'
 import { fieldName } from '../../shared/field-name.js'
 import { SpoofedFields } from '../../shared/spoofed-fields.js'
 import { compileReader, type Decision, NoDecision } from './decision.js'
-import { type Asked, DecisionCache } from './decision-cache.js'
+import { DecisionCache } from './decision-cache.js'
 import { type AskAbout, compileQuestion } from './question.js'
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
 
@@ -49,7 +49,6 @@ export const forwardAuth = definePolicy({
 /** Asks about requests, and does what the server decides. */
 class Gate {
   readonly #ask: AskAbout
-  readonly #read: ReturnType<typeof compileReader>
   readonly #cache: DecisionCache
   readonly #client: HttpClient
   readonly #spoofed: SpoofedFields
@@ -61,8 +60,7 @@ class Gate {
   constructor(config: ForwardAuthConfig, env: CompileEnv) {
     const { origin, path } = parseEndpoint(config.url, 'url')
     this.#ask = compileQuestion(config, path)
-    this.#read = compileReader(config)
-    this.#cache = new DecisionCache(config, env)
+    this.#cache = new DecisionCache(config, env, compileReader(config))
     this.#client = clientOf(config, origin, env)
     this.#spoofed = new SpoofedFields(
       (config.upstreamHeaders ?? []).map((name) => fieldName('request', name)),
@@ -78,11 +76,7 @@ class Gate {
     const call = this.#ask(x, body)
     this.#spoofed.removeFrom(x.headers)
     if ('status' in call) return call
-    const ask = async (): Promise<Asked> => {
-      const answer = await this.#client.call(call)
-      return { decision: this.#read(answer), answer }
-    }
-    const decided = this.#cache.decide(x, call, ask)
+    const decided = this.#cache.decide(x, call, () => this.#client.call(call))
     if (!(decided instanceof Promise)) return this.#obey(x, decided)
     return decided.then(
       (decision) => this.#obey(x, decision),

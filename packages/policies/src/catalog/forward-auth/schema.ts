@@ -42,7 +42,12 @@ const consumer = optionalClosed('Who is calling, by fields of the answer that le
   scopes: optionalText(256, 'The field with the scopes, separated by spaces.'),
 })
 
-const cache = optionalClosed('Decisions are kept by each worker. Absent: each request asks.', {
+const cache = optionalClosed('Decisions are kept. Absent: each request asks.', {
+  scope: optionalOneOf(
+    ['worker', 'gateway'],
+    'Whom decisions are shared with: nobody, or the other workers.',
+    'worker',
+  ),
   key: optionalList(
     string('An expression.', { minLength: 1, maxLength: 4096 }),
     'What a decision depends on, such as `req.header["authorization"]` and `req.method`: requests that are the same in all of it get the same decision. Default: all that the server is sent; none with `withBody`. What an expression does not find counts as an input too.',

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { MemoryStore, type Policy } from '@sluice/core'
+import { apiCall } from '../catalog/api-call/policy.js'
+import { forwardAuth } from '../catalog/forward-auth/policy.js'
+import { exchange, testEnv } from '../testing.js'
+
+/** A server that counts its calls. */
+async function counted(t: TestContext) {
+  const state = { calls: 0, url: '' }
+  const server = createServer((_, res) => {
+    state.calls++
+    res.end(`{"n":${state.calls}}`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return state
+}
+
+/** Has one request of each of two workers of a gateway go through a policy. */
+async function callsOf(policy: Policy, config: object, server: { calls: number }): Promise<number> {
+  server.calls = 0
+  const store = new MemoryStore()
+  for (let worker = 0; worker < 2; worker++) {
+    const env = testEnv(new Map([['state', store]]))
+    const step = await policy.compile(config as never, env, { id: 'p' })
+    assert.equal(await step!.onRequest!(exchange()), null)
+    env.close()
+  }
+  return server.calls
+}
+
+test('the workers of a gateway share decisions and answers where the document says so', async (t) => {
+  const server = await counted(t)
+  const auth = (cache?: object) => callsOf(forwardAuth, { url: server.url, ...(cache && { cache }) }, server)
+  assert.deepEqual([await auth(), await auth({}), await auth({ scope: 'gateway' })], [2, 2, 1])
+  assert.equal(await auth({ scope: 'gateway', ttl: '0ms' }), 2)
+  const call = (cache?: object) =>
+    callsOf(apiCall, { calls: [{ name: 'c', url: server.url, ...(cache && { cache }) }] }, server)
+  assert.deepEqual(
+    [await call(), await call({}), await call({ scope: 'gateway' }), await call({ scope: 'cluster' })],
+    [2, 2, 1, 1],
+  )
+})
