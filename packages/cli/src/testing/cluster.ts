@@ -22,6 +22,8 @@ export function tryKubectl(args: readonly string[], input = ''): SpawnSyncReturn
 /** What a command of kubectl prints, while everything else goes on. @throws Error with what it said when it fails. */
 export async function askKubectl(args: readonly string[], input = ''): Promise<string> {
   const child = spawn('kubectl', args)
+  // It may end without reading.
+  child.stdin.on('error', () => {})
   child.stdin.end(input)
   const texts = [child.stdout, child.stderr].map(async (stream) => {
     let text = ''
