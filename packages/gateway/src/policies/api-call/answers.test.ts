@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { hashKey } from '@sluice/policies'
 import { until } from '../../testing/gateway.js'
-import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
+import { callee, gatewayCalling, json, loggedGatewayCalling, recordsOf } from './calling-gateway.js'
 
 /** Says which answer a request got. */
 const TELL = ["{ use: header, with: { response: { set: { x-n: '{{vars.n}}' } } } }"]
@@ -94,11 +94,13 @@ test('an old answer serves while a new one is fetched, and while the server is a
   const last = await of(stale.url)
   other.answer = (res) => res.destroy()
   const calls = other.calls.length
+  let asked = 1
   await until(async () => {
+    asked++
     assert.equal(await of(stale.url), last)
     return other.calls.length > calls
   })
-  const froms = (await stale.records()).flatMap(({ api_calls }) =>
+  const froms = (await recordsOf(stale, asked)).flatMap(({ api_calls }) =>
     (api_calls as { from: string }[]).map(({ from }) => from),
   )
   assert.deepEqual([froms[0], froms.at(-1)], ['call', 'stale'])

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { test } from 'node:test'
 import { systemNetwork } from '../../data-plane/upstream/network.js'
 import { closedPort } from '../../testing/origin.js'
-import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
+import { callee, callResults, gatewayCalling, json } from './calling-gateway.js'
 
 /** Sends a request with a path that `fetch` would tidy up. */
 function statusOf(
@@ -28,7 +28,7 @@ test('values of the request stay values, wherever they stand in a call', async (
     ...{ name: 'c', url: `${other.url}/users/{{inputs.id}}?q={{inputs.id}}`, method: 'POST' },
     ...{ headers: { 'x-id': '{{inputs.id}}' }, body: { id: '{{inputs.id}}' } },
   }
-  const gateway = await loggedGatewayCalling(t, {
+  const gateway = await gatewayCalling(t, {
     uses: [{ inputs: { id: 'req.query["id"]' }, calls: [call] }],
   })
   const sent = async (id: string) => {
@@ -59,8 +59,7 @@ test('values of the request stay values, wherever they stand in a call', async (
   const repeating = await gatewayCalling(t, { uses: [{ calls: [long] }] })
   assert.equal(await statusOf(repeating.url, '/', { 'x-a': 'a'.repeat(900) }), 200)
   assert.equal(await statusOf(repeating.url, '/', { 'x-a': 'a'.repeat(1000) }), 502)
-  const records = await gateway.records()
-  assert.equal((records[0]!['api_calls'] as { result: string }[])[0]!.result, 'input')
+  assert.deepEqual(callResults(gateway), { ok: values.length, input: 5 })
 })
 
 test('a host out of the request leads to the listed servers alone, however an address is spelled', async (t) => {
@@ -123,11 +122,12 @@ test('a name leads to addresses that are not public only where they are listed, 
 test('calls that come back to the gateway end', async (t) => {
   const port = await closedPort()
   const call = { name: 'self', url: `http://127.0.0.1:${port}/`, coalesce: false }
-  const gateway = await loggedGatewayCalling(t, { uses: [{ calls: [call] }] }, { port })
+  const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }] }, { port })
   assert.equal((await fetch(gateway.url)).status, 502)
-  const records = await gateway.records()
-  assert.equal(records.length, 6)
-  assert.equal(records.filter(({ error }) => error?.['code'] === 'GW_CALL_LOOP').length, 1)
+  // The sixth request is refused before it calls.
+  assert.deepEqual(callResults(gateway), { unexpected: 5 })
+  const loops = gateway.plane.samples().find(({ labels }) => labels.includes('code="GW_CALL_LOOP"'))
+  assert.equal(loops?.value, 1)
 })
 
 test('an answer cannot take the gateway apart: deep, wide or hostile JSON is a value like others, or none', async (t) => {

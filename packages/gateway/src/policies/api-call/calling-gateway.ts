@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
@@ -7,9 +9,10 @@ import {
   startGateway,
   type TestGateway,
   type TestGatewayOptions,
+  until,
 } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
-import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
+import { type LoggedGateway, startLogged, type WrittenRecord } from '../../testing/traffic-records.js'
 
 /** What a gateway is that calls. */
 export interface CallingGateway {
@@ -91,4 +94,21 @@ export async function callee(t: TestContext, first: (res: ServerResponse, req: I
 export const json = (value: unknown) => (res: ServerResponse) => {
   res.setHeader('content-type', 'application/json')
   res.end(JSON.stringify(value))
+}
+
+/** What became of the calls of a gateway, by `gw_api_calls_total`. */
+export function callResults({ plane }: TestGateway): Record<string, number> {
+  const samples = plane.samples().filter(({ name }) => name === 'gw_api_calls_total')
+  return Object.fromEntries(samples.map(({ labels, value }) => [/result="(\w+)"/.exec(labels)![1]!, value]))
+}
+
+/** The first records of a gateway, once there are so many. */
+export async function recordsOf({ log }: LoggedGateway, count: number): Promise<readonly WrittenRecord[]> {
+  const { dir } = log.file
+  const read = (): string[] =>
+    readdirSync(dir)
+      .sort()
+      .flatMap((file) => readFileSync(join(dir, file), 'utf8').split('\n').slice(0, -1))
+  await until(() => read().length >= count)
+  return read().map((line) => JSON.parse(line) as WrittenRecord)
 }

@@ -3,7 +3,14 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { until } from '../../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
-import { callee, gatewayCalling, json, loggedGatewayCalling } from './calling-gateway.js'
+import {
+  callee,
+  callResults,
+  gatewayCalling,
+  json,
+  loggedGatewayCalling,
+  recordsOf,
+} from './calling-gateway.js'
 
 test('a call is made of the request, and what it says goes where the document wants it', async (t) => {
   const up = await callee(t, (res) => res.end())
@@ -73,7 +80,7 @@ test('the calls of a group are made at once, those of the next policy after them
   for (const res of waiting) res.end()
   assert.equal((await response).headers.get('x-state'), 'ok')
   assert.equal(second.calls.length, 1)
-  const [record] = await gateway.records()
+  const [record] = await recordsOf(gateway, 1)
   const calls = record!['api_calls'] as {
     name: string
     status: number
@@ -140,7 +147,7 @@ test('what the other side does wrong is what the document says: refused, gone on
       what,
     )
   }
-  const reasons = (await gateway.records()).flatMap(({ error }) => error?.['reason'] ?? [])
+  const reasons = (await recordsOf(gateway, 3 * cases.length)).flatMap(({ error }) => error?.['reason'] ?? [])
   assert.equal(reasons.length, cases.length)
   for (const [i, [what, , , result]] of cases.entries())
     assert.match(reasons[i]!, new RegExp(`^c: (${result})$`), what)
@@ -197,10 +204,7 @@ test('one-way calls keep nobody waiting, and what does not fit is dropped', asyn
     timeout: '20s',
   }
   const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }] })
-  const results = () => {
-    const samples = gateway.plane.samples().filter(({ name }) => name === 'gw_api_calls_total')
-    return Object.fromEntries(samples.map(({ labels, value }) => [/result="(\w+)"/.exec(labels)![1]!, value]))
-  }
+  const results = () => callResults(gateway)
   for (let i = 0; i < 20; i++) assert.equal(await (await fetch(gateway.url)).text(), 'done')
   // 16 MB hold 18 of these, of which 8 are under way.
   assert.deepEqual(results(), { queued: 18, dropped: 2 })
