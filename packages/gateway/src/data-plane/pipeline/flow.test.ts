@@ -10,6 +10,7 @@ import {
   substitute,
 } from '@sluice/core'
 import { startGateway, TIMEOUTS, until } from '../../testing/gateway.js'
+import { h2Origin } from '../../testing/h2-origin.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
@@ -235,3 +236,26 @@ for (const transport of ['undici', 'wire'] as const) {
     assert.deepEqual([await send('500'), seen.splice(0), renewed.splice(0)], [500, ['4'], []])
   })
 }
+
+test('over HTTP/2 too, beside other streams of the connection', async (t) => {
+  const seen: string[] = []
+  const { port } = await h2Origin(t, (stream, headers) => {
+    seen.push(String(headers['x-try']))
+    stream.respond({ ':status': headers['x-try'] === '1' ? 401 : 200 })
+    stream.end(REFUSAL)
+  })
+  let tries = 0
+  const catalog = catalogOf({
+    onAttempt(x) {
+      setHeader(x.headers, 'x-try', String(++tries))
+      return null
+    },
+    onRejected: () => true,
+  })
+  const upstream = { urls: [`http://127.0.0.1:${port}`], http2: 'prior-knowledge' as const }
+  const routes = [{ id: 'all', policies: POLICIES }]
+  const gateway = await startGateway(t, { upstreams: [upstream], routes }, { catalog })
+  const response = await fetch(gateway.url)
+  assert.deepEqual([response.status, (await response.text()).length], [200, REFUSAL.length])
+  assert.deepEqual(seen, ['1', '2'])
+})
