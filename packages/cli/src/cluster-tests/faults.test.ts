@@ -259,6 +259,8 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     // Beside those in flight: kube-proxy leads to a pod until its readiness fails, and nobody listens there meanwhile.
     const inFlight = load.failures.filter(({ why }) => !why.includes('ECONNREFUSED'))
     assert.ok(inFlight.length <= 2 * CLIENTS, JSON.stringify(inFlight))
+    const refused = load.failures.length - inFlight.length
+    t.diagnostic(`the kill cost ${inFlight.length} requests under way; ${refused} connections were refused`)
   })
 
   const { length: failed } = load.failures
