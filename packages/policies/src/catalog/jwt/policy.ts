@@ -1,8 +1,13 @@
-import { definePolicy } from '@sluice/core'
+import { createHash } from 'node:crypto'
+import { type CompileEnv, definePolicy, parseDuration } from '@sluice/core'
+import { compileKeyFetch } from '../../crypto/jose/key-endpoint.js'
+import { DEFAULT_KEY_REFRESH, DEFAULT_KEY_STALE } from '../../crypto/jose/key-schema.js'
+import type { KeySet } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
+import { RemoteKeySet } from '../../crypto/jose/remote-key-set.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { compileRefusals } from './refusals.js'
-import { DEFAULT_ALGORITHMS, jwtSchema } from './schema.js'
+import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
 import { tokenLocation } from './token-location.js'
 
@@ -16,8 +21,42 @@ export const jwt = definePolicy({
   secretNames: (config) => [tokenLocation(config).name],
   authenticates: () => 'request',
   compile(config, env) {
-    const keys = compileKeySet(config, config.algorithms ?? DEFAULT_ALGORITHMS)
+    const keys = compileKeys(config, env)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))
     return { name: 'jwt', onRequest: (x) => gate.admit(x) }
   },
 })
+
+/** How often a worker looks whether keys have grown old. */
+const LOOK_EVERY_MS = 5000
+
+/** @throws Error for keys that cannot be used. */
+function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
+  const { jwks, algorithms: allowed = DEFAULT_ALGORITHMS, allowWeak = false } = config
+  const sources = (['file', 'inline', 'url', 'discovery'] as const).filter(
+    (name) => jwks?.[name] !== undefined,
+  )
+  if (jwks !== undefined && sources.length !== 1)
+    throw new Error("'jwks' takes one of file, inline, url and discovery")
+  if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
+    return compileKeySet(config, allowed)
+  if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")
+  const fetch = compileKeyFetch(jwks, { allowed, allowWeak }, env)
+  const endpoint = jwks.url ?? jwks.discovery
+  // What was fetched outlives reloads that change nothing of it.
+  const digest = createHash('sha256')
+    .update(JSON.stringify([jwks, allowed, allowWeak]))
+    .digest('base64url')
+  const keys = env.shared(
+    `jwt-keys:${digest}`,
+    () =>
+      new RemoteKeySet({
+        refreshMs: parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH),
+        maxStaleMs: parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE),
+        onFailure: (reason) => env.report('jwt_keys_failed', { endpoint, reason }),
+      }),
+  )
+  env.onClose(keys.use(fetch))
+  env.schedule(LOOK_EVERY_MS, () => keys.keepFresh())
+  return keys
+}

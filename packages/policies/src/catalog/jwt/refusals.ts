@@ -12,6 +12,8 @@ export interface TokenRefusals {
   readonly issuer: Reply
   readonly audience: Reply
   readonly scope: Reply
+  /** The issuer's keys cannot be had. */
+  readonly unavailable: Reply
   /** More signatures wait for their check than may. */
   readonly overloaded: Reply
   /** The claim lacks, or has none of the values that are accepted. */
@@ -45,6 +47,10 @@ export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: 
       `the token lacks a scope; get one with ${requiredScopes.join(' ')}`,
       challenge('error="insufficient_scope"', `scope="${requiredScopes.join(' ')}"`),
     ),
+    unavailable: env.refusal('GW_AUTH_UNAVAILABLE', 'the keys of the issuer cannot be had; try again later', [
+      'retry-after',
+      '1',
+    ]),
     overloaded: overloadRefusal('too many tokens are being checked; try again'),
     claim: (name) =>
       env.refusal(

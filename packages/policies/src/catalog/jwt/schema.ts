@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS } from '../../crypto/jose/key-schema.js'
+import { allowWeakSchema, keyMembers, MAX_KEYS, remoteJwksMembers } from '../../crypto/jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
 import {
   closed,
@@ -57,7 +57,10 @@ function texts(description: string, item: string) {
 export const jwtSchema = policyOptions(
   {
     keys: optionalList(key, 'The keys that may have signed.', { minItems: 1, maxItems: MAX_KEYS }),
-    jwks: optionalClosed('A set of keys (JWKS): `file` or `inline`.', { ...jwksSchema.properties, issuer }),
+    jwks: optionalClosed('A set of keys (JWKS): `file`, `inline`, `url` or `discovery`.', {
+      ...remoteJwksMembers,
+      issuer,
+    }),
     algorithms: optionalList(
       oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'),
       'The algorithms that are accepted; `none` is not among those that can be.',
@@ -137,6 +140,7 @@ export const jwtSchema = policyOptions(
   [
     'The token is a signed JWT (RFC 7519) in compact form. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_SIGNATURE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_NOT_YET_VALID`, `GW_TOKEN_ISSUER` and `GW_TOKEN_AUDIENCE`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
     'A key serves only for algorithms of its type: EC P-256 for ES256, P-384 for ES384, P-521 for ES512, Ed25519 for EdDSA and Ed25519, RSA for RS and PS, secrets for HS. So a public key is never taken for a secret, and `alg` of a token chooses among what the configuration allows and nothing else. A token names its key by `kid`; one that names an unknown key, or none, is tried with at most four keys. `jwk`, `jku`, `x5c` and `x5u` in a token are not looked at; `crit` is refused.',
+    'Keys of `url` and `discovery` are fetched when the first token comes, by each worker. A token that names a key which nobody knows has them fetched again, at most every 10 s, so that new keys are taken as soon as they sign. Secrets, weak keys and keys of other kinds in the set are left out.',
     'Segments have to be canonical base64url, header and claims JSON without repeated names; `exp`, `nbf` and `iat` have to be numbers, `iss` and `sub` texts, `aud` a text or a list of them.',
     'The claims are in conditions as `jwt.claims["name"]` from then on, as text. Verified tokens are remembered, at most 16 MB of them; their times are checked for each request. Nothing that failed the check of its signature is remembered, and a reload begins again.',
   ],

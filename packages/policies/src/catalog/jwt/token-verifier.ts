@@ -1,6 +1,7 @@
 import { type Consumer, consumerOf, type Exchange, parseDuration, type Reply } from '@sluice/core'
 import { type JoseHeader, parseJoseHeader, plainType } from '../../crypto/jose/jws-header.js'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
 import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { decode } from '../../shared/encoding/byte-text.js'
@@ -51,8 +52,13 @@ export class TokenVerifier {
     if (!TOKEN.test(token)) return { refusal: malformed }
     const header = parseJoseHeader(token.slice(0, token.indexOf('.')))
     if (header === null || !this.#isRightKind(header)) return { refusal: malformed }
+    const unavailable = (error: unknown): Verdict => {
+      if (error instanceof KeysUnavailable) return { refusal: this.#refusals.unavailable }
+      throw error
+    }
     const keys = this.#keys.candidates(header.alg, header.kid)
-    return eventually(keys, (found) => this.#check(token, x, found))
+    if (keys instanceof Promise) return keys.then((found) => this.#check(token, x, found)).catch(unavailable)
+    return this.#check(token, x, keys)
   }
 
   /** `crit` asks to understand what is not understood here; `b64` must not be in a JWT (RFC 7797 section 7). */

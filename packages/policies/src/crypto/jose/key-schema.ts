@@ -1,11 +1,14 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { callTls } from '../../shared/call-tls.js'
 import {
   closed,
   oneOf,
+  optionalDuration,
   optionalFile,
   optionalFlag,
   optionalList,
   optionalOneOf,
+  optionalString,
   optionalText,
 } from '../../shared/options.js'
 
@@ -57,6 +60,44 @@ export const jwksSchema = closed('A set of keys (JWKS): `file` or `inline`.', {
   file: optionalFile('A file with the set, read at load.'),
   inline: keyText('The JSON text of the set.', true),
 })
+
+/** Default of `timeout`. */
+export const DEFAULT_KEY_TIMEOUT = '5s'
+/** Default of `refresh`. */
+export const DEFAULT_KEY_REFRESH = '10m'
+/** Default of `maxStale`. */
+export const DEFAULT_KEY_STALE = '1d'
+
+/** A set of keys that may also be one that an issuer publishes. */
+export const remoteJwksMembers = {
+  ...jwksSchema.properties,
+  url: optionalString('Where the issuer publishes the set.', { minLength: 1, maxLength: 2048 }),
+  discovery: optionalString(
+    'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone.',
+    { minLength: 1, maxLength: 2048 },
+  ),
+  refresh: optionalDuration(
+    'Age from which on keys that were fetched are fetched anew, in the background.',
+    DEFAULT_KEY_REFRESH,
+  ),
+  maxStale: optionalDuration(
+    'Age up to which they are used while the issuer does not answer; 503 `GW_AUTH_UNAVAILABLE` from then on.',
+    DEFAULT_KEY_STALE,
+  ),
+  timeout: optionalDuration('Longest wait for the issuer, 1ms to 20s.', DEFAULT_KEY_TIMEOUT),
+  tls: callTls,
+}
+
+/** A set of keys that is fetched. */
+export interface RemoteJwksConfig {
+  readonly url?: string
+  readonly discovery?: string
+  readonly issuer?: string
+  readonly refresh?: string
+  readonly maxStale?: string
+  readonly timeout?: string
+  readonly tls?: Static<typeof callTls>
+}
 
 type Written = Static<TObject<typeof keySource>>
 

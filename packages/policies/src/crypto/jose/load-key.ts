@@ -41,13 +41,19 @@ export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly Ke
   if ((config.file === undefined) === (config.inline === undefined)) {
     throw new Error("'jwks' takes either file or inline")
   }
-  const set = parseStrictObject(Buffer.from(config.inline ?? readText(config.file!)))
+  const text = Buffer.from(config.inline ?? readText(config.file!))
+  return readKeySet(text, purpose).map((read, i) => about(`key ${i + 1} of 'jwks'`, read))
+}
+
+/** The keys of a set, each read when it is asked for, which throws an Error where it is broken. @throws Error for no set. */
+export function readKeySet(text: Uint8Array, purpose: KeyPurpose): readonly (() => KeyMaterial)[] {
+  const set = parseStrictObject(text)
   const keys = set === null ? undefined : memberOf(set, 'keys')
   if (!Array.isArray(keys)) throw new Error("'jwks' is not a JSON object with a list 'keys'")
   if (keys.length > MAX_KEYS) throw new Error(`'jwks' has more than ${MAX_KEYS} keys`)
   return keys
     .filter((jwk) => isJsonObject(jwk) && isMeantFor(jwk, purpose) && isKnownType(jwk))
-    .map((jwk, i) => about(`key ${i + 1} of 'jwks'`, () => importJwk(jwk, purpose)))
+    .map((jwk) => () => importJwk(jwk, purpose))
 }
 
 function isKnownType(jwk: JsonObject): boolean {

@@ -22,17 +22,9 @@ export interface KeySetConfig {
  */
 export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
   const keys = new KeyTable<SignatureKey>()
-  const put = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
-    const names = algorithmsOf(material, key, allowed)
-    if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
-    for (const name of names) {
-      const weakness = config.allowWeak === true ? null : weaknessOf(material.key, name)
-      if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
-      const check = signatureCheck(name, material.key)
-      keys.add(name, material.kid, { kid: material.kid, issuer: key.issuer ?? null, check })
-    }
-    return names.length
-  }
+  const { allowWeak = false } = config
+  const put = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number =>
+    addKey(keys, material, { issuer: key.issuer ?? null, allowed, allowWeak, algorithms: key.algorithms })
   config.keys?.forEach((key, i) => {
     about(keyName(i, key), () => {
       if (put(loadKey(key, 'verify'), key) > 0) return
@@ -51,11 +43,34 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
   return { generation: 0, candidates: (alg, kid) => keys.candidates(alg, kid) }
 }
 
+/** What a key may be used for. */
+export interface KeyUse {
+  /** Whose tokens it signs; null: those of every issuer that the policy allows. */
+  readonly issuer: string | null
+  /** By the policy. */
+  readonly allowed: readonly SignatureAlgorithm[]
+  readonly allowWeak: boolean
+  /** By what is written beside the key; undefined: nothing is. */
+  readonly algorithms: readonly string[] | undefined
+}
+
+/** Adds a key for each algorithm that it serves. @returns how many they are. @throws Error for a key that is too weak. */
+export function addKey(keys: KeyTable<SignatureKey>, material: KeyMaterial, use: KeyUse): number {
+  const names = algorithmsOf(material, use)
+  if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
+  for (const name of names) {
+    const weakness = use.allowWeak ? null : weaknessOf(material.key, name)
+    if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
+    const check = signatureCheck(name, material.key)
+    keys.add(name, material.kid, { kid: material.kid, issuer: use.issuer, check })
+  }
+  return names.length
+}
+
 /** What a key is used for: what it fits, of that what it says itself, of that what the policy allows. */
 function algorithmsOf(
   { key, alg }: KeyMaterial,
-  { algorithms }: KeyConfig,
-  allowed: readonly SignatureAlgorithm[],
+  { algorithms, allowed }: KeyUse,
 ): readonly SignatureAlgorithm[] {
   return allowed.filter(
     (name) =>

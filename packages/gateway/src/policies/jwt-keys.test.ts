@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { loadOrThrow } from '@sluice/config/testing'
+import { catalog } from '@sluice/policies'
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { startGateway, until } from '../testing/gateway.js'
+import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
+
+/** A gateway that lets those in whose token an issuer has signed. */
+async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {
+  const policy = JSON.stringify({ use: 'jwt', with: { jwks: { timeout: '10s', ...jwks }, ...more } })
+  const text = `version: 1\nroutes: [{ id: a, respond: { status: 204 }, policies: [${policy}] }]\n`
+  const gateway = await startGateway(t, { routes: loadOrThrow(text, catalog).plan.routes }, { catalog })
+  return async (token: string): Promise<number> =>
+    (await fetch(gateway.url, { headers: { authorization: `Bearer ${token}` } })).status
+}
+
+interface IssuerKey {
+  readonly jwk: JWK
+  sign(claims?: Readonly<Record<string, unknown>>): Promise<string>
+}
+
+async function keyOf(kid: string): Promise<IssuerKey> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }
+  const sign = (claims: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+    new SignJWT({ sub: 'ann', ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid })
+      .setExpirationTime('1h')
+      .sign(privateKey)
+  return { jwk, sign }
+}
+
+const answerKeys = (keys: () => unknown[]) => (_: IncomingMessage, res: ServerResponse) =>
+  res.end(JSON.stringify({ keys: keys() }))
+
+test('keys come from a URL, by one call, also after the issuer has changed them; then they outlive it', async (t) => {
+  const [first, second, stranger] = await Promise.all([keyOf('1'), keyOf('2'), keyOf('3')])
+  let published = [first.jwk]
+  let calls = 0
+  let isDown = false
+  const issuer = await httpOrigin(t, (req, res) => {
+    calls++
+    if (isDown) req.socket.destroy()
+    else answerKeys(() => published)(req, res)
+  })
+  const ask = await gatewayTrusting(t, { url: `${issuer.url}/keys?a=1` })
+  const tokens = await Promise.all(Array.from({ length: 100 }, (_, i) => first.sign({ n: i })))
+  assert.ok((await Promise.all(tokens.map(ask))).every((status) => status === 204))
+  assert.equal(calls, 1)
+  published = [second.jwk]
+  const late = await second.sign()
+  assert.deepEqual(await Promise.all([ask(late), ask(late), ask(late)]), [204, 204, 204])
+  assert.equal(calls, 2)
+  assert.equal(await ask(tokens[0]!), 401, 'the issuer has withdrawn the key')
+  assert.equal(await ask(await stranger.sign()), 401)
+  isDown = true
+  assert.equal(await ask(await second.sign({ n: 2 })), 204)
+})
+
+test('discovery finds the keys of an issuer, which sign for no other', async (t) => {
+  const key = await keyOf('1')
+  let metadata: object = {}
+  const issuer = await httpOrigin(t, (req, res) => {
+    if (req.url === '/realm/.well-known/openid-configuration') res.end(JSON.stringify(metadata))
+    else if (req.url === '/certs') answerKeys(() => [key.jwk])(req, res)
+    else res.writeHead(404).end()
+  })
+  const iss = `${issuer.url}/realm`
+  metadata = { issuer: iss, jwks_uri: `${issuer.url}/certs` }
+  const ask = await gatewayTrusting(t, { discovery: iss })
+  assert.equal(await ask(await key.sign({ iss })), 204)
+  assert.equal(await ask(await key.sign({ iss: 'https://other.example' })), 401)
+  metadata = { issuer: 'https://other.example', jwks_uri: `${issuer.url}/certs` }
+  const mixedUp = await gatewayTrusting(t, { discovery: iss })
+  assert.equal(await mixedUp(await key.sign({ iss })), 503)
+})
+
+test('an issuer that is away, late or answers anything else means 503, and lets nobody in', async (t) => {
+  const key = await keyOf('1')
+  const token = await key.sign()
+  const text = JSON.stringify({ keys: [key.jwk] })
+  const secret = { kty: 'oct', kid: '1', k: Buffer.alloc(32).toString('base64url') }
+  const answers: Readonly<Record<string, (res: ServerResponse) => void>> = {
+    'another status': (res) => res.writeHead(500).end(text),
+    'a redirect': (res) => res.writeHead(302, { location: '/keys' }).end(text),
+    'no JSON': (res) => res.end('<html>'),
+    'no set': (res) => res.end('{"keys":{}}'),
+    'an empty set': (res) => res.end('{"keys":[]}'),
+    'a set twice': (res) => res.end(`{"keys":[],${text.slice(1)}`),
+    'only a secret': (res) => res.end(JSON.stringify({ keys: [secret] })),
+    'too much': (res) => res.end(text + ' '.repeat(1024 * 1024)),
+    'nothing for 2 s': (res) => void setTimeout(() => res.end(text), 2000).unref(),
+    'half an answer': (res) => {
+      res.writeHead(200, { 'content-length': text.length })
+      res.write(text.slice(0, 9), () => res.destroy())
+    },
+  }
+  await Promise.all(
+    Object.entries(answers).map(async ([name, answer]) => {
+      const issuer = await httpOrigin(t, (_, res) => answer(res))
+      const ask = await gatewayTrusting(
+        t,
+        { url: issuer.url, timeout: '500ms' },
+        { algorithms: ['ES256', 'HS256'] },
+      )
+      assert.equal(await ask(token), 503, name)
+    }),
+  )
+  const away = await gatewayTrusting(t, { url: `http://127.0.0.1:${await closedPort()}` })
+  assert.equal(await away(token), 503)
+  const garbage = await rawOrigin(t, (socket) => void socket.end('\x00\x01 no http \xff'))
+  assert.equal(await (await gatewayTrusting(t, { url: garbage.url }))(token), 503)
+})
+
+test('keys that cannot serve do not spoil the set; a public key is never taken for a secret', async (t) => {
+  const key = await keyOf('1')
+  const issuer = await httpOrigin(
+    t,
+    answerKeys(() => [
+      { kty: 'EC', kid: 'odd', crv: 'secp256k1', x: 'AA', y: 'AA' },
+      { kty: 'OKP', kid: 'broken' },
+      { kty: 'lattice', kid: 'new' },
+      { ...key.jwk, kid: 'enc', use: 'enc' },
+      7,
+      key.jwk,
+    ]),
+  )
+  const ask = await gatewayTrusting(t, { url: issuer.url }, { algorithms: ['ES256', 'HS256'] })
+  assert.equal(await ask(await key.sign()), 204)
+  const confused = await new SignJWT({ sub: 'ann' })
+    .setProtectedHeader({ alg: 'HS256', kid: '1' })
+    .setExpirationTime('1h')
+    .sign(Buffer.from(JSON.stringify(key.jwk)))
+  assert.equal(await ask(confused), 401)
+})
+
+test('a token does not say where its keys are', async (t) => {
+  const [known, forged] = await Promise.all([keyOf('1'), keyOf('2')])
+  let calls = 0
+  const thief = await httpOrigin(t, (req, res) => {
+    calls++
+    answerKeys(() => [forged.jwk])(req, res)
+  })
+  const issuer = await httpOrigin(
+    t,
+    answerKeys(() => [known.jwk]),
+  )
+  const ask = await gatewayTrusting(t, { url: issuer.url })
+  const { privateKey } = await generateKeyPair('ES256')
+  for (const header of [{ jku: thief.url }, { x5u: thief.url }, { jwk: forged.jwk }, { kid: thief.url }]) {
+    const token = await new SignJWT({ sub: 'ann', iss: thief.url })
+      .setProtectedHeader({ alg: 'ES256', ...header })
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    assert.equal(await ask(token), 401)
+  }
+  assert.equal(calls, 0)
+})
+
+test('keys that are refreshed keep tokens of the past and of the future in while the issuer changes them', async (t) => {
+  const [first, second] = await Promise.all([keyOf('1'), keyOf('2')])
+  let published = [first.jwk]
+  const issuer = await httpOrigin(
+    t,
+    answerKeys(() => published),
+  )
+  const ask = await gatewayTrusting(t, { url: issuer.url, refresh: '1s' })
+  assert.equal(await ask(await first.sign()), 204)
+  published = [first.jwk, second.jwk]
+  const tokens = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? first : second).sign({ n: i })),
+  )
+  assert.ok((await Promise.all(tokens.map(ask))).every((status) => status === 204))
+  await until(async () => (await ask(await second.sign({ n: 'last' }))) === 204)
+})
+
+const REFUSED: readonly (readonly [jwks: object, reason: RegExp])[] = [
+  [{}, /takes one of file, inline, url and discovery/],
+  [{ url: 'https://a.example/', discovery: 'https://a.example' }, /takes one of/],
+  [{ url: 'ftp://a.example/' }, /'jwks.url' is no address/],
+  [{ url: 'https://ann:pw@a.example/' }, /'jwks.url' has a user/],
+  [{ url: 'https://a.example/', timeout: '1m' }, /'jwks.timeout' has to be/],
+]
+test('settings that cannot work are refused when they are loaded', async (t) => {
+  for (const [jwks, reason] of REFUSED) {
+    await assert.rejects(gatewayTrusting(t, { timeout: undefined, ...jwks }), reason)
+  }
+})
