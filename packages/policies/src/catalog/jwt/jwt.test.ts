@@ -440,7 +440,7 @@ test('mistakes in the configuration are named with their remedy', () => {
     [{ keys: [{ secret: 'ab c', secretEncoding: 'base64' }], algorithms: ['HS256'] }, /is not base64/],
     [{ jwks: { inline: '[]' } }, /'jwks' is not a JSON object with a list 'keys'/],
     [{ jwks: { inline: '{"keys":[]}' } }, /'jwks' has no key for the allowed algorithms/],
-    [{ jwks: {} }, /'jwks' takes either file or inline/],
+    [{ jwks: {} }, /'jwks' takes one of file, inline, url and discovery/],
     [{ forwardClaims: { a: 'host' } }, /rewrite.host/],
     [{ forwardClaims: { a: 'x-a', b: 'X-A' } }, /'x-a' stands twice/],
     [{ forwardClaims: { a: 'Authorization' } }, /'authorization' brings the token/],
