@@ -19,6 +19,7 @@ import {
   webSocketRoute,
 } from '../../testing/websocket.js'
 import { testEngines } from '../listener/conformance/engines.js'
+import { certificateFiles, tlsPlan } from '../listener/testing/certificate-files.js'
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
@@ -74,6 +75,18 @@ testEngines('a 101 goes to the client with the fields of the target and the requ
     assert.equal(client.text.match(new RegExp(`\r\n${name}: `, 'gi'))?.length, 1, name)
   }
   assert.ok(client.text.includes(ACCEPT))
+})
+
+testEngines('clients over TLS', async (t, start) => {
+  const origin = await webSocketOrigin(t)
+  const plan = planFor(origin.url)
+  const gateway = await start(t, { ...plan, listener: { tls: tlsPlan(certificateFiles(t)) } })
+  for (let i = 0; i < 10; i++) {
+    const client = await openWebSocket(t, `wss://127.0.0.1:${gateway.port}/a`, { rejectUnauthorized: false })
+    const answer = messageOf(client)
+    client.send('sealed'.repeat(10_000))
+    assert.equal((await answer).length, 60_000)
+  }
 })
 
 testEngines('a target over TLS is asked with the options of its upstream', async (t, start) => {
