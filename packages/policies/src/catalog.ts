@@ -34,6 +34,8 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   maintenance: async () => (await import('./catalog/maintenance/policy.js')).maintenance,
   mock: async () => (await import('./catalog/mock/policy.js')).mock,
   mtls: async () => (await import('./catalog/mtls/policy.js')).mtls,
+  'oauth2-introspection': async () =>
+    (await import('./catalog/oauth2-introspection/policy.js')).oauth2Introspection,
   openapi: async () => (await import('./catalog/openapi/policy.js')).openapi,
   quota: async () => (await import('./catalog/quota/policy.js')).quota,
   'rate-limit': async () => (await import('./catalog/rate-limit/policy.js')).rateLimit,

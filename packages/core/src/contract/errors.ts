@@ -178,7 +178,7 @@ export const ERRORS = {
   GW_AUTH_UNAVAILABLE: {
     status: 503,
     title: 'Nobody decides who may call',
-    when: 'The server that `forward-auth` asks, or the issuer whose keys `jwt` fetches, does not answer or fails; try again.',
+    when: 'The server that `forward-auth` or `oauth2-introspection` asks, or the issuer whose keys `jwt` fetches, does not answer or fails; try again.',
   },
   GW_CALL_FAILED: {
     status: 502,
@@ -286,6 +286,11 @@ export const ERRORS = {
     when: 'The token is not signed by a key and an algorithm that the policy allows.',
   },
   GW_TOKEN_EXPIRED: { status: 401, title: 'Token expired', when: 'The token was valid once.' },
+  GW_TOKEN_INACTIVE: {
+    status: 401,
+    title: 'Token not active',
+    when: 'The authorization server does not call the token active: it does not know it, or has ended or revoked it.',
+  },
   GW_TOKEN_NOT_YET_VALID: {
     status: 401,
     title: 'Token not valid yet',

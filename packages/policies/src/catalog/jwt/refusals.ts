@@ -22,16 +22,10 @@ export interface TokenRefusals {
 
 /** @throws Error for a realm or a scope that cannot stand in a challenge. */
 export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: CompileEnv): TokenRefusals {
-  if (realm !== undefined && !isFieldValue(realm))
-    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+  const challenge = bearerChallenge(realm)
   const unsound = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (unsound !== undefined)
     throw new Error(`'${unsound}' is not a scope; write one word for each, without quotes`)
-  const space = realm === undefined ? [] : [`realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`]
-  const challenge = (...parameters: string[]): string[] => [
-    'www-authenticate',
-    `Bearer ${[...space, ...parameters].join(', ')}`.trimEnd(),
-  ]
   const invalid = (code: Parameters<CompileEnv['refusal']>[0], detail: string): Reply =>
     env.refusal(code, detail, challenge('error="invalid_token"', `error_description="${detail}"`))
   return {
@@ -58,4 +52,12 @@ export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: 
         `the token needs the claim '${name}' with a value that is accepted here`,
       ),
   }
+}
+
+/** The field of a challenge (RFC 6750 section 3), made of its parameters. @throws Error for a realm that cannot stand in it. */
+export function bearerChallenge(realm: string | undefined): (...parameters: string[]) => string[] {
+  if (realm !== undefined && !isFieldValue(realm))
+    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+  const space = realm === undefined ? [] : [`realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`]
+  return (...parameters) => ['www-authenticate', `Bearer ${[...space, ...parameters].join(', ')}`.trimEnd()]
 }

@@ -1,4 +1,4 @@
-import { type Consumer, consumerOf, type Exchange, parseDuration, type Reply } from '@sluice/core'
+import { type Exchange, parseDuration, type Reply } from '@sluice/core'
 import { type JoseHeader, parseJoseHeader, plainType } from '../../crypto/jose/jws-header.js'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
@@ -6,12 +6,13 @@ import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
-import { claimAt, claimItems, claimTexts, scopesOf } from './claim.js'
-import { type ClaimRule, compileRules, idOf } from './claim-rules.js'
+import { claimTexts } from './claim.js'
+import { type ClaimRule, compileRules } from './claim-rules.js'
 import { type ClaimsSet, parseClaims } from './claims-set.js'
+import { consumerIn } from './consumer-claims.js'
 import { ForwardedClaims } from './forwarded-claims.js'
 import type { TokenRefusals } from './refusals.js'
-import { DEFAULT_CONSUMER_CLAIM, DEFAULT_SKEW, type JwtConfig } from './schema.js'
+import { DEFAULT_SKEW, type JwtConfig } from './schema.js'
 import { tokenLocation } from './token-location.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
@@ -89,7 +90,7 @@ export class TokenVerifier {
     const { all } = claims
     const refusal = this.#objection(claims, key)
     const texts = claimTexts(all)
-    const consumer = refusal === null ? this.#consumerOf(all, texts) : null
+    const consumer = refusal === null ? consumerIn(all, { ...this.#config, auth: 'jwt', texts }) : null
     return {
       expiresAt: claims.exp === null ? Number.POSITIVE_INFINITY : claims.exp * 1000 + this.#skewMs,
       validFrom: claims.nbf === null ? Number.NEGATIVE_INFINITY : claims.nbf * 1000 - this.#skewMs,
@@ -107,14 +108,5 @@ export class TokenVerifier {
       if (refusal !== null) return refusal
     }
     return null
-  }
-
-  #consumerOf(all: ClaimsSet['all'], claims: ReadonlyMap<string, string>): Consumer {
-    const { consumerClaim = DEFAULT_CONSUMER_CLAIM, nameClaim, groupsClaim, rolesClaim } = this.#config
-    const id = idOf(claimAt(all, consumerClaim))!
-    const name = nameClaim === undefined ? null : idOf(claimAt(all, nameClaim))
-    const groups = groupsClaim === undefined ? [] : claimItems(claimAt(all, groupsClaim))
-    const roles = rolesClaim === undefined ? null : claimItems(claimAt(all, rolesClaim))
-    return consumerOf('jwt', id, { name: name ?? id, groups, roles, scopes: scopesOf(all), claims })
   }
 }

@@ -1,0 +1,133 @@
+import type { HttpAnswer, Reply } from '@sluice/core'
+import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import type { Found } from '../../shared/call-cache.js'
+import { claimTexts } from '../jwt/claim.js'
+import { type ClaimRule, compileRules } from '../jwt/claim-rules.js'
+import { type ClaimsSet, parseClaims } from '../jwt/claims-set.js'
+import { consumerIn } from '../jwt/consumer-claims.js'
+import type { ForwardedClaims } from '../jwt/forwarded-claims.js'
+import type { VerifiedToken } from '../jwt/verified-tokens.js'
+import type { IntrospectionRefusals } from './refusals.js'
+import type { IntrospectionConfig } from './schema.js'
+
+/** The answer does not say whether a token is active; the message repeats nothing of it but its status and code. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+}
+
+/** How long answers are used. */
+export interface Lifetimes {
+  readonly ttlMs: number
+  readonly negativeTtlMs: number
+}
+
+/** A token without its claims. */
+const TOKEN_BYTES = 500
+/** Codes that are about the token, and not about the gateway (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009 section 2.2.1). */
+const TOKEN_ERRORS: ReadonlySet<unknown> = new Set([
+  'invalid_request',
+  'invalid_token',
+  'unsupported_token_type',
+])
+
+/** Reads the answers of an introspection endpoint (RFC 7662 section 2.2). */
+export class AnswerReader {
+  readonly #config: IntrospectionConfig
+  readonly #refusals: IntrospectionRefusals
+  readonly #forwarded: ForwardedClaims
+  readonly #lifetimes: Lifetimes
+  /** By the claim that names the consumer. */
+  readonly #rules: ReadonlyMap<string, readonly ClaimRule[]>
+  readonly #inactive: VerifiedToken
+
+  constructor(
+    config: IntrospectionConfig,
+    refusals: IntrospectionRefusals,
+    forwarded: ForwardedClaims,
+    lifetimes: Lifetimes,
+  ) {
+    this.#config = config
+    this.#refusals = refusals
+    this.#forwarded = forwarded
+    this.#lifetimes = lifetimes
+    const idClaims = config.consumerClaim === undefined ? ['sub', 'client_id'] : [config.consumerClaim]
+    this.#rules = new Map(
+      idClaims.map((consumerClaim) => [
+        consumerClaim,
+        compileRules({ ...config, consumerClaim, requireExpiry: false }, refusals),
+      ]),
+    )
+    this.#inactive = tokenRefusedAs(refusals.inactive)
+  }
+
+  /** @param mostMs how long it may be used at most. @throws NoAnswer. */
+  read(answer: HttpAnswer, mostMs = Number.POSITIVE_INFINITY): Found<VerifiedToken> {
+    const claims = claimsOf(answer)
+    if (claims === null) {
+      const ttlMs = Math.min(this.#lifetimes.negativeTtlMs, mostMs)
+      return { value: this.#inactive, ttlMs, bytes: 0, isNegative: true, isForOne: false }
+    }
+    const leftMs = Math.min(claims.exp === null ? mostMs : claims.exp * 1000 - Date.now(), mostMs)
+    return {
+      value: this.#tokenOf(claims, leftMs),
+      ttlMs: Math.max(0, Math.min(this.#lifetimes.ttlMs, leftMs)),
+      // Its texts, as they are and as conditions and headers have them.
+      bytes: TOKEN_BYTES + 3 * answer.body.length,
+      ...{ isNegative: false, isForOne: false },
+    }
+  }
+
+  /** `active` says that its times are right (section 4), whatever clock the gateway has; `exp` bounds how long that is kept. */
+  #tokenOf(claims: ClaimsSet, leftMs: number): VerifiedToken {
+    const { all } = claims
+    const consumerClaim =
+      this.#config.consumerClaim ?? (memberOf(all, 'sub') === undefined ? 'client_id' : 'sub')
+    const refusal = this.#objection(claims, this.#rules.get(consumerClaim)!)
+    const texts = claimTexts(all)
+    const named = { ...this.#config, consumerClaim, auth: 'oauth2-introspection', texts }
+    return {
+      expiresAt: leftMs > 0 ? Date.now() + leftMs : Number.POSITIVE_INFINITY,
+      validFrom: Number.NEGATIVE_INFINITY,
+      refusal,
+      consumer: refusal === null ? consumerIn(all, named) : null,
+      claims: texts,
+      lines: this.#forwarded.linesOf(all),
+    }
+  }
+
+  #objection(claims: ClaimsSet, rules: readonly ClaimRule[]): Reply | null {
+    // A token that is bound to a key is no bearer token: its proof is not checked here.
+    const type = memberOf(claims.all, 'token_type')
+    if (type !== undefined && String(type).toLowerCase() !== 'bearer')
+      return this.#refusals.claim('token_type')
+    for (const rule of rules) {
+      const refusal = rule(claims)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
+}
+
+function tokenRefusedAs(refusal: Reply): VerifiedToken {
+  return {
+    ...{ expiresAt: Number.POSITIVE_INFINITY, validFrom: Number.NEGATIVE_INFINITY },
+    ...{ refusal, consumer: null, claims: new Map(), lines: [] },
+  }
+}
+
+/** Null: the token is not active. @throws NoAnswer. */
+function claimsOf({ status, body }: HttpAnswer): ClaimsSet | null {
+  const object = parseStrictObject(body)
+  if (status !== 200) {
+    const code = object === null ? undefined : memberOf(object, 'error')
+    if (status === 400 && TOKEN_ERRORS.has(code)) return null
+    const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
+    throw new NoAnswer(`it answered ${status}${isCode ? ` (${code})` : ''}`)
+  }
+  const active = object === null ? undefined : memberOf(object, 'active')
+  if (active === false) return null
+  if (active !== true) throw new NoAnswer("it answered no JSON object with 'active'")
+  const claims = parseClaims(body)
+  if (claims === null) throw new NoAnswer('it answered a claim of another type than RFC 7662 says')
+  return claims
+}

@@ -1,0 +1,135 @@
+import { createHash, hash } from 'node:crypto'
+import {
+  type CompileEnv,
+  type HttpAnswer,
+  HttpCallFailed,
+  type HttpClient,
+  parseDuration,
+} from '@sluice/core'
+import { AnswerTier } from '../../shared/answer-tier.js'
+import { CallBreaker } from '../../shared/call-breaker.js'
+import { CallCache, type Found } from '../../shared/call-cache.js'
+import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
+import { parseEndpoint } from '../../shared/endpoint.js'
+import type { VerifiedToken } from '../jwt/verified-tokens.js'
+import { type AnswerReader, type Lifetimes, NoAnswer } from './answer-reader.js'
+import {
+  DEFAULT_ENTRIES,
+  DEFAULT_FAILURES,
+  DEFAULT_NEGATIVE_TTL,
+  DEFAULT_OPEN,
+  DEFAULT_STALE,
+  DEFAULT_TIMEOUT,
+  DEFAULT_TTL,
+  type IntrospectionConfig,
+} from './schema.js'
+
+const MAX_TIMEOUT_MS = 20_000
+const MAX_TTL_MS = 3_600_000
+const MAX_STALE_MS = 86_400_000
+const MAX_OPEN_MS = 300_000
+const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_CACHE_BYTES = 16 * 1024 * 1024
+const FORM = 'application/x-www-form-urlencoded'
+
+/** How long answers are used. @throws Error for times that are too long. */
+export function lifetimesOf({ cache = {} }: IntrospectionConfig): Lifetimes {
+  return {
+    ttlMs: durationOf('cache.ttl', cache.ttl ?? DEFAULT_TTL, MAX_TTL_MS),
+    negativeTtlMs: durationOf('cache.negativeTtl', cache.negativeTtl ?? DEFAULT_NEGATIVE_TTL, MAX_TTL_MS),
+  }
+}
+
+/** What an authorization server says about tokens (RFC 7662), asked once for each and kept for a while. */
+export class Introspection {
+  readonly #path: string
+  readonly #client: HttpClient
+  readonly #authenticate: ClientAuth
+  readonly #reader: AnswerReader
+  readonly #answers: CallCache<VerifiedToken>
+  readonly #breaker: CallBreaker
+  readonly #mostMs: number
+  /** Null: a worker keeps its answers for itself. */
+  readonly #tier: AnswerTier | null
+  /** Workers with the same configuration have the same. */
+  readonly #digestKey: string
+
+  /** @throws Error for keys that cannot be used. */
+  constructor(config: IntrospectionConfig, env: CompileEnv, reader: AnswerReader) {
+    const { cache = {}, breaker = {} } = config
+    const { origin, path } = parseEndpoint(config.url, 'url')
+    this.#path = path
+    this.#client = clientOf(config, origin, env)
+    this.#authenticate = compileClientAuth(config, config.assertionAudience ?? config.url)
+    this.#reader = reader
+    const { ttlMs, negativeTtlMs } = lifetimesOf(config)
+    this.#mostMs = Math.max(ttlMs, negativeTtlMs)
+    this.#answers = new CallCache({
+      ...{ maxEntries: cache.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_CACHE_BYTES, revalidateMs: 0 },
+      staleMs: durationOf('cache.staleIfError', cache.staleIfError ?? DEFAULT_STALE, MAX_STALE_MS),
+    })
+    this.#breaker = new CallBreaker({
+      failures: breaker.failures ?? DEFAULT_FAILURES,
+      openMs: durationOf('breaker.openFor', breaker.openFor ?? DEFAULT_OPEN, MAX_OPEN_MS),
+    })
+    this.#digestKey = createHash('sha256').update(JSON.stringify(config)).digest('base64url')
+    this.#tier = cache.scope === 'gateway' ? tierOf(this.#digestKey, env) : null
+  }
+
+  /** @param hop says how many calls between gateways there were. @throws HttpCallFailed, NoAnswer. */
+  tokenOf(token: string, hop: readonly [string, string]): VerifiedToken | Promise<VerifiedToken> {
+    const key = hash('sha256', `${this.#digestKey}${token}`, 'base64url')
+    return this.#answers.get(key, () => this.#find(key, token, hop))
+  }
+
+  async #find(key: string, token: string, hop: readonly [string, string]): Promise<Found<VerifiedToken>> {
+    const shared = (await this.#tier?.find(key, this.#mostMs)) ?? null
+    if (shared !== null) return this.#reader.read(shared.answer, shared.leftMs)
+    if (!this.#breaker.admits()) throw new NoAnswer('it has failed before, and is left alone for a while')
+    try {
+      const answer = await this.#ask(token, hop)
+      const found = this.#reader.read(answer)
+      this.#breaker.note(true)
+      if (found.ttlMs > 0) this.#tier?.keep(key, answer, found.ttlMs)
+      return found
+    } catch (error) {
+      // Too many calls at once say nothing about the server.
+      if (!(error instanceof HttpCallFailed) || error.failure !== 'busy') this.#breaker.note(false)
+      throw error
+    }
+  }
+
+  async #ask(token: string, hop: readonly [string, string]): Promise<HttpAnswer> {
+    const form = new URLSearchParams({ token, token_type_hint: 'access_token' })
+    const headers = ['content-type', FORM, 'accept', 'application/json', ...hop]
+    await this.#authenticate(form, headers)
+    return this.#client.call({
+      ...{ method: 'POST', path: this.#path, headers },
+      body: Buffer.from(form.toString()),
+    })
+  }
+}
+
+function clientOf({ timeout = DEFAULT_TIMEOUT, tls }: IntrospectionConfig, origin: string, env: CompileEnv) {
+  const totalMs = durationOf('timeout', timeout, MAX_TIMEOUT_MS)
+  if (totalMs < 1) throw new Error("'timeout' has to be 1ms to 20s")
+  return env.httpClient({
+    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
+    maxResponseBytes: MAX_ANSWER_BYTES,
+    ...(tls !== undefined && { tls }),
+  })
+}
+
+/** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
+function tierOf(digestKey: string, env: CompileEnv): AnswerTier {
+  const space = `oauth2-introspection:${hash('sha256', digestKey, 'base64url')}`
+  return new AnswerTier(env.state.store('gateway'), space, (error) =>
+    env.report('introspection_store_down', { error }),
+  )
+}
+
+function durationOf(key: string, written: string, mostMs: number): number {
+  const ms = parseDuration(written)
+  if (ms > mostMs) throw new Error(`'${key}' is longer than ${mostMs / 1000} s; shorten it`)
+  return ms
+}
