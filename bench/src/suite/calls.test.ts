@@ -36,6 +36,13 @@ interface HostedScenario {
   readonly scenario: Scenario
 }
 
+/** The routes with a time for transformations that a busy machine keeps to. */
+function patiently(routes: Scenario['routes']): unknown {
+  return JSON.parse(JSON.stringify(routes), (_, value) =>
+    value?.use === 'transform' ? { ...value, with: { ...value.with, timeout: '5s' } } : value,
+  )
+}
+
 /** One gateway for all: each scenario has its routes on a host of its own. */
 async function gatewayFor(
   t: TestContext,
@@ -43,7 +50,7 @@ async function gatewayFor(
   origin: string,
 ): Promise<string> {
   const routes = scenarios.flatMap(({ host, scenario }) =>
-    (scenario.routes as readonly { readonly id: string; readonly match: object }[]).map((route) => ({
+    (patiently(scenario.routes) as { readonly id: string; readonly match: object }[]).map((route) => ({
       ...route,
       id: `${host}-${route.id}`,
       match: { ...route.match, hosts: [host] },
