@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { MemoryStore, type Policy } from '@sluice/core'
 import { apiCall } from '../catalog/api-call/policy.js'
 import { forwardAuth } from '../catalog/forward-auth/policy.js'
+import { oauth2Introspection } from '../catalog/oauth2-introspection/policy.js'
 import { exchange, testEnv } from '../testing.js'
 
 /** A server that counts its calls. */
@@ -13,7 +14,7 @@ async function counted(t: TestContext) {
   const state = { calls: 0, url: '' }
   const server = createServer((_, res) => {
     state.calls++
-    res.end(`{"n":${state.calls}}`)
+    res.end(`{"n":${state.calls},"active":true,"sub":"a"}`)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => void server.close())
@@ -28,7 +29,7 @@ async function callsOf(policy: Policy, config: object, server: { calls: number }
   for (let worker = 0; worker < 2; worker++) {
     const env = testEnv(new Map([['state', store]]))
     const step = await policy.compile(config as never, env, { id: 'p' })
-    assert.equal(await step!.onRequest!(exchange()), null)
+    assert.equal(await step!.onRequest!(exchange({ headers: ['authorization', 'Bearer t'] })), null)
     env.close()
   }
   return server.calls
@@ -45,4 +46,8 @@ test('the workers of a gateway share decisions and answers where the document sa
     [await call(), await call({}), await call({ scope: 'gateway' }), await call({ scope: 'cluster' })],
     [2, 2, 1, 1],
   )
+  const client = { url: server.url, clientId: 'c', clientSecret: 's' }
+  const introspection = (cache: object) => callsOf(oauth2Introspection, { ...client, cache }, server)
+  assert.deepEqual([await introspection({}), await introspection({ scope: 'gateway' })], [2, 1])
+  assert.equal(await introspection({ scope: 'gateway', ttl: '0ms' }), 2)
 })
