@@ -5,6 +5,7 @@ import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { startGateway, type TestGateway, until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
+import { connectRaw } from '../testing/raw-connection.js'
 
 const FIELDS = [
   "{ use: header, with: { response: { set: { x-who: '{{consumer.id}}', x-state: '{{vars.forward-auth}}' } } } }",
@@ -274,4 +275,37 @@ test('mistakes are mistakes of the document', async (t) => {
     [{ url, timeout: '1m' }, /1ms to 20s/],
   ]
   for (const [settings, message] of mistakes) await assert.rejects(gatewayAsking(t, url, settings), message)
+})
+
+test('the server decides about the path that the upstream gets', async (t) => {
+  const up = await backend(t)
+  const auth = await server(t, (res) => res.end())
+  const gateway = await gatewayAsking(t, up.url, { url: auth.url })
+  const client = await connectRaw(t, gateway.port)
+  for (const path of ['/public/%2e%2e/admin', '/public/../admin?a=..', '/a%20b/./c']) {
+    const before = client.receivedBytes
+    client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await until(() => client.receivedBytes > before)
+  }
+  await until(() => up.calls.length === 3)
+  assert.deepEqual(
+    auth.calls.map(({ headers }) => headers['x-forwarded-uri']),
+    up.calls.map(({ url }) => url),
+  )
+})
+
+test('what is said to one caller is not shared with another who asks the same at that time', async (t) => {
+  let session = 0
+  const auth = await server(t, (res) => {
+    const cookie = `s=${++session}`
+    setTimeout(() => res.writeHead(302, { 'set-cookie': cookie, location: '/login' }).end(), 20)
+  })
+  const gateway = await gatewayAsking(t, (await backend(t)).url, {
+    url: auth.url,
+    denyHeaders: ['set-cookie', 'location'],
+  })
+  const answers = await Promise.all(
+    [1, 2, 3].map(async () => (await fetch(gateway.url, { redirect: 'manual' })).headers.get('set-cookie')),
+  )
+  assert.deepEqual(answers.sort(), ['s=1', 's=2', 's=3'])
 })

@@ -39,7 +39,6 @@ export class Answers {
   readonly #calls: CallCache<HttpAnswer>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
-  readonly #isNamed: boolean
   readonly #isExpected: (answer: HttpAnswer) => boolean
   /** Null: a worker keeps its answers for itself. */
   readonly #tier: AnswerTier | null
@@ -56,7 +55,6 @@ export class Answers {
     const space = `api-call:${digestOf([use, config])}`
     this.#calls = env.shared(space, () => new CallCache(options))
     this.#tier = tierOf(cache?.scope, space, env)
-    this.#isNamed = cache?.key !== undefined
     const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
     if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
     this.#keyOf = !isShared ? () => null : cache?.key === undefined ? sentKey : namedKey(cache, env)
@@ -90,7 +88,7 @@ export class Answers {
     let bytes = ANSWER_BYTES + answer.body.length
     for (const text of answer.headers) bytes += text.length
     const ttlMs = isPersonal || !this.#isExpected(answer) ? 0 : this.#ttlOf(answer)
-    return { value: answer, ttlMs, bytes, isNegative: false, isForOne: isPersonal && this.#isNamed }
+    return { value: answer, ttlMs, bytes, isNegative: false, isForOne: isPersonal }
   }
 
   #ttlOf({ headers }: HttpAnswer): number {

@@ -109,7 +109,8 @@ function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
 function lifeOf(written: unknown, defaultMs: number): number {
   const isText = typeof written === 'string' && /^\d{1,10}$/.test(written)
   const seconds = typeof written === 'number' || isText ? Number(written) : Number.NaN
-  if (!(seconds > 0)) return defaultMs
+  if (Number.isNaN(seconds)) return defaultMs
+  if (seconds <= 0) throw new Error('the token endpoint answered a token that has ended')
   return Math.min(seconds * 1000, MAX_LIFE_MS)
 }
 

@@ -31,7 +31,6 @@ export class DecisionCache {
   readonly #calls: CallCache<Decision>
   readonly #keyOf: KeyOf
   /** Requests with the same key need not have the same credentials. */
-  readonly #isNamed: boolean
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
   readonly #read: (answer: HttpAnswer) => Decision
@@ -53,7 +52,6 @@ export class DecisionCache {
     const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
     this.#calls = new CallCache({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
     this.#tier = cache?.scope === 'gateway' ? tierOf(config, env) : null
-    this.#isNamed = cache?.key !== undefined
     this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
   }
 
@@ -80,7 +78,7 @@ export class DecisionCache {
       ttlMs: isPersonal ? 0 : this.#ttlOf(refusal !== null, answer),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
-      isForOne: isPersonal && this.#isNamed,
+      isForOne: isPersonal,
     }
   }
 

@@ -56,9 +56,9 @@ function factsOf(x: Exchange): string[] {
   ]
 }
 
-/** As it was received; what no field may hold is escaped. */
-function uriOf({ rawPath, query }: Exchange): string {
-  const uri = query === '' ? rawPath : `${rawPath}?${query}`
+/** As it goes to the upstream: what the server allows must be what is asked for there. What no field may hold is escaped. */
+function uriOf({ forwardPath, query }: Exchange): string {
+  const uri = query === '' ? forwardPath : `${forwardPath}?${query}`
   return isFieldValue(uri) ? uri : uri.replaceAll(/[^!-~]/gu, escaped)
 }
 

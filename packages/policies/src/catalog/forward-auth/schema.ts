@@ -107,7 +107,7 @@ export const forwardAuthSchema = policyOptions(
     ),
     onFailure: optionalOneOf(
       ['deny', 'allow'],
-      'While the server does not answer: 503 `GW_AUTH_UNAVAILABLE`, or the request goes on without its fields, with `vars["forward-auth"]` set to `unavailable`.',
+      'While the server does not answer, or answers with an error of its own (5xx) or nothing that decides: 503 `GW_AUTH_UNAVAILABLE`, or the request goes on without its fields, with `vars["forward-auth"]` set to `unavailable`.',
       'deny',
     ),
     cache,
@@ -116,7 +116,7 @@ export const forwardAuthSchema = policyOptions(
   [
     'Asks a server of yours about each request, as `forwardAuth` of Traefik, `auth_request` of nginx and the HTTP service of `ext_authz` of Envoy do. It is told of the request by `x-forwarded-method`, `x-forwarded-proto`, `x-forwarded-host`, `x-forwarded-uri` and `x-forwarded-for`, which clients cannot forge.',
     'An answer with 2xx lets the request pass. One with 3xx or 4xx is passed to the client: its status, its body, and the fields of `denyHeaders`. Everything else is a failure: no answer in time, 5xx, an answer that is too large or no HTTP. Redirects are passed on, never followed.',
-    'Requests that ask the same at one time wait for one call, also without `cache`. Decisions with `set-cookie`, redirects, and those whose `cache-control` says `no-store`, `no-cache` or `private` are never kept, nor shared by requests that are the same in `cache.key` alone. Refusals have room of their own, so that nobody can push out what is known of others. Keys are digests: no credential is kept. A call carries `x-sluice-hops`; one that comes back to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
+    'Requests that ask the same at one time wait for one call, also without `cache`. Decisions with `set-cookie`, redirects, and those whose `cache-control` says `no-store`, `no-cache` or `private` are never kept, nor shared. Refusals have room of their own, so that nobody can push out what is known of others. Keys are digests: no credential is kept. A call carries `x-sluice-hops`; one that comes back to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
   ],
 )
 
