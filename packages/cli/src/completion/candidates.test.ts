@@ -23,10 +23,8 @@ test('commands have commands, also under another name', () => {
 })
 
 test('options are those of the command and of the program', () => {
-  assert.deepEqual(texts('diff', '--'), [
-    '--config',
-    '--exit-code',
-    '--output',
+  assert.deepEqual(texts('drain', '--'), [
+    '--yes',
     '--help',
     '--version',
     '--server',
