@@ -65,6 +65,12 @@ export const services = [
     debianPackages: ['redis-server'],
   },
   {
+    name: 'slapd',
+    usedFor: 'the tests of ldap against a directory',
+    commands: ['slapd', 'slapadd'],
+    debianPackages: ['slapd'],
+  },
+  {
     name: 'xmlsec1',
     usedFor: 'the tests of ws-security against another implementation',
     commands: ['xmlsec1'],

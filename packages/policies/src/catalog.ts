@@ -31,6 +31,7 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   jwe: async () => (await import('./catalog/jwe/policy.js')).jwe,
   jws: async () => (await import('./catalog/jws/policy.js')).jws,
   jwt: async () => (await import('./catalog/jwt/policy.js')).jwt,
+  ldap: async () => (await import('./catalog/ldap/policy.js')).ldap,
   maintenance: async () => (await import('./catalog/maintenance/policy.js')).maintenance,
   mock: async () => (await import('./catalog/mock/policy.js')).mock,
   mtls: async () => (await import('./catalog/mtls/policy.js')).mtls,

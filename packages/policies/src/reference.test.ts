@@ -40,6 +40,7 @@ const values: Readonly<Record<string, string>> = {
   WSS_CERTIFICATE: escapedLines(gateway.certificatePem),
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
+  LDAP_PASSWORD: 'directory secret',
   AUDIT_TOKEN: randomBytes(16).toString('hex'),
   BACKEND_SECRET: randomBytes(32).toString('hex'),
   AWS_KEY_ID: 'AKIDEXAMPLE',

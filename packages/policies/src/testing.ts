@@ -170,6 +170,7 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
 }
 
 /** A key and its certificate, made without other programs. */
+export { ADMIN, GROUPS, group, PEOPLE, person, Slapd, slapdSkip } from './catalog/ldap/testing/slapd.js'
 export { makeCertificate, type Pair } from './catalog/ws-security/testing/make-certificate.js'
 export {
   isolatedVmSkip,

@@ -12,40 +12,12 @@ import {
   removeHeader,
   type Step,
 } from '@sluice/core'
-import { LRUCache } from 'lru-cache'
+import { basicCredentials, isBasic } from '../../shared/consumers/basic-credentials.js'
 import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
+import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { type User, usersOf } from '../../shared/consumers/users.js'
-import { basicCredentials, isBasic } from './credentials.js'
 import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
 import { PasswordVerifier } from './verifier.js'
-
-/** Length of a window, and what `retry-after` says when it is full. */
-const WINDOW_SECONDS = 60
-/** Addresses remembered; the one that failed longest ago is forgotten first. */
-const MAX_ADDRESSES = 10_000
-
-interface Window {
-  count: number
-  readonly endsAt: number
-}
-
-/** Counts failed attempts per client address, in windows of one minute that begin with the first failure. */
-class FailureWindow {
-  readonly #windows = new LRUCache<string, Window>({ max: MAX_ADDRESSES })
-
-  /** Counts one failure. @param nowMs monotonic. */
-  add(ip: string, nowMs: number): void {
-    const window = this.#windows.get(ip)
-    if (window !== undefined && nowMs < window.endsAt) window.count++
-    else this.#windows.set(ip, { count: 1, endsAt: nowMs + WINDOW_SECONDS * 1000 })
-  }
-
-  /** Failures in the address's current window. */
-  count(ip: string, nowMs: number): number {
-    const window = this.#windows.get(ip)
-    return window !== undefined && nowMs < window.endsAt ? window.count : 0
-  }
-}
 
 /** Asks for a user name and a password (RFC 7617), and names the consumer. */
 export const basicAuth = definePolicy({

@@ -1,7 +1,7 @@
 import { clientNetwork, type Exchange } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import type { Account } from '../../shared/consumers/users.js'
-import { equalDigests, KeyedDigest } from './keyed-digest.js'
 import { type Job, PasswordQueue } from './password-queue.js'
 
 /** Users remembered as verified, and attempts remembered as refused. */

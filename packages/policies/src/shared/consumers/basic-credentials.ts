@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { decode } from '../../shared/encoding/byte-text.js'
+import { decode } from '../encoding/byte-text.js'
 
 /** Longest Authorization value that is looked at, in bytes. */
 const MAX_VALUE_BYTES = 8192

@@ -1,0 +1,95 @@
+import type net from 'node:net'
+import { Duplex } from 'node:stream'
+import { checkedMessage, messageLength } from './message-check.js'
+
+/** Longest message of a directory, and most that it may answer to one request, in bytes. */
+const MAX_MESSAGE = 1024 * 1024
+const MAX_ANSWER = 4 * MAX_MESSAGE
+
+/** Collects what a directory sends into whole messages. */
+export class MessageReader {
+  #chunks: Buffer[] = []
+  #size = 0
+  /** Of the message that is coming; 0: not known yet. */
+  #length = 0
+
+  /** Bytes that are here and belong to no whole message yet. */
+  get rest(): number {
+    return this.#size
+  }
+
+  /** The messages that are whole with this chunk. @throws Error for bytes that are no messages, or a message that is too long. */
+  *take(chunk: Buffer): Generator<Uint8Array> {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    for (;;) {
+      if (this.#length === 0) this.#length = this.#nextLength()
+      if (this.#length === 0 || this.#size < this.#length) return
+      const whole = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+      const message = checkedMessage(whole.subarray(0, this.#length))
+      if (message === null) throw new Error('the directory has sent what is no LDAP message')
+      this.#chunks = [whole.subarray(this.#length)]
+      this.#size = whole.length - this.#length
+      this.#length = 0
+      yield message
+    }
+  }
+
+  #nextLength(): number {
+    if (this.#chunks.length > 1 && this.#chunks[0]!.length < 6) this.#chunks = [Buffer.concat(this.#chunks)]
+    const length = messageLength(this.#chunks[0] ?? Buffer.alloc(0))
+    if (length === null) throw new Error('the directory has sent what is no LDAP message')
+    if (length > MAX_MESSAGE) throw new Error('the directory has sent a message that is too long')
+    return length
+  }
+}
+
+/**
+ * A connection to a directory that lets through nothing but whole messages of the grammar, one at a time, and no more of
+ * them than an answer may have. It ends with the first byte that is wrong.
+ */
+export class CheckedStream extends Duplex {
+  /** What the client library asks of a socket that is connected. */
+  readonly connecting = false
+  readonly readyState = 'open'
+  readonly #socket: net.Socket
+  readonly #reader = new MessageReader()
+  #received = 0
+
+  constructor(socket: net.Socket) {
+    super()
+    this.#socket = socket
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('end', () => this.push(null))
+    socket.on('error', (error) => this.destroy(error))
+    socket.on('close', () => this.destroy())
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received += chunk.length
+    try {
+      if (this.#received > MAX_ANSWER) throw new Error('the directory has sent an answer that is too long')
+      for (const message of this.#reader.take(chunk)) this.push(message)
+    } catch (error) {
+      this.destroy(error as Error)
+    }
+  }
+
+  /** Answers are bounded and read at once. */
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#received = 0
+    this.#socket.write(chunk, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}

@@ -1,0 +1,228 @@
+import type { Entry } from 'ldapts'
+import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { type LdapConnection, ResultCode, type Search, UnusableAnswer } from './connection.js'
+import { type ConnectionPool, DirectoryDown } from './connection-pool.js'
+import type { Template } from './name-template.js'
+
+/** Who has logged in. */
+export interface DirectoryUser {
+  readonly id: string
+  readonly name: string
+  readonly groups: readonly string[]
+  readonly claims: ReadonlyMap<string, string>
+}
+
+/** Where groups are looked for. */
+export interface GroupSearch {
+  readonly base: string
+  readonly scope: Search['scope']
+  readonly filter: Template
+  readonly attribute: string
+  /** Groups of groups count as well. */
+  readonly isNested: boolean
+}
+
+export interface DirectoryOptions {
+  /** The account that searches; null: the user does, who is bound by then. */
+  readonly service: { readonly dn: string; readonly password: string } | null
+  /** What the user binds with; null: the entry that is found. */
+  readonly userName: Template | null
+  /** How the entry is found; null: it is the one that the user is bound as. */
+  readonly userSearch: {
+    readonly base: string
+    readonly scope: Search['scope']
+    readonly filter: Template
+  } | null
+  readonly groups: GroupSearch | null
+  readonly attributes: {
+    readonly id: string
+    readonly name: string | null
+    /** Values are names of groups, or of their entries. */
+    readonly groups: string | null
+    readonly claims: readonly string[]
+  }
+}
+
+/** What a directory answers to a bind of somebody who is not let in: RFC 4511, appendix A. */
+const REFUSED: ReadonlySet<number> = new Set([
+  19, // constraintViolation: an account that is locked, for some directories
+  32, // noSuchObject
+  34, // invalidDNSyntax
+  48, // inappropriateAuthentication: an entry without a password
+  49, // invalidCredentials
+  50, // insufficientAccessRights
+  53, // unwillingToPerform: an account that is locked, for others
+])
+/** Most groups of a user, rounds of groups in groups, and names in one filter. */
+const MAX_GROUPS = 1000
+const MAX_ROUNDS = 10
+const NAMES_PER_FILTER = 50
+/** Longest value that is taken out of an entry, in characters. */
+const MAX_VALUE = 2048
+const MAX_ID = 256
+const ANY_ENTRY = '(objectClass=*)'
+
+/** Logs users in at a directory. */
+export class Directory {
+  readonly #pool: ConnectionPool
+  readonly #options: DirectoryOptions
+
+  constructor(pool: ConnectionPool, options: DirectoryOptions) {
+    this.#pool = pool
+    this.#options = options
+  }
+
+  /**
+   * The user with this name and password; null: there is none.
+   * @throws DirectoryDown or DirectoryBusy when it cannot be said.
+   */
+  async login(username: string, password: string): Promise<DirectoryUser | null> {
+    try {
+      return await this.#pool.use((connection) => this.#loginOn(connection, username, password))
+    } catch (error) {
+      if (error instanceof UnusableAnswer) throw new DirectoryDown(error.message, { cause: error })
+      throw error
+    }
+  }
+
+  async #loginOn(
+    connection: LdapConnection,
+    username: string,
+    password: string,
+  ): Promise<DirectoryUser | null> {
+    const { userName, userSearch, service } = this.#options
+    if (userName === null) {
+      await this.#bindService(connection)
+      const found = await this.#find(connection, userSearch!, username)
+      if (found === null || !(await isBound(connection, found.dn, password))) return null
+      if (service !== null && this.#options.groups !== null) await this.#bindService(connection)
+      return this.#userOf(connection, found, username)
+    }
+    const name = userName({ username })
+    if (name === null || !(await isBound(connection, name, password))) return null
+    if (service !== null) await this.#bindService(connection)
+    const found =
+      userSearch === null
+        ? await this.#entryAt(connection, name)
+        : await this.#find(connection, userSearch, username)
+    // It has let the user in, and does not show who that is: nobody must be called by a name that could be another's.
+    if (found === null) throw new UnusableAnswer('the entry of somebody who has logged in cannot be read')
+    return this.#userOf(connection, found, username)
+  }
+
+  async #bindService(connection: LdapConnection): Promise<void> {
+    const { service } = this.#options
+    if (service === null) await connection.bindNobody()
+    else if (connection.boundAs !== service.dn) await connection.bind(service.dn, service.password)
+  }
+
+  async #find(
+    connection: LdapConnection,
+    { base, scope, filter }: NonNullable<DirectoryOptions['userSearch']>,
+    username: string,
+  ): Promise<Entry | null> {
+    const text = filter({ username })!
+    const entries = await connection.search({ base, scope, filter: text, attributes: this.#wanted(), max: 1 })
+    return entries[0] ?? null
+  }
+
+  async #entryAt(connection: LdapConnection, dn: string): Promise<Entry | null> {
+    const search = { base: dn, scope: 'base', filter: ANY_ENTRY, attributes: this.#wanted(), max: 1 } as const
+    return (await connection.search(search))[0] ?? null
+  }
+
+  #wanted(): readonly string[] {
+    const { id, name, groups, claims } = this.#options.attributes
+    return [
+      ...new Set([id, ...(name === null ? [] : [name]), ...(groups === null ? [] : [groups]), ...claims]),
+    ]
+  }
+
+  async #userOf(connection: LdapConnection, entry: Entry, username: string): Promise<DirectoryUser> {
+    const { attributes, groups } = this.#options
+    const ids = valuesOf(entry, attributes.id)
+    // One id, as the directory spells it: Alice and ALICE are one consumer.
+    if (ids.length !== 1 || ids[0]!.length > MAX_ID)
+      throw new UnusableAnswer(`an entry has not one ${attributes.id}`)
+    const id = ids[0]!.normalize('NFC')
+    const found = new Set<string>()
+    if (attributes.groups !== null)
+      for (const value of valuesOf(entry, attributes.groups)) found.add(groupName(value))
+    if (groups !== null)
+      for (const name of await this.#groupsOf(connection, groups, entry.dn, username)) found.add(name)
+    const claims = attributes.claims.flatMap((name): [string, string][] => {
+      const values = valuesOf(entry, name)
+      return values.length === 0 ? [] : [[name, values.join(',').slice(0, MAX_VALUE)]]
+    })
+    const name = attributes.name === null ? id : (valuesOf(entry, attributes.name)[0] ?? id)
+    return { id, name: name.slice(0, MAX_ID), groups: [...found], claims: new Map(claims) }
+  }
+
+  /** Round by round: the groups of the user, the groups of those, each looked up once however they contain each other. */
+  async #groupsOf(
+    connection: LdapConnection,
+    { base, scope, filter, attribute, isNested }: GroupSearch,
+    dn: string,
+    username: string,
+  ): Promise<readonly string[]> {
+    const names: string[] = []
+    const seen = new Set<string>()
+    let round: readonly string[] = [dn]
+    for (let rounds = 0; round.length > 0; rounds++) {
+      if (rounds === MAX_ROUNDS)
+        throw new UnusableAnswer(`groups are in groups for more than ${MAX_ROUNDS} levels`)
+      const next: string[] = []
+      for (let i = 0; i < round.length; i += NAMES_PER_FILTER) {
+        const some = round.slice(i, i + NAMES_PER_FILTER).map((member) => filter({ dn: member, username })!)
+        const text = some.length === 1 ? some[0]! : `(|${some.join('')})`
+        const entries = await connection.search({
+          base,
+          scope,
+          filter: text,
+          attributes: [attribute],
+          max: MAX_GROUPS,
+        })
+        for (const entry of entries) {
+          const key = nameKey(entry.dn.toLowerCase()) ?? entry.dn
+          if (seen.has(key)) continue
+          seen.add(key)
+          if (seen.size > MAX_GROUPS)
+            throw new UnusableAnswer(`somebody is in more than ${MAX_GROUPS} groups`)
+          next.push(entry.dn)
+          names.push(...valuesOf(entry, attribute).slice(0, 1))
+        }
+      }
+      round = isNested ? next : []
+    }
+    return names
+  }
+}
+
+/** Whether the directory takes the password. @throws ResultCode for an answer that is about something else. */
+async function isBound(connection: LdapConnection, name: string, password: string): Promise<boolean> {
+  try {
+    await connection.bind(name, password)
+    return true
+  } catch (error) {
+    if (error instanceof ResultCode && REFUSED.has(error.code)) return false
+    throw error
+  }
+}
+
+/** The texts under a name, whichever case the directory spells it in. */
+function valuesOf(entry: Entry, name: string): readonly string[] {
+  const wanted = name.toLowerCase()
+  for (const [type, value] of Object.entries(entry)) {
+    if (type.toLowerCase() !== wanted || type === 'dn') continue
+    return [value]
+      .flat()
+      .filter((text): text is string => typeof text === 'string' && text !== '' && text.length <= MAX_VALUE)
+  }
+  return []
+}
+
+/** Of `cn=admins,ou=groups,dc=example` the first value, else the text itself. */
+function groupName(text: string): string {
+  const name = parseDistinguishedName(text)
+  return name?.[0]?.[0]?.value ?? text
+}

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Exchange, Step } from '@sluice/core'
+import { exchange, testEnv } from '../../testing.js'
+import { ldap } from './policy.js'
+import type { LdapConfig } from './schema.js'
+import { ADMIN, GROUPS, group, PEOPLE, person, Slapd, slapdSkip } from './testing/slapd.js'
+
+const ODD = 'o*d(d)\\ user,x'
+let slapd: Slapd
+
+before(async () => {
+  if (slapdSkip !== false) return
+  const ann = person('ann', 'pass:wörd', { mail: ['ann@a.example', 'ann@b.example'], departmentNumber: '7' })
+  const twins = [
+    person('twin', 'x', { employeeType: 'double' }),
+    person('twin2', 'x', { employeeType: 'double' }),
+  ]
+  slapd = await Slapd.start([
+    ann,
+    person('bob', 'builder'),
+    person(ODD, 'odd'),
+    ...twins,
+    group('staff', ann.dn),
+    group('all', `cn=staff,${GROUPS}`, `cn=loop,${GROUPS}`),
+    group('loop', `cn=all,${GROUPS}`),
+    group('others', `uid=bob,${PEOPLE}`),
+  ])
+})
+after(() => slapd?.stop())
+
+const skip = slapdSkip
+
+/** Time decides nothing here. */
+const timeouts = { connect: '60s', operation: '60s' }
+
+function searching(more: Partial<LdapConfig> = {}): LdapConfig {
+  return {
+    urls: [slapd.url],
+    timeouts,
+    bind: ADMIN,
+    userBase: PEOPLE,
+    userFilter: '(uid={{username}})',
+    ...more,
+  }
+}
+
+function binding(more: Partial<LdapConfig> = {}): LdapConfig {
+  return { urls: [slapd.url], timeouts, userDn: `uid={{username}},${PEOPLE}`, ...more }
+}
+
+function stepOf(config: LdapConfig, env = testEnv()): Step {
+  return ldap.compile(config, env) as Step
+}
+
+function request(name: string, password: string): Exchange {
+  const value = Buffer.from(`${name}:${password}`).toString('base64')
+  return exchange({ headers: ['authorization', `Basic ${value}`] })
+}
+
+/** The id of the consumer, or the code of the refusal. */
+async function verdict(step: Step, name: string, password: string): Promise<string> {
+  const x = request(name, password)
+  const outcome = await step.onRequest!(x)
+  return outcome?.problem?.code ?? x.consumer!.id
+}
+
+test('a user is found by the account and logs in, with groups and what the entry says', {
+  skip,
+}, async () => {
+  const groups = { base: GROUPS, nested: true }
+  const attributes = { name: 'cn', claims: ['mail', 'departmentNumber', 'title'] }
+  const x = request('ANN', 'pass:wörd')
+  assert.equal(await stepOf(searching({ groups, attributes })).onRequest!(x), null)
+  const { id, name, auth, groups: found, claims } = x.consumer!
+  assert.deepEqual([id, name, auth], ['ann', 'The ann', 'ldap'])
+  assert.deepEqual([...found].sort(), ['all', 'loop', 'staff'])
+  assert.deepEqual(Object.fromEntries(claims!), {
+    mail: 'ann@a.example,ann@b.example',
+    departmentNumber: '7',
+  })
+  assert.deepEqual(x.headers, [])
+})
+
+test('groups count by themselves, or with the groups they are in', { skip }, async () => {
+  for (const [groups, expected] of [
+    [{ base: GROUPS }, ['staff']],
+    [{ base: GROUPS, attribute: 'objectClass' }, ['groupOfNames']],
+    [{ base: GROUPS, filter: '(&(member={{dn}})(cn=x))' }, []],
+    [{ base: GROUPS, filter: '(cn={{username}})' }, []],
+    [{ base: `cn=staff,${GROUPS}`, scope: 'base' }, ['staff']],
+    [{ base: 'dc=example,dc=org', scope: 'one' }, []],
+  ] as const) {
+    const x = request('ann', 'pass:wörd')
+    assert.equal(await stepOf(searching({ groups })).onRequest!(x), null)
+    assert.deepEqual(x.consumer!.groups, expected, JSON.stringify(groups))
+  }
+})
+
+test('groups that stand in the entry count by their first value', { skip }, async () => {
+  const x = request('ann', 'pass:wörd')
+  await stepOf(searching({ attributes: { groups: 'objectClass' } })).onRequest!(x)
+  assert.deepEqual(x.consumer!.groups, ['inetOrgPerson'])
+})
+
+test('users bind by themselves, and their id is as the directory spells it', { skip }, async () => {
+  const step = stepOf(binding())
+  for (const [name, password, expected] of [
+    ['ann', 'pass:wörd', 'ann'],
+    ['ANN', 'pass:wörd', 'ann'],
+    [ODD, 'odd', ODD],
+    ['ann', 'pass:word', 'GW_AUTH_INVALID'],
+    ['nobody', 'x', 'GW_AUTH_INVALID'],
+  ] as const)
+    assert.equal(await verdict(step, name, password), expected, name)
+  const found = stepOf(
+    binding({ userBase: PEOPLE, userFilter: '(uid={{username}})', groups: { base: GROUPS } }),
+  )
+  assert.equal(await verdict(found, 'bob', 'builder'), 'bob')
+  const other = stepOf(binding({ attributes: { id: 'cn' } }))
+  assert.equal(await verdict(other, 'bob', 'builder'), 'The bob')
+})
+
+test('nobody searches where there is no account', { skip }, async () => {
+  const step = stepOf(searching({ bind: undefined as never, groups: { base: GROUPS }, pool: { max: 1 } }))
+  assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+  assert.equal(await verdict(step, 'ann', 'pass:wörd'), 'ann')
+})
+
+test('an empty password never reaches the directory', { skip }, async () => {
+  const before = slapd.connections
+  for (const config of [searching(), binding()]) {
+    assert.equal(await verdict(stepOf(config), 'ann', ''), 'GW_AUTH_INVALID')
+    assert.equal(await verdict(stepOf(config), '', 'x'), 'GW_AUTH_INVALID')
+  }
+  assert.equal(slapd.connections, before)
+})
+
+test('what a user name holds stays a user name', { skip }, async () => {
+  const names = [
+    ...[
+      '*',
+      'a*',
+      'ann)(uid=*',
+      '*)(uid=*))(|(uid=*',
+      'ann)(objectClass=*',
+      '(ann)',
+      'ann\\2a',
+      '\\2a',
+      'ann\\',
+    ],
+    ...[
+      `ann,${PEOPLE}`,
+      'ann,ou=people',
+      'ann+cn=The ann',
+      'ann"',
+      'ann;',
+      '#ann',
+      'ann<',
+      'bob,uid=ann',
+      '\\61nn',
+    ],
+    ...['EXTERNAL', 'PLAIN', 'ann=', '{{username}}', '__proto__', 'ann\u200b', 'x'.repeat(2000)],
+  ]
+  const steps = [stepOf(searching()), stepOf(binding())]
+  for (const name of names)
+    for (const step of steps)
+      assert.equal(await verdict(step, name, 'pass:wörd'), 'GW_AUTH_INVALID', name.slice(0, 30))
+  for (const name of ['ann\0', 'ann\n', '\x7fann'])
+    assert.equal(await verdict(steps[0]!, name, 'pass:wörd'), 'GW_AUTH_INVALID')
+  assert.equal(await verdict(steps[0]!, ODD, 'odd'), ODD)
+})
+
+test('two entries of one name let nobody in', { skip }, async () => {
+  const step = stepOf(searching({ userFilter: '(&(employeeType=double)(!(uid={{username}})))' }))
+  assert.equal(await verdict(step, 'someone', 'x'), 'GW_AUTH_UNAVAILABLE')
+})
+
+test('a thousand equal logins are one bind, and what was found out is not asked again', {
+  skip,
+}, async () => {
+  const dn = `uid=bob,${PEOPLE}`
+  const before = slapd.bindsOf(dn)
+  const step = stepOf(searching())
+  const verdicts = await Promise.all(Array.from({ length: 1000 }, () => verdict(step, 'bob', 'builder')))
+  assert.ok(verdicts.every((each) => each === 'bob'))
+  assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+  await verdict(step, 'bob', 'wrong')
+  await verdict(step, 'bob', 'wrong')
+  assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+  // The log comes through a pipe, behind the answers.
+  await verdict(stepOf(binding()), 'last', 'x')
+  while (slapd.bindsOf(`uid=last,${PEOPLE}`) === 0) await new Promise(setImmediate)
+  assert.equal(slapd.bindsOf(dn), before + 2)
+})
+
+test('ttl and negativeTtl of nothing ask every time', { skip }, async () => {
+  const step = stepOf(
+    binding({ cache: { ttl: '0s', negativeTtl: '0s', maxEntries: 1 }, pool: { idle: '1s' } }),
+  )
+  const before = slapd.bindsOf(`uid=twin,${PEOPLE}`)
+  for (const password of ['x', 'x', 'wrong', 'wrong']) await verdict(step, 'twin', password)
+  await verdict(step, 'last2', 'x')
+  while (slapd.bindsOf(`uid=last2,${PEOPLE}`) === 0) await new Promise(setImmediate)
+  assert.equal(slapd.bindsOf(`uid=twin,${PEOPLE}`), before + 4)
+})
+
+test('who fails too often has to wait, whatever comes next', { skip }, async () => {
+  const step = stepOf(binding({ maxFailuresPerMinute: 2 }))
+  assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+  for (const expected of ['GW_AUTH_INVALID', 'GW_AUTH_INVALID', 'GW_RATE_LIMITED'])
+    assert.equal(await verdict(step, 'ann', 'same'), expected)
+  assert.equal(await verdict(step, 'ann', 'another'), 'GW_RATE_LIMITED')
+  assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+})
+
+test('TLS from the beginning and StartTLS check who the directory is', { skip }, async () => {
+  const secure = { caFile: slapd.caFile, serverName: 'localhost' }
+  for (const [urls, tls, expected] of [
+    [[slapd.secureUrl], secure, 'bob'],
+    [[slapd.url], { ...secure, startTls: true }, 'bob'],
+    [[slapd.secureUrl], { ...secure, serverName: 'other' }, 'GW_AUTH_UNAVAILABLE'],
+    [[slapd.url], { ...secure, startTls: true, serverName: 'other' }, 'GW_AUTH_UNAVAILABLE'],
+    [[slapd.secureUrl], {}, 'GW_AUTH_UNAVAILABLE'],
+  ] as const) {
+    const step = stepOf(searching({ urls: [...urls], tls }))
+    assert.equal(await verdict(step, 'bob', 'builder'), expected, JSON.stringify([urls, tls]))
+  }
+})
+
+test('an account that cannot bind is no fault of the user', { skip }, async () => {
+  const env = testEnv()
+  const step = stepOf(searching({ bind: { ...ADMIN, password: 'old password' } }), env)
+  assert.equal(await verdict(step, 'bob', 'builder'), 'GW_AUTH_UNAVAILABLE')
+  assert.deepEqual(
+    env.reports.map(({ event }) => event),
+    ['ldap_down'],
+  )
+  assert.doesNotMatch(JSON.stringify(env.reports), /old password|builder/)
+})
+
+test('credentials that are missing, doubled or of another scheme are refused', { skip }, async () => {
+  const step = stepOf(searching({ realm: 'a "b"', stripCredentials: false }))
+  const missing = await step.onRequest!(exchange())
+  assert.equal(missing?.status, 401)
+  assert.ok(missing.headers.includes('Basic realm="a \\"b\\"", charset="UTF-8"'))
+  const twice = exchange({ headers: ['authorization', 'Basic YTpi', 'authorization', 'Basic YTpi'] })
+  assert.equal((await step.onRequest!(twice))?.problem?.code, 'GW_AUTH_INVALID')
+  const bearer = exchange({ headers: ['authorization', 'Bearer x'] })
+  assert.equal((await step.onRequest!(bearer))?.problem?.code, 'GW_AUTH_MISSING')
+  const x = request('bob', 'builder')
+  await step.onRequest!(x)
+  assert.equal(x.headers.length, 2)
+})
+
+test('a configuration that is not sound is refused', () => {
+  const urls = ['ldap://127.0.0.1']
+  const userDn = 'uid={{username}},dc=x'
+  for (const [config, message] of [
+    [{ urls }, /write 'userDn'/],
+    [{ urls, userDn: 'uid={{user}},dc=x' }, /names \{\{user\}\}; it can name \{\{username\}\}/],
+    [{ urls, userDn: 'uid=x,dc=x' }, /does not name/],
+    [{ urls, userDn: '{{username}}=x,dc=x' }, /no distinguished name/],
+    [{ urls, userDn: 'u{{username}}=x,dc=x' }, /no distinguished name/],
+    [{ urls, userDn: 'uid=\\{{username}},dc=x' }, /no distinguished name/],
+    [{ urls, userDn: '{{username}}@x' }, /does not name an entry/],
+    [{ urls, userDn: '{{username}}', userBase: 'dc=x', userFilter: '(a={{username}})' }, /has to be/],
+    [{ urls, userBase: 'dc=x' }, /write 'userDn'/],
+    [{ urls, userFilter: '(uid={{username}})' }, /belong together/],
+    [{ urls, userBase: 'dc=x', userFilter: '(uid={{username}}' }, /no search filter/],
+    [{ urls, userBase: 'dc=x', userFilter: '(uid={{username}})(a=b)' }, /no search filter/],
+    [{ urls, userBase: 'dc=x', userFilter: '({{username}}=x)' }, /no search filter/],
+    [{ urls, userBase: 'x', userFilter: '(uid={{username}})' }, /'userBase' is no distinguished name/],
+    [{ urls, userDn, bind: { dn: 'x', password: 'y' } }, /'bind.dn'/],
+    [{ urls, userDn, groups: { base: 'dc=x', nested: true, filter: '(m={{username}})' } }, /groups.nested/],
+    [{ urls: ['ldap://ldap.example.org'], userDn }, /in clear/],
+    [{ urls: ['ldap://127.0.0.1.example.org'], userDn }, /in clear/],
+    [{ urls, userDn, tls: { certFile: 'x' } }, /belong together/],
+    [{ urls, userDn, realm: 'ü' }, /'realm'/],
+  ] as const)
+    assert.throws(
+      () => ldap.compile(config as unknown as LdapConfig, testEnv()),
+      message,
+      JSON.stringify(config),
+    )
+  const clear = { urls: ['ldap://ldap.example.org'], userDn, tls: { allowPlaintext: true } }
+  assert.ok(ldap.compile(clear, testEnv()))
+  const windows = {
+    urls,
+    userDn: 'CORP\\{{username}}',
+    userBase: 'dc=x',
+    userFilter: '(sAMAccountName={{username}})',
+  }
+  assert.ok(ldap.compile(windows, testEnv()))
+})

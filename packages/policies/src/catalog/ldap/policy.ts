@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs'
+import {
+  type CompileEnv,
+  type Consumer,
+  clientNetwork,
+  consumerOf,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  headerCount,
+  headerValue,
+  isFieldValue,
+  type Outcome,
+  parseDuration,
+  removeHeader,
+} from '@sluice/core'
+import { CallCache, type Found } from '../../shared/call-cache.js'
+import { basicCredentials, isBasic } from '../../shared/consumers/basic-credentials.js'
+import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
+import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
+import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
+import { Directory, type DirectoryUser } from './directory.js'
+import { type LdapConfig, ldapSchema } from './schema.js'
+import { directoryOptions, serverAddresses } from './settings.js'
+
+/** Asks for a user name and a password, lets a directory check them, and names the consumer. */
+export const ldap = definePolicy({
+  name: 'ldap',
+  summary: 'Asks for a user name and a password, checked by an LDAP directory, whose groups count.',
+  schema: ldapSchema,
+  cost: 'io',
+  authenticates: () => 'request',
+  compile(config, env) {
+    const gate = new Gate(config, env)
+    return { name: 'ldap', onRequest: (x) => gate.admit(x) }
+  },
+})
+
+/** A directory with what is remembered of it. */
+interface Logins {
+  readonly directory: Directory
+  /** By digest of `name:password`, under a key that never leaves the process. */
+  readonly cache: CallCache<Verdict>
+  readonly digests: KeyedDigest
+}
+
+/** Null: nobody has this name and password. */
+interface Verdict {
+  readonly consumer: Consumer | null
+}
+
+/** Too many attempts of the address have failed. */
+class Throttled extends Error {}
+
+const REFUSED: Verdict = { consumer: null }
+/** Room for what is remembered, in bytes. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+/** The decision for one request. What is remembered is decided without a promise. */
+class Gate {
+  readonly #logins: Logins
+  readonly #ttlMs: number
+  readonly #negativeTtlMs: number
+  readonly #maxFailures: number
+  readonly #stripsCredentials: boolean
+  readonly #failures: FailureWindow
+  readonly #refusals: ReturnType<typeof compileRefusals>
+  readonly #report: (reason: string) => void
+
+  constructor(config: LdapConfig, env: CompileEnv) {
+    this.#logins = loginsOf(config, env)
+    this.#ttlMs = parseDuration(config.cache?.ttl ?? '60s')
+    this.#negativeTtlMs = parseDuration(config.cache?.negativeTtl ?? '10s')
+    this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
+    this.#stripsCredentials = config.stripCredentials ?? true
+    this.#failures = env.shared('ldap/failures', () => new FailureWindow())
+    this.#refusals = compileRefusals(config.realm ?? 'Restricted', env)
+    this.#report = (reason) => env.report('ldap_down', { urls: config.urls, reason })
+  }
+
+  admit(x: Exchange): Eventual {
+    const lines = headerCount(x.headers, 'authorization')
+    if (lines === 0) return this.#refusals.missing
+    if (lines > 1) return this.#refusals.invalid
+    const value = headerValue(x.headers, 'authorization')!
+    if (!isBasic(value)) return this.#refusals.missing
+    const credentials = basicCredentials(value)
+    const colon = credentials === null ? -1 : credentials.indexOf(':')
+    // Without a password a directory may say yes to a bind of nobody.
+    if (credentials === null || colon < 1 || colon === credentials.length - 1) return this.#refusals.invalid
+    const { cache, digests } = this.#logins
+    const verdict = cache.get(digests.of(credentials), () => this.#login(x, credentials, colon))
+    if (!(verdict instanceof Promise)) return this.#decide(x, verdict)
+    return verdict.then(
+      (found) => this.#decide(x, found),
+      (error: Error) => this.#failed(error),
+    )
+  }
+
+  /** Whether nothing more of the client's address is asked for a while; who is known already is not concerned. */
+  #isThrottled(x: Exchange): boolean {
+    return this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures
+  }
+
+  async #login(x: Exchange, credentials: string, colon: number): Promise<Found<Verdict>> {
+    if (this.#isThrottled(x)) throw new Throttled()
+    const { directory } = this.#logins
+    const user = await directory.login(credentials.slice(0, colon), credentials.slice(colon + 1))
+    const isNegative = user === null
+    return {
+      value: isNegative ? REFUSED : { consumer: consumerOf('ldap', user.id, user) },
+      ttlMs: isNegative ? this.#negativeTtlMs : this.#ttlMs,
+      bytes: isNegative ? 0 : bytesOf(user),
+      isNegative,
+      isForOne: false,
+    }
+  }
+
+  #decide(x: Exchange, { consumer }: Verdict): Outcome {
+    if (consumer === null) {
+      if (this.#isThrottled(x)) return this.#refusals.throttled
+      this.#failures.add(clientNetwork(x.clientIp), x.startedMono)
+      return this.#refusals.invalid
+    }
+    x.identify(consumer)
+    if (this.#stripsCredentials) removeHeader(x.headers, 'authorization')
+    return null
+  }
+
+  #failed(error: Error): Outcome {
+    if (error instanceof Throttled) return this.#refusals.throttled
+    if (error instanceof DirectoryBusy) return this.#refusals.overloaded
+    this.#report(error.message.slice(0, 200))
+    return this.#refusals.unavailable
+  }
+}
+
+/**
+ * What is remembered is for a directory and what is read out of it, with all that says so; one for all uses with the same
+ * configuration, also after a reload.
+ */
+function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
+  const { timeouts = {}, pool = {}, cache = {}, tls = {} } = config
+  const servers = serverAddresses(config)
+  const options = directoryOptions(config)
+  const ca = tls.caFile === undefined ? undefined : readFileSync(tls.caFile)
+  const pair =
+    tls.certFile === undefined ? {} : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile!) }
+  const operationMs = parseDuration(timeouts.operation ?? '2s')
+  return env.shared(`ldap ${JSON.stringify([config, ca?.toString(), String(pair.cert)])}`, () => ({
+    directory: new Directory(
+      new ConnectionPool({
+        servers,
+        max: pool.max ?? 10,
+        idleMs: parseDuration(pool.idle ?? '60s'),
+        connectMs: parseDuration(timeouts.connect ?? '1s'),
+        operationMs,
+        tls: {
+          ...(ca && { ca }),
+          ...pair,
+          ...(tls.serverName && { servername: tls.serverName }),
+          minVersion: 'TLSv1.2',
+        },
+        onFault: ({ url }, { message }) => env.report('ldap_server', { url, reason: message.slice(0, 200) }),
+      }),
+      options,
+    ),
+    digests: new KeyedDigest(),
+    cache: new CallCache<Verdict>({
+      maxEntries: cache.maxEntries ?? 10_000,
+      maxBytes: MAX_BYTES,
+      revalidateMs: 0,
+      staleMs: parseDuration(cache.staleIfError ?? '0s'),
+    }),
+  }))
+}
+
+/** What is kept of a user takes about as much. */
+function bytesOf({ id, name, groups, claims }: DirectoryUser): number {
+  const texts = [id, name, ...groups, ...[...claims].flat()]
+  return texts.reduce((sum, text) => sum + 2 * text.length + 32, 500)
+}
+
+function compileRefusals(realm: string, env: CompileEnv) {
+  if (!isFieldValue(realm))
+    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
+  const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
+  const again = ['retry-after', '1']
+  return {
+    missing: env.refusal(
+      'GW_AUTH_MISSING',
+      'send a user name and a password with the Basic scheme',
+      challenge,
+    ),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the user name or the password is not valid', challenge),
+    overloaded: env.refusal('GW_AUTH_OVERLOADED', 'too many passwords are being checked; try again', again),
+    unavailable: env.refusal(
+      'GW_AUTH_UNAVAILABLE',
+      'passwords cannot be checked at the moment; try again',
+      again,
+    ),
+    throttled: env.refusal('GW_RATE_LIMITED', 'too many failed attempts from this address; wait a minute', [
+      'retry-after',
+      String(WINDOW_SECONDS),
+    ]),
+  }
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { closedPort } from '@sluice/core/testing'
+import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
+
+const isThere = spawnSync('slapd', ['-VV']).error === undefined
+
+/** The option `skip` of tests against slapd: a reason where it is not installed, which CI does not take. */
+export const slapdSkip: string | false =
+  !isThere && process.env['CI'] !== 'true' && 'slapd is not installed (apt-get install slapd)'
+
+const ROOT = 'dc=example,dc=org'
+/** Who may do all, and its password. */
+export const ADMIN = { dn: `cn=admin,${ROOT}`, password: 'admin-secret' }
+export const PEOPLE = `ou=people,${ROOT}`
+export const GROUPS = `ou=groups,${ROOT}`
+
+/** An entry: its name, and its attributes. */
+export interface LdifEntry {
+  readonly dn: string
+  readonly [attribute: string]: string | readonly string[]
+}
+
+const BASE: readonly LdifEntry[] = [
+  { dn: ROOT, objectClass: ['dcObject', 'organization'], dc: 'example', o: 'Example' },
+  { dn: PEOPLE, objectClass: 'organizationalUnit', ou: 'people' },
+  { dn: GROUPS, objectClass: 'organizationalUnit', ou: 'groups' },
+]
+
+/** A person with a password. */
+export function person(
+  uid: string,
+  password: string,
+  more: Record<string, string | readonly string[]> = {},
+): LdifEntry {
+  const escaped = uid.replaceAll(/[,+"\\<>;#= ]/g, (character) => `\\${character}`)
+  const dn = `uid=${escaped},${PEOPLE}`
+  return { dn, objectClass: 'inetOrgPerson', uid, cn: `The ${uid}`, sn: uid, userPassword: password, ...more }
+}
+
+/** A group of entries. */
+export function group(cn: string, ...members: readonly string[]): LdifEntry {
+  return { dn: `cn=${cn},${GROUPS}`, objectClass: 'groupOfNames', cn, member: members }
+}
+
+/** OpenLDAP's server on the loopback address, with a directory of its own. */
+export class Slapd {
+  readonly url: string
+  readonly secureUrl: string
+  /** Its certificate, which names localhost. */
+  readonly caFile: string
+  readonly #folder: string
+  readonly #child: ChildProcess
+  #log = ''
+
+  private constructor(folder: string, ports: readonly [number, number]) {
+    this.#folder = folder
+    this.url = `ldap://127.0.0.1:${ports[0]}`
+    this.secureUrl = `ldaps://127.0.0.1:${ports[1]}`
+    this.caFile = join(folder, 'cert.pem')
+    const args = ['-f', join(folder, 'slapd.conf'), '-h', `${this.url} ${this.secureUrl}`, '-d', 'stats']
+    this.#child = spawn('slapd', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#log += text))
+  }
+
+  /** @param options lines of its configuration, beside the usual ones. */
+  static async start(entries: readonly LdifEntry[], options: readonly string[] = []): Promise<Slapd> {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-slapd-'))
+    mkdirSync(join(folder, 'db'))
+    const pair = makeCertificate({ name: 'localhost', kind: 'ec', isAuthority: true })
+    writeFileSync(join(folder, 'cert.pem'), pair.certificatePem)
+    writeFileSync(join(folder, 'key.pem'), pair.keyPem)
+    writeFileSync(join(folder, 'slapd.conf'), configurationIn(folder, options))
+    writeFileSync(join(folder, 'data.ldif'), [...BASE, ...entries].map(ldifOf).join('\n'))
+    const added = spawnSync('slapadd', [
+      '-q',
+      '-f',
+      join(folder, 'slapd.conf'),
+      '-l',
+      join(folder, 'data.ldif'),
+    ])
+    if (added.status !== 0) throw new Error(`slapadd: ${added.stderr}`)
+    const slapd = new Slapd(folder, [await closedPort(), await closedPort()])
+    await slapd.#ready()
+    return slapd
+  }
+
+  /** How many binds of a name it has logged. */
+  bindsOf(dn: string): number {
+    return this.#log.split(`BIND dn="${dn}" method=`).length - 1
+  }
+
+  /** How many connections it has logged. */
+  get connections(): number {
+    return this.#log.split(' ACCEPT from ').length - 1
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill('SIGKILL')
+      await once(this.#child, 'exit')
+    }
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #ready(): Promise<void> {
+    while (!this.#log.includes('slapd starting')) {
+      if (this.#child.exitCode !== null) throw new Error(`slapd: ${this.#log}`)
+      await Promise.race([once(this.#child.stderr!, 'data'), once(this.#child, 'exit')])
+    }
+  }
+}
+
+function configurationIn(folder: string, options: readonly string[]): string {
+  return [
+    ...['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`),
+    `TLSCertificateFile ${join(folder, 'cert.pem')}`,
+    `TLSCertificateKeyFile ${join(folder, 'key.pem')}`,
+    ...options.filter((line) => !line.startsWith('access')),
+    'modulepath /usr/lib/ldap',
+    'moduleload back_mdb',
+    'database mdb',
+    'maxsize 16777216',
+    `suffix "${ROOT}"`,
+    `rootdn "${ADMIN.dn}"`,
+    `rootpw ${ADMIN.password}`,
+    `directory ${join(folder, 'db')}`,
+    'dbnosync',
+    'index uid,member eq',
+    ...options.filter((line) => line.startsWith('access')),
+    '',
+  ].join('\n')
+}
+
+function ldifOf({ dn, ...attributes }: LdifEntry): string {
+  const line = (name: string, value: string): string => `${name}:: ${Buffer.from(value).toString('base64')}\n`
+  const lines = Object.entries(attributes).flatMap(([name, values]) =>
+    [values].flat().map((value) => line(name, value)),
+  )
+  return line('dn', dn) + lines.join('')
+}
