@@ -156,6 +156,7 @@ test('without a token nothing goes to the backend, whatever the token endpoint d
     refusal: (res) => res.writeHead(400).end('{"error":"invalid_client","error_description":"secret"}'),
     redirect: (res) => res.writeHead(302, { location: backend.url }).end(),
     'a token that breaks lines': (res) => res.end('{"access_token":"a\\r\\nx-admin: 1"}'),
+    'a token that has ended': (res) => res.end('{"access_token":"a","expires_in":0}'),
     'a token of another kind': (res) => res.end('{"access_token":"a","token_type":"mac"}'),
     'an endless token': (res) => res.end(JSON.stringify({ access_token: 'a'.repeat(70_000) })),
   }

@@ -177,7 +177,7 @@ test('mistakes are mistakes of the document, and show no secret', async (t) => {
     [{ url, method: 'HEAD', body: 'a' }, /HEAD/],
     [{ url, body: 'a', forwardBody: true }, /keep one/],
     [{ url, timeout: '1m' }, /20s/],
-    [{ url, cache: { ttl: '2d' } }, /24h/],
+    [{ url, cache: { ttl: '2d' } }, /longer than 86400 s/],
     [{ url, cache: {}, coalesce: false }, /coalesce/],
     [{ url, oneWay: true, save: [{ from: 'body', to: 'vars.a' }] }, /oneWay/],
     [{ url, onError: 'respond' }, /write both/],

@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto'
-import {
-  type CallNote,
-  type CompileEnv,
-  type Exchange,
-  type HttpAnswer,
-  headerCount,
-  headerJoined,
-  parseDuration,
-} from '@sluice/core'
+import { type CallNote, type CompileEnv, type Exchange, type HttpAnswer, headerJoined } from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
+import { CacheControl } from '../../shared/cache-control.js'
+import { durationWithin } from '../../shared/call-bounds.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { CacheControl } from '../response-cache/cache-control.js'
+import { digestOf, isForOne } from '../../shared/call-sharing.js'
 import type { MadeCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TTL, NO_TIME } from './schema.js'
 
@@ -47,10 +41,13 @@ export class Answers {
   constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
     const { cache, method = 'GET', coalesce } = config
     const { ttl = DEFAULT_TTL, revalidate = NO_TIME, staleIfError = NO_TIME } = cache ?? {}
-    this.#ttlMs = cache === undefined ? 0 : bounded(ttl, 'ttl')
+    this.#ttlMs = cache === undefined ? 0 : durationWithin(MAX_MS, ttl, 'cache.ttl')
     const options = {
       ...{ maxEntries: cache?.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_BYTES },
-      ...{ revalidateMs: bounded(revalidate, 'revalidate'), staleMs: bounded(staleIfError, 'staleIfError') },
+      ...{
+        revalidateMs: durationWithin(MAX_MS, revalidate, 'cache.revalidate'),
+        staleMs: durationWithin(MAX_MS, staleIfError, 'cache.staleIfError'),
+      },
     }
     const space = `api-call:${digestOf([use, config])}`
     this.#calls = env.shared(space, () => new CallCache(options))
@@ -113,12 +110,6 @@ export interface SentCall extends MadeCall {
   readonly origin: string
 }
 
-function isForOne({ headers }: HttpAnswer): boolean {
-  const control = new CacheControl(headerJoined(headers, 'cache-control'))
-  const isPrivate = control.has('no-store') || control.has('no-cache') || control.has('private')
-  return isPrivate || headerCount(headers, 'set-cookie') > 0
-}
-
 /** What stands for an answer; null: it is neither kept nor shared. */
 type KeyOf = (x: Exchange, call: SentCall) => string | null
 
@@ -140,15 +131,4 @@ function namedKey({ key = [], shared = false }: NonNullable<CallConfig['cache']>
       return null
     }
   }
-}
-
-/** Written as JSON, so that no value can look like two. */
-function digestOf(parts: unknown): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
-}
-
-function bounded(written: string, key: string): number {
-  const ms = parseDuration(written)
-  if (ms > MAX_MS) throw new Error(`'cache.${key}' is longer than 24h; shorten it`)
-  return ms
 }

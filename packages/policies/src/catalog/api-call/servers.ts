@@ -1,16 +1,8 @@
 import { isIP } from 'node:net'
-import {
-  type CompileEnv,
-  type HttpClient,
-  type HttpClientOptions,
-  isMetadataAddress,
-  parseDuration,
-  parseSize,
-} from '@sluice/core'
+import { type CompileEnv, type HttpClient, isMetadataAddress, parseSize } from '@sluice/core'
+import { callBounds } from '../../shared/call-bounds.js'
 import { type Address, originOf } from './address.js'
 import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
-
-const MAX_TIMEOUT_MS = 20_000
 
 /** The clients of a call, by the origins that it may go to. @throws Error for origins, times and addresses that are none. */
 export function openServers(
@@ -31,15 +23,12 @@ export function openServers(
 
 function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
   const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
-  const totalMs = parseDuration(timeout)
-  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
-  const options: HttpClientOptions = {
-    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
+  return env.httpClient({
+    origin,
+    ...callBounds({ timeout, tls }),
     maxResponseBytes: parseSize(maxAnswerBytes),
     addresses: allowedAddresses(origin, config),
-    ...(tls !== undefined && { tls }),
-  }
-  return env.httpClient(options)
+  })
 }
 
 /** Whoever writes an address means it; what hands out credentials has to be listed all the same. */

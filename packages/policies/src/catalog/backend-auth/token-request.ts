@@ -1,11 +1,6 @@
-import {
-  type CompileEnv,
-  type HttpAnswer,
-  type HttpClientOptions,
-  isFieldValue,
-  parseDuration,
-} from '@sluice/core'
+import { type CompileEnv, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { callBounds } from '../../shared/call-bounds.js'
 import { compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import type { GrantForm } from './grants.js'
@@ -18,7 +13,6 @@ const FORM = 'application/x-www-form-urlencoded'
 const MAX_ANSWER_BYTES = 64 * 1024
 /** What fits into the header of a request. */
 const MAX_TOKEN_LENGTH = 16_384
-const MAX_TIMEOUT_MS = 20_000
 /** A day: a server that says more is asked again anyway. */
 const MAX_LIFE_MS = 86_400_000
 /** Codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2 that are about the subject, and not about the gateway. */
@@ -52,7 +46,9 @@ export type RequestToken = (grant: GrantForm) => Promise<IssuedToken>
 export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): RequestToken {
   const { origin, path } = parseEndpoint(config.tokenUrl, 'oauth2.tokenUrl')
   const authenticate = compileClientAuth(config, config.tokenUrl)
-  const client = env.httpClient({ origin, ...callBounds(config) })
+  const { timeout = DEFAULT_TIMEOUT, tls } = config
+  const bounds = callBounds({ timeout, tls }, 'oauth2.timeout')
+  const client = env.httpClient({ origin, ...bounds, maxResponseBytes: MAX_ANSWER_BYTES })
   const written = compileForm(config)
   const defaultMs = parseDuration(config.defaultTtl ?? DEFAULT_TTL)
   return async (grant) => {
@@ -61,16 +57,6 @@ export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): Requ
     await authenticate(form, headers)
     const body = Buffer.from(form.toString())
     return tokenOf(await client.call({ method: 'POST', path, headers, body }), defaultMs)
-  }
-}
-
-function callBounds({ timeout = DEFAULT_TIMEOUT, tls }: Oauth2Config): Omit<HttpClientOptions, 'origin'> {
-  const totalMs = parseDuration(timeout)
-  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'oauth2.timeout' has to be 1ms to 20s")
-  return {
-    ...{ connectMs: totalMs, headersMs: totalMs, totalMs },
-    maxResponseBytes: MAX_ANSWER_BYTES,
-    ...(tls !== undefined && { tls }),
   }
 }
 

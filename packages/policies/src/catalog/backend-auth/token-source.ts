@@ -1,3 +1,5 @@
+import { SharedFetch } from '../../shared/shared-fetch.js'
+
 /** A token as the authorization server has issued it. */
 export interface IssuedToken {
   readonly value: string
@@ -37,8 +39,6 @@ export interface TokenSourceOptions {
   readonly now?: () => number
 }
 
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 30_000
 /** A backend that refuses every token has no more than one made in this time. */
 const FORCED_EVERY_MS = 10_000
 /** A token on its way when it ends would be refused. */
@@ -57,31 +57,29 @@ interface HeldToken {
  */
 export class TokenSource {
   readonly #refreshBeforeMs: number
-  readonly #onFailure: TokenSourceOptions['onFailure']
   readonly #now: () => number
-  /** Those of the snapshots that use it; the newest is asked. */
-  readonly #fetchers: FetchToken[] = []
+  readonly #fetch: SharedFetch<IssuedToken>
   #held: HeldToken | null = null
-  #fetching: Promise<string> | null = null
   #isUsed = false
-  #pauseMs = 0
-  #pausedUntil = 0
   #isRefused = false
   #forcedAt = Number.NEGATIVE_INFINITY
 
   constructor({ refreshBeforeMs, onFailure, now = () => performance.now() }: TokenSourceOptions) {
     this.#now = now
     this.#refreshBeforeMs = refreshBeforeMs
-    this.#onFailure = onFailure
+    this.#fetch = new SharedFetch({ onFailure, now })
   }
 
   /** Begins to use a way of asking; the answer ends that. */
   use(fetch: FetchToken): () => void {
-    this.#fetchers.push(fetch)
-    return () => {
-      const at = this.#fetchers.indexOf(fetch)
-      if (at >= 0) this.#fetchers.splice(at, 1)
-    }
+    return this.#fetch.use(async () => {
+      try {
+        return this.#hold(await fetch())
+      } catch (error) {
+        this.#isRefused = error instanceof TokenRefused
+        throw error
+      }
+    })
   }
 
   /** The token; a promise where it has to be waited for. @throws NoToken, and rejects with it. */
@@ -90,13 +88,13 @@ export class TokenSource {
     const held = this.#held
     this.#isUsed = true
     if (held !== null && now < held.expiresAt) {
-      if (now >= held.refreshAt) this.#refresh(now)
+      if (now >= held.refreshAt) this.#refresh()
       return held.value
     }
-    if (this.#fetching !== null) return this.#fetching
-    const leftMs = this.#pausedUntil - now
-    if (leftMs > 0) throw new NoToken('the token endpoint has failed a moment ago', leftMs, this.#isRefused)
-    return this.#fetch()
+    const { pauseLeftMs } = this.#fetch
+    if (!this.#fetch.isRunning && pauseLeftMs > 0)
+      throw new NoToken('the token endpoint has failed a moment ago', pauseLeftMs, this.#isRefused)
+    return this.#wait()
   }
 
   /** Whether there is, or may be, another token than this one, which a backend has refused. */
@@ -114,45 +112,30 @@ export class TokenSource {
   keepFresh(): void {
     const now = this.#now()
     const held = this.#held
-    if (this.#isUsed && held !== null && now >= held.refreshAt) this.#refresh(now)
+    if (this.#isUsed && held !== null && now >= held.refreshAt) this.#refresh()
   }
 
-  #refresh(now: number): void {
-    if (this.#fetching !== null || now < this.#pausedUntil) return
+  #refresh(): void {
+    if (this.#fetch.isRunning || this.#fetch.pauseLeftMs > 0) return
     // Whoever needs the token while this one fails hears of it then.
-    this.#fetch().catch(() => {})
+    this.#fetch.run().catch(() => {})
   }
 
-  #fetch(): Promise<string> {
-    const fetch = this.#fetchers.at(-1)
-    const asked = fetch === undefined ? Promise.reject(new Error('the policy is closed')) : fetch()
-    this.#fetching = asked
-      .then(
-        (token) => this.#hold(token),
-        (error: unknown) => this.#fail(error),
-      )
-      .finally(() => {
-        this.#fetching = null
-      })
-    return this.#fetching
+  async #wait(): Promise<string> {
+    try {
+      return (await this.#fetch.run()).value
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new NoToken(reason, this.#fetch.pauseLeftMs, this.#isRefused)
+    }
   }
 
-  #hold({ value, lifeMs }: IssuedToken): string {
+  #hold(token: IssuedToken): IssuedToken {
+    const { lifeMs, value } = token
     const now = this.#now()
     const refreshAt = now + lifeMs - Math.min(this.#refreshBeforeMs, lifeMs / 3)
     this.#held = { value, refreshAt, expiresAt: now + lifeMs - Math.min(TRAVEL_MS, lifeMs / 10) }
     this.#isUsed = false
-    this.#pauseMs = 0
-    this.#pausedUntil = 0
-    return value
-  }
-
-  #fail(error: unknown): never {
-    this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
-    this.#pausedUntil = this.#now() + this.#pauseMs
-    const reason = error instanceof Error ? error.message : String(error)
-    this.#isRefused = error instanceof TokenRefused
-    this.#onFailure(reason)
-    throw new NoToken(reason, this.#pauseMs, this.#isRefused)
+    return token
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { type CompileEnv, type Exchange, parseDuration } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import { digestOf } from '../../shared/call-sharing.js'
 import { compileGrant, type Grant } from './grants.js'
 import { type BackendAuthConfig, DEFAULT_REFRESH_BEFORE, DEFAULT_SUBJECTS } from './schema.js'
 import { compileTokenRequest } from './token-request.js'
@@ -31,10 +31,7 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   const fetch = async (subject: string) => request(await grant.formOf(subject))
   if (grant.subjectOf !== null) return { grant, sourceOf: sourcesBySubject(config, options, fetch) }
   // A digest: the key of what is shared shows no secret.
-  const source = env.shared(
-    `backend-auth:${digestOf(JSON.stringify(config))}`,
-    () => new TokenSource(options),
-  )
+  const source = env.shared(`backend-auth:${digestOf(config)}`, () => new TokenSource(options))
   env.onClose(source.use(() => fetch('')))
   env.schedule(LOOK_EVERY_MS, () => source.keepFresh())
   return { grant, sourceOf: () => source }
@@ -55,10 +52,6 @@ function sourcesBySubject(
     sources.set(key, source, { size: TOKEN_BYTES + subject.length })
     return source
   }
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** Whom a request is made for. */

@@ -1,16 +1,9 @@
-import { createHash } from 'node:crypto'
-import {
-  type CompileEnv,
-  type Exchange,
-  type HttpAnswer,
-  type HttpCall,
-  headerCount,
-  headerJoined,
-  parseDuration,
-} from '@sluice/core'
+import { type CompileEnv, type Exchange, type HttpAnswer, type HttpCall, headerJoined } from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
+import { CacheControl } from '../../shared/cache-control.js'
+import { durationWithin } from '../../shared/call-bounds.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { CacheControl } from '../response-cache/cache-control.js'
+import { digestOf, isForOne } from '../../shared/call-sharing.js'
 import type { Decision } from './decision.js'
 import {
   DEFAULT_ENTRIES,
@@ -30,7 +23,6 @@ const DECISION_BYTES = 400
 export class DecisionCache {
   readonly #calls: CallCache<Decision>
   readonly #keyOf: KeyOf
-  /** Requests with the same key need not have the same credentials. */
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
   readonly #read: (answer: HttpAnswer) => Decision
@@ -46,9 +38,10 @@ export class DecisionCache {
       negativeTtl = DEFAULT_NEGATIVE_TTL,
       staleIfError = DEFAULT_STALE,
     } = cache ?? {}
-    this.#ttlMs = cache === undefined ? 0 : bounded(ttl, MAX_TTL_MS, 'cache.ttl')
-    this.#negativeTtlMs = cache === undefined ? 0 : bounded(negativeTtl, MAX_TTL_MS, 'cache.negativeTtl')
-    const staleMs = bounded(staleIfError, MAX_STALE_MS, 'cache.staleIfError')
+    this.#ttlMs = cache === undefined ? 0 : durationWithin(MAX_TTL_MS, ttl, 'cache.ttl')
+    this.#negativeTtlMs =
+      cache === undefined ? 0 : durationWithin(MAX_TTL_MS, negativeTtl, 'cache.negativeTtl')
+    const staleMs = durationWithin(MAX_STALE_MS, staleIfError, 'cache.staleIfError')
     const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
     this.#calls = new CallCache({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
     this.#tier = cache?.scope === 'gateway' ? tierOf(config, env) : null
@@ -72,13 +65,13 @@ export class DecisionCache {
   #found(answer: HttpAnswer): Found<Decision> {
     const decision = this.#read(answer)
     const { refusal } = decision
-    const isPersonal = isForOne(answer)
+    const isOwn = isPersonal(answer)
     return {
       value: decision,
-      ttlMs: isPersonal ? 0 : this.#ttlOf(refusal !== null, answer),
+      ttlMs: isOwn ? 0 : this.#ttlOf(refusal !== null, answer),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
-      isForOne: isPersonal,
+      isForOne: isOwn,
     }
   }
 
@@ -96,11 +89,9 @@ function tierOf(config: ForwardAuthConfig, env: CompileEnv): AnswerTier {
   return new AnswerTier(env.state.store('gateway'), `forward-auth:${digestOf(config)}`, onDown)
 }
 
-/** Cookies, redirects with a state, and what the server itself calls so. */
-function isForOne({ status, headers }: HttpAnswer): boolean {
-  const control = new CacheControl(headerJoined(headers, 'cache-control'))
-  const isPrivate = control.has('no-store') || control.has('no-cache') || control.has('private')
-  return isPrivate || headerCount(headers, 'set-cookie') > 0 || (status >= 300 && status < 400)
+/** A redirect may have a state of the login in it. */
+function isPersonal(answer: HttpAnswer): boolean {
+  return isForOne(answer) || (answer.status >= 300 && answer.status < 400)
 }
 
 /** What stands for a decision; null: it is not kept, and nobody waits for it. */
@@ -127,21 +118,10 @@ function namedKey(texts: readonly string[], env: CompileEnv): KeyOf {
   }
 }
 
-/** Written as JSON, so that no value can look like two. */
-function digestOf(parts: unknown): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
-}
-
 function lengthOf({ refusal, upstreamFields, clientFields }: Decision): number {
   let length = 0
   for (const fields of [refusal?.headers ?? [], upstreamFields, clientFields]) {
     for (const text of fields) length += text.length
   }
   return length
-}
-
-function bounded(written: string, mostMs: number, key: string): number {
-  const ms = parseDuration(written)
-  if (ms > mostMs) throw new Error(`'${key}' is longer than ${mostMs / 1000} s; shorten it`)
-  return ms
 }

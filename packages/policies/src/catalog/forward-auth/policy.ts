@@ -7,13 +7,13 @@ import {
   HttpCallFailed,
   type HttpClient,
   type Outcome,
-  parseDuration,
   parseSize,
   type Reply,
   type Slot,
   type Step,
   setHeader,
 } from '@sluice/core'
+import { callBounds } from '../../shared/call-bounds.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { fieldName } from '../../shared/field-name.js'
 import { SpoofedFields } from '../../shared/spoofed-fields.js'
@@ -22,7 +22,6 @@ import { DecisionCache } from './decision-cache.js'
 import { type AskAbout, compileQuestion } from './question.js'
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardAuthSchema } from './schema.js'
 
-const MAX_TIMEOUT_MS = 20_000
 const VARIABLE = 'forward-auth'
 
 /** Lets a server of the operator decide who may call. */
@@ -121,11 +120,6 @@ class Gate {
 
 function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): HttpClient {
   const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
-  const totalMs = parseDuration(timeout)
-  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be 1ms to 20s")
-  return env.httpClient({
-    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
-    maxResponseBytes: parseSize(maxAnswerBytes),
-    ...(tls !== undefined && { tls }),
-  })
+  const maxResponseBytes = parseSize(maxAnswerBytes)
+  return env.httpClient({ origin, ...callBounds({ timeout, tls }), maxResponseBytes })
 }

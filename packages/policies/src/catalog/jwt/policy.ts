@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type CompileEnv, definePolicy, parseDuration } from '@sluice/core'
 import { compileKeyFetch } from '../../crypto/jose/key-endpoint.js'
 import { DEFAULT_KEY_REFRESH, DEFAULT_KEY_STALE } from '../../crypto/jose/key-schema.js'
@@ -6,6 +5,7 @@ import type { KeySet } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
 import { RemoteKeySet } from '../../crypto/jose/remote-key-set.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { digestOf } from '../../shared/call-sharing.js'
 import { compileRefusals } from './refusals.js'
 import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
@@ -44,9 +44,7 @@ function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   const fetch = compileKeyFetch(jwks, { allowed, allowWeak }, env)
   const endpoint = jwks.url ?? jwks.discovery
   // What was fetched outlives reloads that change nothing of it.
-  const digest = createHash('sha256')
-    .update(JSON.stringify([jwks, allowed, allowWeak]))
-    .digest('base64url')
+  const digest = digestOf(jwks, allowed, allowWeak)
   const keys = env.shared(
     `jwt-keys:${digest}`,
     () =>

@@ -1,14 +1,10 @@
-import { createHash, hash } from 'node:crypto'
-import {
-  type CompileEnv,
-  type HttpAnswer,
-  HttpCallFailed,
-  type HttpClient,
-  parseDuration,
-} from '@sluice/core'
+import { hash } from 'node:crypto'
+import { type CompileEnv, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
+import { callBounds, durationWithin } from '../../shared/call-bounds.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
+import { digestOf } from '../../shared/call-sharing.js'
 import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
@@ -24,7 +20,6 @@ import {
   type IntrospectionConfig,
 } from './schema.js'
 
-const MAX_TIMEOUT_MS = 20_000
 const MAX_TTL_MS = 3_600_000
 const MAX_STALE_MS = 86_400_000
 const MAX_OPEN_MS = 300_000
@@ -35,8 +30,8 @@ const FORM = 'application/x-www-form-urlencoded'
 /** How long answers are used. @throws Error for times that are too long. */
 export function lifetimesOf({ cache = {} }: IntrospectionConfig): Lifetimes {
   return {
-    ttlMs: durationOf('cache.ttl', cache.ttl ?? DEFAULT_TTL, MAX_TTL_MS),
-    negativeTtlMs: durationOf('cache.negativeTtl', cache.negativeTtl ?? DEFAULT_NEGATIVE_TTL, MAX_TTL_MS),
+    ttlMs: durationWithin(MAX_TTL_MS, cache.ttl ?? DEFAULT_TTL, 'cache.ttl'),
+    negativeTtlMs: durationWithin(MAX_TTL_MS, cache.negativeTtl ?? DEFAULT_NEGATIVE_TTL, 'cache.negativeTtl'),
   }
 }
 
@@ -66,13 +61,13 @@ export class Introspection {
     this.#mostMs = Math.max(ttlMs, negativeTtlMs)
     this.#answers = new CallCache({
       ...{ maxEntries: cache.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_CACHE_BYTES, revalidateMs: 0 },
-      staleMs: durationOf('cache.staleIfError', cache.staleIfError ?? DEFAULT_STALE, MAX_STALE_MS),
+      staleMs: durationWithin(MAX_STALE_MS, cache.staleIfError ?? DEFAULT_STALE, 'cache.staleIfError'),
     })
     this.#breaker = new CallBreaker({
       failures: breaker.failures ?? DEFAULT_FAILURES,
-      openMs: durationOf('breaker.openFor', breaker.openFor ?? DEFAULT_OPEN, MAX_OPEN_MS),
+      openMs: durationWithin(MAX_OPEN_MS, breaker.openFor ?? DEFAULT_OPEN, 'breaker.openFor'),
     })
-    this.#digestKey = createHash('sha256').update(JSON.stringify(config)).digest('base64url')
+    this.#digestKey = digestOf(config)
     this.#tier = cache.scope === 'gateway' ? tierOf(this.#digestKey, env) : null
   }
 
@@ -111,13 +106,7 @@ export class Introspection {
 }
 
 function clientOf({ timeout = DEFAULT_TIMEOUT, tls }: IntrospectionConfig, origin: string, env: CompileEnv) {
-  const totalMs = durationOf('timeout', timeout, MAX_TIMEOUT_MS)
-  if (totalMs < 1) throw new Error("'timeout' has to be 1ms to 20s")
-  return env.httpClient({
-    ...{ origin, connectMs: totalMs, headersMs: totalMs, totalMs },
-    maxResponseBytes: MAX_ANSWER_BYTES,
-    ...(tls !== undefined && { tls }),
-  })
+  return env.httpClient({ origin, ...callBounds({ timeout, tls }), maxResponseBytes: MAX_ANSWER_BYTES })
 }
 
 /** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
@@ -126,10 +115,4 @@ function tierOf(digestKey: string, env: CompileEnv): AnswerTier {
   return new AnswerTier(env.state.store('gateway'), space, (error) =>
     env.report('introspection_store_down', { error }),
   )
-}
-
-function durationOf(key: string, written: string, mostMs: number): number {
-  const ms = parseDuration(written)
-  if (ms > mostMs) throw new Error(`'${key}' is longer than ${mostMs / 1000} s; shorten it`)
-  return ms
 }

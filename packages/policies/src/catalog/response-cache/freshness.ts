@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
-import { CacheControl } from './cache-control.js'
+import { CacheControl } from '../../shared/cache-control.js'
 
 /** Statuses that may be kept without a word about it (RFC 9110, 15.1); 206 is not kept at all. */
 const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([

@@ -1,5 +1,5 @@
 import { type Exchange, SensitiveNames } from '@sluice/core'
-import { CacheControl } from './cache-control.js'
+import { CacheControl } from '../../shared/cache-control.js'
 
 /**
  * Fields by which clients and proxies make applications answer for another host, scheme, path or method than the

@@ -1,4 +1,4 @@
-import type { CacheControl } from './cache-control.js'
+import type { CacheControl } from '../../shared/cache-control.js'
 import type { StoredResponse } from './stored-response.js'
 
 /** What becomes of a stored response: it answers; it answers while a new one is asked for; the upstream is asked. */

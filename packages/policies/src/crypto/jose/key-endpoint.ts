@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
-import {
-  type CompileEnv,
-  type HttpAnswer,
-  type HttpClient,
-  type HttpClientOptions,
-  parseDuration,
-} from '@sluice/core'
+import type { CompileEnv, HttpAnswer, HttpClient } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { callBounds } from '../../shared/call-bounds.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { DEFAULT_KEY_TIMEOUT, type RemoteJwksConfig } from './key-schema.js'
@@ -18,7 +13,6 @@ import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const MAX_ANSWER_BYTES = 1024 * 1024
-const MAX_TIMEOUT_MS = 20_000
 /** Where an issuer has its keys changes seldom; connections are kept for each until a reload. */
 const MAX_ORIGINS = 8
 
@@ -38,7 +32,9 @@ export function compileKeyFetch(
   env: CompileEnv,
 ): FetchKeys {
   const clients = new Map<string, HttpClient>()
-  const bounds = callBounds(config)
+  const { timeout = DEFAULT_KEY_TIMEOUT, tls } = config
+  const times = callBounds({ timeout, tls }, 'jwks.timeout')
+  const bounds = { ...times, maxResponseBytes: MAX_ANSWER_BYTES, connections: 1 }
   const get = async (address: string, key: string): Promise<HttpAnswer['body']> => {
     const { origin, path } = parseEndpoint(address, key)
     if (!clients.has(origin) && clients.size >= MAX_ORIGINS)
@@ -62,16 +58,6 @@ export function compileKeyFetch(
     const address = addressIn(await get(place, 'jwks.discovery'), issuer)
     return keysIn(await get(address, 'jwks_uri'), config.issuer ?? issuer, accepted)
   }
-}
-
-function callBounds({
-  timeout = DEFAULT_KEY_TIMEOUT,
-  tls,
-}: RemoteJwksConfig): Omit<HttpClientOptions, 'origin'> {
-  const totalMs = parseDuration(timeout)
-  if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error("'jwks.timeout' has to be 1ms to 20s")
-  const times = { connectMs: totalMs, headersMs: totalMs, totalMs }
-  return { ...times, maxResponseBytes: MAX_ANSWER_BYTES, connections: 1, ...(tls !== undefined && { tls }) }
 }
 
 /** Where an issuer has its keys. Metadata of another issuer, or that leads from TLS to none, is refused. */

@@ -1,3 +1,4 @@
+import { SharedFetch } from '../../shared/shared-fetch.js'
 import type { KeySet, SignatureKey } from './key-set.js'
 
 /** Keys of an issuer, as they were fetched. */
@@ -31,8 +32,6 @@ export class KeysUnavailable extends Error {
 
 /** Tokens that name unknown keys have the keys fetched no more often than this: anybody can write a `kid`. */
 const UNKNOWN_EVERY_MS = 10_000
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 30_000
 
 /**
  * The keys of an issuer that publishes them. All who need them at one time wait for one call.
@@ -45,41 +44,36 @@ export class RemoteKeySet implements KeySet {
   generation = 0
   readonly #options: RemoteKeySetOptions
   readonly #now: () => number
-  readonly #fetchers: FetchKeys[] = []
+  readonly #fetch: SharedFetch<FetchedKeys>
   #keys: FetchedKeys | null = null
   #fetchedMono = Number.NEGATIVE_INFINITY
   #nextUnknownMono = Number.NEGATIVE_INFINITY
-  #pauseUntilMono = Number.NEGATIVE_INFINITY
-  #failures = 0
-  #running: Promise<void> | null = null
 
   constructor(options: RemoteKeySetOptions) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
+    this.#fetch = new SharedFetch({ onFailure: options.onFailure, now: this.#now })
   }
 
   /** Says how the keys are fetched; after a reload the newest way counts. @returns what takes it back. */
   use(fetch: FetchKeys): () => void {
-    this.#fetchers.push(fetch)
-    return () => {
-      const at = this.#fetchers.indexOf(fetch)
-      if (at >= 0) this.#fetchers.splice(at, 1)
-    }
+    return this.#fetch.use(async () => this.#hold(await fetch()))
   }
 
   /** Rejects with KeysUnavailable. */
   candidates(alg: string, kid: string | null): readonly SignatureKey[] | Promise<readonly SignatureKey[]> {
     const now = this.#now()
     const keys = this.#usable(now)
-    if (keys === null) return this.#fetchFirst(now).then(() => this.#found(alg, kid))
+    if (keys === null) return this.#fetchFirst().then(() => this.#found(alg, kid))
     if (kid === null || keys.kids.has(kid) || !this.#mayAskForUnknown(now)) return keys.candidates(alg, kid)
-    return this.#fetch().then(() => this.#found(alg, kid))
+    return this.#refresh().then(() => this.#found(alg, kid))
   }
 
   /** Fetches keys that have grown old; called every few seconds. */
   keepFresh(): void {
     const now = this.#now()
-    if (now - this.#fetchedMono >= this.#options.refreshMs && now >= this.#pauseUntilMono) void this.#fetch()
+    if (now - this.#fetchedMono >= this.#options.refreshMs && this.#fetch.pauseLeftMs === 0)
+      void this.#refresh()
   }
 
   #usable(now: number): FetchedKeys | null {
@@ -87,14 +81,14 @@ export class RemoteKeySet implements KeySet {
   }
 
   #mayAskForUnknown(now: number): boolean {
-    if (this.#running !== null) return true
-    if (now < this.#nextUnknownMono || now < this.#pauseUntilMono) return false
+    if (this.#fetch.isRunning) return true
+    if (now < this.#nextUnknownMono || this.#fetch.pauseLeftMs > 0) return false
     this.#nextUnknownMono = now + UNKNOWN_EVERY_MS
     return true
   }
 
-  async #fetchFirst(now: number): Promise<void> {
-    if (now >= this.#pauseUntilMono || this.#running !== null) await this.#fetch()
+  async #fetchFirst(): Promise<void> {
+    if (this.#fetch.pauseLeftMs === 0 || this.#fetch.isRunning) await this.#refresh()
   }
 
   #found(alg: string, kid: string | null): readonly SignatureKey[] {
@@ -103,27 +97,15 @@ export class RemoteKeySet implements KeySet {
     return keys.candidates(alg, kid)
   }
 
-  /** Never rejects. */
-  #fetch(): Promise<void> {
-    this.#running ??= this.#take().finally(() => {
-      this.#running = null
-    })
-    return this.#running
+  /** Never rejects: what is known goes on. */
+  async #refresh(): Promise<void> {
+    await this.#fetch.run().catch(() => {})
   }
 
-  async #take(): Promise<void> {
-    try {
-      const fetch = this.#fetchers.at(-1)
-      if (fetch === undefined) throw new Error('the policy is gone')
-      const keys = await fetch()
-      if (keys.version !== this.#keys?.version) this.generation++
-      this.#keys = keys
-      this.#fetchedMono = this.#now()
-      this.#failures = 0
-    } catch (error) {
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures++, LONGEST_PAUSE_MS)
-      this.#pauseUntilMono = this.#now() + pauseMs
-      this.#options.onFailure(error instanceof Error ? error.message : String(error))
-    }
+  #hold(keys: FetchedKeys): FetchedKeys {
+    if (keys.version !== this.#keys?.version) this.generation++
+    this.#keys = keys
+    this.#fetchedMono = this.#now()
+    return keys
   }
 }
