@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { closedPort } from '@sluice/core/testing'
 import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
 
@@ -111,6 +113,21 @@ export class Slapd {
       if (this.#child.exitCode !== null) throw new Error(`slapd: ${this.#log}`)
       await Promise.race([once(this.#child.stderr!, 'data'), once(this.#child, 'exit')])
     }
+    // It says so before it listens.
+    while (!(await accepts(this.url)) || !(await accepts(this.secureUrl))) await setTimeout(5)
+  }
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = net.connect({ host: hostname, port: Number(port) })
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }
 
