@@ -306,6 +306,11 @@ export const ERRORS = {
     title: 'Token for another audience',
     when: 'The token is not meant for this API.',
   },
+  GW_TOKEN_BINDING: {
+    status: 401,
+    title: 'Token of another holder',
+    when: 'The token is bound to a client certificate that is not that of the connection, or to a key whose proof the policy does not check.',
+  },
   GW_TOKEN_CLAIMS: {
     status: 403,
     title: 'Token without a claim',

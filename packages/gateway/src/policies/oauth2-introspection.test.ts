@@ -236,6 +236,14 @@ test('while the server is away known tokens may pass, it is left alone, and foun
     [await strict.codeOf('a.b.c'), await strict.codeOf('d.e.f')],
     Array(2).fill('GW_TOKEN_INACTIVE'),
   )
+  // Nor do those for which its answer is none that can be used, whoever has got them.
+  const large = { active: true, sub: 'ann', x: 'x'.repeat(70_000) }
+  for (const answer of [large, { active: 'yes' }, { active: true, sub: 1 }]) {
+    server.answer = json(answer)
+    assert.equal((await strict.send('odd')).status, 503)
+  }
+  server.answer = (res) => res.writeHead(400).end('{"error":"odd"}')
+  assert.equal((await strict.send('odd')).status, 503)
   server.answer = json(ACTIVE)
   assert.equal((await strict.send('good')).status, 200)
 })

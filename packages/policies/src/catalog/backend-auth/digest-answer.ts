@@ -48,7 +48,8 @@ function demandOf(parameters: ReadonlyMap<string, string>): DigestDemand | null 
     parameters
       .get('qop')
       ?.toLowerCase()
-      .split(/\s*,\s*/) ?? null
+      .split(',')
+      .map((word) => word.trim()) ?? null
   const qop =
     offered === null
       ? null

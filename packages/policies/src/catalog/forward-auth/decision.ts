@@ -98,16 +98,19 @@ function consumerIn({ headers }: HttpAnswer, fields: ConsumerFields): Consumer {
   const id = headerValue(headers, fields.id.toLowerCase()) ?? ''
   if (id === '' || !isFieldValue(id)) throw new NoDecision(`its answer has no '${fields.id}'`)
   const name = fields.name === undefined ? null : headerValue(headers, fields.name.toLowerCase())
-  const listIn = (field: string | undefined, separator: RegExp): string[] | null =>
+  const listIn = (field: string | undefined, separator: string): string[] | null =>
     field === undefined ? null : wordsOf(headerJoined(headers, field.toLowerCase()) ?? '', separator)
   return consumerOf('forward-auth', id, {
     ...(name !== null && name !== '' && { name }),
-    groups: listIn(fields.groups, /\s*,\s*/) ?? [],
-    roles: listIn(fields.roles, /\s*,\s*/),
-    scopes: listIn(fields.scopes, /\s+/),
+    groups: listIn(fields.groups, ',') ?? [],
+    roles: listIn(fields.roles, ','),
+    scopes: listIn(fields.scopes, ' '),
   })
 }
 
-function wordsOf(text: string, separator: RegExp): string[] {
-  return text.split(separator).filter((word) => word !== '')
+function wordsOf(text: string, separator: string): string[] {
+  return text
+    .split(separator)
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 }

@@ -12,6 +12,8 @@ export interface TokenRefusals {
   readonly issuer: Reply
   readonly audience: Reply
   readonly scope: Reply
+  /** Who brings it has not proved to be whom it was issued for. */
+  readonly binding: Reply
   /** The issuer's keys cannot be had. */
   readonly unavailable: Reply
   /** More signatures wait for their check than may. */
@@ -36,6 +38,10 @@ export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: 
     notYetValid: invalid('GW_TOKEN_NOT_YET_VALID', 'the token is not valid yet; try it later'),
     issuer: invalid('GW_TOKEN_ISSUER', 'the token is of an issuer that is not accepted here'),
     audience: invalid('GW_TOKEN_AUDIENCE', 'the token is meant for another audience'),
+    binding: invalid(
+      'GW_TOKEN_BINDING',
+      'the token is bound to a certificate or a key, and is taken with that certificate alone',
+    ),
     scope: env.refusal(
       'GW_SCOPE_MISSING',
       `the token lacks a scope; get one with ${requiredScopes.join(' ')}`,

@@ -6,6 +6,7 @@ import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import type { CredentialLocation } from '../../shared/field-location/credential.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
+import { isHolder } from './token-binding.js'
 import { tokenLocation } from './token-location.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
 import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
@@ -83,6 +84,7 @@ export class TokenGate {
     if (x.startedAt >= token.expiresAt) return this.#refusals.expired
     if (x.startedAt < token.validFrom) return this.#refusals.notYetValid
     if (token.refusal !== null) return token.refusal
+    if (!isHolder(x.clientCertificate, token.binding)) return this.#refusals.binding
     if (this.#strips) this.#location.strip(x)
     for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
     x.identify(token.consumer!)

@@ -13,6 +13,7 @@ import { consumerIn } from './consumer-claims.js'
 import { ForwardedClaims } from './forwarded-claims.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_SKEW, type JwtConfig } from './schema.js'
+import { bindingOf, type TokenBinding } from './token-binding.js'
 import { tokenLocation } from './token-location.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
@@ -88,21 +89,24 @@ export class TokenVerifier {
 
   #validate(claims: ClaimsSet, key: SignatureKey): VerifiedToken {
     const { all } = claims
-    const refusal = this.#objection(claims, key)
+    const binding = bindingOf(all)
+    const refusal = this.#objection(claims, key, binding)
     const texts = claimTexts(all)
     const consumer = refusal === null ? consumerIn(all, { ...this.#config, auth: 'jwt', texts }) : null
     return {
       expiresAt: claims.exp === null ? Number.POSITIVE_INFINITY : claims.exp * 1000 + this.#skewMs,
       validFrom: claims.nbf === null ? Number.NEGATIVE_INFINITY : claims.nbf * 1000 - this.#skewMs,
       refusal,
+      binding: binding ?? null,
       consumer,
       claims: texts,
       lines: this.forwarded.linesOf(all),
     }
   }
 
-  #objection(claims: ClaimsSet, key: SignatureKey): Reply | null {
+  #objection(claims: ClaimsSet, key: SignatureKey, binding: TokenBinding | undefined): Reply | null {
     if (key.issuer !== null && key.issuer !== claims.iss) return this.#refusals.issuer
+    if (binding === undefined) return this.#refusals.binding
     for (const rule of this.#rules) {
       const refusal = rule(claims)
       if (refusal !== null) return refusal

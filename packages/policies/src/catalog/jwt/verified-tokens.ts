@@ -1,5 +1,6 @@
 import type { Consumer, Reply } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import type { TokenBinding } from './token-binding.js'
 
 /** What is known of a token whose signature is right. */
 export interface VerifiedToken {
@@ -9,6 +10,7 @@ export interface VerifiedToken {
   readonly validFrom: number
   /** Why it is refused all the same; null: it is not. */
   readonly refusal: Reply | null
+  readonly binding: TokenBinding
   /** Null only beside a refusal. */
   readonly consumer: Consumer | null
   readonly claims: ReadonlyMap<string, string>

@@ -6,6 +6,7 @@ import { type ClaimRule, compileRules } from '../jwt/claim-rules.js'
 import { type ClaimsSet, parseClaims } from '../jwt/claims-set.js'
 import { consumerIn } from '../jwt/consumer-claims.js'
 import type { ForwardedClaims } from '../jwt/forwarded-claims.js'
+import { bindingOf } from '../jwt/token-binding.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
 import type { IntrospectionRefusals } from './refusals.js'
 import type { IntrospectionConfig } from './schema.js'
@@ -13,6 +14,13 @@ import type { IntrospectionConfig } from './schema.js'
 /** The answer does not say whether a token is active; the message repeats nothing of it but its status and code. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
+  /** It may be for the token, and say nothing about the server. */
+  readonly isOfToken: boolean
+
+  constructor(message: string, isOfToken = false) {
+    super(message)
+    this.isOfToken = isOfToken
+  }
 }
 
 /** How long answers are used. */
@@ -82,13 +90,18 @@ export class AnswerReader {
     const { all } = claims
     const consumerClaim =
       this.#config.consumerClaim ?? (memberOf(all, 'sub') === undefined ? 'client_id' : 'sub')
-    const refusal = this.#objection(claims, this.#rules.get(consumerClaim)!)
+    const binding = bindingOf(all)
+    const refusal =
+      binding === undefined
+        ? this.#refusals.binding
+        : this.#objection(claims, this.#rules.get(consumerClaim)!)
     const texts = claimTexts(all)
     const named = { ...this.#config, consumerClaim, auth: 'oauth2-introspection', texts }
     return {
       expiresAt: leftMs > 0 ? Date.now() + leftMs : Number.POSITIVE_INFINITY,
       validFrom: Number.NEGATIVE_INFINITY,
       refusal,
+      binding: binding ?? null,
       consumer: refusal === null ? consumerIn(all, named) : null,
       claims: texts,
       lines: this.#forwarded.linesOf(all),
@@ -111,7 +124,7 @@ export class AnswerReader {
 function tokenRefusedAs(refusal: Reply): VerifiedToken {
   return {
     ...{ expiresAt: Number.POSITIVE_INFINITY, validFrom: Number.NEGATIVE_INFINITY },
-    ...{ refusal, consumer: null, claims: new Map(), lines: [] },
+    ...{ refusal, binding: null, consumer: null, claims: new Map(), lines: [] },
   }
 }
 
@@ -122,12 +135,12 @@ function claimsOf({ status, body }: HttpAnswer): ClaimsSet | null {
     const code = object === null ? undefined : memberOf(object, 'error')
     if (status === 400 && TOKEN_ERRORS.has(code)) return null
     const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
-    throw new NoAnswer(`it answered ${status}${isCode ? ` (${code})` : ''}`)
+    throw new NoAnswer(`it answered ${status}${isCode ? ` (${code})` : ''}`, status === 400)
   }
   const active = object === null ? undefined : memberOf(object, 'active')
   if (active === false) return null
-  if (active !== true) throw new NoAnswer("it answered no JSON object with 'active'")
+  if (active !== true) throw new NoAnswer("it answered no JSON object with 'active'", true)
   const claims = parseClaims(body)
-  if (claims === null) throw new NoAnswer('it answered a claim of another type than RFC 7662 says')
+  if (claims === null) throw new NoAnswer('it answered a claim of another type than RFC 7662 says', true)
   return claims
 }

@@ -88,8 +88,7 @@ export class Introspection {
       if (found.ttlMs > 0) this.#tier?.keep(key, answer, found.ttlMs)
       return found
     } catch (error) {
-      // Too many calls at once say nothing about the server.
-      if (!(error instanceof HttpCallFailed) || error.failure !== 'busy') this.#breaker.note(false)
+      if (isOfServer(error)) this.#breaker.note(false)
       throw error
     }
   }
@@ -103,6 +102,12 @@ export class Introspection {
       body: Buffer.from(form.toString()),
     })
   }
+}
+
+/** Whether the server is to blame: nobody may have it left alone by a token, or by many at once. */
+function isOfServer(error: unknown): boolean {
+  if (error instanceof HttpCallFailed) return error.failure !== 'busy' && error.failure !== 'tooLarge'
+  return !(error instanceof NoAnswer) || !error.isOfToken
 }
 
 function clientOf({ timeout = DEFAULT_TIMEOUT, tls }: IntrospectionConfig, origin: string, env: CompileEnv) {

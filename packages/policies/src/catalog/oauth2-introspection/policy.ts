@@ -11,6 +11,7 @@ import { parseEndpoint } from '../../shared/endpoint.js'
 import type { CredentialLocation } from '../../shared/field-location/credential.js'
 import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { DEFAULT_TOKEN_BYTES } from '../jwt/schema.js'
+import { isHolder } from '../jwt/token-binding.js'
 import { tokenLocation } from '../jwt/token-location.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
 import { AnswerReader, NoAnswer } from './answer-reader.js'
@@ -82,6 +83,7 @@ class TokenGate {
     const { location, refusals } = this.#parts
     if (x.startedAt >= token.expiresAt) return refusals.expired
     if (token.refusal !== null) return token.refusal
+    if (!isHolder(x.clientCertificate, token.binding)) return refusals.binding
     if (this.#strips) location.strip(x)
     for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
     x.identify(token.consumer!)

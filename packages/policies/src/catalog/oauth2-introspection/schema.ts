@@ -83,10 +83,10 @@ export const introspectionSchema = policyOptions(
     tls: callTls,
   },
   [
-    'The server is asked for each token that is not known, by POST with the token in the form. Only an answer with 200 and `active: true` lets a request pass. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_INACTIVE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_ISSUER` and `GW_TOKEN_AUDIENCE`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
+    'The server is asked for each token that is not known, by POST with the token in the form. Only an answer with 200 and `active: true` lets a request pass. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_INACTIVE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_ISSUER`, `GW_TOKEN_AUDIENCE` and `GW_TOKEN_BINDING`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
     'No answer in time, another status, an answer that is no JSON object with `active`, or that is larger than 64 KB: 503 `GW_AUTH_UNAVAILABLE`, unless `cache.staleIfError` helps. The log of the gateway says what failed (`introspection_failed`). A 400 with `invalid_request`, `invalid_token` or `unsupported_token_type` means that the server does not take the token: it counts as not active.',
     'Requests with the same token at one time wait for one call. Tokens that are not active have room of their own, so that guesses cannot push out what is known of others. What is kept is found by a keyed digest: no token is kept. Whether a token has ended is what the server says: where the clock of the gateway is ahead, tokens are asked about more often, and not refused.',
-    'Tokens are asked about as bearer tokens: one with another `token_type`, such as `DPoP`, is refused. Where the server calls refresh tokens active too, ask for `requiredClaims: { token_type: Bearer }`. The answer is in conditions as `jwt.claims["name"]`.',
+    'Tokens are asked about as bearer tokens: one with another `token_type`, such as `DPoP`, is refused. One whose `cnf` names a certificate by `x5t#S256` (RFC 8705) is taken with that certificate alone: that of the connection, or one that a policy `mtls` before this one has taken from a trusted proxy; one that is bound to anything else is refused. Where the server calls refresh tokens active too, ask for `requiredClaims: { token_type: Bearer }`. The answer is in conditions as `jwt.claims["name"]`.',
   ],
 )
 

@@ -81,6 +81,10 @@ test('keys outlive an outage of their issuer, for as long as they may', async ()
   }
   it.now = 60 * MINUTE
   await assert.rejects(find('a'), KeysUnavailable)
+  const { generation } = keys
+  keys.keepFresh()
+  keys.keepFresh()
+  assert.equal(keys.generation, generation + 1, 'tokens that they have verified are verified again')
   it.isDown = false
   it.now += 30_000
   assert.deepEqual(await find('a'), ['a'])

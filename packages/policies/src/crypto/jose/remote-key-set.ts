@@ -69,9 +69,14 @@ export class RemoteKeySet implements KeySet {
     return this.#refresh().then(() => this.#found(alg, kid))
   }
 
-  /** Fetches keys that have grown old; called every few seconds. */
+  /** Fetches keys that have grown old, and gives up those that are too old; called every few seconds. */
   keepFresh(): void {
     const now = this.#now()
+    if (this.#keys !== null && this.#usable(now) === null) {
+      this.#keys = null
+      // What they have verified counts no longer.
+      this.generation++
+    }
     if (now - this.#fetchedMono >= this.#options.refreshMs && this.#fetch.pauseLeftMs === 0)
       void this.#refresh()
   }
