@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
@@ -73,6 +74,22 @@ test('gateways with one server admit the limit together', { skip: redisSkip }, a
   assert.doesNotMatch(await status(), /state:/)
   await server.kill()
   await until(async () => /\nstate: not used by 2 of 2 workers: the server .+\n/.test(await status()))
+})
+
+test('what may be used once is used once by all workers of all gateways', { skip: redisSkip }, async (t) => {
+  const server = await RedisServer.start(t)
+  const state = `state: { url: "redis://127.0.0.1:${server.port}", timeout: 5s }`
+  const secret = 'a secret of more than 16 bytes'
+  const policy = `use: hmac-signature, with: { preset: custom, header: x-sig, payload: "{{path}}", secrets: ["${secret}"], replay: {} }`
+  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, policy, state))))
+  const headers = { 'x-sig': createHmac('sha256', secret).update('/').digest('hex') }
+  // Each on a connection of its own, so that all workers get some.
+  const ask = async (url: string) =>
+    (await fetch(url, { headers: { ...headers, connection: 'close' } })).status
+  const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(gateways[i % 2]!.url)))
+  assert.deepEqual(statuses.sort(), [204, ...Array.from({ length: 39 }, () => 401)])
+  await server.kill()
+  assert.notEqual(await ask(gateways[0]!.url), 204)
 })
 
 test('quotas survive a restart; operators see, set and reset them', async (t) => {

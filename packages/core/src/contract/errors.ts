@@ -178,7 +178,7 @@ export const ERRORS = {
   GW_AUTH_UNAVAILABLE: {
     status: 503,
     title: 'Nobody decides who may call',
-    when: 'The server that `forward-auth` or `oauth2-introspection` asks, the directory of `ldap`, or the issuer whose keys `jwt` fetches, does not answer or fails; try again.',
+    when: 'The server that `forward-auth` or `oauth2-introspection` asks, the directory of `ldap`, or the issuer whose keys `jwt` fetches, does not answer or fails, or the store that says whether a nonce was used before; try again.',
   },
   GW_CALL_FAILED: {
     status: 502,

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CACHED_PREFIX } from '@sluice/core'
+import { CACHED_PREFIX, USED_PREFIX } from '@sluice/core'
 import { SharedMemory } from './shared-memory.js'
 
-test('values that callers make a cache keep push out each other, and neither limits nor quotas', () => {
+test('values that callers make a cache keep push out each other, and neither limits, quotas nor what was used', () => {
   const memory = new SharedMemory()
   const value = new Uint8Array(1)
-  const keys = ['rate-limit:p:a', 'quota:p:a', `${CACHED_PREFIX}s:first`]
+  const keys = ['rate-limit:p:a', 'quota:p:a', `${USED_PREFIX}n`, `${CACHED_PREFIX}s:first`]
   for (const key of keys) memory.tableOf(key).set(key, value, 60_000)
   for (let i = 0; i < 100_000; i++) memory.tableOf(CACHED_PREFIX).set(`${CACHED_PREFIX}s:${i}`, value, 60_000)
   assert.deepEqual(
     keys.map((key) => memory.tableOf(key).get(key) !== null),
-    [true, true, false],
+    [true, true, true, false],
   )
-  assert.deepEqual([memory.evictions, memory.entries], [1, 100_002])
+  assert.deepEqual([memory.evictions, memory.entries], [1, 100_003])
 })

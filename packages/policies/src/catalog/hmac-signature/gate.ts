@@ -10,6 +10,7 @@ import {
   removeHeader,
   type Slot,
 } from '@sluice/core'
+import { OneTimeUse, replayUnavailable, type UseVerdict } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { TimeWindow, wallClockNow } from '../../crypto/replay/time-window.js'
 import { eventually } from '../../shared/eventually.js'
@@ -40,7 +41,7 @@ export class Gate {
   readonly #mac: Mac
   readonly #window: TimeWindow
   readonly #strips: boolean
-  readonly #replays: ReplayCache | null
+  readonly #replays: OneTimeUse | null
   readonly #pending: Slot<Pending>
   readonly #refusals: ReturnType<typeof compileRefusals>
 
@@ -52,7 +53,7 @@ export class Gate {
       config.clockSkew ?? DEFAULT_CLOCK_SKEW,
     )
     this.#strips = config.strip ?? false
-    this.#replays = config.replay === undefined ? null : this.#replayCache(config.replay, env)
+    this.#replays = config.replay === undefined ? null : this.#oneTimeUse(config.replay, env)
     this.#pending = env.slot()
     this.#refusals = compileRefusals(scheme, env)
   }
@@ -106,14 +107,16 @@ export class Gate {
     return eventually(check, (found) => this.#decide(x, found, timestamp))
   }
 
-  #decide(x: Exchange, { matches, name }: Check, timestamp: string): Outcome {
+  #decide(x: Exchange, { matches, name }: Check, timestamp: string): Eventual {
     if (!matches) return this.#refusals.invalid
     if (this.#replays === null) return null
     const nowMs = wallClockNow(x)
     if (!this.#isTimely(timestamp, nowMs)) return this.#refusals.stale
-    const verdict = this.#replays.use(name.toString('base64'), nowMs)
-    if (verdict === 'first') return null
-    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
+    return eventually(this.#replays.use(name.toString('base64'), nowMs), (verdict) => this.#answer(verdict))
+  }
+
+  #answer(verdict: UseVerdict): Outcome {
+    return verdict === 'first' ? null : this.#refusals[verdict]
   }
 
   #strip(x: Exchange): void {
@@ -121,13 +124,14 @@ export class Gate {
     if (this.#scheme.timestamp !== null) removeHeader(x.headers, this.#scheme.timestamp.header)
   }
 
-  #replayCache(config: NonNullable<HmacSignatureConfig['replay']>, env: CompileEnv): ReplayCache {
+  #oneTimeUse(config: NonNullable<HmacSignatureConfig['replay']>, env: CompileEnv): OneTimeUse {
     const entries = config.maxEntries ?? DEFAULT_REPLAY_ENTRIES
     const ttlMs = this.#scheme.payload.hasTimestamp
       ? this.#window.lengthMs
       : parseDuration(config.window ?? DEFAULT_REPLAY_WINDOW)
-    const key = `hmac-signature/${this.#scheme.header}/${entries}/${ttlMs}`
-    return env.shared(key, () => new ReplayCache(entries, ttlMs))
+    const space = `hmac-signature/${this.#scheme.header}`
+    const seen = env.shared(`${space}/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
+    return new OneTimeUse(env, { space, seen, sharing: config })
   }
 }
 
@@ -156,5 +160,6 @@ function compileRefusals({ header }: Scheme, env: CompileEnv) {
       'retry-after',
       '10',
     ]),
+    unavailable: replayUnavailable(env),
   }
 }

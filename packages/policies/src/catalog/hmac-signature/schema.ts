@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { sharingOptions } from '../../crypto/replay/sharing-options.js'
 import {
   closed,
   list,
@@ -32,13 +33,14 @@ const timestamp = closed(
 
 const replay = closed('Refuses what was accepted once already.', {
   maxEntries: optionalInteger(
-    'Requests remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+    'Requests that each worker remembers, about 150 bytes each. When all are in use the answer is 503.',
     { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
   window: optionalDuration(
     'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
     DEFAULT_REPLAY_WINDOW,
   ),
+  ...sharingOptions,
 })
 
 /** The configuration of `hmac-signature`. */
@@ -96,7 +98,7 @@ export const hmacSignatureSchema = policyOptions(
     'The signature is computed over the bytes as they were received, before anything decodes them: escapes in the path, spaces in JSON and a content coding count. So this policy stands first: what policies before it change in the query or the body is changed here too. Fields, path and query are taken when the request head is read; what later policies change does not matter.',
     'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`, before the body is read; with one that is wrong, shortened, repeated or in another encoding 401 `GW_SIGNATURE_INVALID`, the same whichever secret it was made with; the same code with a time outside `tolerance` and `clockSkew`, and for what was used before. Comparisons take constant time.',
     '`github` reads `X-Hub-Signature-256`, `stripe` `Stripe-Signature` with its time and every `v1` in it, `slack` `X-Slack-Signature` and `X-Slack-Request-Timestamp`, `shopify` `X-Shopify-Hmac-SHA256`. GitHub and Shopify sign no time and not the path: a captured request stays valid, at every route with the secret, unless `replay` remembers it.',
-    'What `replay` remembers is kept by each worker for itself and survives reloads, not restarts. A placeholder that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
+    'What `replay` remembers survives reloads, and restarts only with `state`. A placeholder that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
   ],
 )
 

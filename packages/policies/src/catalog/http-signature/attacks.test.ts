@@ -133,7 +133,7 @@ test('a nonce is needed and taken once, also across reloads', async () => {
   const config: Config = { verify: { keys, replay: { maxEntries: 2 }, contentDigest: 'off' } }
   const x = signed(request(), { nonce: true })
   const again = request({ headers: [...x.headers] })
-  assert.equal((await compile(config, table)).onRequest!(x), null)
+  assert.equal(await (await compile(config, table)).onRequest!(x), null)
   const replayed = (await (await compile(config, table)).onRequest!(again)) as Outcome
   assert.match(replayed?.problem?.detail ?? '', /used before/)
   const step = await compile(config, table)

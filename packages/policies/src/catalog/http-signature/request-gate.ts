@@ -2,13 +2,13 @@ import {
   type CompileEnv,
   type Eventual,
   type Exchange,
-  type Outcome,
   type Reply,
   refusal,
   removeHeader,
   type Slot,
 } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { OneTimeUse, replayUnavailable } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
 import { eventually } from '../../shared/eventually.js'
@@ -33,7 +33,7 @@ export class RequestGate {
   readonly #demands: Demands<Owner>
   readonly #strips: boolean
   readonly #checks: SignatureChecks
-  readonly #replays: ReplayCache | null
+  readonly #replays: OneTimeUse | null
   readonly #pending: Slot<Pending>
   readonly #refusals: ReturnType<typeof compileRefusals>
   /** Without it the body is not collected, and `complete` is never called. */
@@ -46,19 +46,22 @@ export class RequestGate {
     this.readsBody = config.contentDigest !== 'off'
     this.#pending = env.slot()
     this.#refusals = compileRefusals(this.#demands, env)
-    const entries = config.replay?.maxEntries ?? DEFAULT_REPLAY_ENTRIES
+    this.#replays = config.replay === undefined ? null : this.#oneTimeUse(config.replay, env)
+  }
+
+  #oneTimeUse(config: NonNullable<RequestVerificationConfig['replay']>, env: CompileEnv): OneTimeUse {
+    const space = 'http-signature'
+    const entries = config.maxEntries ?? DEFAULT_REPLAY_ENTRIES
     const ttlMs = this.#demands.window.lengthMs
-    this.#replays =
-      config.replay === undefined
-        ? null
-        : env.shared(`http-signature/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
+    const seen = env.shared(`${space}/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
+    return new OneTimeUse(env, { space, seen, sharing: config })
   }
 
   admit(x: Exchange): Eventual {
     return eventually(this.#validate(x), (pending) => this.#admit(x, pending))
   }
 
-  #admit(x: Exchange, pending: Pending | Reply): Outcome {
+  #admit(x: Exchange, pending: Pending | Reply): Eventual {
     if ('status' in pending) return pending
     if (this.#strips) {
       removeHeader(x.headers, 'signature')
@@ -110,13 +113,13 @@ export class RequestGate {
     }
   }
 
-  #use(x: Exchange, { nonce, createdMs }: Pending): Outcome {
+  #use(x: Exchange, { nonce, createdMs }: Pending): Eventual {
     if (nonce === null) return null
     const nowMs = wallClockNow(x)
     if (!this.#demands.window.has(createdMs, nowMs)) return this.#refusals.time
-    const verdict = this.#replays!.use(nonce, nowMs)
-    if (verdict === 'first') return null
-    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
+    return eventually(this.#replays!.use(nonce, nowMs), (verdict) =>
+      verdict === 'first' ? null : this.#refusals[verdict],
+    )
   }
 }
 
@@ -146,5 +149,6 @@ function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
     replayed: invalid('the nonce was used before; take another one each time'),
     overloaded: overloadRefusal('too many signatures are being checked; try again'),
     full: env.refusal('GW_OVERLOADED', 'too many nonces are remembered; try again', ['retry-after', '10']),
+    unavailable: replayUnavailable(env),
   }
 }

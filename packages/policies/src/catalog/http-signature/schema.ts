@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { sharingOptions } from '../../crypto/replay/sharing-options.js'
 import {
   closed,
   list,
@@ -60,9 +61,10 @@ const component = string('A component: `@method`, `content-type`, `@query-param;
 
 const replay = closed('Asks for a `nonce`, and refuses one that was accepted before.', {
   maxEntries: optionalInteger(
-    'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+    'Nonces that each worker remembers, about 150 bytes each. When all are in use the answer is 503.',
     { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
+  ...sharingOptions,
 })
 
 const verification = {

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { sharingOptions } from '../../crypto/replay/sharing-options.js'
 import {
   closed,
   list,
@@ -157,7 +158,10 @@ const properties = {
 }
 
 /** What clients have to send. */
-export const requestCheck = closed('What clients have to send.', properties)
+export const requestCheck = closed('What clients have to send.', {
+  ...properties,
+  replay: optionalClosed('How nonces, and signatures with `once`, are remembered.', sharingOptions),
+})
 
 /** What the upstream has to send. */
 export const responseCheck = closed('What the upstream has to send.', {
@@ -166,4 +170,4 @@ export const responseCheck = closed('What the upstream has to send.', {
 })
 
 /** What messages of one direction have to be. */
-export type CheckConfig = Static<typeof responseCheck>
+export type CheckConfig = Static<typeof responseCheck> & Pick<Static<typeof requestCheck>, 'replay'>

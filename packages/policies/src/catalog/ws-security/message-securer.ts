@@ -4,7 +4,6 @@ import {
   type Exchange,
   OFFLOAD_BYTES,
   type Offload,
-  type Outcome,
   UnreadableBody,
 } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
@@ -36,7 +35,7 @@ export class MessageSecurer {
   }
 
   /** Hands what became of the message to `next`; a promise only for those on a thread. */
-  secure(x: Exchange, body: Uint8Array, next: (secured: Secured) => Outcome): Eventual {
+  secure(x: Exchange, body: Uint8Array, next: (secured: Secured) => Eventual): Eventual {
     const nowMs = Date.now()
     if (body.length < OFFLOAD_BYTES && this.#checks.hasTime())
       return next(this.#checks.spend(() => this.#secureHere(x, body, nowMs)))

@@ -7,6 +7,7 @@ import {
   type Reply,
   refusal,
 } from '@sluice/core'
+import { OneTimeUse, replayUnavailable } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { replaceBody } from '../../shared/message/side.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
@@ -21,7 +22,8 @@ const MAX_VALUES = 200_000
 /** What clients send. */
 export class RequestSecurity {
   readonly #securer: MessageSecurer
-  readonly #replays: ReplayCache
+  readonly #replays: OneTimeUse
+  readonly #unavailable: Reply
   readonly #faults = faultReplies()
   readonly #mediaType: Reply
   readonly #coded: Reply
@@ -29,8 +31,11 @@ export class RequestSecurity {
   /** @throws Error for a configuration that the schema cannot refuse */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#securer = new MessageSecurer(config, env)
-    this.#replays = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
-    this.#replays.widen(this.#securer.rememberMs)
+    const seen = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
+    seen.widen(this.#securer.rememberMs)
+    const sharing = config.check?.replay ?? {}
+    this.#replays = new OneTimeUse(env, { space: 'ws-security', seen, sharing })
+    this.#unavailable = replayUnavailable(env)
     this.#mediaType = env.refusal(
       'GW_MEDIA_TYPE',
       'send a SOAP message without attachments, as text/xml or application/soap+xml',
@@ -48,13 +53,16 @@ export class RequestSecurity {
     return this.#securer.secure(x, body, (secured) => this.#decide(x, secured))
   }
 
-  #decide(x: Exchange, secured: Secured): Outcome {
+  #decide(x: Exchange, secured: Secured): Eventual {
     if (secured.kind === 'fault') return this.#fault(x, secured)
     if (secured.kind === 'unreadable') {
       return secured.code === 'GW_OVERLOADED' ? OVERLOADED : refusal(secured.code, secured.message)
     }
-    const refused = this.#remember(x, secured.once)
-    if (refused !== null) return refused
+    if (secured.once.length === 0) return this.#accept(x, secured)
+    return this.#remember(x, secured.once).then((refused) => refused ?? this.#accept(x, secured))
+  }
+
+  #accept(x: Exchange, secured: Secured & { kind: 'passed' }): Outcome {
     if (secured.identity !== null) x.identify(identified(secured.identity))
     if (secured.body !== null) {
       replaceBody(x, 'request', secured.body)
@@ -67,11 +75,12 @@ export class RequestSecurity {
     return this.#faults[code][version ?? announcedVersion(x.headers) ?? '1.1']
   }
 
-  #remember(x: Exchange, once: readonly string[]): Outcome {
+  async #remember(x: Exchange, once: readonly string[]): Promise<Outcome> {
     const nowMs = Date.now()
     for (const value of once) {
-      const sighting = this.#replays.use(value, nowMs)
+      const sighting = await this.#replays.use(value, nowMs)
       if (sighting === 'full') return OVERLOADED
+      if (sighting === 'unavailable') return this.#unavailable
       if (sighting === 'replayed') {
         return this.#fault(x, {
           kind: 'fault',

@@ -28,6 +28,11 @@ export class ReplayCache {
     this.#ttlMs = Math.max(this.#ttlMs, ttlMs)
   }
 
+  /** How long what was used is remembered. */
+  get ttlMs(): number {
+    return this.#ttlMs
+  }
+
   /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
   use(key: string, nowMs: number): ReplayVerdict {
     this.#forget(nowMs)
@@ -36,6 +41,11 @@ export class ReplayCache {
     if (this.#usedMs.size >= this.#max) return 'full'
     this.#usedMs.set(key, nowMs)
     return 'first'
+  }
+
+  /** The key was not used after all. */
+  forget(key: string): void {
+    this.#usedMs.delete(key)
   }
 
   /** Clock steps can leave a passed entry behind a living one for a while; it is then only forgotten later. */
