@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
 import { fileWith, gw, type RunningGateway, scratch, spawnGw, startGateway, until } from './testing.js'
@@ -92,6 +93,33 @@ test('what may be used once is used once by all workers of all gateways', { skip
   assert.notEqual(await ask(gateways[0]!.url), 204)
 })
 
+test('one worker fetches the token of a backend for all', async (t) => {
+  let issued = 0
+  const server = http.createServer((req, res) => {
+    if (req.url === '/token')
+      setTimeout(() => res.end(JSON.stringify({ access_token: `t${++issued}`, expires_in: 3600 })), 50)
+    else res.end(req.headers.authorization)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const oauth2 = `{ grant: client-credentials, tokenUrl: "${origin}/token", clientId: gateway, clientSecret: a-secret }`
+  const { url } = await startGateway(
+    t,
+    `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 4
+upstreams: { o: { targets: ["${origin}"] } }
+routes: [{ id: all, upstream: o, policies: [{ use: backend-auth, with: { oauth2: ${oauth2} } }] }]
+log: { sink: none }
+`,
+  )
+  const ask = async () => (await fetch(url, { headers: { connection: 'close' } })).text()
+  const tokens = await Promise.all(Array.from({ length: 40 }, ask))
+  assert.deepEqual([new Set(tokens), issued], [new Set(['Bearer t1']), 1])
+})
+
 test('quotas survive a restart; operators see, set and reset them', async (t) => {
   const policy =
     'use: quota, with: { limit: 100, per: month, key: \'req.header["x-k"]\', onMissingKey: deny }'
@@ -144,8 +172,14 @@ test('operators see who is banned, and end bans of one caller or of all', async 
     'use: client-ban, with: { key: \'req.header["x-k"]\', threshold: 2, count: res.status == 204, growth: 100, maxBan: 1d }'
   const { url, admin } = await startGateway(t, documentOf(2, policy))
   const run = (...args: string[]) => gw(['bans', ...args], { env: { GW_SERVER: admin, GW_TOKEN: '' } })
-  const ask = async (key: string) => (await fetch(url, { headers: { 'x-k': key } })).status
-  const ban = (key: string) => until(async () => (await ask(key)) === 429)
+  const ask = async (key: string) =>
+    (await fetch(url, { headers: { 'x-k': key, connection: 'close' } })).status
+  /** By both workers: each hears of what the other has banned a moment later. */
+  const ban = (key: string) =>
+    until(async () => {
+      const statuses = await Promise.all(Array.from({ length: 16 }, () => ask(key)))
+      return statuses.every((status) => status === 429)
+    })
   /** Neither worker bans the caller: it is counted anew, so one request more is enough to be banned again. */
   const isFree = async (key: string) => (await ask(key)) === 204
 

@@ -375,6 +375,8 @@ class WorkerDataPlane implements DataPlane {
     this.#context.webSockets.destroy()
     // What policies hold of shared limits goes back.
     this.#snapshot?.release()
+    // Answers come in turn: behind the first one is what was under way, behind the second what that gave back.
+    for (let i = 0; i < 2; i++) await this.#memory.get('').catch(() => null)
     await this.#log.close()
     this.#context.wheel.close()
     this.#shared.clear()

@@ -27,8 +27,11 @@ export class NoToken extends Error {
   }
 }
 
-/** Asks for a token. Rejects with any Error. */
-export type FetchToken = () => Promise<IssuedToken>
+/**
+ * Asks for a token. Rejects with any Error.
+ * @param last the token before, which is not wanted any more; '' for the first.
+ */
+export type FetchToken = (last: string) => Promise<IssuedToken>
 
 /** What a token source is told. */
 export interface TokenSourceOptions {
@@ -60,6 +63,7 @@ export class TokenSource {
   readonly #now: () => number
   readonly #fetch: SharedFetch<IssuedToken>
   #held: HeldToken | null = null
+  #last = ''
   #isUsed = false
   #isRefused = false
   #forcedAt = Number.NEGATIVE_INFINITY
@@ -74,7 +78,7 @@ export class TokenSource {
   use(fetch: FetchToken): () => void {
     return this.#fetch.use(async () => {
       try {
-        return this.#hold(await fetch())
+        return this.#hold(await fetch(this.#last))
       } catch (error) {
         this.#isRefused = error instanceof TokenRefused
         throw error
@@ -134,6 +138,7 @@ export class TokenSource {
     const { lifeMs, value } = token
     const now = this.#now()
     const refreshAt = now + lifeMs - Math.min(this.#refreshBeforeMs, lifeMs / 3)
+    this.#last = value
     this.#held = { value, refreshAt, expiresAt: now + lifeMs - Math.min(TRAVEL_MS, lifeMs / 10) }
     this.#isUsed = false
     return token

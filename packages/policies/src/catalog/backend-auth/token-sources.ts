@@ -1,10 +1,16 @@
 import { type CompileEnv, type Exchange, parseDuration } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '../../shared/call-sharing.js'
+import { GatewayTokens } from './gateway-tokens.js'
 import { compileGrant, type Grant } from './grants.js'
-import { type BackendAuthConfig, DEFAULT_REFRESH_BEFORE, DEFAULT_SUBJECTS } from './schema.js'
+import {
+  type BackendAuthConfig,
+  DEFAULT_REFRESH_BEFORE,
+  DEFAULT_SUBJECTS,
+  DEFAULT_TIMEOUT,
+} from './schema.js'
 import { compileTokenRequest } from './token-request.js'
-import { TokenSource, type TokenSourceOptions } from './token-source.js'
+import { type FetchToken, TokenSource, type TokenSourceOptions } from './token-source.js'
 
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
@@ -31,8 +37,11 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   const fetch = async (subject: string) => request(await grant.formOf(subject))
   if (grant.subjectOf !== null) return { grant, sourceOf: sourcesBySubject(config, options, fetch) }
   // A digest: the key of what is shared shows no secret.
-  const source = env.shared(`backend-auth:${digestOf(config)}`, () => new TokenSource(options))
-  env.onClose(source.use(() => fetch('')))
+  const key = digestOf(config)
+  const source = env.shared(`backend-auth:${key}`, () => new TokenSource(options))
+  const timeoutMs = parseDuration(config.timeout ?? DEFAULT_TIMEOUT)
+  const tokens = new GatewayTokens(env.state.store('gateway'), timeoutMs)
+  env.onClose(source.use((last) => tokens.get(key, last, () => fetch(''))))
   env.schedule(LOOK_EVERY_MS, () => source.keepFresh())
   return { grant, sourceOf: () => source }
 }
@@ -40,7 +49,7 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
 function sourcesBySubject(
   { maxSubjects = DEFAULT_SUBJECTS }: Oauth2Config,
   options: TokenSourceOptions,
-  fetch: (subject: string) => ReturnType<ReturnType<typeof compileTokenRequest>>,
+  fetch: (subject: string) => ReturnType<FetchToken>,
 ): TokenSources['sourceOf'] {
   const sources = new LRUCache<string, TokenSource>({ max: maxSubjects, maxSize: MAX_BYTES })
   return (subject) => {

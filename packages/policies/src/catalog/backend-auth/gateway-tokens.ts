@@ -1,0 +1,50 @@
+import type { StateStore } from '@sluice/core'
+import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { askOnce } from '../../shared/ask-once.js'
+import type { IssuedToken } from './token-source.js'
+
+/** Beyond the time of a call, for who waits for that of another worker. */
+const MARGIN_MS = 1000
+
+/** Tokens that the workers of a gateway share, in the memory of its supervisor, so that one of them asks for all. */
+export class GatewayTokens {
+  readonly #store: StateStore
+  readonly #waitMs: number
+
+  /** @param store of the gateway, never of a cluster: tokens do not leave the process tree. */
+  constructor(store: StateStore, timeoutMs: number) {
+    this.#store = store
+    this.#waitMs = timeoutMs + MARGIN_MS
+  }
+
+  /**
+   * A token, asked for by this worker or by another one. Rejects with what `ask` rejects with.
+   * @param key a digest of whom it is for.
+   * @param last the token that this one takes the place of; ''  for the first.
+   */
+  async get(key: string, last: string, ask: () => Promise<IssuedToken>): Promise<IssuedToken> {
+    const name = `token:${key}`
+    return askOnce({
+      store: this.#store,
+      key: name,
+      waitMs: this.#waitMs,
+      find: async () => {
+        const token = parse(await this.#store.get(name))
+        return token === null || token.value === last ? null : token
+      },
+      ask: async () => {
+        const token = await ask()
+        const stored = JSON.stringify({ value: token.value, until: Date.now() + token.lifeMs })
+        await this.#store.set(name, Buffer.from(stored), Math.ceil(token.lifeMs)).catch(() => {})
+        return token
+      },
+    })
+  }
+}
+
+function parse(bytes: Uint8Array | null): IssuedToken | null {
+  const stored = bytes === null ? null : parseStrictObject(bytes)
+  if (stored === null) return null
+  const lifeMs = Number(memberOf(stored, 'until')) - Date.now()
+  return lifeMs > 0 ? { value: String(memberOf(stored, 'value')), lifeMs } : null
+}
