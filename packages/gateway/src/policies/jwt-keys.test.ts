@@ -1,33 +1,46 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { startGateway, until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 
 /** A gateway that lets those in whose token an issuer has signed. */
 async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {
+  return (await startTrusting(t, jwks, more)).ask
+}
+
+async function startTrusting(
+  t: TestContext,
+  jwks: object,
+  more: object = {},
+  network: Network = systemNetwork(),
+) {
   const policy = JSON.stringify({ use: 'jwt', with: { jwks: { timeout: '10s', ...jwks }, ...more } })
   const text = `version: 1\nroutes: [{ id: a, respond: { status: 204 }, policies: [${policy}] }]\n`
-  const gateway = await startGateway(t, { routes: loadOrThrow(text, catalog).plan.routes }, { catalog })
-  return async (token: string): Promise<number> =>
-    (await fetch(gateway.url, { headers: { authorization: `Bearer ${token}` } })).status
+  const { routes } = loadOrThrow(text, catalog).plan
+  const { url, events } = await startGateway(t, { routes }, { catalog, network })
+  const ask = async (token: string): Promise<number> =>
+    (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status
+  return { ask, events }
 }
 
 interface IssuerKey {
   readonly jwk: JWK
-  sign(claims?: Readonly<Record<string, unknown>>): Promise<string>
+  sign(claims?: Readonly<Record<string, unknown>>, expiry?: number): Promise<string>
 }
 
 async function keyOf(kid: string): Promise<IssuerKey> {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }
-  const sign = (claims: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  const sign: IssuerKey['sign'] = (claims = {}, expiry) =>
     new SignJWT({ sub: 'ann', ...claims })
       .setProtectedHeader({ alg: 'ES256', kid })
-      .setExpirationTime('1h')
+      .setExpirationTime(expiry ?? '1h')
       .sign(privateKey)
   return { jwk, sign }
 }
@@ -75,6 +88,30 @@ test('discovery finds the keys of an issuer, which sign for no other', async (t)
   metadata = { issuer: 'https://other.example', jwks_uri: `${issuer.url}/certs` }
   const mixedUp = await gatewayTrusting(t, { discovery: iss })
   assert.equal(await mixedUp(await key.sign({ iss })), 503)
+})
+
+test('the metadata of an issuer lead to no link-local address, however it is spelled, nor by a name', async (t) => {
+  const asked: string[] = []
+  const lookup: LookupFunction = (name, _, done) => {
+    asked.push(name)
+    done(null, [{ address: '169.254.169.254', family: 4 }])
+  }
+  const network = { ...systemNetwork(), lookup }
+  const places = [
+    ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.43518'],
+    ...['[::ffff:169.254.169.254]', '[fe80::1]', '[fd00:ec2::254]', '100.100.100.200', 'keys.test'],
+  ]
+  for (const place of places) {
+    const issuer = await httpOrigin(t, (_, res) =>
+      res.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `http://${place}:1/certs` })),
+    )
+    const { ask, events } = await startTrusting(t, { discovery: issuer.url }, {}, network)
+    const key = await keyOf('1')
+    assert.equal(await ask(await key.sign({ iss: issuer.url })), 503, place)
+    const failed = events.find(({ event }) => event === 'jwt_keys_failed')
+    assert.match(JSON.stringify(failed), /calls may (?:not )?go to/, place)
+  }
+  assert.deepEqual(asked, ['keys.test'])
 })
 
 test('an issuer that is away, late or answers anything else means 503, and lets nobody in', async (t) => {
@@ -183,6 +220,22 @@ const REFUSED: readonly (readonly [jwks: object, reason: RegExp])[] = [
   [{ url: 'https://ann:pw@a.example/' }, /'jwks.url' has a user/],
   [{ url: 'https://a.example/', timeout: '1m' }, /'jwks.timeout' has to be/],
 ]
+test('where the clock of the issuer is 10 minutes ahead or behind, clockSkew decides', async (t) => {
+  const key = await keyOf('1')
+  const issuer = await httpOrigin(
+    t,
+    answerKeys(() => [key.jwk]),
+  )
+  const now = Math.floor(Date.now() / 1000)
+  const signed = (from: number, to: number): Promise<string> =>
+    key.sign({ nbf: now + from, iat: now + from }, now + to)
+  const [ahead, behind, right] = await Promise.all([signed(600, 1200), signed(-1200, -600), signed(0, 600)])
+  const strict = await gatewayTrusting(t, { url: issuer.url })
+  assert.deepEqual([await strict(ahead), await strict(behind), await strict(right)], [401, 401, 204])
+  const patient = await gatewayTrusting(t, { url: issuer.url }, { clockSkew: '11m' })
+  assert.deepEqual([await patient(ahead), await patient(behind), await patient(right)], [204, 204, 204])
+})
+
 test('settings that cannot work are refused when they are loaded', async (t) => {
   for (const [jwks, reason] of REFUSED) {
     await assert.rejects(gatewayTrusting(t, { timeout: undefined, ...jwks }), reason)

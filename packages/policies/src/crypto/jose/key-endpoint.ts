@@ -16,6 +16,9 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 /** Where an issuer has its keys changes seldom; connections are kept for each until a reload. */
 const MAX_ORIGINS = 8
 
+/** Where the metadata of an issuer may lead: not to link-local addresses, nor to those at which clouds hand out credentials. */
+const ADDRESSES_OF_KEYS = ['private']
+
 /** What of a policy says which fetched keys it takes. */
 export interface KeyAcceptance {
   readonly allowed: readonly SignatureAlgorithm[]
@@ -35,11 +38,16 @@ export function compileKeyFetch(
   const { timeout = DEFAULT_KEY_TIMEOUT, tls } = config
   const times = callBounds({ timeout, tls }, 'jwks.timeout')
   const bounds = { ...times, maxResponseBytes: MAX_ANSWER_BYTES, connections: 1 }
+  const own = parseEndpoint(
+    config.url ?? config.discovery!,
+    config.url === undefined ? 'jwks.discovery' : 'jwks.url',
+  )
   const get = async (address: string, key: string): Promise<HttpAnswer['body']> => {
     const { origin, path } = parseEndpoint(address, key)
     if (!clients.has(origin) && clients.size >= MAX_ORIGINS)
       throw new Error('the issuer has moved its keys too often; reload')
-    const client = clients.get(origin) ?? env.httpClient({ origin, ...bounds })
+    const guard = origin === own.origin ? {} : { addresses: ADDRESSES_OF_KEYS }
+    const client = clients.get(origin) ?? env.httpClient({ origin, ...bounds, ...guard })
     clients.set(origin, client)
     const headers = ['accept', 'application/json, application/jwk-set+json']
     const { status, body } = await client.call({ method: 'GET', path, headers })
@@ -48,7 +56,6 @@ export function compileKeyFetch(
   }
   const { url, discovery } = config
   if (url !== undefined) {
-    parseEndpoint(url, 'jwks.url')
     return async () => keysIn(await get(url, 'jwks.url'), config.issuer ?? null, accepted)
   }
   const issuer = discovery!

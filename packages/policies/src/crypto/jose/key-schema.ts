@@ -73,7 +73,7 @@ export const remoteJwksMembers = {
   ...jwksSchema.properties,
   url: optionalString('Where the issuer publishes the set.', { minLength: 1, maxLength: 2048 }),
   discovery: optionalString(
-    'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone.',
+    'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone. Keys at another place than the issuer are not fetched from link-local addresses, nor from those at which clouds hand out credentials.',
     { minLength: 1, maxLength: 2048 },
   ),
   refresh: optionalDuration(
