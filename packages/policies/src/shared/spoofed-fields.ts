@@ -27,7 +27,23 @@ export class SpoofedFields {
   }
 }
 
+/** Removes fields that could be taken for the one of this name: those that differ from it in `_` for `-` alone. */
+export function removeLookalikes(headers: HeaderList, name: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    const other = headers[i]!
+    if (other.length === name.length && other !== name && plainName(other) === plainName(name))
+      headers.splice(i, 2)
+  }
+}
+
+/** Removes fields whose names could be taken for one that begins so. */
+export function removeLookalikesOfPrefix(headers: HeaderList, prefix: string): void {
+  const plain = plainName(prefix)
+  for (let i = headers.length - 2; i >= 0; i -= 2)
+    if (plainName(headers[i]!).startsWith(plain)) headers.splice(i, 2)
+}
+
 /** Servers that hand header fields on as CGI does (RFC 3875 section 4.1.18) do not distinguish `x_user` from `x-user`. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name.includes('_') ? name.replaceAll('_', '-') : name
 }

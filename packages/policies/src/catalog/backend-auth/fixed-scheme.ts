@@ -1,6 +1,7 @@
 import { type Exchange, isFieldValue, setHeader } from '@sluice/core'
 import { parameterName, withoutParameters } from '../../shared/field-location/query-parameter.js'
 import { fieldName } from '../../shared/field-name.js'
+import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 
@@ -27,7 +28,10 @@ export function apiKeyScheme(config: NonNullable<BackendAuthConfig['apiKey']>): 
 }
 
 function headerScheme(name: string, value: string): Scheme {
-  return scheme(name === 'authorization', (x) => setHeader(x.headers, name, value))
+  return scheme(name === 'authorization', (x) => {
+    setHeader(x.headers, name, value)
+    removeLookalikes(x.headers, name)
+  })
 }
 
 function scheme(setsAuthorization: boolean, put: (x: Exchange) => void): Scheme {

@@ -10,6 +10,7 @@ import {
 import { fieldName, fieldPrefix } from '../../shared/field-name.js'
 import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
+import { plainName, removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
 import type { Render } from '../../shared/template.js'
 import { FEW_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
@@ -27,7 +28,7 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
     ...(config.remove ?? []).map((written) => remove(side, written)),
     ...renames(side, config.rename ?? {}),
     ...perName(side, 'set', config.set ?? {}).map(([name, value]) =>
-      set(name, compileFieldValue(name, value)),
+      alone(side, name, set(name, compileFieldValue(name, value))),
     ),
     ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
       setIfAbsent(name, compileFieldValue(name, value)),
@@ -46,8 +47,9 @@ function perName<T>(side: Side, list: string, values: Readonly<Record<string, T>
   const seen = new Set<string>()
   return Object.entries(values).map(([written, value]) => {
     const name = fieldName(side, written)
-    if (seen.has(name)) throw new Error(`'${name}' stands twice under ${side}.${list}; keep one`)
-    seen.add(name)
+    const key = side === 'request' ? plainName(name) : name
+    if (seen.has(key)) throw new Error(`'${name}' stands twice under ${side}.${list}; keep one`)
+    seen.add(key)
     return [name, value]
   })
 }
@@ -57,10 +59,20 @@ function remove(side: Side, written: string): Edit {
     if (!written.endsWith('*'))
       throw new Error(`'${written}' has its star inside; a star may only stand at the end`)
     const prefix = fieldPrefix(side, written)
+    if (side === 'request') return (list) => removeLookalikesOfPrefix(list, prefix)
     return (list) => removeHeadersWithPrefix(list, prefix)
   }
   const name = fieldName(side, written)
-  return (list) => removeHeader(list, name)
+  return alone(side, name, (list) => removeHeader(list, name))
+}
+
+/** With what a client could have an upstream take for the field gone as well. */
+function alone(side: Side, name: string, edit: Edit): Edit {
+  if (side === 'response' || !/[-_]/.test(name)) return edit
+  return (list, x) => {
+    edit(list, x)
+    removeLookalikes(list, name)
+  }
 }
 
 function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
@@ -74,17 +86,22 @@ function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
   return pairs.map(
     ([from, to]) =>
       (list) =>
-        rename(list, from, to),
+        rename(side, list, { from, to }),
   )
 }
 
 /** Lines that had the new name are removed, so that nobody can send the new name beside the old one. */
-function rename(list: HeaderList, from: string, to: string): void {
+function rename(
+  side: Side,
+  list: HeaderList,
+  { from, to }: { readonly from: string; readonly to: string },
+): void {
   if (headerCount(list, from) === 0) return
   removeHeader(list, to)
   for (let i = 0; i < list.length; i += 2) {
     if (list[i] === from) list[i] = to
   }
+  if (side === 'request') removeLookalikes(list, to)
 }
 
 function set(name: string, value: string | Render): Edit {

@@ -226,3 +226,16 @@ test('the schema takes what is documented and refuses the rest', () => {
   for (const config of invalid)
     assert.notDeepEqual(schemaMistakes(header, config), [], JSON.stringify(config))
 })
+
+test('in a request no other spelling of a name can be taken for it', () => {
+  const forged = ['x_a', '1', 'x-a_b', '2', 'x-ab', '3', 'xa', '4']
+  assert.deepEqual(requestAfter({ set: { 'x-a': 'set' } }, [...forged]), [...forged.slice(2), 'x-a', 'set'])
+  assert.deepEqual(requestAfter({ set: { x_a_b: 'set' } }, [...forged]), [
+    ...['x_a', '1', 'x-ab', '3', 'xa', '4', 'x_a_b', 'set'],
+  ])
+  assert.deepEqual(requestAfter({ remove: ['x-a', 'X-A-B'] }, [...forged]), forged.slice(4))
+  assert.deepEqual(requestAfter({ remove: ['x-*'] }, [...forged]), ['xa', '4'])
+  assert.deepEqual(requestAfter({ rename: { xa: 'x-a' } }, [...forged]), [...forged.slice(2, 6), 'x-a', '4'])
+  assert.deepEqual(responseAfter({ set: { 'x-a': 'set' } }, ['x_a', '1']), ['x_a', '1', 'x-a', 'set'])
+  assert.throws(() => compile({ request: { set: { 'x-a': '1', x_a: '2' } } }), /stands twice/)
+})

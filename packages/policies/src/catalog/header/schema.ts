@@ -60,6 +60,7 @@ export const headerSchema = policyOptions(
   [
     'Within one side the order is remove, rename, set, setIfAbsent, append.',
     `Values may hold ${VARIABLES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
+    'Upstreams that hand header fields on as CGI does (PHP, WSGI and others) take `x_user` for `x-user`. So in a request `remove`, `set` and `rename` take the other spelling of their names away as well.',
     'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` belong to the gateway and are refused; for `host` use the `rewrite.host` of the route.',
   ],
   { minProperties: 1 },

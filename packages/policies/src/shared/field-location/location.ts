@@ -1,6 +1,7 @@
 import { headerCount, headerValue, isFieldValue, removeHeader, UnreadableBody } from '@sluice/core'
 import { fieldName } from '../field-name.js'
 import type { Side } from '../message/side.js'
+import { removeLookalikes } from '../spoofed-fields.js'
 import type { Draft } from './draft.js'
 import { DuplicateName, type JsonPath, valueAt, withoutValue, withValue } from './json-text.js'
 import {
@@ -80,9 +81,13 @@ function headerLocation(text: string, name: string): FieldLocation {
       const line = textOf(value)
       if (line === null || line === '' || !isFieldValue(line) || line.trim() !== line) return false
       draft.setField(name, line)
+      if (draft.side === 'request') removeLookalikes(draft.headers, name)
       return true
     },
-    remove: ({ headers }) => removeHeader(headers, name),
+    remove({ headers, side }) {
+      removeHeader(headers, name)
+      if (side === 'request') removeLookalikes(headers, name)
+    },
   }
 }
 
