@@ -46,3 +46,45 @@ test('bytes that are something else, or were changed, are nothing', () => {
     assert.equal(decodeVariants(Buffer.concat([length, Buffer.from(head)]), OF), null, head)
   }
 })
+
+test('a response that others have written breaks no line, has no framing of its own and no times that are none', () => {
+  const whole = encodeVariants([stored(Buffer.from('body'))], STAMP)!
+  const { length } = whole
+  const headBytes = whole.readUInt32BE()
+  const head = whole.toString('utf8', 4, 4 + headBytes)
+  const changed = (from: string, to: string) => {
+    assert.ok(head.includes(from), from)
+    const text = Buffer.from(head.replace(from, to))
+    const size = Buffer.alloc(4)
+    size.writeUInt32BE(text.length)
+    return decodeVariants(Buffer.concat([size, text, whole.subarray(4 + headBytes, length)]), OF)
+  }
+  assert.notEqual(changed('é', 'é x'), null)
+  for (const [from, to] of [
+    ['"\\"é\\""', '"a\\r\\nset-cookie: s=1"'],
+    ['"\\"é\\""', '"a\\u010a"'],
+    ['"\\"é\\""', '1'],
+    ['"etag"', '"etag: a\\r\\nx"'],
+    ['"etag"', '"ETag"'],
+    ['"etag"', '"transfer-encoding"'],
+    ['"etag"', '"content-length"'],
+    ['"etag"', 'null'],
+    ['"status":200', '"status":101'],
+    ['"status":200', '"status":1e3'],
+    ['"tags":["t"]', '"tags":[1]'],
+    ['"tags":["t"]', '"tags":null'],
+    ['"varyValues":["v"]', '"varyValues":[]'],
+    ['"varyValues":["v"]', '"varyValues":[{}]'],
+    ['"vary":["x-v"]', '"vary":[1]'],
+    ['"unkept":[]', '"unkept":0'],
+    ['"lifetimeMs":1', '"lifetimeMs":"1"'],
+    ['"lifetimeMs":1', '"lifetimeMs":null'],
+    ['"initialAgeMs":2', '"initialAgeMs":-2'],
+    ['"mustRevalidate":true', '"mustRevalidate":0'],
+    ['"receivedAt":5', '"receivedAt":"5"'],
+    ['"purges":3', '"purges":"3"'],
+    ['"purges":3', '"purges":-1e308'],
+    ['"bytes":4', '"bytes":4.5'],
+  ] as const)
+    assert.equal(changed(from, to), null, to)
+})

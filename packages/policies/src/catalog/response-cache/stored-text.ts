@@ -1,4 +1,4 @@
-import { MAX_STATE_VALUE_BYTES } from '@sluice/core'
+import { isHopByHop, isToken, MAX_STATE_VALUE_BYTES } from '@sluice/core'
 import type { Freshness } from './freshness.js'
 import { StoredResponse } from './stored-response.js'
 
@@ -71,21 +71,58 @@ export function decodeVariants(
 function readHead(text: Buffer): Head | null {
   try {
     const head = JSON.parse(text.toString()) as Partial<Head>
-    if (typeof head.stamp?.token !== 'string' || !Array.isArray(head.variants)) return null
-    return head.variants.every(isVariant) ? (head as Head) : null
+    if (typeof head.stamp?.token !== 'string' || !Number.isSafeInteger(head.stamp.purges)) return null
+    return Array.isArray(head.variants) && head.variants.every(isVariant) ? (head as Head) : null
   } catch {
     return null
   }
 }
 
+/** Others may write into the server too: what is no response of this version is none, and breaks no line. */
 function isVariant(value: unknown): boolean {
-  const { status, headers, bytes, varyValues, freshness } = (value ?? {}) as Partial<VariantHead>
-  const hasLists = Array.isArray(headers) && headers.length % 2 === 0 && Array.isArray(varyValues)
+  const { status, headers, bytes, tags, varyValues, freshness, receivedAt } = (value ??
+    {}) as Partial<VariantHead>
   return (
-    hasLists &&
-    Number.isInteger(status) &&
-    Number.isInteger(bytes) &&
-    bytes! >= 0 &&
-    Array.isArray(freshness?.vary)
+    isWhole(status) &&
+    status >= 200 &&
+    status < 600 &&
+    isWhole(bytes) &&
+    isAmount(receivedAt) &&
+    isTexts(tags) &&
+    isTexts(varyValues) &&
+    isTexts(headers) &&
+    headers.length % 2 === 0 &&
+    headers.every((text, i) => (i % 2 === 0 ? isKeptName(text) : !/[^\t\x20-\x7e\x80-\xff]/.test(text))) &&
+    isFreshness(freshness) &&
+    freshness.vary.length === varyValues.length
   )
+}
+
+function isFreshness(value: unknown): value is Freshness {
+  const it = (value ?? {}) as Partial<Freshness>
+  const times = [it.lifetimeMs, it.initialAgeMs, it.staleWhileRevalidateMs, it.staleIfErrorMs]
+  const choices = [it.isAlwaysValidated, it.mustRevalidate]
+  return (
+    times.every(isAmount) &&
+    choices.every((choice) => typeof choice === 'boolean') &&
+    isTexts(it.vary) &&
+    isTexts(it.unkept)
+  )
+}
+
+function isKeptName(name: string): boolean {
+  return isToken(name) && name === name.toLowerCase() && !isHopByHop(name) && name !== 'content-length'
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && isAmount(value)
+}
+
+/** JSON has no infinite numbers. */
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0
 }

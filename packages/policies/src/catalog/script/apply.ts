@@ -1,5 +1,6 @@
 import { appendHeader, type Exchange, type HeaderList, removeHeader, setHeader } from '@sluice/core'
 import { forgetBytes } from '../../shared/body-fields.js'
+import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import type { Changes, FieldChange } from './changes.js'
 import { ScriptFault } from './engine.js'
 
@@ -10,7 +11,10 @@ export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean):
   const headers = isRequest ? x.headers : x.responseHeaders
   // What the script says itself about its body holds.
   if (changes.body !== null) forgetBytes(headers)
-  for (const change of changes.headers) applyField(headers, change)
+  for (const change of changes.headers) {
+    applyField(headers, change)
+    if (isRequest && change.operation !== 'append') removeLookalikes(headers, change.name)
+  }
   for (const [name, value] of changes.vars) {
     if (value === null) x.vars?.delete(name)
     else x.setVar(name, value)

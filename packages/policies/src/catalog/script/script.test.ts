@@ -86,7 +86,8 @@ test('a script reads and replaces a JSON body that is declared', async (t) => {
     `const b = ctx.req.body.json(); b.n++; ctx.req.body.set(b); b.n = ctx.req.body.json().n`,
   )
   const { step } = await open(t, source, { body: 'request' })
-  const x = exchange({ headers: ['content-type', 'text/plain'], bodyLimit: 10_000_000 })
+  const headers = ['content-type', 'text/plain', 'content_type', 'text/forged']
+  const x = exchange({ headers, bodyLimit: 10_000_000 })
   assert.equal(await step.onRequest?.(x), null)
   assert.equal(x.bodyLimit, 1024 * 1024)
   assert.equal(await step.onRequestBody?.(x, bytes('{"n":1,"t":"ü\u2028"}')), null)
