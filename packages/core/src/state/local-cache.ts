@@ -3,6 +3,8 @@ import type { StateStore } from '../contract/state.js'
 
 /** What all keys of cached values begin with in the store of the gateway. */
 export const CACHED_PREFIX = 'cache:'
+/** The same of answers of other servers, which are in no space: none has an empty name. */
+export const ANSWERS_PREFIX = `${CACHED_PREFIX}:`
 /** What all keys begin with that may be used once. */
 export const USED_PREFIX = 'used:'
 

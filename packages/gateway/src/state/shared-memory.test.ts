@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CACHED_PREFIX, USED_PREFIX } from '@sluice/core'
+import { ANSWERS_PREFIX, CACHED_PREFIX, USED_PREFIX } from '@sluice/core'
 import { SharedMemory } from './shared-memory.js'
 
 test('values that callers make a cache keep push out each other, and neither limits, quotas nor what was used', () => {
@@ -13,5 +13,6 @@ test('values that callers make a cache keep push out each other, and neither lim
     keys.map((key) => memory.tableOf(key).get(key) !== null),
     [true, true, true, false],
   )
+  assert.equal(memory.tableOf(`${ANSWERS_PREFIX}api-call:a:k`), memory.cached)
   assert.deepEqual([memory.evictions, memory.entries], [1, 100_003])
 })

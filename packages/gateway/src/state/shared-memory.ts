@@ -2,7 +2,7 @@ import { CACHED_PREFIX, counterPrefix, MemoryTable, USED_PREFIX } from '@sluice/
 
 /** Of quotas: they are written to disk as a whole. */
 const LASTING_BOUNDS = { entries: 100_000, bytes: 32 * 1024 ** 2 }
-/** Of the policy `cache`: what callers make it keep cannot push out what counts them. */
+/** Of the policy `cache`, and answers of other servers: what callers make it keep cannot push out what counts them. */
 const CACHED_BOUNDS = { entries: 100_000, bytes: 128 * 1024 ** 2 }
 const LASTING_PREFIX = counterPrefix('quota', '').slice(0, 'quota'.length + 1)
 

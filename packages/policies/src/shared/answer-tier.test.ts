@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HttpAnswer, MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
+import { ANSWERS_PREFIX, type HttpAnswer, MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
 import { AnswerTier } from './answer-tier.js'
 
 const ANSWER: HttpAnswer = { status: 201, headers: ['x-a', 'a\nb "c"'], body: Buffer.from([0, 10, 255]) }
@@ -20,6 +20,7 @@ test('what one worker has got another one finds, as it was, until it ends', asyn
   assert.ok(found!.leftMs > 50_000 && found!.leftMs <= 60_000)
   assert.equal((await two.tier.find('k', 1000))!.leftMs, 1000, 'no longer than the reader may')
   assert.equal(await tier(one.store, 'b').tier.find('k', 1000), null, 'of another call')
+  assert.deepEqual(await one.store.list('', 10), [`${ANSWERS_PREFIX}a:k`], 'apart from what counts callers')
 })
 
 test('what no gateway has written is nothing, and what is too large is not kept', async () => {

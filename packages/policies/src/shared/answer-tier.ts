@@ -1,4 +1,4 @@
-import { type HttpAnswer, MAX_STATE_VALUE_BYTES, type StateStore } from '@sluice/core'
+import { ANSWERS_PREFIX, type HttpAnswer, MAX_STATE_VALUE_BYTES, type StateStore } from '@sluice/core'
 import { isJsonObject, memberOf } from '../engines/json/strict-json.js'
 
 /** An answer that another worker, or this one before, has got. */
@@ -25,7 +25,7 @@ export class AnswerTier {
   /** @param space what the answers belong to; others have other keys. */
   constructor(store: StateStore, space: string, onDown: (error: string) => void) {
     this.#store = store
-    this.#space = space
+    this.#space = `${ANSWERS_PREFIX}${space}`
     this.#onDown = onDown
   }
 
