@@ -78,3 +78,26 @@ test('a token that a backend refuses is replaced once, whoever tells it, and not
   assert.equal(source.refuse('t2'), false)
   assert.equal(source.get(), 't2')
 })
+
+test('a refused token is used on while no other can be had, as long as it lives', async () => {
+  const { calls, clock, source } = server()
+  const first = source.get()
+  calls[0]!.issue()
+  await first
+  assert.equal(source.refuse('t1'), true)
+  const second = source.get()
+  calls[1]!.fail()
+  assert.equal(await second, 't1', 'whoever was refused may have been the reason himself')
+  assert.equal(source.get(), 't1')
+  assert.equal(source.refuse('t1'), false, 'there is no other')
+  clock.now += 2000
+  const third = source.get()
+  calls[2]!.issue()
+  assert.equal(await third, 't3')
+  clock.now += 12_000
+  assert.equal(source.refuse('t3'), true)
+  clock.now += 60_000
+  const late = source.get()
+  calls[3]!.fail()
+  await assert.rejects(async () => late, NoToken)
+})

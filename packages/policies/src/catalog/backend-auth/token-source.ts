@@ -63,6 +63,8 @@ export class TokenSource {
   readonly #now: () => number
   readonly #fetch: SharedFetch<IssuedToken>
   #held: HeldToken | null = null
+  /** A token that a backend has refused, perhaps for the one request: it is better than none. */
+  #spare: HeldToken | null = null
   #last = ''
   #isUsed = false
   #isRefused = false
@@ -96,18 +98,23 @@ export class TokenSource {
       return held.value
     }
     const { pauseLeftMs } = this.#fetch
-    if (!this.#fetch.isRunning && pauseLeftMs > 0)
+    if (!this.#fetch.isRunning && pauseLeftMs > 0) {
+      const spare = this.#spareValue()
+      if (spare !== null) return spare
       throw new NoToken('the token endpoint has failed a moment ago', pauseLeftMs, this.#isRefused)
+    }
     return this.#wait()
   }
 
   /** Whether there is, or may be, another token than this one, which a backend has refused. */
   refuse(value: string): boolean {
     const held = this.#held
+    if (held === null && this.#spare?.value === value && this.#fetch.pauseLeftMs > 0) return false
     if (held === null || held.value !== value) return true
     const now = this.#now()
     if (now - this.#forcedAt < FORCED_EVERY_MS) return false
     this.#forcedAt = now
+    this.#spare = held
     this.#held = null
     return true
   }
@@ -129,15 +136,24 @@ export class TokenSource {
     try {
       return (await this.#fetch.run()).value
     } catch (error) {
+      const spare = this.#spareValue()
+      if (spare !== null) return spare
       const reason = error instanceof Error ? error.message : String(error)
       throw new NoToken(reason, this.#fetch.pauseLeftMs, this.#isRefused)
     }
+  }
+
+  /** So nobody who has a backend refuse him takes the token from all others while no other can be had. */
+  #spareValue(): string | null {
+    const spare = this.#spare
+    return spare !== null && this.#now() < spare.expiresAt ? spare.value : null
   }
 
   #hold(token: IssuedToken): IssuedToken {
     const { lifeMs, value } = token
     const now = this.#now()
     const refreshAt = now + lifeMs - Math.min(this.#refreshBeforeMs, lifeMs / 3)
+    this.#spare = null
     this.#last = value
     this.#held = { value, refreshAt, expiresAt: now + lifeMs - Math.min(TRAVEL_MS, lifeMs / 10) }
     this.#isUsed = false
