@@ -20,6 +20,11 @@ export interface Step {
    * what they have made, and those listed before it come after it, so that it keeps nothing of what they make for one client.
    */
   readonly keepsResponses?: boolean
+  /**
+   * Its onRequestBody decides who may pass: of the steps listed behind it none does anything before that, so that no answer,
+   * no call and nothing that is kept comes before the decision.
+   */
+  readonly decidesOnBody?: boolean
   onRequest?(x: Exchange): Eventual
   /**
    * Declaring it makes the gateway collect the request body first, up to `x.bodyLimit` bytes. A step that changes the

@@ -46,6 +46,7 @@ export class ChainCompiler {
     }
     const questions: BodyQuestion[] = []
     let keeper: number | null = null
+    let isDecidedOnBody = false
     for (const [order, use] of inChainOrder(uses, this.#catalog).entries()) {
       const when =
         use.when === null ? null : compileCondition(use.when, 'policy', { bodies: this.#catalog.bodies })
@@ -60,7 +61,8 @@ export class ChainCompiler {
         keeper = order
       }
       const asked = when?.constant === true ? null : when
-      this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked) })
+      this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked), isDecidedOnBody })
+      isDecidedOnBody ||= this.#decidesOnBody(step, use, asked)
     }
     const examine = bodyExaminer(questions, this.#catalog, this.#env, 'policy')
     if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
@@ -89,7 +91,8 @@ export class ChainCompiler {
     }
     // A condition on the body can be asked no earlier than that is there.
     const readsBody = at.when?.needs.body === true
-    add(readsBody ? phases.requestBody : phases.request, step.onRequest?.bind(step))
+    const isLate = readsBody || at.isDecidedOnBody
+    add(isLate ? phases.requestBody : phases.request, step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
     add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
     // Only asks: there has to be a phase with the body, and it is that of the policy's place.
@@ -106,6 +109,15 @@ export class ChainCompiler {
     add(phases.responseBody, onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))
     if (step.onFinish !== undefined)
       phases.finish.push({ name: at.use.id, order: at.order, run: step.onFinish.bind(step) })
+  }
+
+  /** Whether those behind wait for the body, because the step then decides who may pass. */
+  #decidesOnBody(step: Step, { use, with: config }: PolicyUse, when: Condition | null): boolean {
+    if (step.decidesOnBody === true) return true
+    const policy = this.#catalog.get(use)
+    const isGate =
+      (policy?.authenticates?.(config as never) ?? policy?.needsConsumer?.(config as never) ?? null) !== null
+    return isGate && when?.needs.body === true
   }
 
   #wrap(run: HookFunction, { use, passes }: Place): HookFunction {
@@ -162,6 +174,8 @@ interface Place {
   readonly when: Condition | null
   /** Whether the policy has to do with an exchange; null: always. */
   readonly passes: ((x: Exchange) => boolean) | null
+  /** Who may pass is decided by a step before it once the body is there. */
+  readonly isDecidedOnBody: boolean
 }
 
 /** The condition does not hold: the policy has nothing to do with the exchange. */

@@ -80,9 +80,10 @@ function guardedStep(value: unknown, guard: Guard): Step {
   const step = value as Step
   const wrapped: Record<string, unknown> = { name: String(step.name ?? guard.plugin) }
   for (const hook of HOOKS) if (step[hook] !== undefined) wrapped[hook] = guardedHook(step, hook, guard)
+  if (step.decidesOnBody === true) wrapped['decidesOnBody'] = true
   if (step.onRejected !== undefined) wrapped['onRejected'] = guardedRejection(step, guard)
   if (step.onFinish !== undefined) wrapped['onFinish'] = guardedFinish(step, guard)
-  if (Object.keys(wrapped).length === 1)
+  if (Object.keys(wrapped).every((key) => key === 'name' || key === 'decidesOnBody'))
     throw new Error(
       `its compile returned no hook; name one of ${HOOKS.join(', ')}, onRejected, onFinish, or return null`,
     )

@@ -76,6 +76,52 @@ test('the first of two policies that authenticate says who it is, and both have 
   assert.equal((await fetch(gateway.url, { headers: { 'x-api-key': GUEST } })).status, 401)
 })
 
+test('nothing answers, is kept or is called before a decision on the body, wherever that stands in front of it', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => {
+    req.resume()
+    res.end('of the upstream')
+  })
+  let calls = 0
+  const other = await httpOrigin(t, (_, res) => {
+    calls++
+    res.end('{}')
+  })
+  const staff = '[{ groups: [staff] }]'
+  const asJson = 'req.method == "POST" && req.body.json("$.a") == 1'
+  const gates = {
+    body: `{ use: authorize, with: { phase: body, allow: ${staff} } }`,
+    condition: `{ use: authorize, with: { allow: ${staff} }, when: '${asJson}' }`,
+  }
+  const key = `space: s, key: '"k"', shared: true`
+  const behind = {
+    mock: '[{ use: mock, with: { body: of the gateway } }]',
+    cache: `[{ use: cache, with: { operation: lookup, ${key}, into: reply } }, { use: cache, with: { operation: populate, ${key}, from: body } }]`,
+    call: `[{ use: api-call, with: { calls: [{ name: c, url: '${other.url}', timeout: 20s }] } }]`,
+  }
+  for (const [gate, policy] of Object.entries(gates)) {
+    for (const [what, more] of Object.entries(behind)) {
+      const { plan } = loadOrThrow(document(`[${KEYS}, ${policy}, ${more.slice(1)}`, origin.url), catalog)
+      const gateway = await startGateway(
+        t,
+        { upstreams: [{ urls: [origin.url], name: 'up' }], routes: plan.routes },
+        { catalog },
+      )
+      const status = async (key: string): Promise<number> => {
+        const options = { method: 'POST', body: '{"a":1}', headers: { 'x-api-key': key } }
+        const response = await fetch(gateway.url, options)
+        await response.arrayBuffer()
+        return response.status
+      }
+      assert.equal(await status(STAFF), 200, `${gate} ${what}`)
+      const before = calls
+      assert.deepEqual([await status(GUEST), await status('none')], [403, 401], `${gate} ${what}`)
+      assert.equal(calls, before)
+      assert.equal(await status(STAFF), 200, `${gate} ${what}`)
+    }
+  }
+  assert.ok(calls > 0)
+})
+
 test('authorize without a policy that authenticates before it is a mistake of the document', () => {
   const rule = '{ use: authorize, with: { allow: authenticated } }'
   assert.deepEqual(mistakes(`[${KEYS}, ${rule}]`), [])

@@ -24,7 +24,7 @@ export const authorize = definePolicy({
     const decision = new Decision(config, env)
     const decide = config.dryRun === true ? dryRun(decision) : (x: Exchange) => decision.make(x)
     return config.phase === 'body'
-      ? { name: 'authorize', onRequestBody: decide }
+      ? { name: 'authorize', decidesOnBody: true, onRequestBody: decide }
       : { name: 'authorize', onRequest: decide }
   },
 })

@@ -65,7 +65,7 @@ export const authorizeSchema = policyOptions(
     }),
     phase: optionalOneOf(
       ['request', 'body'],
-      '`body` decides once the whole body is there: behind a policy that reads the consumer in it, such as `ws-security`, and for conditions on the body.',
+      '`body` decides once the whole body is there: behind a policy that reads the consumer in it, such as `ws-security`, and for conditions on the body. Policies behind it do nothing before that.',
       'request',
     ),
     dryRun: optionalFlag(

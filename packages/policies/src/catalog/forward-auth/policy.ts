@@ -38,7 +38,7 @@ export const forwardAuth = definePolicy({
     return {
       name: 'forward-auth',
       ...(config.withBody === true
-        ? { onRequestBody: (x: Exchange, body: Uint8Array) => gate.admit(x, body) }
+        ? { decidesOnBody: true, onRequestBody: (x: Exchange, body: Uint8Array) => gate.admit(x, body) }
         : { onRequest: (x: Exchange) => gate.admit(x, null) }),
       ...(passesFields && { onResponse: (x: Exchange) => gate.passFields(x) }),
     }

@@ -26,6 +26,7 @@ export const hmacSignature = definePolicy({
       name: 'hmac-signature',
       onRequest: (x) => gate.admit(x),
       ...(scheme.payload.needsBody && {
+        decidesOnBody: true,
         onRequestBody: (x: Exchange, body: Uint8Array) => gate.complete(x, body),
       }),
     }

@@ -33,6 +33,7 @@ function requestHooks(gate: RequestGate | null, signer: MessageSigner | null): O
   const completes = gate?.readsBody === true
   return {
     ...(gate !== null && { onRequest: (x: Exchange) => gate.admit(x) }),
+    decidesOnBody: completes,
     ...((completes || signer?.readsBody === true) && {
       onRequestBody: (x: Exchange, body: Uint8Array): Eventual => (completes ? gate.complete(x, body) : null),
     }),

@@ -19,6 +19,7 @@ export const jws = definePolicy({
       verify === undefined
         ? signing({ ...config, sign: sign! }, side)
         : verification({ ...config, verify }, side, env)
-    return bodyStep('jws', side, work, { env, maxBytes })
+    const step = bodyStep('jws', side, work, { env, maxBytes })
+    return { ...step, decidesOnBody: verify !== undefined && side === 'request' }
   },
 })

@@ -23,7 +23,7 @@ export const verify = definePolicy({
   compile(config, env) {
     const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
-    return fieldHooks({
+    const step = fieldHooks({
       name: 'verify',
       side,
       locations: config.signatures.flatMap(({ from, signature }) => [
@@ -33,6 +33,7 @@ export const verify = definePolicy({
       steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
       maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
     })
+    return { ...step, decidesOnBody: step.onRequestBody !== undefined }
   },
 })
 

@@ -30,6 +30,7 @@ async function compileStep({ request, response }: WsSecurityConfig, env: Compile
     ...(onRequest === null
       ? {}
       : {
+          decidesOnBody: request?.check !== undefined,
           onRequest: (x) => onRequest.admit(x),
           onRequestBody: (x, body) => onRequest.secure(x, body),
         }),
