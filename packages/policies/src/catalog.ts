@@ -37,6 +37,9 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   mtls: async () => (await import('./catalog/mtls/policy.js')).mtls,
   'oauth2-introspection': async () =>
     (await import('./catalog/oauth2-introspection/policy.js')).oauth2Introspection,
+  oidc: async () => (await import('./catalog/oidc/policy.js')).oidc,
+  'oidc-backchannel-logout': async () =>
+    (await import('./catalog/oidc-backchannel-logout/policy.js')).oidcBackchannelLogout,
   openapi: async () => (await import('./catalog/openapi/policy.js')).openapi,
   quota: async () => (await import('./catalog/quota/policy.js')).quota,
   'rate-limit': async () => (await import('./catalog/rate-limit/policy.js')).rateLimit,

@@ -42,6 +42,7 @@ const values: Readonly<Record<string, string>> = {
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
   LDAP_PASSWORD: 'directory secret',
   AUDIT_TOKEN: randomBytes(16).toString('hex'),
+  SESSION_SECRET: randomBytes(32).toString('hex'),
   BACKEND_SECRET: randomBytes(32).toString('hex'),
   AWS_KEY_ID: 'AKIDEXAMPLE',
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),

@@ -178,7 +178,17 @@ export const ERRORS = {
   GW_AUTH_UNAVAILABLE: {
     status: 503,
     title: 'Nobody decides who may call',
-    when: 'The server that `forward-auth` or `oauth2-introspection` asks, the directory of `ldap`, or the issuer whose keys `jwt` fetches, does not answer or fails, or the store that says whether a nonce was used before; try again.',
+    when: 'The server that `forward-auth` or `oauth2-introspection` asks, the directory of `ldap`, the issuer whose keys `jwt` fetches, or the provider of `oidc`, does not answer or fails, or the store that says whether a nonce was used before; try again.',
+  },
+  GW_LOGIN_FAILED: {
+    status: 400,
+    title: 'The login failed',
+    when: 'A browser comes back from the provider of `oidc` with what belongs to no login of its own, or the provider has refused the login; `error.reason` in the traffic log says why.',
+  },
+  GW_LOGOUT_TOKEN: {
+    status: 400,
+    title: 'Logout token not valid',
+    when: 'What `oidc-backchannel-logout` gets is no logout token of the provider, is too old, or was used before.',
   },
   GW_CALL_FAILED: {
     status: 502,

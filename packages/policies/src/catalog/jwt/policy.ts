@@ -1,11 +1,8 @@
-import { type CompileEnv, definePolicy, parseDuration } from '@sluice/core'
-import { compileKeyFetch } from '../../crypto/jose/key-endpoint.js'
-import { DEFAULT_KEY_REFRESH, DEFAULT_KEY_STALE } from '../../crypto/jose/key-schema.js'
+import { type CompileEnv, definePolicy } from '@sluice/core'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
-import { RemoteKeySet } from '../../crypto/jose/remote-key-set.js'
+import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
-import { digestOf } from '../../shared/call-sharing.js'
 import { compileRefusals } from './refusals.js'
 import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
@@ -27,9 +24,6 @@ export const jwt = definePolicy({
   },
 })
 
-/** How often a worker looks whether keys have grown old. */
-const LOOK_EVERY_MS = 5000
-
 /** @throws Error for keys that cannot be used. */
 function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   const { jwks, algorithms: allowed = DEFAULT_ALGORITHMS, allowWeak = false } = config
@@ -41,20 +35,5 @@ function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
     return compileKeySet(config, allowed)
   if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")
-  const fetch = compileKeyFetch(jwks, { allowed, allowWeak }, env)
-  const endpoint = jwks.url ?? jwks.discovery
-  // What was fetched outlives reloads that change nothing of it.
-  const digest = digestOf(jwks, allowed, allowWeak)
-  const keys = env.shared(
-    `jwt-keys:${digest}`,
-    () =>
-      new RemoteKeySet({
-        refreshMs: parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH),
-        maxStaleMs: parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE),
-        onFailure: (reason) => env.report('jwt_keys_failed', { endpoint, reason }),
-      }),
-  )
-  env.onClose(keys.use(fetch))
-  env.schedule(LOOK_EVERY_MS, () => keys.keepFresh())
-  return keys
+  return openRemoteKeys(jwks, { allowed, allowWeak }, env, 'jwt_keys_failed')
 }

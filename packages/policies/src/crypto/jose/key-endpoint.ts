@@ -1,23 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { CompileEnv, HttpAnswer, HttpClient } from '@sluice/core'
-import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { callBounds } from '../../shared/call-bounds.js'
+import type { CompileEnv } from '@sluice/core'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
+import { addressIn, compileIssuerCalls, fetchDocument, metadataAddress, metadataIn } from './issuer-calls.js'
 import { DEFAULT_KEY_TIMEOUT, type RemoteJwksConfig } from './key-schema.js'
 import type { SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { readKeySet } from './load-key.js'
 import { addKey } from './local-key-set.js'
 import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
-
-const DISCOVERY_PATH = '/.well-known/openid-configuration'
-const MAX_ANSWER_BYTES = 1024 * 1024
-/** Where an issuer has its keys changes seldom; connections are kept for each until a reload. */
-const MAX_ORIGINS = 8
-
-/** Where the metadata of an issuer may lead: not to link-local addresses, nor to those at which clouds hand out credentials. */
-const ADDRESSES_OF_KEYS = ['private']
 
 /** What of a policy says which fetched keys it takes. */
 export interface KeyAcceptance {
@@ -34,51 +25,21 @@ export function compileKeyFetch(
   accepted: KeyAcceptance,
   env: CompileEnv,
 ): FetchKeys {
-  const clients = new Map<string, HttpClient>()
-  const { timeout = DEFAULT_KEY_TIMEOUT, tls } = config
-  const times = callBounds({ timeout, tls }, 'jwks.timeout')
-  const bounds = { ...times, maxResponseBytes: MAX_ANSWER_BYTES, connections: 1 }
-  const own = parseEndpoint(
-    config.url ?? config.discovery!,
-    config.url === undefined ? 'jwks.discovery' : 'jwks.url',
-  )
-  const get = async (address: string, key: string): Promise<HttpAnswer['body']> => {
-    const { origin, path } = parseEndpoint(address, key)
-    if (!clients.has(origin) && clients.size >= MAX_ORIGINS)
-      throw new Error('the issuer has moved its keys too often; reload')
-    const guard = origin === own.origin ? {} : { addresses: ADDRESSES_OF_KEYS }
-    const client = clients.get(origin) ?? env.httpClient({ origin, ...bounds, ...guard })
-    clients.set(origin, client)
-    const headers = ['accept', 'application/json, application/jwk-set+json']
-    const { status, body } = await client.call({ method: 'GET', path, headers })
-    if (status !== 200) throw new Error(`${origin} answered ${status}`)
-    return body
-  }
-  const { url, discovery } = config
+  const { timeout = DEFAULT_KEY_TIMEOUT, tls, url, discovery } = config
+  const [address, key] = url === undefined ? [discovery!, 'jwks.discovery'] : [url, 'jwks.url']
+  const call = compileIssuerCalls({ own: parseEndpoint(address, key), timeout, tls }, 'jwks.timeout', env)
   if (url !== undefined) {
-    return async () => keysIn(await get(url, 'jwks.url'), config.issuer ?? null, accepted)
+    return async () => keysIn(await fetchDocument(call, url, 'jwks.url'), config.issuer ?? null, accepted)
   }
   const issuer = discovery!
-  const place = `${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`
+  const place = metadataAddress(issuer)
   parseEndpoint(place, 'jwks.discovery')
   return async () => {
-    const address = addressIn(await get(place, 'jwks.discovery'), issuer)
-    return keysIn(await get(address, 'jwks_uri'), config.issuer ?? issuer, accepted)
+    const metadata = metadataIn(await fetchDocument(call, place, 'jwks.discovery'), issuer)
+    const address = addressIn(metadata, 'jwks_uri', issuer)
+    if (address === null) throw new Error("the metadata of the issuer has no 'jwks_uri'")
+    return keysIn(await fetchDocument(call, address, 'jwks_uri'), config.issuer ?? issuer, accepted)
   }
-}
-
-/** Where an issuer has its keys. Metadata of another issuer, or that leads from TLS to none, is refused. */
-function addressIn(body: Uint8Array, issuer: string): string {
-  const metadata = parseStrictObject(body)
-  if (metadata === null) throw new Error('the metadata of the issuer is no JSON object')
-  if (memberOf(metadata, 'issuer') !== issuer)
-    throw new Error("the metadata has another 'issuer' than 'jwks.discovery'")
-  const address = memberOf(metadata, 'jwks_uri')
-  if (typeof address !== 'string' || !URL.canParse(address))
-    throw new Error("the metadata of the issuer has no 'jwks_uri'")
-  if (issuer.startsWith('https:') && new URL(address).protocol !== 'https:')
-    throw new Error("the 'jwks_uri' of the issuer has no TLS")
-  return address
 }
 
 /** Keys that cannot serve are left out: an issuer may publish some of other kinds. Secrets are never among them. */

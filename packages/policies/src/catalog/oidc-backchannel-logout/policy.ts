@@ -1,0 +1,126 @@
+import {
+  answer,
+  type CompileEnv,
+  definePolicy,
+  type Exchange,
+  headerValue,
+  type Reply,
+  StateUnavailable,
+} from '@sluice/core'
+import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
+import { OneTimeUse } from '../../crypto/replay/one-time-use.js'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import { isJsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { durationWithin } from '../../shared/call-bounds.js'
+import { digestOf } from '../../shared/call-sharing.js'
+import type { ClaimsSet } from '../jwt/claims-set.js'
+import { endedSessions } from '../oidc/ended-sessions.js'
+import { reasonOf, unavailable } from '../oidc/login.js'
+import { ProviderTokens } from '../oidc/provider-tokens.js'
+import { type BackchannelLogoutConfig, backchannelLogoutSchema, DEFAULT_REMEMBER } from './schema.js'
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const FORM = 'application/x-www-form-urlencoded'
+const MAX_BODY_BYTES = 16 * 1024
+const MAX_REMEMBER_MS = 30 * 86_400_000
+/** A token that is older is refused, so that its `jti` has to be remembered no longer. */
+const MAX_AGE_MS = 600_000
+const MAX_TOKENS = 100_000
+const NO_STORE = ['cache-control', 'no-store']
+/** OpenID Connect Back-Channel Logout 1.0, section 2.4, and tokens from before it had a type. */
+const TYPES = ['logout+jwt', 'jwt']
+
+/** Ends sessions that a provider has ended. */
+export const oidcBackchannelLogout = definePolicy({
+  name: 'oidc-backchannel-logout',
+  summary: 'Ends sessions of `oidc` when their provider says that the user has logged out.',
+  schema: backchannelLogoutSchema,
+  cost: 'io',
+  compile(config, env) {
+    const receiver = new LogoutReceiver(config, env)
+    return {
+      name: 'oidc-backchannel-logout',
+      onRequest: (x) => receiver.admit(x),
+      onRequestBody: (x, body) => receiver.receive(x, body),
+    }
+  },
+})
+
+/** What a logout token says. */
+interface LogoutToken {
+  readonly jti: string
+  readonly sub: string | null
+  readonly sid: string | null
+}
+
+class LogoutReceiver {
+  readonly #env: CompileEnv
+  readonly #tokens: ProviderTokens
+  readonly #once: OneTimeUse
+  readonly #ended
+  readonly #rememberMs: number
+  readonly #refusals
+
+  /** @throws Error for an address or a time that is none. */
+  constructor(config: BackchannelLogoutConfig, env: CompileEnv) {
+    this.#env = env
+    this.#tokens = new ProviderTokens(config, env, TYPES)
+    this.#rememberMs = durationWithin(MAX_REMEMBER_MS, config.rememberFor ?? DEFAULT_REMEMBER, 'rememberFor')
+    const space = `oidc-logout/${digestOf(config.issuer, config.clientId)}`
+    const seen = env.shared(space, () => new ReplayCache(MAX_TOKENS, 2 * MAX_AGE_MS))
+    this.#once = new OneTimeUse(env, { space, seen, sharing: {} })
+    this.#ended = endedSessions(config, env)
+    this.#refusals = {
+      request: env.refusal('GW_BAD_REQUEST', "send a form with one 'logout_token' by POST", NO_STORE),
+      token: env.refusal('GW_LOGOUT_TOKEN', 'the logout token is not one that is accepted here', NO_STORE),
+    }
+  }
+
+  admit(x: Exchange): Reply | null {
+    const type = headerValue(x.headers, 'content-type')?.split(';')[0]?.trim().toLowerCase()
+    if (x.method !== 'POST' || type !== FORM || x.contentLength === 0) return this.#refusals.request
+    x.bodyLimit = Math.min(x.bodyLimit, MAX_BODY_BYTES)
+    return null
+  }
+
+  async receive(x: Exchange, body: Uint8Array): Promise<Reply> {
+    const form = new URLSearchParams(Buffer.from(body).toString('latin1'))
+    const [written, ...more] = form.getAll('logout_token')
+    if (written === undefined || more.length > 0) return this.#refusals.request
+    try {
+      const token = logoutTokenIn(await this.#tokens.verify(written, x))
+      const verdict = await this.#once.use(token.jti, Date.now())
+      if (verdict === 'replayed') throw new Error('the token was used before')
+      if (verdict !== 'first') return unavailable(this.#env, NO_STORE)
+      await this.#end(token)
+      return answer(200, NO_STORE, EMPTY)
+    } catch (error) {
+      x.record.reason = reasonOf(error)
+      const isDown = error instanceof StateUnavailable || error instanceof KeysUnavailable
+      return isDown ? unavailable(this.#env, NO_STORE) : this.#refusals.token
+    }
+  }
+
+  #end({ sid, sub }: LogoutToken): Promise<void> {
+    return sid === null
+      ? this.#ended.end('sub', sub!, this.#rememberMs)
+      : this.#ended.end('sid', sid, this.#rememberMs)
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+/** OpenID Connect Back-Channel Logout 1.0, section 2.6. @throws Error that says what is wrong. */
+function logoutTokenIn({ all }: ClaimsSet): LogoutToken {
+  const [jti, sid, sub, iat] = ['jti', 'sid', 'sub', 'iat'].map((name) => memberOf(all, name))
+  if (typeof jti !== 'string' || jti === '' || jti.length > 256) throw new Error("the token has no 'jti'")
+  if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > MAX_AGE_MS)
+    throw new Error("the token has no 'iat' of now")
+  const events = memberOf(all, 'events')
+  if (!isJsonObject(events) || !isJsonObject(memberOf(events, EVENT)))
+    throw new Error('the token is for no logout')
+  if (memberOf(all, 'nonce') !== undefined) throw new Error('the token has a nonce, as ID tokens have')
+  if (typeof sid !== 'string' && typeof sub !== 'string')
+    throw new Error("the token has neither 'sid' nor 'sub'")
+  return { jti, sid: typeof sid === 'string' ? sid : null, sub: typeof sub === 'string' ? sub : null }
+}

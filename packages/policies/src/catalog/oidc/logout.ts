@@ -1,0 +1,51 @@
+import type { Exchange, Reply } from '@sluice/core'
+import { redirect } from './login.js'
+import type { Provider } from './provider.js'
+import { DEFAULT_RETURN, type OidcConfig } from './schema.js'
+import { isOfSite, type Site } from './site.js'
+
+export interface LogoutParts {
+  readonly site: Site
+  readonly provider: Provider
+}
+
+/** Ends sessions here, and at the provider (OpenID Connect RP-Initiated Logout 1.0). */
+export class Logout {
+  readonly path: string
+  readonly #config: OidcConfig
+  readonly #returnTo: string
+  readonly #atProvider: boolean
+  readonly #parts: LogoutParts
+
+  /** @throws Error for a path that is that of the callback. */
+  constructor(config: OidcConfig, logout: NonNullable<OidcConfig['logout']>, parts: LogoutParts) {
+    const { path, returnTo = DEFAULT_RETURN, provider = true } = logout
+    if (path === parts.site.callbackPath) throw new Error("'logout.path' is the path of 'redirectUri'")
+    this.path = path
+    this.#config = config
+    this.#returnTo = `${parts.site.origin}${returnTo}`
+    this.#atProvider = provider
+    this.#parts = parts
+  }
+
+  isAllowed(x: Exchange): boolean {
+    return (x.method === 'GET' || x.method === 'POST') && isOfSite(x, this.#parts.site)
+  }
+
+  /** @param ended the fields that end the cookies. */
+  async leave(idToken: string | null, ended: readonly string[]): Promise<Reply> {
+    const endpoint = this.#atProvider && idToken !== null ? await this.#endpoint() : null
+    if (endpoint === null) return redirect(this.#returnTo, ended)
+    const url = new URL(endpoint)
+    url.searchParams.set('id_token_hint', idToken!)
+    url.searchParams.set('client_id', this.#config.clientId)
+    url.searchParams.set('post_logout_redirect_uri', this.#returnTo)
+    return redirect(url.href, ended)
+  }
+
+  /** A provider that does not answer keeps nobody from logging out here. */
+  async #endpoint(): Promise<string | null> {
+    const metadata = await this.#parts.provider.metadata().catch(() => null)
+    return metadata?.endSessionEndpoint ?? null
+  }
+}

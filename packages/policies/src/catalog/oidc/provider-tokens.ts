@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { CompileEnv, Exchange } from '@sluice/core'
+import { parseJoseHeader } from '../../crypto/jose/jws-header.js'
+import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
+import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
+import { signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { memberOf } from '../../engines/json/strict-json.js'
+import { decode } from '../../shared/encoding/byte-text.js'
+import { type ClaimsSet, parseClaims } from '../jwt/claims-set.js'
+import { compileRefusals } from '../jwt/refusals.js'
+import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type JwtConfig } from '../jwt/schema.js'
+import { TokenVerifier } from '../jwt/token-verifier.js'
+import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
+
+/** Whose tokens are verified, and for whom. */
+export type ProviderTokensConfig = Pick<
+  OidcConfig,
+  'issuer' | 'clientId' | 'algorithms' | 'clockSkew' | 'timeout' | 'tls'
+>
+
+/** Hash by which `at_hash` is made (OpenID Connect Core 1.0, section 3.1.3.6); Ed25519 has SHA-512 inside. */
+function hashOf(alg: string): string {
+  return alg.startsWith('Ed') ? 'sha512' : `sha${alg.slice(-3)}`
+}
+
+/** What an ID token has to belong to. */
+export interface IdTokenContext {
+  readonly x: Exchange
+  readonly nonce: unknown
+  readonly accessToken: string
+  readonly isRefreshed?: boolean
+}
+
+/** Verifies what a provider has signed for a client. */
+export class ProviderTokens {
+  readonly #verifier: TokenVerifier
+  readonly #clientId: string
+
+  /** @param types what `typ` may be; absent: that of usual tokens, or none. @throws Error for an address that is none. */
+  constructor(config: ProviderTokensConfig, env: CompileEnv, types?: readonly string[]) {
+    const { issuer, clientId, algorithms = [...DEFAULT_ALGORITHMS], timeout = DEFAULT_TIMEOUT, tls } = config
+    const jwks = { discovery: issuer, timeout, ...(tls !== undefined && { tls }) }
+    const accepted = { allowed: algorithms, allowWeak: false }
+    const keys = openRemoteKeys(jwks, accepted, env, 'oidc_keys_failed')
+    const rules: JwtConfig = {
+      ...{ algorithms: [...algorithms], issuers: [issuer], audiences: [clientId] },
+      ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },
+      ...(types !== undefined && { types: [...types] }),
+    }
+    this.#verifier = new TokenVerifier(rules, keys, compileRefusals({}, env), signatureChecks(env))
+    this.#clientId = clientId
+  }
+
+  /** The claims of a token that is valid now. Rejects with KeysUnavailable, or with an Error that says why it is not. */
+  async verify(token: string, x: Exchange): Promise<ClaimsSet> {
+    const verdict = await this.#verifier.verify(token, x)
+    if ('refusal' in verdict) {
+      const { status, problem } = verdict.refusal
+      throw status === 503 ? new KeysUnavailable(problem!.detail) : new Error(problem!.detail)
+    }
+    const { refusal, expiresAt, validFrom } = verdict.verified
+    if (refusal !== null) throw new Error(refusal.problem!.detail)
+    const now = Date.now()
+    if (now >= expiresAt || now < validFrom) throw new Error('the token is not valid now')
+    return parseClaims(decode(token.split('.')[1]!, 'base64url')!)!
+  }
+
+  /**
+   * The claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). Rejects with an Error that says what is wrong.
+   * @param nonce of the login. @param isRefreshed it came for a refresh token, and may leave the nonce out.
+   */
+  async verifyIdToken(
+    token: string,
+    { x, nonce, accessToken, isRefreshed = false }: IdTokenContext,
+  ): Promise<ClaimsSet> {
+    const claims = await this.verify(token, x)
+    const { all, aud } = claims
+    const azp = memberOf(all, 'azp')
+    if (azp === undefined ? aud.length > 1 : azp !== this.#clientId)
+      throw new Error('the ID token is for another client')
+    if (memberOf(all, 'iat') === undefined) throw new Error("the ID token has no 'iat'")
+    const given = memberOf(all, 'nonce')
+    if (given !== nonce && !(isRefreshed && given === undefined))
+      throw new Error('the ID token is of another login')
+    const { alg } = parseJoseHeader(token.slice(0, token.indexOf('.')))!
+    const atHash = memberOf(all, 'at_hash')
+    if (atHash !== undefined && atHash !== halfHash(alg, accessToken))
+      throw new Error('the ID token came with another access token')
+    return claims
+  }
+}
+
+function halfHash(alg: string, token: string): string {
+  const digest = createHash(hashOf(alg)).update(token, 'latin1').digest()
+  return digest.subarray(0, digest.length / 2).toString('base64url')
+}

@@ -1,0 +1,196 @@
+import { type CompileEnv, type HttpAnswer, isFieldValue } from '@sluice/core'
+import {
+  addressIn,
+  type CallIssuer,
+  compileIssuerCalls,
+  fetchDocument,
+  metadataAddress,
+  metadataIn,
+} from '../../crypto/jose/issuer-calls.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { digestOf } from '../../shared/call-sharing.js'
+import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
+import { parseEndpoint } from '../../shared/endpoint.js'
+import { SharedFetch } from '../../shared/shared-fetch.js'
+import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
+
+const FORM = 'application/x-www-form-urlencoded'
+/** Age from which on metadata are fetched anew, in the background. */
+const REFRESH_MS = 600_000
+const LOOK_EVERY_MS = 5000
+/** What fits into a cookie, and into the header of a request. */
+const MAX_TOKEN_LENGTH = 8192
+
+/** What a provider says of itself (OpenID Connect Discovery 1.0, section 3). */
+export interface ProviderMetadata {
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  readonly userInfoEndpoint: string | null
+  readonly endSessionEndpoint: string | null
+  /** It names itself in each response (RFC 9207). */
+  readonly sendsIssuer: boolean
+}
+
+/** What a token endpoint has issued (RFC 6749, section 5.1). */
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly idToken: string | null
+  readonly refreshToken: string | null
+  /** Null: it does not say. */
+  readonly lifeMs: number | null
+  readonly scopes: string | null
+}
+
+/** The provider has refused a code or a refresh token. */
+export class GrantRefused extends Error {
+  override readonly name = 'GrantRefused'
+}
+
+/** An OpenID provider, as its client sees it. Calls reject with GrantRefused, or with any Error whose message holds no secret. */
+export class Provider {
+  readonly #issuer: string
+  readonly #redirectUri: string
+  readonly #call: CallIssuer
+  readonly #authenticate: ClientAuth
+  readonly #known: KnownMetadata
+
+  /** @throws Error for an address, a key or a time that is none. */
+  constructor(config: OidcConfig, env: CompileEnv) {
+    const { issuer, timeout = DEFAULT_TIMEOUT, tls } = config
+    this.#issuer = issuer
+    this.#redirectUri = config.redirectUri
+    const place = metadataAddress(issuer)
+    const own = parseEndpoint(place, 'issuer')
+    const call = compileIssuerCalls({ own, timeout, tls }, 'timeout', env)
+    this.#call = call
+    this.#authenticate = compileClientAuth(config, issuer)
+    const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
+    this.#known = env.shared(`oidc-metadata:${digestOf(issuer, tls)}`, () => new KnownMetadata(report))
+    env.onClose(this.#known.use(async () => readMetadata(await fetchDocument(call, place, 'issuer'), issuer)))
+    env.schedule(LOOK_EVERY_MS, () => this.#known.keepFresh())
+  }
+
+  metadata(): Promise<ProviderMetadata> {
+    return this.#known.get()
+  }
+
+  /** RFC 6749 section 4.1.3, with the verifier of RFC 7636. */
+  exchangeCode(code: string, verifier: string): Promise<IssuedTokens> {
+    return this.#askForTokens({
+      ...{ grant_type: 'authorization_code', code, code_verifier: verifier },
+      redirect_uri: this.#redirectUri,
+    })
+  }
+
+  /** RFC 6749 section 6. */
+  refresh(refreshToken: string): Promise<IssuedTokens> {
+    return this.#askForTokens({ grant_type: 'refresh_token', refresh_token: refreshToken })
+  }
+
+  /** The claims of the user (OpenID Connect Core 1.0, section 5.3). */
+  async userInfo(accessToken: string): Promise<JsonObject> {
+    const { userInfoEndpoint } = await this.metadata()
+    if (userInfoEndpoint === null) throw new Error("the provider has no 'userinfo_endpoint'")
+    const headers = ['accept', 'application/json', 'authorization', `Bearer ${accessToken}`]
+    const { status, body } = await this.#call(userInfoEndpoint, 'userinfo_endpoint', {
+      method: 'GET',
+      headers,
+    })
+    const claims = status === 200 ? parseStrictObject(body) : null
+    if (claims === null) throw new Error(`the userinfo endpoint answered ${status}, and no claims`)
+    return claims
+  }
+
+  async #askForTokens(grant: Readonly<Record<string, string>>): Promise<IssuedTokens> {
+    const { tokenEndpoint } = await this.metadata()
+    const form = new URLSearchParams(grant)
+    const headers = ['content-type', FORM, 'accept', 'application/json']
+    await this.#authenticate(form, headers)
+    const body = Buffer.from(form.toString())
+    return tokensIn(await this.#call(tokenEndpoint, 'token_endpoint', { method: 'POST', headers, body }))
+  }
+
+  get issuer(): string {
+    return this.#issuer
+  }
+}
+
+/** The metadata that a worker has of a provider; kept while they cannot be fetched again. */
+class KnownMetadata {
+  readonly #fetch: SharedFetch<ProviderMetadata>
+  #metadata: ProviderMetadata | null = null
+  #fetchedMono = Number.NEGATIVE_INFINITY
+
+  constructor(onFailure: (reason: string) => void) {
+    this.#fetch = new SharedFetch({ onFailure })
+  }
+
+  use(fetch: () => Promise<ProviderMetadata>): () => void {
+    return this.#fetch.use(async () => {
+      this.#metadata = await fetch()
+      this.#fetchedMono = performance.now()
+      return this.#metadata
+    })
+  }
+
+  async get(): Promise<ProviderMetadata> {
+    if (this.#metadata !== null) return this.#metadata
+    if (!this.#fetch.isRunning && this.#fetch.pauseLeftMs > 0)
+      throw new Error('the metadata of the provider could not be had a moment ago')
+    return this.#fetch.run()
+  }
+
+  keepFresh(): void {
+    if (this.#metadata === null || this.#fetch.pauseLeftMs > 0) return
+    if (performance.now() - this.#fetchedMono >= REFRESH_MS) this.#fetch.run().catch(() => {})
+  }
+}
+
+function readMetadata(body: Uint8Array, issuer: string): ProviderMetadata {
+  const metadata = metadataIn(body, issuer)
+  const needed = (name: string): string => {
+    const address = addressIn(metadata, name, issuer)
+    if (address === null) throw new Error(`the metadata of the provider have no '${name}'`)
+    return address
+  }
+  return {
+    authorizationEndpoint: needed('authorization_endpoint'),
+    tokenEndpoint: needed('token_endpoint'),
+    userInfoEndpoint: addressIn(metadata, 'userinfo_endpoint', issuer),
+    endSessionEndpoint: addressIn(metadata, 'end_session_endpoint', issuer),
+    sendsIssuer: memberOf(metadata, 'authorization_response_iss_parameter_supported') === true,
+  }
+}
+
+/** @throws GrantRefused, or Error that says what is wrong and nothing that was in the answer. */
+function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
+  const answer = parseStrictObject(body)
+  if (status !== 200) {
+    const code = answer === null ? undefined : memberOf(answer, 'error')
+    const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
+    const message = `the token endpoint answered ${status}${isCode ? ` (${code})` : ''}`
+    throw code === 'invalid_grant' ? new GrantRefused(message) : new Error(message)
+  }
+  if (answer === null) throw new Error('the token endpoint answered no JSON object')
+  const accessToken = tokenIn(answer, 'access_token')
+  if (accessToken === null) throw new Error('the token endpoint answered without an access token')
+  if (String(memberOf(answer, 'token_type')).toLowerCase() !== 'bearer')
+    throw new Error('the token endpoint answered a token that is no bearer token')
+  const seconds = Number(memberOf(answer, 'expires_in') ?? Number.NaN)
+  const scope = memberOf(answer, 'scope')
+  return {
+    accessToken,
+    idToken: tokenIn(answer, 'id_token'),
+    refreshToken: tokenIn(answer, 'refresh_token'),
+    lifeMs: Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : null,
+    scopes: typeof scope === 'string' ? scope : null,
+  }
+}
+
+function tokenIn(answer: JsonObject, name: string): string | null {
+  const token = memberOf(answer, name)
+  if (token === undefined || token === null) return null
+  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH || !isFieldValue(token))
+    throw new Error(`the token endpoint answered a '${name}' that cannot be used`)
+  return token
+}

@@ -1,0 +1,102 @@
+import type { CompileEnv, Exchange, StateStore } from '@sluice/core'
+import { memberOf } from '../../engines/json/strict-json.js'
+import { askOnce } from '../../shared/ask-once.js'
+import { CallBreaker } from '../../shared/call-breaker.js'
+import { GrantRefused, type Provider } from './provider.js'
+import type { ProviderTokens } from './provider-tokens.js'
+import type { OpenSession, Session, SessionCodec } from './session.js'
+import { type TokenUse, tokensOf } from './token-use.js'
+
+/** For so long requests that still bring the cookie before get the session that has taken its place. */
+const GRACE_MS = 60_000
+/** How long workers wait for one that refreshes, beyond the time of its calls. */
+const MARGIN_MS = 1000
+const FAILURES = 3
+const OPEN_MS = 5000
+
+export interface RefresherParts {
+  readonly provider: Provider
+  readonly tokens: ProviderTokens
+  readonly codec: SessionCodec
+  readonly use: TokenUse
+  readonly timeoutMs: number
+}
+
+/** The provider does not give new tokens any more. */
+export class SessionEnded extends Error {
+  override readonly name = 'SessionEnded'
+}
+
+/**
+ * Gets new tokens for sessions. A refresh token is used once, by one worker of one gateway: many providers take a second
+ * use for theft, and end the session.
+ */
+export class Refresher {
+  readonly #parts: RefresherParts
+  readonly #store: StateStore
+  readonly #prefix: string
+  readonly #running = new Map<string, Promise<OpenSession>>()
+  readonly #breaker = new CallBreaker({ failures: FAILURES, openMs: OPEN_MS })
+
+  constructor(parts: RefresherParts, space: string, env: Pick<CompileEnv, 'state'>) {
+    this.#parts = parts
+    this.#store = env.state.store('cluster')
+    this.#prefix = `oidc-refreshed:${space}:`
+  }
+
+  /** Rejects with SessionEnded, or with any Error where the provider cannot be asked. */
+  refresh(open: OpenSession, x: Exchange): Promise<OpenSession> {
+    const { id, generation } = open.session
+    const key = `${this.#prefix}${id}:${generation}`
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    const refreshed = this.#askOnce(key, open, x).finally(() => this.#running.delete(key))
+    this.#running.set(key, refreshed)
+    return refreshed
+  }
+
+  async #askOnce(key: string, open: OpenSession, x: Exchange): Promise<OpenSession> {
+    const { codec, timeoutMs } = this.#parts
+    const next = await askOnce({
+      ...{ store: this.#store, key, waitMs: 2 * timeoutMs + MARGIN_MS },
+      find: async () => {
+        const sealed = await this.#store.get(key)
+        return sealed === null ? null : codec.open(Buffer.from(sealed).toString())
+      },
+      ask: async () => {
+        const session = await this.#ask(open.session, x)
+        await this.#store.set(key, Buffer.from(codec.seal(session)), GRACE_MS).catch(() => {})
+        return codec.prepare(session)
+      },
+    })
+    next.checkedMono = open.checkedMono
+    open.successor = next
+    return next
+  }
+
+  async #ask(session: Session, x: Exchange): Promise<Session> {
+    const { provider, tokens, use } = this.#parts
+    if (!this.#breaker.admits())
+      throw new Error('the provider has failed before, and is left alone for a while')
+    try {
+      const issued = await provider.refresh(session.refreshToken!)
+      this.#breaker.note(true)
+      const { idToken, accessToken } = issued
+      const context = { x, nonce: memberOf(session.claims, 'nonce'), accessToken, isRefreshed: true }
+      const claims = idToken === null ? {} : (await tokens.verifyIdToken(idToken, context)).all
+      const sub = memberOf(claims, 'sub')
+      if (sub !== undefined && sub !== memberOf(session.claims, 'sub'))
+        throw new SessionEnded('the new ID token is of another user')
+      return {
+        ...session,
+        ...{ generation: session.generation + 1, seenAt: Date.now() },
+        claims: { ...session.claims, ...claims },
+        ...tokensOf(issued, use, session),
+      }
+    } catch (error) {
+      if (error instanceof GrantRefused) throw new SessionEnded(error.message)
+      if (!(error instanceof SessionEnded)) this.#breaker.note(false)
+      throw error
+    }
+  }
+}

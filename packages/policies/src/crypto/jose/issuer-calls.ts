@@ -1,0 +1,76 @@
+import type { CompileEnv, HttpAnswer, HttpCall, HttpClient, HttpClientTls } from '@sluice/core'
+import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { callBounds } from '../../shared/call-bounds.js'
+import { type Endpoint, parseEndpoint } from '../../shared/endpoint.js'
+
+const DISCOVERY_PATH = '/.well-known/openid-configuration'
+const MAX_ANSWER_BYTES = 1024 * 1024
+/** Where an issuer has its endpoints changes seldom; connections are kept for each until a reload. */
+const MAX_ORIGINS = 8
+
+/** Where the metadata of an issuer may lead: not to link-local addresses, nor to those at which clouds hand out credentials. */
+const OTHER_ADDRESSES = ['private']
+
+export interface IssuerCallsConfig {
+  /** What the document names itself. */
+  readonly own: Endpoint
+  readonly timeout: string
+  readonly tls?: HttpClientTls | undefined
+}
+
+/** Calls an address of an issuer. @param key where the address stands, for messages. Rejects with any Error. */
+export type CallIssuer = (address: string, key: string, call: Omit<HttpCall, 'path'>) => Promise<HttpAnswer>
+
+/** @param timeoutKey where `timeout` stands, for messages. @throws Error for a time that is none. */
+export function compileIssuerCalls(
+  config: IssuerCallsConfig,
+  timeoutKey: string,
+  env: CompileEnv,
+): CallIssuer {
+  const clients = new Map<string, HttpClient>()
+  const bounds = { ...callBounds(config, timeoutKey), maxResponseBytes: MAX_ANSWER_BYTES }
+  return async (address, key, call) => {
+    const { origin, path } = parseEndpoint(address, key)
+    if (!clients.has(origin) && clients.size >= MAX_ORIGINS)
+      throw new Error('the issuer has moved its endpoints too often; reload')
+    const guard = origin === config.own.origin ? {} : { addresses: OTHER_ADDRESSES }
+    const client = clients.get(origin) ?? env.httpClient({ origin, ...bounds, ...guard })
+    clients.set(origin, client)
+    return client.call({ ...call, path })
+  }
+}
+
+/** The body of a document of an issuer. Rejects with any Error. */
+export async function fetchDocument(
+  call: CallIssuer,
+  address: string,
+  key: string,
+): Promise<HttpAnswer['body']> {
+  const headers = ['accept', 'application/json, application/jwk-set+json']
+  const { status, body } = await call(address, key, { method: 'GET', headers })
+  if (status !== 200) throw new Error(`${new URL(address).origin} answered ${status}`)
+  return body
+}
+
+/** Where an issuer has its metadata (OpenID Connect Discovery 1.0, section 4). */
+export function metadataAddress(issuer: string): string {
+  return `${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`
+}
+
+/** The metadata of an issuer. @throws Error where they are none, or those of another one. */
+export function metadataIn(body: Uint8Array, issuer: string): JsonObject {
+  const metadata = parseStrictObject(body)
+  if (metadata === null) throw new Error('the metadata of the issuer is no JSON object')
+  if (memberOf(metadata, 'issuer') !== issuer)
+    throw new Error("the metadata has another 'issuer' than the configuration")
+  return metadata
+}
+
+/** An address in metadata; null: it has none. @throws Error for one that leads from TLS to none. */
+export function addressIn(metadata: JsonObject, name: string, issuer: string): string | null {
+  const address = memberOf(metadata, name)
+  if (typeof address !== 'string' || !URL.canParse(address)) return null
+  if (issuer.startsWith('https:') && new URL(address).protocol !== 'https:')
+    throw new Error(`the '${name}' of the issuer has no TLS`)
+  return address
+}
