@@ -1,4 +1,5 @@
 import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
+import { browserRefusal } from '../admin/browser-guard.js'
 import type { TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { ClientOwner, ClientStream, Gate } from '../data-plane/listener/listener.js'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
@@ -42,6 +43,8 @@ export class CacheGate implements Gate {
   readonly #options: CacheGateOptions
   readonly #found: FoundEntry
   #isPurging = false
+  /** Of the last request that no web page has sent. */
+  #soundHost = ''
 
   constructor(options: CacheGateOptions) {
     this.#options = options
@@ -53,6 +56,7 @@ export class CacheGate implements Gate {
     const path = x.rawPath
     if (path === '/healthz') sendText(client, 'text/plain', 'ok\n')
     else if (path === '/readyz') this.#sendReadiness(client)
+    else if (this.#isOfPage(x)) this.#refuse(client, 403, 'web pages may not use a cache without a token')
     else if (!this.#isTrusted(x))
       this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
     else if (path === '/metrics')
@@ -198,6 +202,18 @@ export class CacheGate implements Gate {
   #refuse(client: ClientStream, status: number, detail: string, headers: readonly string[] = []): void {
     this.#options.counters.count('refused')
     sendError(client, status, detail, headers)
+  }
+
+  /** Without a token a browser on this machine could read and change the cache for a page that it shows. */
+  #isOfPage(x: Exchange): boolean {
+    const { token, host: own } = this.#options.settings
+    if (token !== null) return false
+    const { authority: host } = x
+    const origin = headerValue(x.headers, 'origin') ?? undefined
+    if (origin === undefined && host === this.#soundHost) return false
+    if (browserRefusal({ host, origin }, own) !== null) return true
+    this.#soundHost = host
+    return false
   }
 
   #isTrusted(x: Exchange): boolean {

@@ -126,13 +126,32 @@ test('without the token nothing is told or changed but whether the server lives'
   assert.equal((await call('PUT', '/v1/cache/s/a', { ...authorized, body: 'v' })).status, 204)
 })
 
+test('without a token a web page can neither read nor change anything, under no name that it has pointed here', async (t) => {
+  const { port, call } = await serve(t)
+  assert.equal((await call('PUT', '/v1/cache/s/a', { body: 'v' })).status, 204)
+  const status = async (host: string, more = ''): Promise<number | undefined> => {
+    const lines = ['GET /v1/cache/s/a HTTP/1.1', `host: ${host}`, ...(more === '' ? [] : [more])]
+    const { text } = await sendRaw(port, [`${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`])
+    return statusesOf(text)[0]
+  }
+  for (const host of ['localhost', `localhost:${port}`, '127.0.0.1', '[::1]:1'])
+    assert.equal(await status(host), 200, host)
+  for (const host of ['page.test', `page.test:${port}`, 'localhost.page.test'])
+    assert.equal(await status(host), 403, host)
+  assert.equal(await status('localhost', 'origin: http://page.test'), 403)
+  assert.equal(await status('localhost', 'origin: null'), 403)
+  const purged = await call('POST', '/v1/cache/s/_purge', { headers: { origin: 'http://page.test' } })
+  assert.equal(purged.status, 403)
+  assert.equal(await status('localhost'), 200)
+})
+
 test('keys are bytes, decoded once, and no way out of their space', async (t) => {
   const { port } = await serve(t)
   const status = async (method: string, path: string): Promise<number | undefined> =>
     statusesOf(
       (
         await sendRaw(port, [
-          `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+          `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
         ])
       ).text,
     )[0]
@@ -163,7 +182,7 @@ test('a value over the limit is refused, announced or not, and does not reach th
   const over = CACHE_SETTINGS.maxObjectBytes + 1
   assert.equal((await call('PUT', '/v1/cache/s/a', { body: Buffer.alloc(over) })).status, 413)
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`
-  const head = 'PUT /v1/cache/s/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const head = 'PUT /v1/cache/s/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
   const endless = await sendRaw(port, [head, ...Array<string>(9).fill(chunk)])
   assert.deepEqual([statusesOf(endless.text), endless.isClosed], [[413], true])
   const twofold = await sendRaw(port, [head.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n')])
@@ -178,7 +197,7 @@ test('an upload that is given up leaves what was there', async (t) => {
   const { port, call } = await serve(t)
   await call('PUT', '/v1/cache/s/a', { body: 'old' })
   const upload = await connectRaw(t, port)
-  upload.send('PUT /v1/cache/s/a HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345')
+  upload.send('PUT /v1/cache/s/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n12345')
   assert.equal(await textOf(call('GET', '/v1/cache/s/a')), 'old')
   upload.reset()
   assert.equal(await textOf(call('GET', '/v1/cache/s/a')), 'old')
@@ -188,7 +207,7 @@ test('requests sent ahead are answered one a time or closed, never mixed up', as
   const { port, call } = await serve(t)
   await call('PUT', '/v1/cache/s/a', { body: 'AAA' })
   await call('PUT', '/v1/cache/s/b', { body: 'BBB' })
-  const get = (key: string): string => `GET /v1/cache/s/${key} HTTP/1.1\r\nHost: a\r\n\r\n`
+  const get = (key: string): string => `GET /v1/cache/s/${key} HTTP/1.1\r\nHost: localhost\r\n\r\n`
   const { text } = await sendRaw(port, [get('a') + get('b') + get('a')])
   const bodies = [...text.matchAll(/\r\n\r\n([AB]{3})/g)].map((match) => match[1])
   assert.deepEqual(bodies, ['AAA', 'BBB', 'AAA'].slice(0, bodies.length))
