@@ -87,9 +87,17 @@ export function compileExpression(text: string, context: ConditionContext = {}):
   }
 }
 
-/** Bodies may answer lists. */
+/**
+ * Bodies may answer lists, and whole numbers beyond 2^53, of which reading makes two one. Neither is like nothing: what is
+ * kept for one would be found for another.
+ * @throws RangeError
+ */
 function scalarOf(value: Value): ExpressionValue {
-  return typeof value === 'object' ? null : value
+  if (value === null) return null
+  if (typeof value === 'object') throw new RangeError('the expression has given a list or an object')
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new RangeError('the expression has given a number that has lost digits')
+  return value
 }
 
 function build(

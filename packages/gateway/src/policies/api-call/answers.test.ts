@@ -76,6 +76,29 @@ test('answers are kept by what they depend on, each consumer has his own, and pe
   }
 })
 
+test('lists, and numbers that lose digits when they are read, are not taken for each other or for nothing', async (t) => {
+  let n = 0
+  const other = await callee(t, (res) => json({ n: ++n })(res))
+  const cache = { key: ['req.body.json("$.id")'] }
+  const call = { name: 'c', url: other.url, save, cache }
+  const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }], behind: TELL })
+  const ask = async (body: string): Promise<string | null> =>
+    (await fetch(gateway.url, { method: 'POST', body })).headers.get('x-n')
+  const bodies = [
+    '9007199254740992',
+    '9007199254740993',
+    '[1]',
+    '[2]',
+    '{"a":1}',
+    '{"a":2}',
+    '7',
+    '8',
+    'null',
+  ]
+  for (const [i, id] of bodies.entries()) assert.equal(await ask(`{"id":${id}}`), String(i + 1), id)
+  assert.equal(await ask('{"id":7}'), '7')
+})
+
 test('an old answer serves while a new one is fetched, and while the server is away; the log says so', async (t) => {
   let n = 0
   const other = await callee(t, (res) => json({ n: ++n })(res))

@@ -1,4 +1,4 @@
-import type { CompileEnv, Expression } from '@sluice/core'
+import type { CompileEnv, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import type { OwnVariables, Render } from '../../shared/template.js'
 
 /** Values that the author gives to the templates of calls. */
@@ -25,7 +25,17 @@ export function compileInputs(texts: Readonly<Record<string, string>>, env: Comp
 
 function rendering(expression: Expression): Render {
   return (x) => {
-    const value = expression.value(x)
+    const value = valueFor(expression, x)
     return value === null ? '' : String(value)
+  }
+}
+
+/** What makes no sense is as good as nothing. @throws UnreadableBody */
+function valueFor(expression: Expression, x: Exchange): ExpressionValue {
+  try {
+    return expression.value(x)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
 }

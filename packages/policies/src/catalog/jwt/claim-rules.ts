@@ -1,5 +1,5 @@
 import type { Reply } from '@sluice/core'
-import { claimAt, scopesOf } from './claim.js'
+import { claimAt, isExact, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
@@ -39,7 +39,7 @@ function valueRule(path: string, wanted: readonly (string | number | boolean)[],
     if (value === undefined || value === null) return refusal
     if (wanted.length === 0) return null
     const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-    return items.some((item) => wanted.includes(item as string)) ? null : refusal
+    return items.some((item) => isExact(item) && wanted.includes(item as string)) ? null : refusal
   }
 }
 
@@ -61,6 +61,6 @@ function consumerRule(path: string, refusals: TokenRefusals): ClaimRule {
 
 /** A claim that names somebody; null when it does not. */
 export function idOf(value: unknown): string | null {
-  const id = typeof value === 'number' ? String(value) : value
+  const id = typeof value === 'number' && isExact(value) ? String(value) : value
   return typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH ? id : null
 }

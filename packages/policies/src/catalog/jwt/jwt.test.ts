@@ -209,6 +209,17 @@ test('a token without the claim for the consumer is refused', async () => {
   assert.equal(x.consumer?.id, '7')
 })
 
+test('a number that has lost digits when it was read is nobody’s, and says nothing', async () => {
+  const id = 2 ** 53
+  const token = await issuer.token({ ...good, id, ids: [1, id] })
+  const codes = [{ consumerClaim: 'id' }, { requiredClaims: { id } }, { requiredClaims: { ids: id } }]
+  for (const config of codes) assert.equal(codeOf(config, token), 'GW_TOKEN_CLAIMS')
+  const x = bearing(token)
+  x.headers.push('x-id', 'forged')
+  assert.equal(admit(compile({ forwardClaims: { id: 'x-id', ids: 'x-ids' } }), x), null)
+  assert.deepEqual([x.headers, x.claims?.get('id'), x.claims?.get('ids')], [[], undefined, undefined])
+})
+
 test('typ is compared without case and without application/', async () => {
   const typed = (typ: string) => issuer.token(good, { typ })
   for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+JWT'])
