@@ -157,6 +157,13 @@ test('an answer cannot take the gateway apart: deep, wide or hostile JSON is a v
     assert.equal(JSON.parse(body).x, 1)
     assert.equal(headers['x-a']?.includes('\n') ?? false, false)
   }
+  // Read as a number, it would be the one before: perhaps somebody else.
+  for (const a of ['9007199254740993', '[1,9007199254740993]', '{"id":-9007199254740993}']) {
+    other.answer = (res) => res.end(`{"a":${a}}`)
+    assert.equal((await fetch(gateway.url, { ...options, headers: { 'x-a': 'forged' } })).status, 200)
+    const { headers, body } = up.calls.pop()!
+    assert.deepEqual([headers['x-a'], body.includes(a)], [undefined, true])
+  }
   assert.equal(({} as { a?: unknown }).a, undefined)
 })
 

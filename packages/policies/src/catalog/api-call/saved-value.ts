@@ -1,4 +1,5 @@
 import { type HttpAnswer, headerJoined, UnreadableBody } from '@sluice/core'
+import { isExact } from '../../engines/json/exact.js'
 import { compileJsonPath } from '../../engines/json/path.js'
 import { type JsonView, jsonOfBytes } from '../../engines/json/view.js'
 import type { Draft } from '../../shared/field-location/draft.js'
@@ -89,7 +90,8 @@ function compileSource(from: string): (read: ReadAnswer) => Value | null {
   const path = compileJsonPath(from)
   return ({ json }) => {
     const found = json === null ? undefined : path.first(json.value)
-    if (found === undefined || found === null) return null
+    // A number that has lost digits is another one: perhaps the id of somebody else.
+    if (found === undefined || found === null || !isExact(found)) return null
     const text = JSON.stringify(found)
     return { bytes: Buffer.from(typeof found === 'string' ? found : text), json: text }
   }

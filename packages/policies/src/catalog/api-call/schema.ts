@@ -39,7 +39,7 @@ const body = Type.Union(
 
 const save = closed('Takes a value out of the answer.', {
   from: string(
-    'What: `status`, `body`, `header.NAME`, or a JSON path of the body such as `$.customer.tier`.',
+    'What: `status`, `body`, `header.NAME`, or a JSON path of the body such as `$.customer.tier`. What has a whole number beyond 2^53 in it, which would lose digits, counts as not there; `body` keeps it.',
     { minLength: 1, maxLength: 2048 },
   ),
   to: string(

@@ -1,5 +1,6 @@
 import type { Reply } from '@sluice/core'
-import { claimAt, isExact, scopesOf } from './claim.js'
+import { isExact } from '../../engines/json/exact.js'
+import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'

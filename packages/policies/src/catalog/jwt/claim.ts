@@ -1,3 +1,4 @@
+import { isExact } from '../../engines/json/exact.js'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 
 /** Deepest claim that conditions see. */
@@ -18,12 +19,13 @@ export function claimAt(claims: JsonObject, path: string): unknown {
 
 /**
  * A claim as text: texts, numbers and booleans as they are, a list of such with spaces between, as scopes are written,
- * other lists and objects as JSON. Null when there is none, or a number that has lost digits.
+ * other lists and objects as JSON. Null when there is none, or a number in it has lost digits.
  */
 export function claimText(value: unknown): string | null {
   if (value === undefined || value === null) return null
-  if (isScalar(value)) return isExact(value) ? String(value) : null
-  if (Array.isArray(value) && value.every(isScalar)) return value.every(isExact) ? value.join(' ') : null
+  if (!isExact(value)) return null
+  if (isScalar(value)) return String(value)
+  if (Array.isArray(value) && value.every(isScalar)) return value.join(' ')
   return JSON.stringify(value)
 }
 
@@ -61,11 +63,6 @@ export function claimItems(value: unknown): readonly string[] {
 export function scopesOf(claims: JsonObject): readonly string[] | null {
   const given = [claimAt(claims, 'scope'), claimAt(claims, 'scp')].filter((value) => value !== undefined)
   return given.length === 0 ? null : [...new Set(given.flatMap(claimItems))]
-}
-
-/** Whether it is what was written: of whole numbers beyond 2^53 two become one when they are read. */
-export function isExact(value: unknown): boolean {
-  return typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
