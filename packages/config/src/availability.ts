@@ -14,4 +14,4 @@ export interface Unavailable {
 export const UNAVAILABLE: readonly Unavailable[] = []
 
 /** Policies that a later version brings; a name that the catalog has is available whatever stands here. */
-export const COMING_POLICIES: ReadonlySet<string> = new Set(['saml'])
+export const COMING_POLICIES: ReadonlySet<string> = new Set()

@@ -35,6 +35,7 @@ const values: Readonly<Record<string, string>> = {
   GATEWAY_PRIVATE_KEY: pem(keyPair('ec', { namedCurve: 'P-256' }).privateKey),
   REDACT_SECRET: randomBytes(32).toString('hex'),
   ACME_PASSWORD: 'correct horse',
+  IDP_CERTIFICATE: escapedLines(acme.certificatePem),
   ACME_CERTIFICATE: escapedLines(acme.certificatePem),
   WSS_KEY: escapedLines(gateway.keyPem),
   WSS_CERTIFICATE: escapedLines(gateway.certificatePem),
@@ -144,7 +145,7 @@ function nodes(node: Node, path: string): [string, Node][] {
 }
 
 /** The next run of the suite that measures policies has them. */
-const UNMEASURED = ['compress']
+const UNMEASURED = ['compress', 'saml']
 
 test('what policies that compute cost was measured', () => {
   for (const name of catalog.measured!.keys()) assert.equal(catalog.get(name)?.cost, 'cpu', name)

@@ -316,6 +316,11 @@ export const ERRORS = {
     title: 'Token for another audience',
     when: 'The token is not meant for this API.',
   },
+  GW_TOKEN_REPLAYED: {
+    status: 401,
+    title: 'Assertion used before',
+    when: 'An assertion of `saml` that is taken once comes again.',
+  },
   GW_TOKEN_BINDING: {
     status: 401,
     title: 'Token of another holder',

@@ -1,0 +1,259 @@
+import type { KeyObject } from 'node:crypto'
+import { UnreadableBody } from '@sluice/core'
+import type { XmlElement } from 'libxml2-wasm'
+import { parseXml } from '../../engines/xml/gate.js'
+import { XML_LIMITS } from '../../engines/xml/limits.js'
+import { attributeOf, childElements, childrenNamed, isElement, plainText } from '../ws-security/elements.js'
+import { readEnvelope } from '../ws-security/envelope.js'
+import { SecurityFault } from '../ws-security/fault.js'
+import { NS } from '../ws-security/names.js'
+import type { IssuerKey } from './idp.js'
+import { SAML } from './names.js'
+import { RefusedAssertion } from './refused-assertion.js'
+import { verifyOwnSignature } from './signed-element.js'
+
+/** Longest document with an assertion, in bytes; how deep it may be. */
+export const MAX_ASSERTION_BYTES = 256 * 1024
+const LIMITS = { ...XML_LIMITS, maxBytes: MAX_ASSERTION_BYTES, maxDepth: 32, maxNodes: 5000 }
+const MAX_ATTRIBUTES = 256
+const MAX_VALUES = 1000
+const MAX_TEXT_LENGTH = 4096
+const MAX_ID_LENGTH = 256
+
+/** Where the assertion stands in a document: it is the root or in a SAML response, or in the Security header of a SOAP message. */
+export type AssertionPlace = 'root' | 'soap-header'
+
+/** What an assertion has to be. */
+export interface AssertionRules {
+  readonly issuer: string
+  readonly keys: readonly IssuerKey[]
+  readonly audience: string
+  /** Whom it has to be sent to; null: it need not say. */
+  readonly recipient: string | null
+  readonly skewMs: number
+}
+
+/** An assertion whose signature, times and audience are right; can be cloned. */
+export interface Assertion {
+  readonly id: string
+  readonly nameId: string
+  readonly attributes: readonly (readonly [name: string, values: readonly string[]])[]
+  readonly issuedMs: number
+  /** First moment when it is not valid any more, with the skew of clocks, ms since 1970. */
+  readonly validUntilMs: number
+  readonly isOneTime: boolean
+  /** The requests that it answers; empty: none. */
+  readonly inResponseTo: readonly string[]
+  readonly sessionIndex: string | null
+  /** When the session at the issuer ends; null: it does not say. */
+  readonly sessionUntilMs: number | null
+}
+
+/** Reads and checks the assertion in a document (SAML Core 2.0). @throws RefusedAssertion */
+export function readAssertion(
+  bytes: Uint8Array,
+  place: AssertionPlace,
+  rules: AssertionRules,
+  nowMs: number,
+): Assertion {
+  const keys = rules.keys
+    .filter(({ validFromMs, validToMs }) => nowMs >= validFromMs && nowMs <= validToMs)
+    .map(({ key }) => key)
+  try {
+    const view = parseXml(bytes, LIMITS)
+    try {
+      return checkedAssertion(findAssertion(view.document.root, place, keys), rules, nowMs)
+    } finally {
+      view.close()
+    }
+  } catch (problem) {
+    if (problem instanceof UnreadableBody) {
+      if (problem.code === 'GW_OVERLOADED') throw problem
+      throw new RefusedAssertion('malformed', problem.message)
+    }
+    if (problem instanceof SecurityFault) {
+      const isSignature = problem.code === 'FailedCheck' || problem.code === 'UnsupportedAlgorithm'
+      throw new RefusedAssertion(isSignature ? 'signature' : 'malformed', problem.message)
+    }
+    throw problem
+  }
+}
+
+/** The one assertion, signed by itself or as a part of a response that is. By its place, never by a search. */
+function findAssertion(root: XmlElement, place: AssertionPlace, keys: readonly KeyObject[]): XmlElement {
+  const found = place === 'soap-header' ? inSecurityHeader(root) : atRoot(root)
+  const isInSigned = found.response !== null && verifyOwnSignature(found.response, keys)
+  const isSigned = verifyOwnSignature(found.assertion, keys)
+  if (!isSigned && !isInSigned) throw new RefusedAssertion('unsigned')
+  return found.assertion
+}
+
+interface Found {
+  readonly assertion: XmlElement
+  readonly response: XmlElement | null
+}
+
+function atRoot(root: XmlElement): Found {
+  if (isElement(root, SAML.assertion, 'Assertion')) return { assertion: root, response: null }
+  if (!isElement(root, SAML.protocol, 'Response'))
+    throw new RefusedAssertion('malformed', 'neither an Assertion nor a Response')
+  const [status, ...more] = childrenNamed(root, SAML.protocol, 'Status')
+  const [code] = status === undefined ? [] : childrenNamed(status, SAML.protocol, 'StatusCode')
+  if (more.length > 0 || code === undefined || attributeOf(code, 'Value') !== SAML.success)
+    throw new RefusedAssertion('status')
+  return { assertion: onlyAssertion(root), response: root }
+}
+
+function inSecurityHeader(root: XmlElement): Found {
+  const { header } = readEnvelope(root.doc)
+  const blocks = header === null ? [] : childrenNamed(header, NS.wsse, 'Security')
+  const holders = blocks.filter((block) => childrenNamed(block, SAML.assertion, 'Assertion').length > 0)
+  if (holders.length === 0) throw new RefusedAssertion('missing')
+  if (holders.length > 1) throw new RefusedAssertion('malformed', 'more than one assertion')
+  return { assertion: onlyAssertion(holders[0]!), response: null }
+}
+
+function onlyAssertion(parent: XmlElement): XmlElement {
+  const [assertion, ...more] = childrenNamed(parent, SAML.assertion, 'Assertion')
+  if (childrenNamed(parent, SAML.assertion, 'EncryptedAssertion').length > 0)
+    throw new RefusedAssertion('encrypted')
+  if (assertion === undefined || more.length > 0)
+    throw new RefusedAssertion('malformed', 'not exactly one assertion')
+  return assertion
+}
+
+function checkedAssertion(assertion: XmlElement, rules: AssertionRules, nowMs: number): Assertion {
+  const id = attributeOf(assertion, 'ID')
+  if (id === null || id === '' || id.length > MAX_ID_LENGTH || attributeOf(assertion, 'Version') !== '2.0')
+    throw new RefusedAssertion('malformed', 'no ID, or not version 2.0')
+  const issuer = textOf(only(assertion, 'Issuer'))
+  if (issuer !== rules.issuer) throw new RefusedAssertion('issuer')
+  const issuedMs = timeOf(assertion, 'IssueInstant')
+  if (issuedMs === null) throw new RefusedAssertion('malformed', 'no IssueInstant')
+  if (issuedMs > nowMs + rules.skewMs) throw new RefusedAssertion('notYetValid')
+  const conditions = checkConditions(only(assertion, 'Conditions'), rules, nowMs)
+  const subject = only(assertion, 'Subject')
+  const confirmation = checkConfirmation(subject, rules, nowMs)
+  const statements = childrenNamed(assertion, SAML.assertion, 'AuthnStatement')
+  const [login = null] = statements
+  return {
+    ...{ id, nameId: textOf(only(subject, 'NameID')), attributes: attributesOf(assertion), issuedMs },
+    validUntilMs: Math.min(conditions.untilMs, confirmation.untilMs),
+    isOneTime: conditions.isOneTime,
+    inResponseTo: confirmation.inResponseTo,
+    sessionIndex: login === null ? null : attributeOf(login, 'SessionIndex'),
+    sessionUntilMs: login === null ? null : timeOf(login, 'SessionNotOnOrAfter'),
+  }
+}
+
+/** SAML Core, section 2.5.1. A condition that is not understood is not met. */
+function checkConditions(
+  conditions: XmlElement,
+  { audience, skewMs }: AssertionRules,
+  nowMs: number,
+): { readonly untilMs: number; readonly isOneTime: boolean } {
+  const untilMs = checkTimes(conditions, skewMs, nowMs)
+  let isForUs = false
+  let isOneTime = false
+  for (const condition of childElements(conditions)) {
+    if (isElement(condition, SAML.assertion, 'OneTimeUse')) isOneTime = true
+    else if (isElement(condition, SAML.assertion, 'AudienceRestriction')) {
+      const audiences = childrenNamed(condition, SAML.assertion, 'Audience').map(textOf)
+      if (!audiences.includes(audience)) throw new RefusedAssertion('audience')
+      isForUs = true
+    } else if (!isElement(condition, SAML.assertion, 'ProxyRestriction'))
+      throw new RefusedAssertion('malformed', 'a condition that is not known')
+  }
+  if (!isForUs) throw new RefusedAssertion('audience', 'the assertion names no audience')
+  return { untilMs, isOneTime }
+}
+
+/** Web Browser SSO Profile, section 4.1.4.2: one confirmation by bearer that holds is enough. */
+function checkConfirmation(
+  subject: XmlElement,
+  { recipient, skewMs }: AssertionRules,
+  nowMs: number,
+): { readonly untilMs: number; readonly inResponseTo: readonly string[] } {
+  let flaw = new RefusedAssertion('recipient', 'no confirmation by bearer')
+  for (const confirmation of childrenNamed(subject, SAML.assertion, 'SubjectConfirmation')) {
+    if (attributeOf(confirmation, 'Method') !== SAML.bearer) continue
+    const [data] = childrenNamed(confirmation, SAML.assertion, 'SubjectConfirmationData')
+    if (data === undefined) {
+      if (recipient === null) return { untilMs: Number.POSITIVE_INFINITY, inResponseTo: [] }
+      continue
+    }
+    const named = attributeOf(data, 'Recipient')
+    if (recipient !== null && named !== recipient) {
+      flaw = new RefusedAssertion('recipient')
+      continue
+    }
+    try {
+      const untilMs = checkTimes(data, skewMs, nowMs)
+      const answered = attributeOf(data, 'InResponseTo')
+      return { untilMs, inResponseTo: answered === null ? [] : [answered] }
+    } catch (problem) {
+      if (!(problem instanceof RefusedAssertion)) throw problem
+      flaw = problem
+    }
+  }
+  throw flaw
+}
+
+/** @returns when it ends, with the skew. @throws RefusedAssertion outside of its time, and where it has no end. */
+function checkTimes(element: XmlElement, skewMs: number, nowMs: number): number {
+  const before = timeOf(element, 'NotBefore')
+  const end = timeOf(element, 'NotOnOrAfter')
+  if (end === null) throw new RefusedAssertion('malformed', `${element.name} has no NotOnOrAfter`)
+  if (before !== null && nowMs < before - skewMs) throw new RefusedAssertion('notYetValid')
+  if (nowMs >= end + skewMs) throw new RefusedAssertion('expired')
+  return end + skewMs
+}
+
+function attributesOf(assertion: XmlElement): Assertion['attributes'] {
+  const found: [string, string[]][] = []
+  let values = 0
+  for (const statement of childrenNamed(assertion, SAML.assertion, 'AttributeStatement')) {
+    for (const attribute of childrenNamed(statement, SAML.assertion, 'Attribute')) {
+      const name = attributeOf(attribute, 'Name')
+      if (name === null || name === '' || name.length > MAX_ID_LENGTH)
+        throw new RefusedAssertion('malformed', 'an attribute without a name')
+      const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue').flatMap(valueOf)
+      values += texts.length
+      if (found.length >= MAX_ATTRIBUTES || values > MAX_VALUES)
+        throw new RefusedAssertion('malformed', 'too many attributes')
+      found.push([name, texts])
+    }
+  }
+  return found
+}
+
+/** Empty: a value that is no text, such as one with elements inside. */
+function valueOf(element: XmlElement): string[] {
+  if (element.firstChild === null) return ['']
+  return childElements(element).length > 0 ? [] : [textOf(element)]
+}
+
+function only(parent: XmlElement, name: string): XmlElement {
+  const [child, ...more] = childrenNamed(parent, SAML.assertion, name)
+  if (child === undefined || more.length > 0)
+    throw new RefusedAssertion('malformed', `not exactly one ${name} in ${parent.name}`)
+  return child
+}
+
+/** One run of text: a comment in it would show two readers two values, and is not signed. */
+function textOf(element: XmlElement): string {
+  const text = plainText(element)
+  if (text.length > MAX_TEXT_LENGTH) throw new RefusedAssertion('malformed', `${element.name} is too long`)
+  return text
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+
+/** A time in UTC (SAML Core, section 1.3.3); null: there is none. */
+function timeOf(element: XmlElement, name: string): number | null {
+  const text = attributeOf(element, name)
+  if (text === null) return null
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms)) throw new RefusedAssertion('malformed', `${name} is no time in UTC`)
+  return ms
+}

@@ -1,0 +1,18 @@
+import { type AssertionPlace, type AssertionRules, readAssertion } from './assertion.js'
+import type { Read } from './assertion-work.js'
+import { RefusedAssertion } from './refused-assertion.js'
+
+/** What `readAssertion` says, as a value that can be cloned. @throws UnreadableBody for an overload alone. */
+export function attemptAssertion(
+  bytes: Uint8Array,
+  place: AssertionPlace,
+  rules: AssertionRules,
+  nowMs: number,
+): Read {
+  try {
+    return { assertion: readAssertion(bytes, place, rules, nowMs) }
+  } catch (problem) {
+    if (!(problem instanceof RefusedAssertion)) throw problem
+    return { flaw: problem.flaw, reason: problem.message }
+  }
+}

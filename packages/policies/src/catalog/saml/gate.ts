@@ -1,0 +1,201 @@
+import { hash } from 'node:crypto'
+import {
+  type CompileEnv,
+  type Consumer,
+  type Eventual,
+  type Exchange,
+  headerValue,
+  type Outcome,
+  Overload,
+  parseDuration,
+  type Reply,
+  UnreadableBody,
+} from '@sluice/core'
+import { LRUCache } from 'lru-cache'
+import { OneTimeUse, replayUnavailable } from '../../crypto/replay/one-time-use.js'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import type { JsonObject } from '../../engines/json/strict-json.js'
+import { eventually } from '../../shared/eventually.js'
+import { type CredentialLocation, headerCredential } from '../../shared/field-location/credential.js'
+import { overloadRefusal } from '../../shared/overload.js'
+import { claimAt, claimTexts } from '../jwt/claim.js'
+import { idOf } from '../jwt/claim-rules.js'
+import { consumerIn } from '../jwt/consumer-claims.js'
+import { ForwardedClaims } from '../jwt/forwarded-claims.js'
+import { type Assertion, MAX_ASSERTION_BYTES } from './assertion.js'
+import type { Read } from './assertion-work.js'
+import type { IdentityProvider } from './idp.js'
+import { FLAWS, type SamlFlaw } from './refused-assertion.js'
+import { DEFAULT_FIELD, DEFAULT_HEADER, DEFAULT_SKEW, NAME_ID, type SamlConfig } from './schema.js'
+import { AssertionVerifier } from './verifier.js'
+
+const FORM = 'application/x-www-form-urlencoded'
+/** Base64 and the escapes of a form around it. */
+const MAX_FORM_BYTES = 2 * MAX_ASSERTION_BYTES
+/** An assertion that is taken once is no older, so that it has to be remembered no longer. */
+const MAX_ONCE_AGE_MS = 3_600_000
+const MAX_USED = 200_000
+const MAX_KNOWN = 10_000
+const MAX_KNOWN_BYTES = 16 * 1024 * 1024
+const BASE64 = /^[A-Za-z0-9+/\r\n]+={0,2}[\r\n]*$/
+
+/** An assertion that is accepted, with who it names. */
+interface Accepted {
+  readonly assertion: Assertion
+  readonly consumer: Consumer
+  readonly claims: ReadonlyMap<string, string>
+  readonly lines: readonly string[]
+}
+
+/** The decision for one request. */
+export class SamlGate {
+  readonly #config: SamlConfig
+  readonly #verifier: AssertionVerifier
+  readonly #once: OneTimeUse
+  readonly #isOnce: boolean
+  readonly #skewMs: number
+  readonly #forwarded: ForwardedClaims
+  readonly #header: CredentialLocation
+  readonly #known = new LRUCache<string, Accepted>({ max: MAX_KNOWN, maxSize: MAX_KNOWN_BYTES })
+  readonly #refusals: Readonly<Record<SamlFlaw, Reply>>
+  readonly #unavailable: Reply
+
+  /** @throws Error for a header that cannot be read or set. */
+  constructor(config: SamlConfig, idp: IdentityProvider, env: CompileEnv) {
+    const { from = 'header', audience, recipient = null } = config
+    this.#config = config
+    this.#skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
+    const rules = {
+      ...{ issuer: idp.entityId, keys: idp.keys, audience, recipient, skewMs: this.#skewMs },
+    }
+    this.#verifier = new AssertionVerifier(rules, from === 'soap-header' ? from : 'root', env)
+    this.#isOnce = config.once ?? from === 'form'
+    const space = `saml/${idp.entityId}`
+    const seen = env.shared(space, () => new ReplayCache(MAX_USED, 0))
+    seen.widen(MAX_ONCE_AGE_MS + 2 * this.#skewMs)
+    this.#once = new OneTimeUse(env, { space, seen, sharing: config.replay ?? {} })
+    this.#header = headerCredential(config.name ?? DEFAULT_HEADER, '')
+    this.#forwarded = new ForwardedClaims(
+      config.forwardClaims ?? {},
+      from === 'header' ? this.#header.name : 'content-type',
+    )
+    this.#unavailable = replayUnavailable(env)
+    this.#refusals = Object.fromEntries(
+      Object.entries(FLAWS).map(([flaw, [code, detail]]) => [flaw, env.refusal(code, detail)]),
+    ) as Record<SamlFlaw, Reply>
+  }
+
+  /** Of an assertion in a header. */
+  admitHeader(x: Exchange): Eventual {
+    this.#forwarded.clear(x.headers)
+    const text = this.#header.read(x)
+    if (text === '') return this.#refusals.missing
+    if (text === null || text.length > MAX_ASSERTION_BYTES || !BASE64.test(text))
+      return this.#refusals.malformed
+    const key = hash('sha256', text, 'base64url')
+    const known = this.#known.get(key)
+    const accept = (accepted: Accepted): null => {
+      if (this.#config.strip !== false) this.#header.strip(x)
+      return this.#accept(x, accepted)
+    }
+    if (known !== undefined) {
+      if (x.startedAt < known.assertion.validUntilMs) return accept(known)
+      return this.#refusals.expired
+    }
+    return this.#decide(x, Buffer.from(text, 'base64'), (accepted) => {
+      if (!this.#isOnce && !accepted.assertion.isOneTime)
+        this.#known.set(key, accepted, { size: 2000 + text.length })
+      return accept(accepted)
+    })
+  }
+
+  /** Of an assertion in the body, before the body is read. */
+  admitBody(x: Exchange): Outcome {
+    this.#forwarded.clear(x.headers)
+    if (x.contentLength === 0) return this.#refusals.missing
+    if (this.#config.from !== 'form') return null
+    const type = headerValue(x.headers, 'content-type')?.split(';')[0]?.trim().toLowerCase()
+    if (type !== FORM) return this.#refusals.missing
+    x.bodyLimit = Math.min(x.bodyLimit, MAX_FORM_BYTES)
+    return null
+  }
+
+  readBody(x: Exchange, body: Uint8Array): Eventual {
+    const bytes = this.#config.from === 'form' ? this.#fieldOf(body) : body
+    if (bytes === null) return this.#refusals.missing
+    return this.#decide(x, bytes, (accepted) => this.#accept(x, accepted))
+  }
+
+  /** Null: there is none, or more than one. */
+  #fieldOf(body: Uint8Array): Uint8Array | null {
+    const form = new URLSearchParams(Buffer.from(body).toString('latin1'))
+    const [text, ...more] = form.getAll(this.#config.name ?? DEFAULT_FIELD)
+    if (text === undefined || text === '' || more.length > 0 || !BASE64.test(text)) return null
+    return Buffer.from(text, 'base64')
+  }
+
+  #decide(x: Exchange, bytes: Uint8Array, accept: (accepted: Accepted) => Outcome): Eventual {
+    const conclude = (read: Read): Eventual => this.#conclude(x, read, accept)
+    try {
+      const read = this.#verifier.read(bytes, x)
+      return read instanceof Promise ? read.then(conclude).catch(refuseOverload) : conclude(read)
+    } catch (problem) {
+      return refuseOverload(problem)
+    }
+  }
+
+  #conclude(x: Exchange, read: Read, accept: (accepted: Accepted) => Outcome): Eventual {
+    if ('flaw' in read) return this.#refuse(x, read.flaw, read.reason)
+    const { assertion } = read
+    // An answer to a request that this policy has not made is for somebody else.
+    if (assertion.inResponseTo.length > 0) return this.#refuse(x, 'recipient', 'it answers a request')
+    const accepted = this.#accepted(assertion)
+    if (accepted === null) return this.#refuse(x, 'malformed', 'it does not name the consumer')
+    if (!this.#isOnce && !assertion.isOneTime) return accept(accepted)
+    const now = Date.now()
+    if (now - assertion.issuedMs > MAX_ONCE_AGE_MS + this.#skewMs)
+      return this.#refuse(x, 'tooOld', 'it was issued too long ago')
+    return eventually(this.#once.use(assertion.id, now), (verdict) => {
+      if (verdict === 'first') return accept(accepted)
+      if (verdict === 'replayed') return this.#refuse(x, 'replayed', 'it was used before')
+      return verdict === 'full' ? OVERLOADED : this.#unavailable
+    })
+  }
+
+  #refuse(x: Exchange, flaw: SamlFlaw, reason: string): Reply {
+    x.record.reason = reason
+    return this.#refusals[flaw]
+  }
+
+  #accepted(assertion: Assertion): Accepted | null {
+    const claims = claimsOf(assertion)
+    const { consumerClaim = NAME_ID } = this.#config
+    if (idOf(claimAt(claims, consumerClaim)) === null) return null
+    const texts = claimTexts(claims)
+    const consumer = consumerIn(claims, { ...this.#config, consumerClaim, auth: 'saml', texts })
+    return { assertion, consumer, claims: texts, lines: this.#forwarded.linesOf(claims) }
+  }
+
+  #accept(x: Exchange, { consumer, claims, lines }: Accepted): null {
+    for (let i = 0; i < lines.length; i++) x.headers.push(lines[i]!)
+    x.identify(consumer)
+    x.claims = claims
+    return null
+  }
+}
+
+const OVERLOADED = overloadRefusal('too many assertions are being checked; try again')
+
+/** @throws what is no overload. */
+function refuseOverload(problem: unknown): Reply {
+  if (problem instanceof Overload || problem instanceof UnreadableBody) return OVERLOADED
+  throw problem
+}
+
+/** An attribute of one value is a text, one of several a list. The NameID is no attribute, whatever these are called. */
+function claimsOf({ nameId, attributes }: Assertion): JsonObject {
+  const values = new Map<string, string[]>()
+  for (const [name, texts] of attributes) values.set(name, [...(values.get(name) ?? []), ...texts])
+  const claims = [...values].map(([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const)
+  return Object.fromEntries([...claims, [NAME_ID, nameId]])
+}

@@ -1,0 +1,29 @@
+import { type CompileEnv, definePolicy, type Step } from '@sluice/core'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import { DEFAULT_HEADER, type SamlConfig, samlSchema } from './schema.js'
+
+/** Asks for a signed SAML assertion, and names the consumer. */
+export const saml = definePolicy({
+  name: 'saml',
+  summary:
+    'Asks for an assertion of SAML 2.0 in a header, a body or a form, checks its signature, times and audience, and names the consumer.',
+  schema: samlSchema,
+  cost: 'cpu',
+  secretNames: ({ from = 'header', name = DEFAULT_HEADER }) => (from === 'header' ? [name] : []),
+  authenticates: ({ from = 'header' }) => (from === 'header' ? 'request' : 'body'),
+  compile: (config, env) => compileStep(config, env),
+})
+
+/** Everything that reads XML is loaded here, for gateways that have this policy only. */
+async function compileStep(config: SamlConfig, env: CompileEnv): Promise<Step> {
+  await loadLibxml()
+  const [{ SamlGate }, { identityProvider }] = await Promise.all([import('./gate.js'), import('./idp.js')])
+  const gate = new SamlGate(config, identityProvider(config), env)
+  if ((config.from ?? 'header') === 'header') return { name: 'saml', onRequest: (x) => gate.admitHeader(x) }
+  return {
+    name: 'saml',
+    decidesOnBody: true,
+    onRequest: (x) => gate.admitBody(x),
+    onRequestBody: (x, body) => gate.readBody(x, body),
+  }
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import type { Exchange, Outcome, Step } from '@sluice/core'
+import { exchange, testEnv } from '../../testing.js'
+import { soapMessage } from '../ws-security/testing/soap.js'
+import { saml } from './policy.js'
+import type { SamlConfig } from './schema.js'
+import {
+  ACS,
+  type AssertionParts,
+  AUDIENCE,
+  assertionXml,
+  ENTITY,
+  goodAssertion,
+  idp,
+  responseXml,
+  signedXml,
+  stranger,
+} from './testing/issuer.js'
+
+const CONFIG: SamlConfig = {
+  idp: { entityId: ENTITY, certificates: [idp.certificatePem] },
+  audience: AUDIENCE,
+  recipient: ACS,
+}
+
+async function stepOf(config: Partial<SamlConfig> = {}, env = testEnv()): Promise<Step> {
+  return (await saml.compile({ ...CONFIG, ...config }, env)) as Step
+}
+
+function inHeader(xml: string): Exchange {
+  return exchange({
+    headers: ['x-saml-assertion', Buffer.from(xml).toString('base64')],
+    startedAt: Date.now(),
+  })
+}
+
+async function admit(step: Step, x: Exchange, body: Uint8Array = new Uint8Array(0)): Promise<Outcome> {
+  return (await step.onRequest!(x)) ?? (await step.onRequestBody?.(x, body)) ?? null
+}
+
+let body: Step
+before(async () => {
+  body = await stepOf({ from: 'body' })
+})
+
+/** The code of the refusal of a document, or the id of the consumer. */
+async function verdict(xml: string | Buffer, step = body): Promise<string> {
+  const bytes = Buffer.from(xml)
+  const x = exchange({ contentLength: bytes.length, startedAt: Date.now() })
+  const outcome = await admit(step, x, bytes)
+  assert.equal(outcome === null, x.consumer !== null)
+  return outcome?.problem?.code ?? x.consumer!.id
+}
+
+test('an assertion in a header names the consumer, with its attributes', async () => {
+  const step = await stepOf({ groupsClaim: 'groups', forwardClaims: { email: 'x-email', nameId: 'x-user' } })
+  const xml = goodAssertion()
+  for (let i = 0; i < 2; i++) {
+    const x = inHeader(xml)
+    x.headers.push('x-email', 'boss@example.com', 'x_user', 'boss')
+    assert.equal(await admit(step, x), null)
+    const { id, auth, groups, claims } = x.consumer!
+    assert.deepEqual([id, auth, groups], ['ann', 'saml', ['staff', 'readers']])
+    assert.deepEqual(Object.fromEntries(claims!), {
+      ...{ email: 'ann@example.com', groups: 'staff readers', nameId: 'ann' },
+    })
+    assert.deepEqual(x.headers, ['x-email', 'ann@example.com', 'x-user', 'ann'])
+  }
+})
+
+test('it stands where the document says: in a response, a SOAP message, a form', async () => {
+  const soap = await stepOf({ from: 'soap-header' })
+  const security = (content: string) =>
+    `<wsse:Security xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd">${content}</wsse:Security>`
+  assert.equal(await verdict(responseXml(goodAssertion())), 'ann')
+  assert.equal(await verdict(signedXml(responseXml(assertionXml()), { element: 'Response' })), 'ann')
+  assert.equal(await verdict(soapMessage({ header: security(goodAssertion()) }), soap), 'ann')
+  assert.equal(await verdict(soapMessage({ header: security('') }), soap), 'GW_AUTH_MISSING')
+  assert.equal(await verdict(soapMessage({ content: goodAssertion() }), soap), 'GW_AUTH_MISSING')
+  const twice = security(goodAssertion() + goodAssertion())
+  assert.equal(await verdict(soapMessage({ header: twice }), soap), 'GW_TOKEN_MALFORMED')
+  const form = await stepOf({ from: 'form' })
+  const post = async (fields: string, type = 'application/x-www-form-urlencoded') => {
+    const x = exchange({
+      headers: ['content-type', type],
+      contentLength: fields.length,
+      startedAt: Date.now(),
+    })
+    const outcome = await admit(form, x, Buffer.from(fields))
+    return outcome?.problem?.code ?? x.consumer!.id
+  }
+  const field = `SAMLResponse=${encodeURIComponent(Buffer.from(responseXml(goodAssertion())).toString('base64'))}`
+  assert.equal(await post(`RelayState=x&${field}`), 'ann')
+  assert.equal(await post(field), 'GW_TOKEN_REPLAYED')
+  for (const fields of ['', 'a=b', 'SAMLResponse=', 'SAMLResponse=%3Cx%3E', `${field}&${field}`])
+    assert.equal(await post(fields), 'GW_AUTH_MISSING', fields.slice(0, 20))
+  assert.equal(await post(field, 'text/plain'), 'GW_AUTH_MISSING')
+})
+
+test('times, audience, issuer, recipient and confirmation have to be right', async () => {
+  const cases: readonly (readonly [AssertionParts, string])[] = [
+    [{}, 'ann'],
+    [{ notOnOrAfter: -59, confirmedUntil: -59 }, 'ann'],
+    [{ notOnOrAfter: -61 }, 'GW_TOKEN_EXPIRED'],
+    [{ confirmedUntil: -61 }, 'GW_TOKEN_EXPIRED'],
+    [{ notOnOrAfter: -600 }, 'GW_TOKEN_EXPIRED'],
+    [{ notBefore: 55 }, 'ann'],
+    [{ notBefore: 65 }, 'GW_TOKEN_NOT_YET_VALID'],
+    [{ issued: 600 }, 'GW_TOKEN_NOT_YET_VALID'],
+    [{ notOnOrAfter: null }, 'GW_TOKEN_MALFORMED'],
+    [{ confirmedUntil: null }, 'GW_TOKEN_MALFORMED'],
+    [{ issuer: 'https://evil.example.com' }, 'GW_TOKEN_ISSUER'],
+    [{ issuer: ` ${ENTITY}` }, 'GW_TOKEN_ISSUER'],
+    [{ audience: 'urn:other' }, 'GW_TOKEN_AUDIENCE'],
+    [{ audience: null }, 'GW_TOKEN_AUDIENCE'],
+    [{ recipient: 'https://other.example.com/acs' }, 'GW_TOKEN_AUDIENCE'],
+    [{ recipient: null }, 'GW_TOKEN_AUDIENCE'],
+    [{ inResponseTo: '_somebody' }, 'GW_TOKEN_AUDIENCE'],
+    [{ method: 'urn:oasis:names:tc:SAML:2.0:cm:holder-of-key' }, 'GW_TOKEN_AUDIENCE'],
+    [{ conditions: '<saml:OneTimeUse/>' }, 'ann'],
+    [{ conditions: '<saml:ProxyRestriction Count="0"/>' }, 'ann'],
+    [
+      { conditions: '<saml:AudienceRestriction><saml:Audience>x</saml:Audience></saml:AudienceRestriction>' },
+      'GW_TOKEN_AUDIENCE',
+    ],
+    [{ conditions: '<saml:Condition xmlns:x="urn:x"/>' }, 'GW_TOKEN_MALFORMED'],
+    [{ nameId: '' }, 'GW_TOKEN_MALFORMED'],
+    [{ nameId: 'x'.repeat(257) }, 'GW_TOKEN_MALFORMED'],
+    [{ id: 'x'.repeat(257) }, 'GW_TOKEN_MALFORMED'],
+  ]
+  for (const [parts, expected] of cases)
+    assert.equal(await verdict(goodAssertion(parts)), expected, JSON.stringify(parts))
+  const open = await stepOf({ from: 'body', recipient: undefined as never })
+  assert.equal(await verdict(goodAssertion({ recipient: 'https://other.example.com' }), open), 'ann')
+})
+
+test('what is to be used once is used once', async () => {
+  const env = testEnv()
+  const once = await stepOf({ once: true }, env)
+  const xml = goodAssertion({ id: '_once' })
+  assert.equal(await admit(once, inHeader(xml)), null)
+  assert.equal((await admit(once, inHeader(xml)))?.problem?.code, 'GW_TOKEN_REPLAYED')
+  const again = goodAssertion({ id: '_once', nameId: 'bob' })
+  assert.equal((await admit(once, inHeader(again)))?.problem?.code, 'GW_TOKEN_REPLAYED', 'the id counts')
+  const old = goodAssertion({ issued: -4000 })
+  assert.equal((await admit(once, inHeader(old)))?.problem?.code, 'GW_TOKEN_EXPIRED')
+  const many = await stepOf({}, env)
+  const own = goodAssertion({ conditions: '<saml:OneTimeUse/>' })
+  assert.equal(await admit(many, inHeader(own)), null)
+  assert.equal((await admit(many, inHeader(own)))?.problem?.code, 'GW_TOKEN_REPLAYED')
+  const reused = goodAssertion()
+  for (let i = 0; i < 3; i++) assert.equal(await admit(many, inHeader(reused)), null)
+})
+
+test('a provider is known by its metadata, and signs with any of its certificates in their time', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'idp.xml')
+  const key = (use: string, pem: string) =>
+    `<md:KeyDescriptor${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${pem.replaceAll(/-----[^-]+-----/g, '')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`
+  const metadata = (keys: string) =>
+    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}"><md:IDPSSODescriptor>${keys}</md:IDPSSODescriptor></md:EntityDescriptor>`
+  writeFileSync(
+    file,
+    metadata(key(' use="encryption"', stranger.certificatePem) + key('', idp.certificatePem)),
+  )
+  const step = await stepOf({ from: 'body', idp: { metadataFile: file } })
+  assert.equal(await verdict(goodAssertion(), step), 'ann')
+  const foreign = goodAssertion({}, { keyPem: stranger.keyPem })
+  assert.equal(await verdict(foreign, step), 'GW_TOKEN_SIGNATURE', 'that one encrypts')
+  const both = await stepOf({
+    ...{ from: 'body', idp: { ...CONFIG.idp, certificates: [stranger.certificatePem, idp.certificatePem] } },
+  })
+  for (const xml of [goodAssertion(), foreign]) assert.equal(await verdict(xml, both), 'ann')
+  for (const [idp, message] of [
+    [{}, /either 'metadataFile' or/],
+    [{ entityId: ENTITY }, /needs 'idp.certificates'/],
+    [{ entityId: ENTITY, certificates: ['x'] }, /no certificate in PEM/],
+    [{ metadataFile: file, entityId: ENTITY }, /either/],
+  ] as const)
+    await assert.rejects(stepOf({ idp: idp as never }), message)
+  writeFileSync(file, metadata(''))
+  await assert.rejects(stepOf({ idp: { metadataFile: file } }), /no certificate that signs/)
+})

@@ -1,0 +1,98 @@
+import { SignedXml } from 'xml-crypto'
+import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
+
+const DSIG_MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
+const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'
+
+export const idp = makeCertificate({ name: 'idp' })
+export const stranger = makeCertificate({ name: 'idp' })
+export const ENTITY = 'https://idp.example.com'
+export const AUDIENCE = 'urn:shop'
+export const ACS = 'https://shop.example.com/acs'
+
+/** What of an assertion a test wants different; null leaves a part out. */
+export interface AssertionParts {
+  readonly id?: string
+  readonly issuer?: string
+  /** As XML. */
+  readonly nameId?: string
+  readonly audience?: string | null
+  readonly recipient?: string | null
+  readonly inResponseTo?: string
+  readonly method?: string
+  /** Seconds from now. */
+  readonly issued?: number
+  readonly notBefore?: number
+  readonly notOnOrAfter?: number | null
+  readonly confirmedUntil?: number | null
+  /** More conditions, as XML. */
+  readonly conditions?: string
+  /** More of the assertion, as XML. */
+  readonly more?: string
+}
+
+let count = 0
+
+/** An assertion that is not signed. */
+export function assertionXml(parts: AssertionParts = {}): string {
+  const { id = `_a${++count}`, issuer = ENTITY, nameId = 'ann', audience = AUDIENCE, recipient = ACS } = parts
+  const { notBefore = -10, notOnOrAfter = 300, confirmedUntil = 300, issued = 0 } = parts
+  const at = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
+  const time = (name: string, seconds: number | null): string =>
+    seconds === null ? '' : ` ${name}="${at(seconds)}"`
+  const method = parts.method ?? 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
+  const answered = parts.inResponseTo === undefined ? '' : ` InResponseTo="${parts.inResponseTo}"`
+  return (
+    `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${at(issued)}">` +
+    `<saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID>${nameId}</saml:NameID>` +
+    `<saml:SubjectConfirmation Method="${method}"><saml:SubjectConfirmationData${time('NotOnOrAfter', confirmedUntil)}` +
+    `${recipient === null ? '' : ` Recipient="${recipient}"`}${answered}/></saml:SubjectConfirmation></saml:Subject>` +
+    `<saml:Conditions${time('NotBefore', notBefore)}${time('NotOnOrAfter', notOnOrAfter)}>` +
+    `${audience === null ? '' : `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}` +
+    `${parts.conditions ?? ''}</saml:Conditions><saml:AuthnStatement AuthnInstant="${at(0)}" SessionIndex="s1"/>` +
+    '<saml:AttributeStatement><saml:Attribute Name="email"><saml:AttributeValue>ann@example.com</saml:AttributeValue></saml:Attribute>' +
+    '<saml:Attribute Name="groups"><saml:AttributeValue>staff</saml:AttributeValue><saml:AttributeValue>readers</saml:AttributeValue></saml:Attribute>' +
+    `</saml:AttributeStatement>${parts.more ?? ''}</saml:Assertion>`
+  )
+}
+
+/** A response around something. */
+export function responseXml(content: string, status = 'Success'): string {
+  return (
+    '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r1" Version="2.0">' +
+    `<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${status}"/></samlp:Status>${content}</samlp:Response>`
+  )
+}
+
+export interface SigningOptions {
+  readonly keyPem?: string
+  readonly algorithm?: string
+  readonly digest?: string
+  readonly transforms?: readonly string[]
+  /** The local name of what is signed. */
+  readonly element?: 'Assertion' | 'Response'
+}
+
+/** The document with the signature of an element behind its first child, made by a library of others. */
+export function signedXml(xml: string, options: SigningOptions = {}): string {
+  const { keyPem = idp.keyPem, element = 'Assertion' } = options
+  const signature = new SignedXml({
+    privateKey: keyPem,
+    signatureAlgorithm: (options.algorithm ?? `${DSIG_MORE}rsa-sha256`) as never,
+    canonicalizationAlgorithm: EXCLUSIVE,
+  })
+  signature.addReference({
+    xpath: `//*[local-name(.)='${element}']`,
+    digestAlgorithm: (options.digest ?? 'http://www.w3.org/2001/04/xmlenc#sha256') as never,
+    transforms: [...(options.transforms ?? [ENVELOPED, EXCLUSIVE])] as never,
+  })
+  const location = { reference: `//*[local-name(.)='${element}']/*[1]`, action: 'after' as const }
+  signature.computeSignature(xml, { location })
+  return signature.getSignedXml()
+}
+
+/** An assertion that is accepted. */
+export function goodAssertion(parts: AssertionParts = {}, options: SigningOptions = {}): string {
+  return signedXml(assertionXml(parts), options)
+}

@@ -1,0 +1,33 @@
+import type { CompileEnv, Exchange, Offload } from '@sluice/core'
+import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
+import type { AssertionPlace, AssertionRules } from './assertion.js'
+import type { AssertionInput, AssertionWork, Read } from './assertion-work.js'
+import { attemptAssertion } from './attempt.js'
+
+/** Verifies assertions here, or on a thread while the event loop has no time. */
+export class AssertionVerifier {
+  readonly #rules: AssertionRules
+  readonly #place: AssertionPlace
+  readonly #checks: SignatureChecks
+  readonly #thread: Offload<AssertionInput, Read>
+
+  constructor(rules: AssertionRules, place: AssertionPlace, env: CompileEnv) {
+    this.#rules = rules
+    this.#place = place
+    this.#checks = signatureChecks(env)
+    const keys = rules.keys.map(({ key, ...times }) => ({
+      ...times,
+      pem: String(key.export({ type: 'spki', format: 'pem' })),
+    }))
+    const work: AssertionWork = { ...rules, keys, place }
+    this.#thread = env.offload(new URL('./assertion-work.js', import.meta.url), work)
+  }
+
+  /** Rejects with Overload, and throws UnreadableBody where there is no memory. */
+  read(bytes: Uint8Array, x: Exchange): Read | Promise<Read> {
+    const nowMs = Date.now()
+    if (this.#checks.hasTime())
+      return this.#checks.spend(() => attemptAssertion(bytes, this.#place, this.#rules, nowMs))
+    return this.#thread.run({ bytes, nowMs }, x)
+  }
+}
