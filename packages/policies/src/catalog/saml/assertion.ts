@@ -217,7 +217,7 @@ function attributesOf(assertion: XmlElement): Assertion['attributes'] {
       const name = attributeOf(attribute, 'Name')
       if (name === null || name === '' || name.length > MAX_ID_LENGTH)
         throw new RefusedAssertion('malformed', 'an attribute without a name')
-      const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue').flatMap(valueOf)
+      const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue').flatMap(valuesOf)
       values += texts.length
       if (found.length >= MAX_ATTRIBUTES || values > MAX_VALUES)
         throw new RefusedAssertion('malformed', 'too many attributes')
@@ -228,7 +228,7 @@ function attributesOf(assertion: XmlElement): Assertion['attributes'] {
 }
 
 /** Empty: a value that is no text, such as one with elements inside. */
-function valueOf(element: XmlElement): string[] {
+function valuesOf(element: XmlElement): string[] {
   if (element.firstChild === null) return ['']
   return childElements(element).length > 0 ? [] : [textOf(element)]
 }
