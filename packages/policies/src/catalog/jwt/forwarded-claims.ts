@@ -23,6 +23,10 @@ export class ForwardedClaims {
     if (repeated !== undefined) throw new Error(`'${repeated}' stands twice under 'forwardClaims'; keep one`)
   }
 
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
   /** Takes out what the client sent under these names, and under those that an upstream may take for them. */
   clear(headers: HeaderList): void {
     this.#names.removeFrom(headers)

@@ -17,7 +17,7 @@ export const backchannelLogoutSchema = policyOptions(
   },
   [
     'Answers all requests of its route: a POST with a form of one `logout_token` (OpenID Connect Back-Channel Logout 1.0). Give the address of the route to the provider. The sessions of `oidc` with the same `issuer` and `clientId` end within 5 s: those of the `sid` in the token, or all of its `sub`.',
-    'The token is checked by the keys of the provider, its issuer, audience and times; it needs `jti` and the event, may have no `nonce`, and is taken once. What is not right is 400 `GW_LOGOUT_TOKEN`; a store that does not answer is 503, so that the provider tries again.',
+    'The token is checked by the keys of the provider, its issuer, audience and times; its type is `logout+jwt` or `JWT`; it needs `jti`, `iat` and the event, may have no `nonce`, is at most ten minutes old, and is taken once. What is not right is 400 `GW_LOGOUT_TOKEN`; a store that does not answer is 503, so that the provider tries again.',
   ],
 )
 

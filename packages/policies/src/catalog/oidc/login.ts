@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type CompileEnv, type Exchange, HttpCallFailed, type Reply, substitute } from '@sluice/core'
-import { isJsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { CookieJar, type Cookies } from '../../shared/session/cookie-jar.js'
 import type { SealedText } from '../../shared/session/sealed-text.js'
+import { claimAt } from '../jwt/claim.js'
+import { idOf } from '../jwt/claim-rules.js'
+import { DEFAULT_CONSUMER_CLAIM } from '../jwt/schema.js'
 import { GrantRefused, type IssuedTokens, type Provider } from './provider.js'
 import type { ProviderTokens } from './provider-tokens.js'
 import { DEFAULT_SCOPES, type OidcConfig } from './schema.js'
@@ -99,12 +102,12 @@ export class Login {
   }
 
   #addressOf(endpoint: string, { state, nonce, verifier }: OpenLogin): string {
-    const { clientId, redirectUri, scopes = DEFAULT_SCOPES, parameters = {} } = this.#config
+    const { clientId, redirectUri, parameters = {} } = this.#config
     const url = new URL(endpoint)
     for (const [name, value] of Object.entries({
       ...parameters,
       ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state, nonce },
-      scope: [...new Set(['openid', ...scopes])].join(' '),
+      scope: scopeText(this.#config),
       ...{ code_challenge: challengeOf(verifier), code_challenge_method: 'S256' },
     }))
       url.searchParams.set(name, value)
@@ -169,11 +172,18 @@ export class Login {
     const { idToken, accessToken } = issued
     if (idToken === null) throw new Error('the token endpoint answered without an ID token')
     const claims = await tokens.verifyIdToken(idToken, { x, nonce: login.nonce, accessToken })
+    const all = { ...(await this.#userInfo(issued, claims.all['sub'])), ...claims.all }
+    if (!namesConsumer(all, this.#config))
+      throw new LoginFailed(
+        "the claims have no 'consumerClaim'",
+        'the provider does not say who has logged in',
+      )
     const now = Date.now()
     return {
       ...{ id: randomBytes(16).toString('base64url'), generation: 0, startedAt: now, seenAt: now },
-      claims: { ...(await this.#userInfo(issued, claims.all['sub'])), ...claims.all },
-      ...tokensOf(issued, use, null),
+      claims: all,
+      // RFC 6749, section 5.1: those that were asked for, where it does not say others.
+      ...tokensOf({ ...issued, scopes: issued.scopes ?? scopeText(this.#config) }, use, null),
     }
   }
 
@@ -210,6 +220,19 @@ export class Login {
     const { isSecure } = this.#parts.site
     return new CookieJar({ name: this.#cookiePrefix + state.slice(0, STATE_NAME_LENGTH), isSecure })
   }
+}
+
+/** Whether claims say who it is. */
+export function namesConsumer(
+  claims: JsonObject,
+  { consumerClaim = DEFAULT_CONSUMER_CLAIM }: Pick<OidcConfig, 'consumerClaim'>,
+): boolean {
+  return idOf(claimAt(claims, consumerClaim)) !== null
+}
+
+/** What is asked for, as it is written (RFC 6749, section 3.3). */
+function scopeText({ scopes }: OidcConfig): string {
+  return [...new Set(['openid', ...(scopes ?? DEFAULT_SCOPES)])].join(' ')
 }
 
 /** What a call that failed is called in logs. */

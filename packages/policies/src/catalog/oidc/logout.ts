@@ -1,8 +1,8 @@
-import type { Exchange, Reply } from '@sluice/core'
+import { type Exchange, isPlainPath, type Reply } from '@sluice/core'
 import { redirect } from './login.js'
 import type { Provider } from './provider.js'
 import { DEFAULT_RETURN, type OidcConfig } from './schema.js'
-import { isOfSite, type Site } from './site.js'
+import { isNavigation, isOfSite, type Site } from './site.js'
 
 export interface LogoutParts {
   readonly site: Site
@@ -20,6 +20,7 @@ export class Logout {
   /** @throws Error for a path that is that of the callback. */
   constructor(config: OidcConfig, logout: NonNullable<OidcConfig['logout']>, parts: LogoutParts) {
     const { path, returnTo = DEFAULT_RETURN, provider = true } = logout
+    if (!isPlainPath(path)) throw new Error(`'logout.path' has to be a path without escapes: ${path}`)
     if (path === parts.site.callbackPath) throw new Error("'logout.path' is the path of 'redirectUri'")
     this.path = path
     this.#config = config
@@ -28,8 +29,10 @@ export class Logout {
     this.#parts = parts
   }
 
+  /** By GET where a page is opened, not where one shows an image of that address or is fetched beforehand. */
   isAllowed(x: Exchange): boolean {
-    return (x.method === 'GET' || x.method === 'POST') && isOfSite(x, this.#parts.site)
+    const isAsked = x.method === 'POST' || (x.method === 'GET' && isNavigation(x))
+    return isAsked && isOfSite(x, this.#parts.site)
   }
 
   /** @param ended the fields that end the cookies. */

@@ -7,7 +7,6 @@ import {
   type Outcome,
   parseDuration,
   type Reply,
-  removeHeader,
   type Slot,
   setHeader,
 } from '@sluice/core'
@@ -17,11 +16,12 @@ import { fieldName } from '../../shared/field-name.js'
 import { CookieJar, type Cookies, readCookies, removeCookies } from '../../shared/session/cookie-jar.js'
 import { SealedText } from '../../shared/session/sealed-text.js'
 import { DEFAULT_COOKIE, DEFAULT_IDLE, DEFAULT_LIFETIME } from '../../shared/session/session-options.js'
+import { SpoofedFields } from '../../shared/spoofed-fields.js'
 import { claimTexts } from '../jwt/claim.js'
 import { consumerIn } from '../jwt/consumer-claims.js'
 import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { type EndedSessions, endedSessions } from './ended-sessions.js'
-import { Login, reasonOf, unavailable } from './login.js'
+import { Login, namesConsumer, reasonOf, unavailable } from './login.js'
 import { Logout } from './logout.js'
 import { Provider } from './provider.js'
 import { ProviderTokens } from './provider-tokens.js'
@@ -69,7 +69,8 @@ class Gate {
   readonly #refresher: Refresher
   readonly #ended: EndedSessions
   readonly #forwarded: ForwardedClaims
-  readonly #tokenHeaders: { readonly access: string | null; readonly id: string | null }
+  readonly #tokenHeaders: TokenHeaders
+  readonly #tokenFields: SpoofedFields
   readonly #lifetimeMs: number
   readonly #idleMs: number
   readonly #staleMs: number
@@ -89,19 +90,18 @@ class Gate {
     )
     this.#idleMs = parseDuration(session.idleTimeout ?? DEFAULT_IDLE)
     this.#staleMs = parseDuration(config.staleIfError ?? DEFAULT_STALE)
-    this.#tokenHeaders = {
-      access: headerOf(config.accessTokenHeader),
-      id: headerOf(config.idTokenHeader),
-    }
     this.#forwarded = new ForwardedClaims(config.forwardClaims ?? {}, 'cookie')
+    this.#tokenHeaders = tokenHeadersOf(config, this.#forwarded)
+    const { access, id } = this.#tokenHeaders
+    this.#tokenFields = new SpoofedFields([access, id].filter((name) => name !== null))
     const cookie = session.cookie ?? DEFAULT_COOKIE
     this.#jar = new CookieJar({ name: cookie, isSecure: this.#site.isSecure })
     const space = `oidc ${digestOf(issuer, clientId, cookie)}`
     const sealed = new SealedText(session.secrets, space)
     this.#codec = new SessionCodec(sealed, (one) => this.#prepare(one))
     const use = {
-      keepsIdToken: this.#tokenHeaders.id !== null || (logout !== undefined && logout.provider !== false),
-      keepsAccessToken: this.#tokenHeaders.access !== null,
+      keepsIdToken: id !== null || (logout !== undefined && logout.provider !== false),
+      keepsAccessToken: access !== null,
       refreshBeforeMs: parseDuration(config.refreshBefore ?? DEFAULT_REFRESH_BEFORE),
     }
     const provider = new Provider(config, env)
@@ -120,18 +120,20 @@ class Gate {
 
   admit(x: Exchange): Eventual {
     this.#forwarded.clear(x.headers)
-    for (const name of [this.#tokenHeaders.access, this.#tokenHeaders.id])
-      if (name !== null) removeHeader(x.headers, name)
+    this.#tokenFields.removeFrom(x.headers)
     const cookies = readCookies(x.headers)
     if (x.path === this.#site.callbackPath)
       return this.#login.finish(x, cookies, (session) => this.#write(session, cookies))
     const text = this.#jar.read(cookies)
-    const open = text === '' ? null : this.#latest(this.#codec.open(text))
+    const opened = text === '' ? null : this.#codec.open(text)
+    const open = this.#latest(opened)
     if (x.path === this.#logout?.path) return this.#logOut(x, cookies, open)
     if (cookies.size > 0)
       removeCookies(x.headers, (name) => this.#jar.has(name) || this.#login.isCookie(name))
     const now = Date.now()
     if (open === null || open.isEnded || this.#isOver(open.session, now)) return this.#refuse(x, cookies)
+    // The response that brought the new cookie may have got lost.
+    if (open !== opened) this.#keep(x, open.session, cookies)
     const { session, checkedMono } = open
     const isToRefresh =
       session.refreshToken !== null && session.refreshAt !== null && now >= session.refreshAt
@@ -163,7 +165,7 @@ class Gate {
       return this.#accept(x, cookies, open)
     try {
       const next = await this.#refresher.refresh(open, x)
-      this.#cookies.set(x, this.#write(next.session, cookies) ?? [])
+      this.#keep(x, next.session, cookies)
       return this.#accept(x, cookies, next)
     } catch (error) {
       x.record.reason = reasonOf(error)
@@ -200,7 +202,7 @@ class Gate {
       now - session.seenAt >= this.#idleMs / NOTED_IN &&
       this.#cookies.get(x) === undefined
     )
-      this.#cookies.set(x, this.#write({ ...session, seenAt: now }, cookies) ?? [])
+      this.#keep(x, { ...session, seenAt: now }, cookies)
     return null
   }
 
@@ -245,12 +247,21 @@ class Gate {
     return null
   }
 
+  /** Has the browser keep a session. One that has become too long goes on until its tokens have to be refreshed again. */
+  #keep(x: Exchange, session: Session, before: Cookies): void {
+    const fields = this.#write(session, before)
+    if (fields === null) this.#env.report('oidc_session_too_long', { issuer: this.#config.issuer })
+    this.#cookies.set(x, fields ?? [])
+  }
+
   #write(session: Session, before: Cookies): string[] | null {
     const leftMs = session.startedAt + this.#lifetimeMs - Date.now()
     return this.#jar.write(this.#codec.seal(session), Math.max(0, Math.floor(leftMs / 1000)), before)
   }
 
-  #prepare(session: Session): OpenSession {
+  /** Null: the claims name nobody, under the configuration of now. */
+  #prepare(session: Session): OpenSession | null {
+    if (!namesConsumer(session.claims, this.#config)) return null
     const texts = claimTexts(session.claims)
     const { access, id } = this.#tokenHeaders
     const all = session.scopes === null ? session.claims : { scope: session.scopes, ...session.claims }
@@ -265,6 +276,20 @@ class Gate {
   }
 }
 
-function headerOf(written: string | undefined): string | null {
-  return written === undefined ? null : fieldName('request', written)
+/** The headers in which the upstream gets tokens; null: it does not. */
+interface TokenHeaders {
+  readonly access: string | null
+  readonly id: string | null
+}
+
+/** @throws Error for a header that cannot be set, or that brings something else. */
+function tokenHeadersOf(config: OidcConfig, forwarded: ForwardedClaims): TokenHeaders {
+  const headerOf = (written: string | undefined): string | null =>
+    written === undefined ? null : fieldName('request', written)
+  const [access, id] = [headerOf(config.accessTokenHeader), headerOf(config.idTokenHeader)]
+  const taken = [access, id].find((name) => name !== null && (name === 'cookie' || forwarded.has(name)))
+  if (taken !== undefined)
+    throw new Error(`'${taken}' brings something else; use another header for the token`)
+  if (access !== null && access === id) throw new Error(`'${access}' cannot bring both tokens`)
+  return { access, id }
 }

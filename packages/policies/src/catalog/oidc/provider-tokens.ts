@@ -45,7 +45,8 @@ export class ProviderTokens {
     const rules: JwtConfig = {
       ...{ algorithms: [...algorithms], issuers: [issuer], audiences: [clientId] },
       ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },
-      ...(types !== undefined && { types: [...types] }),
+      // Tokens of logouts may name a session alone.
+      ...(types !== undefined && { types: [...types], consumerClaim: 'jti' }),
     }
     this.#verifier = new TokenVerifier(rules, keys, compileRefusals({}, env), signatureChecks(env))
     this.#clientId = clientId

@@ -65,8 +65,10 @@ export class Refresher {
       },
       ask: async () => {
         const session = await this.#ask(open.session, x)
+        const next = codec.prepare(session)
+        if (next === null) throw new SessionEnded('the new claims name nobody')
         await this.#store.set(key, Buffer.from(codec.seal(session)), GRACE_MS).catch(() => {})
-        return codec.prepare(session)
+        return next
       },
     })
     next.checkedMono = open.checkedMono

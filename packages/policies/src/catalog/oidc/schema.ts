@@ -99,7 +99,7 @@ export const oidcSchema = policyOptions(
     ),
     logout: optionalClosed('Lets users log out, here and at the provider.', {
       path: string(
-        'The path that logs out, by POST or GET. Taken only from pages of the same site, so that no other site can log users out.',
+        'The path that logs out, by POST or GET. Taken only from pages of the same site, so that no other site can log users out; by GET only when a page is opened.',
         { maxLength: 1024, pattern: place },
       ),
       returnTo: optionalString(
@@ -138,6 +138,7 @@ export const oidcSchema = policyOptions(
   [
     'Logs users in with OpenID Connect: the code flow with PKCE (S256), `state` and `nonce`. What belongs to a login stands in an encrypted cookie of the browser that began it, for ten minutes, one for each login that is open; so a response of the provider is of no use in another browser. The ID token is checked by the keys of the provider, its issuer, audience, times, nonce and `at_hash`; `iss` of the response (RFC 9207) where the provider sends it.',
     'The session is an encrypted cookie (AES-256-GCM), in up to three parts: HttpOnly, SameSite=Lax, and with TLS Secure and of this host alone. It can be neither read nor changed, and what it says is what was so at the login or the last refresh. A login always makes a new one. The upstream does not see these cookies.',
+    'Uses of this policy with the same `issuer`, `clientId`, `session.cookie` and secrets share sessions. Where a route needs another login than others, by its `parameters` or `scopes`, give it another `session.cookie`.',
     'After the login the browser goes to the page that it had asked for, on the site of `redirectUri` and nowhere else.',
     'A session ends after `session.lifetime`, and `session.idleTimeout` after the last request; when its refresh token is refused; by `logout`; and by the policy `oidc-backchannel-logout` on another route, within 5 s. Without `state` other gateways do not hear of that.',
     'A login that cannot be finished is 400 `GW_LOGIN_FAILED`; a provider that does not answer, or with what cannot be right, is 503 `GW_AUTH_UNAVAILABLE`. `error.reason` in the traffic log says why.',

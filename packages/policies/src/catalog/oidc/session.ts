@@ -49,11 +49,11 @@ const SESSION_BYTES = 2000
 /** Makes sessions of cookies and cookies of sessions. Those that were opened before cost a hash and a look into a map. */
 export class SessionCodec {
   readonly #sealed: SealedText
-  readonly #prepare: (session: Session) => OpenSession
+  readonly #prepare: (session: Session) => OpenSession | null
   readonly #open = new LRUCache<string, OpenSession>({ max: MAX_SESSIONS, maxSize: MAX_BYTES })
 
-  /** @param prepare makes of a session what requests need. */
-  constructor(sealed: SealedText, prepare: (session: Session) => OpenSession) {
+  /** @param prepare makes of a session what requests need; null: it is of no use. */
+  constructor(sealed: SealedText, prepare: (session: Session) => OpenSession | null) {
     this.#sealed = sealed
     this.#prepare = prepare
   }
@@ -71,11 +71,12 @@ export class SessionCodec {
     const session = opened === null ? null : sessionIn(opened)
     if (session === null) return null
     const open = this.#prepare(session)
+    if (open === null) return null
     this.#open.set(key, open, { size: SESSION_BYTES + 2 * text.length })
     return open
   }
 
-  prepare(session: Session): OpenSession {
+  prepare(session: Session): OpenSession | null {
     return this.#prepare(session)
   }
 }

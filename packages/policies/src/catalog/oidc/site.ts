@@ -1,4 +1,4 @@
-import { type Exchange, headerValue } from '@sluice/core'
+import { type Exchange, headerValue, isPlainPath } from '@sluice/core'
 
 /** Where users meet the gateway. */
 export interface Site {
@@ -18,14 +18,17 @@ export function siteOf(redirectUri: string): Site {
     throw new Error(
       `'redirectUri' has to be an origin and a path as URLs have them, such as ${url.origin}${url.pathname}`,
     )
+  if (!isPlainPath(url.pathname))
+    throw new Error(`the path of 'redirectUri' has to be one without escapes: ${url.pathname}`)
   const isSecure = url.protocol === 'https:'
   if (!isSecure && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
     throw new Error("'redirectUri' has no TLS; the cookies of users would be sent in clear")
   return { origin: url.origin, isSecure, callbackPath: url.pathname }
 }
 
-/** Whether a request opens a page in a browser (Fetch Metadata, or what browsers without it accept). */
+/** Whether a request opens a page in a browser now (Fetch Metadata, or what browsers without it accept). */
 export function isNavigation(x: Exchange): boolean {
+  if ((headerValue(x.headers, 'sec-purpose') ?? '').includes('prefetch')) return false
   const mode = headerValue(x.headers, 'sec-fetch-mode')
   if (mode !== null) return mode === 'navigate' && headerValue(x.headers, 'sec-fetch-dest') !== 'iframe'
   if (headerValue(x.headers, 'x-requested-with') !== null) return false

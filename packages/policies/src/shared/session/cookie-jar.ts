@@ -5,7 +5,7 @@ const PART_LENGTH = 3500
 /** All cookies of a request have to fit into its head, which is 16 KB by default. */
 const MAX_PARTS = 3
 
-/** The cookies of a request by name; one that stands twice is not among them, because nobody knows which one is ours. */
+/** The cookies of a request by name; one that stands twice has no value, because nobody knows which one is ours. */
 export type Cookies = ReadonlyMap<string, string>
 
 /** The cookies of a request. HTTP/2 may bring them in several lines. */
@@ -22,7 +22,7 @@ export function readCookies(headers: readonly string[]): Cookies {
       cookies.set(name, pair.slice(equals + 1).trim())
     }
   }
-  for (const name of repeated) cookies.delete(name)
+  for (const name of repeated) cookies.set(name, '')
   return cookies
 }
 

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { loadOrThrow } from '@sluice/config/testing'
+import { catalog } from '@sluice/policies'
+import { startGateway } from '../../testing/gateway.js'
+import { httpOrigin } from '../../testing/origin.js'
+import type { Browser } from './browser.js'
+import { CLIENT, type LoginProvider } from './login-provider.js'
+
+/** What cookies are encrypted with. */
+export const SECRET = 'a secret of the gateway, which is long enough'
+
+/** What the upstream has got. */
+export interface Shown {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A gateway in front of an upstream that shows what it gets. */
+export async function startSite(
+  t: TestContext,
+  provider: LoginProvider,
+  settings: object = {},
+  engine: 'uws' | 'node' = 'uws',
+) {
+  const upstream = await httpOrigin(t, (req, res) => {
+    res.setHeader('cache-control', 'public, max-age=600')
+    res.end(JSON.stringify({ url: req.url, headers: req.headers }))
+  })
+  const { issuer, redirectUri } = provider
+  const config = {
+    ...{ issuer, ...CLIENT, redirectUri, scopes: ['email', 'groups'], timeout: '20s' },
+    ...{ session: { secrets: [SECRET] }, nameClaim: 'email', groupsClaim: 'groups' },
+    ...{ forwardClaims: { email: 'x-email' }, ...settings },
+  }
+  const oidc = JSON.stringify({ use: 'oidc', with: config })
+  const who = "{ use: header, with: { request: { set: { x-who: '{{consumer.id}}' } } } }"
+  const logout = JSON.stringify({
+    use: 'oidc-backchannel-logout',
+    with: { issuer, clientId: CLIENT.clientId, timeout: '20s' },
+  })
+  const text = `version: 1
+upstreams: { o: { targets: ["${upstream.url}"] } }
+routes:
+  - { id: all, upstream: o, policies: [${oidc}, ${who}] }
+  - { id: logout, match: { path: /backchannel }, respond: { status: 500 }, policies: [${logout}] }
+`
+  const { plan } = loadOrThrow(text, catalog)
+  const upstreams = [{ urls: [upstream.url], name: 'o' }]
+  return startGateway(
+    t,
+    { listener: { engine }, upstreams, routes: plan.routes },
+    { catalog, port: provider.port },
+  )
+}
+
+/** What the upstream has got of a request that has passed. */
+export async function shown(response: Response): Promise<Shown> {
+  assert.equal(response.status, 200, await response.clone().text())
+  return (await response.json()) as Shown
+}
+
+/** Opens a page and logs in. @returns where the browser has come back to. */
+export function logIn(browser: Browser, url: string, name = 'ann'): Promise<string> {
+  let isAway = false
+  return browser.follow(url, name, (next) => {
+    const isHere = new URL(next).origin === new URL(url).origin
+    if (!isHere) isAway = true
+    return isHere && isAway && !next.includes('/callback')
+  })
+}
+
+/** The response of the provider to the browser, which has not gone there yet. */
+export function responseOf(browser: Browser, url: string, name = 'ann'): Promise<string> {
+  return browser.follow(url, name, (next) => next.includes('/callback'))
+}
+
+/** Time passes, for the gateway and for the provider. */
+export function ahead(t: TestContext, ms: number): void {
+  const now = Date.now() + ms
+  t.mock.timers.reset()
+  t.mock.timers.enable({ apis: ['Date'], now })
+}
+
+/** Status and code of an answer. */
+export function errorOf(response: Response): [number, string | null] {
+  return [response.status, response.headers.get('x-gw-error')]
+}
