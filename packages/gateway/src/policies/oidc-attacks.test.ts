@@ -48,7 +48,7 @@ const TARGETS = [
 for (const engine of ['uws', 'node'] as const)
   test(`${engine}: no request line leads away from the site after the login`, async (t) => {
     const provider = await startLoginProvider(t)
-    const { url, port } = await startSite(t, provider, {}, engine)
+    const { url, port } = await startSite(t, provider, {}, { engine })
     const browser = new Browser()
     await logIn(browser, `${url}/`)
     let count = 0

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
-import { startGateway } from '../../testing/gateway.js'
+import { type PlanOverrides, startGateway } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import type { Browser } from './browser.js'
 import { CLIENT, type LoginProvider } from './login-provider.js'
@@ -16,12 +16,19 @@ export interface Shown {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What else a gateway has. */
+export interface SiteOptions {
+  readonly engine?: 'uws' | 'node'
+  readonly port?: number
+  readonly state?: PlanOverrides['state']
+}
+
 /** A gateway in front of an upstream that shows what it gets. */
 export async function startSite(
   t: TestContext,
   provider: LoginProvider,
   settings: object = {},
-  engine: 'uws' | 'node' = 'uws',
+  { engine = 'uws', port = provider.port, state }: SiteOptions = {},
 ) {
   const upstream = await httpOrigin(t, (req, res) => {
     res.setHeader('cache-control', 'public, max-age=600')
@@ -49,8 +56,8 @@ routes:
   const upstreams = [{ urls: [upstream.url], name: 'o' }]
   return startGateway(
     t,
-    { listener: { engine }, upstreams, routes: plan.routes },
-    { catalog, port: provider.port },
+    { listener: { engine }, upstreams, routes: plan.routes, ...(state !== undefined && { state }) },
+    { catalog, port },
   )
 }
 
