@@ -2,7 +2,8 @@ import type { DocumentPath } from '../document-path.js'
 import type { PolicyDocument, PolicyEntry } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
-interface ChainStep {
+/** A policy that runs in a chain. */
+export interface ChainStep {
   readonly policy: PolicyDocument
   /** Of the entry that brings it into the chain. */
   readonly path: DocumentPath
@@ -38,7 +39,7 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
 }
 
 /** The policies that run; those that nobody knows were reported. */
-function chainOf(
+export function chainOf(
   { document, origins }: Inspection,
   entries: readonly PolicyEntry[],
   at: DocumentPath,

@@ -9,6 +9,7 @@ import { checkKubernetes } from './kubernetes-check.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
+import { checkOwnPaths } from './own-path-check.js'
 import { checkPlugins } from './plugin-check.js'
 import { checkPolicies, checkUnused } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
@@ -35,6 +36,7 @@ export function inspect(inspection: Inspection): void {
   if (inspection.report.hasErrors) return
   checkUnused(inspection)
   checkShadows(inspection)
+  checkOwnPaths(inspection)
 }
 
 /** Names everything that stands in the document and does not run yet. */

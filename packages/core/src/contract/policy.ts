@@ -151,6 +151,11 @@ export interface Policy<S extends TSchema = TSchema> {
    * a trusted proxy forwards them. A listener has to provide them. Absent or null: it takes none.
    */
   clientCertificates?(config: Static<S>): 'connection' | 'forwarded' | null
+  /**
+   * Paths that it answers itself under this configuration, in which values may still be references: a route that it is used
+   * on has to match them.
+   */
+  answersPaths?(config: Static<S>): readonly string[]
   /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
   needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
