@@ -47,6 +47,7 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   'request-id': async () => (await import('./catalog/request-id/policy.js')).requestId,
   'response-cache': async () => (await import('./catalog/response-cache/policy.js')).responseCache,
   saml: async () => (await import('./catalog/saml/policy.js')).saml,
+  'saml-login': async () => (await import('./catalog/saml-login/policy.js')).samlLogin,
   script: async () => (await import('./catalog/script/policy.js')).script,
   'security-headers': async () => (await import('./catalog/security-headers/policy.js')).securityHeaders,
   sign: async () => (await import('./catalog/sign/policy.js')).sign,

@@ -183,7 +183,7 @@ export const ERRORS = {
   GW_LOGIN_FAILED: {
     status: 400,
     title: 'The login failed',
-    when: 'A browser comes back from the provider of `oidc` with what belongs to no login of its own, or the provider has refused the login; `error.reason` in the traffic log says why.',
+    when: 'A browser comes back from the provider of `oidc` or `saml-login` with what belongs to no login of its own, or the provider has refused the login; `error.reason` in the traffic log says why.',
   },
   GW_LOGOUT_TOKEN: {
     status: 400,

@@ -13,9 +13,9 @@ import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { isJsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { durationWithin } from '../../shared/call-bounds.js'
 import { digestOf } from '../../shared/call-sharing.js'
+import { endedSessions } from '../../shared/session/ended-sessions.js'
+import { loginUnavailable, reasonOf } from '../../shared/session/redirect.js'
 import type { ClaimsSet } from '../jwt/claims-set.js'
-import { endedSessions } from '../oidc/ended-sessions.js'
-import { reasonOf, unavailable } from '../oidc/login.js'
 import { ProviderTokens } from '../oidc/provider-tokens.js'
 import { type BackchannelLogoutConfig, backchannelLogoutSchema, DEFAULT_REMEMBER } from './schema.js'
 
@@ -69,7 +69,7 @@ class LogoutReceiver {
     const space = `oidc-logout/${digestOf(config.issuer, config.clientId)}`
     const seen = env.shared(space, () => new ReplayCache(MAX_TOKENS, 2 * MAX_AGE_MS))
     this.#once = new OneTimeUse(env, { space, seen, sharing: {} })
-    this.#ended = endedSessions(config, env)
+    this.#ended = endedSessions(config.issuer, config.clientId, env)
     this.#refusals = {
       request: env.refusal('GW_BAD_REQUEST', "send a form with one 'logout_token' by POST", NO_STORE),
       token: env.refusal('GW_LOGOUT_TOKEN', 'the logout token is not one that is accepted here', NO_STORE),
@@ -91,13 +91,13 @@ class LogoutReceiver {
       const token = logoutTokenIn(await this.#tokens.verify(written, x))
       const verdict = await this.#once.use(token.jti, Date.now())
       if (verdict === 'replayed') throw new Error('the token was used before')
-      if (verdict !== 'first') return unavailable(this.#env, NO_STORE)
+      if (verdict !== 'first') return loginUnavailable(this.#env, NO_STORE)
       await this.#end(token)
       return answer(200, NO_STORE, EMPTY)
     } catch (error) {
       x.record.reason = reasonOf(error)
       const isDown = error instanceof StateUnavailable || error instanceof KeysUnavailable
-      return isDown ? unavailable(this.#env, NO_STORE) : this.#refusals.token
+      return isDown ? loginUnavailable(this.#env, NO_STORE) : this.#refusals.token
     }
   }
 

@@ -1,16 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type CompileEnv, type Exchange, HttpCallFailed, type Reply, substitute } from '@sluice/core'
+import type { CompileEnv, Exchange, Reply } from '@sluice/core'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { CookieJar, type Cookies } from '../../shared/session/cookie-jar.js'
+import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
 import type { SealedText } from '../../shared/session/sealed-text.js'
+import type { Session } from '../../shared/session/session.js'
+import { cookieOf } from '../../shared/session/session-gate.js'
+import type { Site } from '../../shared/session/site.js'
 import { claimAt } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM } from '../jwt/schema.js'
 import { GrantRefused, type IssuedTokens, type Provider } from './provider.js'
 import type { ProviderTokens } from './provider-tokens.js'
 import { DEFAULT_SCOPES, type OidcConfig } from './schema.js'
-import type { Session } from './session.js'
-import type { Site } from './site.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
 /** What a browser that logs in keeps until it comes back. */
@@ -38,7 +40,6 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce'],
   ...['code_challenge', 'code_challenge_method', 'request', 'request_uri'],
 ])
-const EMPTY = new Uint8Array(0)
 
 export interface LoginParts {
   readonly site: Site
@@ -66,13 +67,13 @@ export class Login {
   readonly #cookiePrefix: string
 
   /** @throws Error for a parameter that has a key of its own. */
-  constructor(config: OidcConfig, cookie: string, parts: LoginParts, env: CompileEnv) {
+  constructor(config: OidcConfig, parts: LoginParts, env: CompileEnv) {
     const own = Object.keys(config.parameters ?? {}).find((name) => OWN_PARAMETERS.has(name))
     if (own !== undefined) throw new Error(`'parameters' cannot hold '${own}'; the gateway writes it itself`)
     this.#config = config
     this.#parts = parts
     this.#env = env
-    this.#cookiePrefix = `${cookie}-login-`
+    this.#cookiePrefix = `${cookieOf(config.session)}-login-`
   }
 
   /** Whether a cookie is one of a login that is open. */
@@ -213,7 +214,7 @@ export class Login {
       return this.#env.refusal('GW_LOGIN_FAILED', detail, noStore)
     }
     this.#env.report('oidc_login_failed', { issuer: this.#config.issuer, reason: x.record.reason })
-    return unavailable(this.#env, noStore)
+    return loginUnavailable(this.#env, noStore)
   }
 
   #jarOf(state: string): CookieJar {
@@ -233,25 +234,6 @@ export function namesConsumer(
 /** What is asked for, as it is written (RFC 6749, section 3.3). */
 function scopeText({ scopes }: OidcConfig): string {
   return [...new Set(['openid', ...(scopes ?? DEFAULT_SCOPES)])].join(' ')
-}
-
-/** What a call that failed is called in logs. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof HttpCallFailed) return `${error.failure}: ${error.message}`
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** The provider cannot be asked, or answers what cannot be right. */
-export function unavailable(env: Pick<CompileEnv, 'refusal'>, headers: readonly string[] = []): Reply {
-  return env.refusal('GW_AUTH_UNAVAILABLE', 'nobody can be logged in at the moment; try again', [
-    ...['retry-after', '1'],
-    ...headers,
-  ])
-}
-
-/** A redirect of a browser, which no cache may keep. */
-export function redirect(address: string, headers: readonly string[]): Reply {
-  return substitute(302, ['location', address, 'cache-control', 'no-store', ...headers], EMPTY)
 }
 
 function unknownLogin(reason: string): LoginFailed {

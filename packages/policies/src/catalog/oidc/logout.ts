@@ -1,8 +1,9 @@
-import { type Exchange, isPlainPath, type Reply } from '@sluice/core'
-import { redirect } from './login.js'
+import { isPlainPath, type Reply } from '@sluice/core'
+import { redirect } from '../../shared/session/redirect.js'
+import type { OpenSession } from '../../shared/session/session.js'
+import type { Site } from '../../shared/session/site.js'
 import type { Provider } from './provider.js'
 import { DEFAULT_RETURN, type OidcConfig } from './schema.js'
-import { isNavigation, isOfSite, type Site } from './site.js'
 
 export interface LogoutParts {
   readonly site: Site
@@ -29,14 +30,9 @@ export class Logout {
     this.#parts = parts
   }
 
-  /** By GET where a page is opened, not where one shows an image of that address or is fetched beforehand. */
-  isAllowed(x: Exchange): boolean {
-    const isAsked = x.method === 'POST' || (x.method === 'GET' && isNavigation(x))
-    return isAsked && isOfSite(x, this.#parts.site)
-  }
-
   /** @param ended the fields that end the cookies. */
-  async leave(idToken: string | null, ended: readonly string[]): Promise<Reply> {
+  readonly leave = async (open: OpenSession | null, ended: readonly string[]): Promise<Reply> => {
+    const idToken = open?.session.idToken ?? null
     const endpoint = this.#atProvider && idToken !== null ? await this.#endpoint() : null
     if (endpoint === null) return redirect(this.#returnTo, ended)
     const url = new URL(endpoint)

@@ -2,9 +2,9 @@ import type { CompileEnv, Exchange, StateStore } from '@sluice/core'
 import { memberOf } from '../../engines/json/strict-json.js'
 import { askOnce } from '../../shared/ask-once.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
+import type { OpenSession, Session, SessionCodec } from '../../shared/session/session.js'
 import { GrantRefused, type Provider } from './provider.js'
 import type { ProviderTokens } from './provider-tokens.js'
-import type { OpenSession, Session, SessionCodec } from './session.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
 /** For so long requests that still bring the cookie before get the session that has taken its place. */

@@ -4,7 +4,6 @@ import {
   type Consumer,
   type Eventual,
   type Exchange,
-  headerValue,
   type Outcome,
   Overload,
   parseDuration,
@@ -12,9 +11,7 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { OneTimeUse, replayUnavailable } from '../../crypto/replay/one-time-use.js'
-import { ReplayCache } from '../../crypto/replay/replay-cache.js'
-import type { JsonObject } from '../../engines/json/strict-json.js'
+import { replayUnavailable } from '../../crypto/replay/one-time-use.js'
 import { eventually } from '../../shared/eventually.js'
 import { type CredentialLocation, headerCredential } from '../../shared/field-location/credential.js'
 import { overloadRefusal } from '../../shared/overload.js'
@@ -23,21 +20,17 @@ import { idOf } from '../jwt/claim-rules.js'
 import { consumerIn } from '../jwt/consumer-claims.js'
 import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { type Assertion, MAX_ASSERTION_BYTES } from './assertion.js'
+import { claimsOf } from './assertion-claims.js'
+import { AssertionUse } from './assertion-use.js'
 import type { Read } from './assertion-work.js'
+import { BASE64, formField, isForm, MAX_FORM_BYTES } from './form.js'
 import type { IdentityProvider } from './idp.js'
 import { FLAWS, type SamlFlaw } from './refused-assertion.js'
 import { DEFAULT_FIELD, DEFAULT_HEADER, DEFAULT_SKEW, NAME_ID, type SamlConfig } from './schema.js'
 import { AssertionVerifier } from './verifier.js'
 
-const FORM = 'application/x-www-form-urlencoded'
-/** Base64 and the escapes of a form around it. */
-const MAX_FORM_BYTES = 2 * MAX_ASSERTION_BYTES
-/** An assertion that is taken once is no older, so that it has to be remembered no longer. */
-const MAX_ONCE_AGE_MS = 3_600_000
-const MAX_USED = 200_000
 const MAX_KNOWN = 10_000
 const MAX_KNOWN_BYTES = 16 * 1024 * 1024
-const BASE64 = /^[A-Za-z0-9+/\r\n]+={0,2}[\r\n]*$/
 
 /** An assertion that is accepted, with who it names. */
 interface Accepted {
@@ -51,7 +44,7 @@ interface Accepted {
 export class SamlGate {
   readonly #config: SamlConfig
   readonly #verifier: AssertionVerifier
-  readonly #once: OneTimeUse
+  readonly #once: AssertionUse
   readonly #isOnce: boolean
   readonly #skewMs: number
   readonly #forwarded: ForwardedClaims
@@ -70,10 +63,7 @@ export class SamlGate {
     }
     this.#verifier = new AssertionVerifier(rules, from === 'soap-header' ? from : 'root', env)
     this.#isOnce = config.once ?? from === 'form'
-    const space = `saml/${idp.entityId}`
-    const seen = env.shared(space, () => new ReplayCache(MAX_USED, 0))
-    seen.widen(MAX_ONCE_AGE_MS + 2 * this.#skewMs)
-    this.#once = new OneTimeUse(env, { space, seen, sharing: config.replay ?? {} })
+    this.#once = new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs: this.#skewMs }, env)
     this.#header = headerCredential(config.name ?? DEFAULT_HEADER, '')
     this.#forwarded = new ForwardedClaims(
       config.forwardClaims ?? {},
@@ -114,24 +104,15 @@ export class SamlGate {
     this.#forwarded.clear(x.headers)
     if (x.contentLength === 0) return this.#refusals.missing
     if (this.#config.from !== 'form') return null
-    const type = headerValue(x.headers, 'content-type')?.split(';')[0]?.trim().toLowerCase()
-    if (type !== FORM) return this.#refusals.missing
+    if (!isForm(x)) return this.#refusals.missing
     x.bodyLimit = Math.min(x.bodyLimit, MAX_FORM_BYTES)
     return null
   }
 
   readBody(x: Exchange, body: Uint8Array): Eventual {
-    const bytes = this.#config.from === 'form' ? this.#fieldOf(body) : body
+    const bytes = this.#config.from === 'form' ? formField(body, this.#config.name ?? DEFAULT_FIELD) : body
     if (bytes === null) return this.#refusals.missing
     return this.#decide(x, bytes, (accepted) => this.#accept(x, accepted))
-  }
-
-  /** Null: there is none, or more than one. */
-  #fieldOf(body: Uint8Array): Uint8Array | null {
-    const form = new URLSearchParams(Buffer.from(body).toString('latin1'))
-    const [text, ...more] = form.getAll(this.#config.name ?? DEFAULT_FIELD)
-    if (text === undefined || text === '' || more.length > 0 || !BASE64.test(text)) return null
-    return Buffer.from(text, 'base64')
   }
 
   #decide(x: Exchange, bytes: Uint8Array, accept: (accepted: Accepted) => Outcome): Eventual {
@@ -152,13 +133,11 @@ export class SamlGate {
     const accepted = this.#accepted(assertion)
     if (accepted === null) return this.#refuse(x, 'malformed', 'it does not name the consumer')
     if (!this.#isOnce && !assertion.isOneTime) return accept(accepted)
-    const now = Date.now()
-    if (now - assertion.issuedMs > MAX_ONCE_AGE_MS + this.#skewMs)
-      return this.#refuse(x, 'tooOld', 'it was issued too long ago')
-    return eventually(this.#once.use(assertion.id, now), (verdict) => {
+    return eventually(this.#once.use(assertion), (verdict) => {
       if (verdict === 'first') return accept(accepted)
-      if (verdict === 'replayed') return this.#refuse(x, 'replayed', 'it was used before')
-      return verdict === 'full' ? OVERLOADED : this.#unavailable
+      if (verdict === 'full') return OVERLOADED
+      if (verdict === 'unavailable') return this.#unavailable
+      return this.#refuse(x, verdict, FLAWS[verdict][1])
     })
   }
 
@@ -190,12 +169,4 @@ const OVERLOADED = overloadRefusal('too many assertions are being checked; try a
 function refuseOverload(problem: unknown): Reply {
   if (problem instanceof Overload || problem instanceof UnreadableBody) return OVERLOADED
   throw problem
-}
-
-/** An attribute of one value is a text, one of several a list. The NameID is no attribute, whatever these are called. */
-function claimsOf({ nameId, attributes }: Assertion): JsonObject {
-  const values = new Map<string, string[]>()
-  for (const [name, texts] of attributes) values.set(name, [...(values.get(name) ?? []), ...texts])
-  const claims = [...values].map(([name, texts]) => [name, texts.length === 1 ? texts[0] : texts] as const)
-  return Object.fromEntries([...claims, [NAME_ID, nameId]])
 }

@@ -20,6 +20,8 @@ export interface IssuerKey {
 export interface IdentityProvider {
   readonly entityId: string
   readonly keys: readonly IssuerKey[]
+  /** Where it takes requests by redirect; null: nobody says. */
+  readonly ssoUrl: string | null
 }
 
 const MAX_METADATA_BYTES = 1024 * 1024
@@ -27,16 +29,16 @@ const MAX_CERTIFICATE_LENGTH = 16_384
 const MIN_RSA_BITS = 2048
 
 /** @throws Error for a provider that is not described, or by what cannot be read. */
-export function identityProvider({ idp }: SamlConfig): IdentityProvider {
-  const { metadataFile, entityId, certificates, allowExpired = false } = idp
+export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
+  const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
   if ((metadataFile === undefined) === (entityId === undefined))
     throw new Error("'idp' needs either 'metadataFile' or 'entityId' with 'certificates'")
   const found =
     metadataFile === undefined
-      ? { entityId: entityId!, certificates: written(certificates) }
+      ? { entityId: entityId!, certificates: written(certificates), ssoUrl: null }
       : described(metadataFile)
   const keys = found.certificates.map((certificate) => keyOf(certificate, allowExpired))
-  return { entityId: found.entityId, keys }
+  return { entityId: found.entityId, keys, ssoUrl: ssoUrl ?? found.ssoUrl }
 }
 
 function written(certificates: readonly string[] | undefined): X509Certificate[] {
@@ -53,8 +55,14 @@ function keyOf(certificate: X509Certificate, allowExpired: boolean): IssuerKey {
   return { key, validFromMs: Date.parse(certificate.validFrom), validToMs: Date.parse(certificate.validTo) }
 }
 
+interface Described {
+  readonly entityId: string
+  readonly certificates: readonly X509Certificate[]
+  readonly ssoUrl: string | null
+}
+
 /** SAML Metadata 2.0, section 2. @throws Error */
-function described(file: string): { readonly entityId: string; readonly certificates: X509Certificate[] } {
+function described(file: string): Described {
   const view = parseXml(readFileSync(file), { ...XML_LIMITS, maxBytes: MAX_METADATA_BYTES })
   try {
     const { root } = view.document
@@ -67,7 +75,10 @@ function described(file: string): { readonly entityId: string; readonly certific
       .filter((one) => attributeOf(one, 'use') !== 'encryption')
       .flatMap(certificatesIn)
     if (certificates.length === 0) throw new Error("'idp.metadataFile' has no certificate that signs")
-    return { entityId, certificates }
+    const [sso] = childrenNamed(role, SAML.metadata, 'SingleSignOnService').filter(
+      (one) => attributeOf(one, 'Binding') === SAML.redirect,
+    )
+    return { entityId, certificates, ssoUrl: sso === undefined ? null : attributeOf(sso, 'Location') }
   } finally {
     view.close()
   }

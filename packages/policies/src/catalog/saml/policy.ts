@@ -18,7 +18,7 @@ export const saml = definePolicy({
 async function compileStep(config: SamlConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
   const [{ SamlGate }, { identityProvider }] = await Promise.all([import('./gate.js'), import('./idp.js')])
-  const gate = new SamlGate(config, identityProvider(config), env)
+  const gate = new SamlGate(config, identityProvider(config.idp), env)
   if ((config.from ?? 'header') === 'header') return { name: 'saml', onRequest: (x) => gate.admitHeader(x) }
   return {
     name: 'saml',

@@ -24,19 +24,40 @@ export const NAME_ID = 'nameId'
 const claim = { minLength: 1, maxLength: 256 }
 const address = { minLength: 1, maxLength: 1024 }
 
+/** Whose assertions are taken. */
+export const idpSchema = closed('The identity provider: `metadataFile`, or `entityId` with `certificates`.', {
+  metadataFile: optionalFile('Its metadata (SAML Metadata 2.0), read at load.'),
+  entityId: optionalString('Its name, the Issuer of its assertions.', address),
+  certificates: optionalList(
+    string('A certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
+    'The certificates that it signs with; several for the time of a change.',
+    { minItems: 1, maxItems: 16 },
+  ),
+  ssoUrl: optionalString('For `saml-login`: where it logs users in; default: that of the metadata.', address),
+  allowExpired: optionalFlag(false, 'Takes certificates outside of their time of validity.'),
+})
+
+/** What attributes become. */
+export const attributeKeys = {
+  consumerClaim: optionalString('The attribute that is the id of the consumer; default: the NameID.', {
+    ...claim,
+    default: NAME_ID,
+  }),
+  nameClaim: optionalString('The attribute that is its name; default: the id.', claim),
+  groupsClaim: optionalString('The attribute with its groups.', claim),
+  rolesClaim: optionalString('The attribute with its roles.', claim),
+  forwardClaims: Type.Optional(
+    Type.Record(Type.String({ pattern: '^.{1,256}$' }), string('The header for it.', claim), {
+      description:
+        'Headers for the upstream, by attribute; `nameId` is the NameID. What the client sent under those names is removed.',
+    }),
+  ),
+}
+
 /** The configuration of `saml`. */
 export const samlSchema = policyOptions(
   {
-    idp: closed('The identity provider: `metadataFile`, or `entityId` with `certificates`.', {
-      metadataFile: optionalFile('Its metadata (SAML Metadata 2.0), read at load.'),
-      entityId: optionalString('Its name, the Issuer of its assertions.', address),
-      certificates: optionalList(
-        string('A certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
-        'The certificates that it signs with; several for the time of a change.',
-        { minItems: 1, maxItems: 16 },
-      ),
-      allowExpired: optionalFlag(false, 'Takes certificates outside of their time of validity.'),
-    }),
+    idp: idpSchema,
     audience: string('The name of this service at the provider: an assertion has to be for it.', address),
     recipient: optionalString(
       'The address that an assertion has to be sent to, by `Recipient`; absent: not checked.',
@@ -63,19 +84,7 @@ export const samlSchema = policyOptions(
       true,
       'Removes the header before the upstream sees the request. Bodies stay as they are.',
     ),
-    consumerClaim: optionalString('The attribute that is the id of the consumer; default: the NameID.', {
-      ...claim,
-      default: NAME_ID,
-    }),
-    nameClaim: optionalString('The attribute that is its name; default: the id.', claim),
-    groupsClaim: optionalString('The attribute with its groups.', claim),
-    rolesClaim: optionalString('The attribute with its roles.', claim),
-    forwardClaims: Type.Optional(
-      Type.Record(Type.String({ pattern: '^.{1,256}$' }), string('The header for it.', claim), {
-        description:
-          'Headers for the upstream, by attribute; `nameId` is the NameID. What the client sent under those names is removed.',
-      }),
-    ),
+    ...attributeKeys,
   },
   [
     'Takes signed assertions of SAML 2.0. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_SIGNATURE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_NOT_YET_VALID`, `GW_TOKEN_ISSUER`, `GW_TOKEN_AUDIENCE` (also of another recipient, or an answer to a request) and `GW_TOKEN_REPLAYED`; `error.reason` in the traffic log says more.',

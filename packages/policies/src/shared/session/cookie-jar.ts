@@ -49,6 +49,8 @@ export interface CookieOptions {
   readonly name: string
   /** The site has TLS. */
   readonly isSecure: boolean
+  /** Another site makes the browser send it along with a form; without TLS browsers take no such cookie. */
+  readonly isSentByOthers?: boolean
 }
 
 /**
@@ -60,9 +62,10 @@ export class CookieJar {
   readonly name: string
   readonly #attributes: string
 
-  constructor({ name, isSecure }: CookieOptions) {
+  constructor({ name, isSecure, isSentByOthers = false }: CookieOptions) {
     this.name = isSecure ? `__Host-${name}` : name
-    this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+    const sameSite = isSecure && isSentByOthers ? 'None' : 'Lax'
+    this.#attributes = `; Path=/; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`
   }
 
   has(name: string): boolean {

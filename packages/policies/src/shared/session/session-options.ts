@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { closed, list, optionalDuration, optionalString, string } from '../options.js'
 
 /** Default of `session.cookie`. */
@@ -27,3 +28,6 @@ export const sessionOptions = closed('The sessions.', {
   lifetime: optionalDuration('How long after the login a session ends, up to 30d.', DEFAULT_LIFETIME),
   idleTimeout: optionalDuration('How long after the last request it ends; 0s: never for that.', DEFAULT_IDLE),
 })
+
+/** What those options hold. */
+export type SessionConfig = Static<typeof sessionOptions>

@@ -1,6 +1,6 @@
 import type { CompileEnv, StateStore } from '@sluice/core'
 import { memberOf } from '../../engines/json/strict-json.js'
-import { digestOf } from '../../shared/call-sharing.js'
+import { digestOf } from '../call-sharing.js'
 import type { Session } from './session.js'
 
 /** Which sessions were ended before their time. */
@@ -16,11 +16,12 @@ export type EndedKind = 'sid' | 'sub' | 'own'
 
 /** The sessions of a client of a provider, for all workers, and for all gateways with one `state`. */
 export function endedSessions(
-  { issuer, clientId }: { readonly issuer: string; readonly clientId: string },
+  issuer: string,
+  clientId: string,
   env: Pick<CompileEnv, 'state'>,
 ): EndedSessions {
   const store = env.state.store('cluster')
-  const prefix = `oidc-ended:${digestOf(issuer, clientId)}:`
+  const prefix = `session-ended:${digestOf(issuer, clientId)}:`
   const nameOf = (kind: EndedKind, value: string): string => `${prefix}${kind}:${digestOf(value)}`
   return {
     async end(kind, value, forMs) {

@@ -9,20 +9,20 @@ export interface Site {
   readonly callbackPath: string
 }
 
-/** @throws Error for a URL that is none, or without TLS on another machine. */
-export function siteOf(redirectUri: string): Site {
+/** @param key where the address stands, for messages. @throws Error for a URL that is none, or without TLS on another machine. */
+export function siteOf(redirectUri: string, key: string): Site {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new Error("'redirectUri' is no address; write https://host/path")
+    throw new Error(`'${key}' is no address; write https://host/path`)
   if (url.search !== '' || url.hash !== '' || `${url.origin}${url.pathname}` !== redirectUri)
     throw new Error(
-      `'redirectUri' has to be an origin and a path as URLs have them, such as ${url.origin}${url.pathname}`,
+      `'${key}' has to be an origin and a path as URLs have them, such as ${url.origin}${url.pathname}`,
     )
   if (!isPlainPath(url.pathname))
-    throw new Error(`the path of 'redirectUri' has to be one without escapes: ${url.pathname}`)
+    throw new Error(`the path of '${key}' has to be one without escapes: ${url.pathname}`)
   const isSecure = url.protocol === 'https:'
   if (!isSecure && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
-    throw new Error("'redirectUri' has no TLS; the cookies of users would be sent in clear")
+    throw new Error(`'${key}' has no TLS; the cookies of users would be sent in clear`)
   return { origin: url.origin, isSecure, callbackPath: url.pathname }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Consumer } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import type { SealedText } from '../../shared/session/sealed-text.js'
+import type { SealedText } from './sealed-text.js'
 
 /** What a session cookie holds. */
 export interface Session {
@@ -16,13 +16,15 @@ export interface Session {
   /** Of the ID token and of the userinfo endpoint. */
   readonly claims: JsonObject
   readonly scopes: string | null
-  /** Null: nobody needs it. */
+  /** Null, as all that follows: there is none, or nobody needs it. */
   readonly idToken: string | null
   readonly accessToken: string | null
   readonly refreshToken: string | null
   /** When the access token ends, and from when on another one is asked for, ms since 1970; null: nobody knows. */
   readonly accessUntil: number | null
   readonly refreshAt: number | null
+  /** When the session ends though its lifetime does not, ms since 1970; null: it does not. */
+  readonly until: number | null
 }
 
 /** A session as requests use it. */
@@ -105,6 +107,6 @@ function sessionIn(text: string): Session | null {
     ...{ id, generation, startedAt, seenAt, claims },
     ...{ scopes: textOf('scopes'), idToken: textOf('idToken'), accessToken: textOf('accessToken') },
     ...{ refreshToken: textOf('refreshToken'), accessUntil: numberOf('accessUntil') },
-    refreshAt: numberOf('refreshAt'),
+    ...{ refreshAt: numberOf('refreshAt'), until: numberOf('until') },
   }
 }

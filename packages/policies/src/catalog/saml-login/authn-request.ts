@@ -1,0 +1,57 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
+import { SAML } from '../saml/names.js'
+
+const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
+
+/** Who asks whom for a login. */
+export interface AuthnRequestOptions {
+  readonly ssoUrl: string
+  readonly acsUrl: string
+  readonly issuer: string
+  /** The private key in PEM; absent: requests are not signed. */
+  readonly signingKey?: string | undefined
+}
+
+/**
+ * Makes the addresses by which browsers ask for a login (SAML Bindings, section 3.4), with an AuthnRequest (SAML Core,
+ * section 3.4.1). @throws Error for an address or a key that is none.
+ */
+export function compileAuthnRequest(
+  options: AuthnRequestOptions,
+): (id: string, relayState: string) => string {
+  const { ssoUrl, acsUrl, issuer, signingKey } = options
+  if (!URL.canParse(ssoUrl) || !/^https?:$/.test(new URL(ssoUrl).protocol))
+    throw new Error("'idp.ssoUrl' is no address; write https://host/path")
+  const key = signingKey === undefined ? null : rsaKey(signingKey)
+  const start = `<samlp:AuthnRequest xmlns:samlp="${SAML.protocol}" xmlns:saml="${SAML.assertion}" Version="2.0" ID="`
+  const attributes = `Destination="${escaped(ssoUrl)}" AssertionConsumerServiceURL="${escaped(acsUrl)}" ProtocolBinding="${SAML.post}"`
+  const end = `<saml:Issuer>${escaped(issuer)}</saml:Issuer><samlp:NameIDPolicy AllowCreate="true"/></samlp:AuthnRequest>`
+  return (id, relayState) => {
+    const issued = new Date().toISOString()
+    const xml = `${start}${id}" IssueInstant="${issued}" ${attributes}>${end}`
+    const form = new URLSearchParams({
+      SAMLRequest: deflateRawSync(xml).toString('base64'),
+      RelayState: relayState,
+    })
+    if (key !== null) {
+      form.set('SigAlg', RSA_SHA256)
+      form.set('Signature', sign('sha256', Buffer.from(form.toString()), key).toString('base64'))
+    }
+    return `${ssoUrl}${ssoUrl.includes('?') ? '&' : '?'}${form}`
+  }
+}
+
+function rsaKey(pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch {
+    // Nothing of the key gets into a message.
+  }
+  throw new Error("'signingKey.key' is no RSA key in PEM")
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

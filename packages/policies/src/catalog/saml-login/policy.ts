@@ -1,0 +1,130 @@
+import {
+  type CompileEnv,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  parseDuration,
+  type Step,
+} from '@sluice/core'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import { digestOf } from '../../shared/call-sharing.js'
+import { readCookies } from '../../shared/session/cookie-jar.js'
+import { endedSessions } from '../../shared/session/ended-sessions.js'
+import { redirect } from '../../shared/session/redirect.js'
+import { SealedText } from '../../shared/session/sealed-text.js'
+import type { OpenSession, Session } from '../../shared/session/session.js'
+import { cookieOf, SessionGate } from '../../shared/session/session-gate.js'
+import { type Site, siteOf } from '../../shared/session/site.js'
+import { claimAt, claimTexts } from '../jwt/claim.js'
+import { idOf } from '../jwt/claim-rules.js'
+import { consumerIn } from '../jwt/consumer-claims.js'
+import { ForwardedClaims } from '../jwt/forwarded-claims.js'
+import type { IdentityProvider } from '../saml/idp.js'
+import { DEFAULT_SKEW, NAME_ID } from '../saml/schema.js'
+import { compileAuthnRequest } from './authn-request.js'
+import type { SamlLogin } from './login.js'
+import { DEFAULT_RETURN, type SamlLoginConfig, samlLoginSchema } from './schema.js'
+
+/** Logs users in with SAML, and names the consumer. */
+export const samlLogin = definePolicy({
+  name: 'saml-login',
+  summary:
+    'Logs users in at a provider of SAML 2.0, keeps their sessions in encrypted cookies, and names the consumer.',
+  schema: samlLoginSchema,
+  cost: 'cheap',
+  secretNames: () => ['cookie', 'set-cookie'],
+  authenticates: ({ acs = false }) => (acs ? null : 'request'),
+  compile: (config, env) => compileStep(config, env),
+})
+
+/** Everything that reads XML is loaded here, for gateways that have this policy only. */
+async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<Step> {
+  await loadLibxml()
+  const [{ SamlLogin }, { AssertionVerifier }, { AssertionUse }, { identityProvider }] = await Promise.all([
+    import('./login.js'),
+    import('../saml/verifier.js'),
+    import('../saml/assertion-use.js'),
+    import('../saml/idp.js'),
+  ])
+  const { audience, acsUrl, session, signingKey, consumerClaim = NAME_ID } = config
+  const idp = identityProvider(config.idp)
+  if (idp.ssoUrl === null) throw new Error("'idp' says nowhere where users log in; write 'idp.ssoUrl'")
+  const site = siteOf(acsUrl, 'acsUrl')
+  const cookie = cookieOf(session)
+  const sealed = new SealedText(session.secrets, `saml ${digestOf(idp.entityId, audience, cookie)}`)
+  const skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
+  const rules = { issuer: idp.entityId, keys: idp.keys, audience, recipient: acsUrl, skewMs }
+  const request = { ssoUrl: idp.ssoUrl, acsUrl, issuer: audience, signingKey: signingKey?.key }
+  const login = new SamlLogin(
+    {
+      ...{ site, sealed, cookie, consumerClaim, addressOf: compileAuthnRequest(request) },
+      verifier: new AssertionVerifier(rules, 'root', env),
+      use: new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs }, env),
+    },
+    env,
+  )
+  const gate = new Gate(config, { login, idp, site, sealed }, env)
+  if (config.acs !== true)
+    return {
+      name: 'saml-login',
+      onRequest: (x) => gate.admit(x),
+      onResponse: (x) => gate.sessions.onResponse(x),
+    }
+  return {
+    name: 'saml-login',
+    decidesOnBody: true,
+    onRequest: (x) => login.admit(x),
+    onRequestBody: (x, body) => login.finish(x, body, (one, cookies) => gate.sessions.write(one, cookies)),
+  }
+}
+
+interface GateParts {
+  readonly login: SamlLogin
+  readonly idp: IdentityProvider
+  readonly site: Site
+  readonly sealed: SealedText
+}
+
+class Gate {
+  readonly sessions: SessionGate
+  readonly #config: SamlLoginConfig
+  readonly #forwarded: ForwardedClaims
+  readonly #logout: { readonly path: string; readonly returnTo: string } | null
+
+  /** @throws Error for what the schema cannot refuse. */
+  constructor(config: SamlLoginConfig, { login, idp, site, sealed }: GateParts, env: CompileEnv) {
+    const { audience, logout } = config
+    this.#config = config
+    this.#forwarded = new ForwardedClaims(config.forwardClaims ?? {}, 'cookie')
+    const returnTo = `${site.origin}${logout?.returnTo ?? DEFAULT_RETURN}`
+    this.#logout = logout === undefined ? null : { path: logout.path, returnTo }
+    const source = {
+      ...{ site, sealed, ended: endedSessions(idp.entityId, audience, env) },
+      prepare: (one: Session) => this.#prepare(one),
+      isLoginCookie: (name: string) => login.isCookie(name),
+      begin: login.begin.bind(login),
+    }
+    this.sessions = new SessionGate(config, source, env)
+  }
+
+  admit(x: Exchange): Eventual {
+    this.#forwarded.clear(x.headers)
+    const cookies = readCookies(x.headers)
+    const logout = this.#logout
+    if (x.path !== logout?.path) return this.sessions.admit(x, cookies)
+    return this.sessions.logOut(x, cookies, async (_, ended) => redirect(logout.returnTo, ended))
+  }
+
+  /** Null: the attributes name nobody, under the configuration of now. */
+  #prepare(session: Session): OpenSession | null {
+    const { consumerClaim = NAME_ID } = this.#config
+    if (idOf(claimAt(session.claims, consumerClaim)) === null) return null
+    const texts = claimTexts(session.claims)
+    const known = { ...this.#config, consumerClaim, auth: 'saml-login', texts }
+    return {
+      ...{ session, consumer: consumerIn(session.claims, known), claims: texts },
+      lines: this.#forwarded.linesOf(session.claims),
+      ...{ checkedMono: Number.NEGATIVE_INFINITY, isEnded: false, successor: null },
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { verify } from 'node:crypto'
+import { test } from 'node:test'
+import { inflateRawSync } from 'node:zlib'
+import { type Exchange, headerValue, type Outcome, type Reply, type Step } from '@sluice/core'
+import { exchange, testEnv } from '../../testing.js'
+import {
+  ACS,
+  type AssertionParts,
+  AUDIENCE,
+  ENTITY,
+  goodAssertion,
+  idp,
+  responseXml,
+  stranger,
+} from '../saml/testing/issuer.js'
+import { samlLogin } from './policy.js'
+import type { SamlLoginConfig } from './schema.js'
+
+const SSO = 'https://idp.example.com/sso?realm=shop'
+const CONFIG: SamlLoginConfig = {
+  idp: { entityId: ENTITY, certificates: [idp.certificatePem], ssoUrl: SSO },
+  audience: AUDIENCE,
+  acsUrl: ACS,
+  session: { secrets: ['a secret of the gateway, which is long enough'] },
+  groupsClaim: 'groups',
+  forwardClaims: { email: 'x-email' },
+}
+
+/** Both uses of the policy, in one gateway. */
+async function site(config: Partial<SamlLoginConfig> = {}) {
+  const table = new Map<string, unknown>()
+  const compiled = (more: object): Promise<Step> =>
+    samlLogin.compile({ ...CONFIG, ...config, ...more }, testEnv(table)) as Promise<Step>
+  return { pages: await compiled({}), acs: await compiled({ acs: true }) }
+}
+
+/** The cookies of a browser. */
+class Jar {
+  readonly cookies = new Map<string, string>()
+
+  take(headers: readonly string[]): void {
+    headers.forEach((value, i) => {
+      if (i % 2 === 0 || headers[i - 1] !== 'set-cookie') return
+      const [, name, text] = /^([^=]+)=([^;]*)/.exec(value)!
+      if (value.includes('Max-Age=0')) this.cookies.delete(name!)
+      else this.cookies.set(name!, text!)
+    })
+  }
+
+  get fields(): string[] {
+    const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`)
+    return pairs.length === 0 ? [] : ['cookie', pairs.join('; ')]
+  }
+}
+
+function page(jar: Jar, headers: readonly string[] = [], path = '/orders'): Exchange {
+  const fields = ['accept', 'text/html', ...jar.fields, ...headers]
+  return exchange({ method: 'GET', path, rawPath: path, query: 'a=b', headers: fields })
+}
+
+async function ask(step: Step, x: Exchange, jar: Jar): Promise<Outcome> {
+  const outcome = await step.onRequest!(x)
+  if (outcome !== null) jar.take(outcome.headers)
+  else await step.onResponse!(x)
+  jar.take(x.responseHeaders)
+  return outcome
+}
+
+/** Sends a browser to the provider. */
+async function begin(step: Step, jar: Jar) {
+  const reply = (await ask(step, page(jar), jar)) as Reply
+  assert.equal(reply.status, 302)
+  const url = new URL(headerValue(reply.headers, 'location')!)
+  const xml = inflateRawSync(Buffer.from(url.searchParams.get('SAMLRequest')!, 'base64')).toString()
+  return { url, xml, id: / ID="([^"]+)"/.exec(xml)![1]!, relayState: url.searchParams.get('RelayState')! }
+}
+
+/** The browser posts what the provider has given it. */
+async function post(step: Step, jar: Jar, fields: Record<string, string>): Promise<Reply> {
+  const body = Buffer.from(new URLSearchParams(fields).toString())
+  const headers = ['content-type', 'application/x-www-form-urlencoded', ...jar.fields]
+  const x = exchange({ method: 'POST', path: '/acs', headers, contentLength: body.length })
+  const reply = ((await step.onRequest!(x)) ?? (await step.onRequestBody!(x, body))) as Reply
+  jar.take(reply.headers)
+  return reply
+}
+
+function response(parts: AssertionParts, keyPem?: string): string {
+  const assertion = goodAssertion(parts, keyPem === undefined ? {} : { keyPem })
+  return Buffer.from(responseXml(assertion)).toString('base64')
+}
+
+test('a browser logs in, comes back to its page, and the upstream knows who it is', async () => {
+  const { pages, acs } = await site()
+  const jar = new Jar()
+  const { url, xml, id, relayState } = await begin(pages, jar)
+  assert.equal(
+    `${url.origin}${url.pathname}${url.searchParams.get('realm')}`,
+    'https://idp.example.com/ssoshop',
+  )
+  assert.match(xml, /Destination="https:\/\/idp.example.com\/sso\?realm=shop"/)
+  assert.match(xml, new RegExp(`AssertionConsumerServiceURL="${ACS}"`))
+  assert.match(xml, new RegExp(`<saml:Issuer>${AUDIENCE}</saml:Issuer>`))
+  const reply = await post(acs, jar, { SAMLResponse: response({ inResponseTo: id }), RelayState: relayState })
+  assert.equal(headerValue(reply.headers, 'location'), 'https://shop.example.com/orders?a=b')
+  assert.deepEqual([...jar.cookies.keys()], ['__Host-sluice-session'])
+  const x = page(jar, ['x-email', 'boss@example.com'])
+  assert.equal(await ask(pages, x, jar), null)
+  assert.deepEqual([x.consumer!.id, x.consumer!.groups], ['ann', ['staff', 'readers']])
+  assert.deepEqual(x.headers, ['accept', 'text/html', 'x-email', 'ann@example.com'])
+})
+
+test('the cookie of a login comes back with the post of another site; that of a session does not leave its own', async () => {
+  const { pages, acs } = await site()
+  const jar = new Jar()
+  const reply = (await ask(pages, page(jar), jar)) as Reply
+  assert.match(
+    headerValue(reply.headers, 'set-cookie')!,
+    /^__Host-sluice-session-login-.*HttpOnly; SameSite=None; Secure$/,
+  )
+  const { id, relayState } = await begin(pages, jar)
+  const done = await post(acs, jar, { SAMLResponse: response({ inResponseTo: id }), RelayState: relayState })
+  assert.match(done.headers.join('\n'), /__Host-sluice-session=1-.*HttpOnly; SameSite=Lax; Secure/)
+})
+
+test('requests are signed where a key is given', async () => {
+  const { pages } = await site({ signingKey: { key: idp.keyPem } })
+  const { url } = await begin(pages, new Jar())
+  const [signed, signature] = url.search.slice(1).replace('realm=shop&', '').split('&Signature=')
+  const bytes = Buffer.from(decodeURIComponent(signature!), 'base64')
+  assert.equal(verify('sha256', Buffer.from(signed!), idp.certificatePem, bytes), true)
+  await assert.rejects(site({ signingKey: { key: 'x' } }), /no RSA key/)
+})
+
+test('a response is of no use in another browser, for another login, unasked, changed, or again', async () => {
+  const { pages, acs } = await site()
+  const [ann, thief] = [new Jar(), new Jar()]
+  const own = await begin(pages, ann)
+  const other = await begin(pages, ann)
+  await begin(pages, thief)
+  const good = { SAMLResponse: response({ inResponseTo: own.id }), RelayState: own.relayState }
+  const failed = async (jar: Jar, fields: Record<string, string>, what: string) => {
+    const reply = await post(acs, jar, fields)
+    assert.deepEqual([reply.status, reply.problem?.code], [400, 'GW_LOGIN_FAILED'], what)
+    assert.equal(jar.cookies.has('__Host-sluice-session'), false)
+  }
+  await failed(thief, good, 'another browser')
+  await failed(ann, { ...good, RelayState: 'https://evil.example.com/' }, 'an address as RelayState')
+  await failed(ann, { SAMLResponse: good.SAMLResponse }, 'no RelayState')
+  await failed(ann, { ...good, RelayState: other.relayState }, 'another login of this browser')
+  const tried: readonly [string, string][] = [
+    ['unasked', response({})],
+    ['to another place', response({ recipient: 'https://evil.example.com/acs' })],
+    ['of a stranger', response({}, stranger.keyPem)],
+    ['unsigned', Buffer.from(responseXml('<x/>')).toString('base64')],
+    ['nothing', ''],
+  ]
+  for (const [what, xml] of tried) {
+    const { relayState } = await begin(pages, ann)
+    await failed(ann, { SAMLResponse: xml, RelayState: relayState }, what)
+  }
+  const last = await begin(pages, ann)
+  const answer = { SAMLResponse: response({ inResponseTo: last.id }), RelayState: last.relayState }
+  const copy = new Jar()
+  for (const [name, value] of ann.cookies) copy.cookies.set(name, value)
+  assert.equal((await post(acs, ann, answer)).status, 302)
+  await failed(copy, answer, 'a copy of the browser: the assertion was used')
+})
+
+test('pages are of the site, whatever their path looks like, and logins of a browser are few', async () => {
+  const { pages, acs } = await site()
+  const jar = new Jar()
+  for (let i = 0; i < 20; i++) await begin(pages, jar)
+  assert.ok(jar.cookies.size <= 6, `${jar.cookies.size} cookies`)
+  for (const path of ['//evil.example.com/', '/@evil.example.com', `/${'x'.repeat(2000)}`]) {
+    const reply = (await ask(pages, page(jar, [], path), jar)) as Reply
+    const url = new URL(headerValue(reply.headers, 'location')!)
+    const xml = inflateRawSync(Buffer.from(url.searchParams.get('SAMLRequest')!, 'base64')).toString()
+    const [, id] = / ID="([^"]+)"/.exec(xml)!
+    const relayState = url.searchParams.get('RelayState')!
+    const done = await post(acs, jar, {
+      SAMLResponse: response({ inResponseTo: id! }),
+      RelayState: relayState,
+    })
+    assert.equal(new URL(headerValue(done.headers, 'location')!).origin, 'https://shop.example.com')
+    jar.cookies.delete('__Host-sluice-session')
+  }
+})
+
+test('users log out, and copies of their session end, too', async () => {
+  const { pages, acs } = await site({ logout: { path: '/logout', returnTo: '/bye' } })
+  const jar = new Jar()
+  const { id, relayState } = await begin(pages, jar)
+  await post(acs, jar, { SAMLResponse: response({ inResponseTo: id }), RelayState: relayState })
+  const stolen = new Jar()
+  for (const [name, value] of jar.cookies) stolen.cookies.set(name, value)
+  const foreign = (await ask(pages, page(jar, ['sec-fetch-site', 'cross-site'], '/logout'), jar)) as Reply
+  assert.equal(foreign.problem?.code, 'GW_ACCESS_DENIED')
+  const reply = (await ask(pages, page(jar, ['sec-fetch-site', 'same-origin'], '/logout'), jar)) as Reply
+  assert.equal(headerValue(reply.headers, 'location'), 'https://shop.example.com/bye')
+  assert.equal(jar.cookies.size, 0)
+  assert.equal((await ask(pages, page(stolen), stolen))?.status, 302, 'a copy ends, too')
+})
+
+test('a configuration that is not sound is refused', async () => {
+  const { ssoUrl: _, ...nowhere } = CONFIG.idp
+  for (const [config, message] of [
+    [{ acsUrl: 'http://shop.example.com/acs' }, /no TLS/],
+    [{ acsUrl: 'https://shop.example.com/acs?x' }, /'acsUrl' has to be/],
+    [{ idp: nowhere }, /says nowhere where users log in/],
+    [{ idp: { ...nowhere, ssoUrl: 'javascript:alert(1)' } }, /no address/],
+  ] as const)
+    await assert.rejects(site(config), message)
+})
+
+test('who has no session gets 401 where no page was asked for', async () => {
+  const { pages } = await site()
+  const x = exchange({ method: 'POST', headers: ['accept', 'text/html'] })
+  assert.equal(((await pages.onRequest!(x)) as Reply).problem?.code, 'GW_AUTH_MISSING')
+})

@@ -1,0 +1,33 @@
+import type { CompileEnv } from '@sluice/core'
+import { OneTimeUse, type UseVerdict } from '../../crypto/replay/one-time-use.js'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import type { SharingConfig } from '../../crypto/replay/sharing-options.js'
+import type { Assertion } from './assertion.js'
+import type { IdentityProvider } from './idp.js'
+
+/** An assertion that is taken once is no older, so that it has to be remembered no longer. */
+const MAX_AGE_MS = 3_600_000
+const MAX_USED = 200_000
+
+/** Takes each assertion of a provider once. */
+export class AssertionUse {
+  readonly #once: OneTimeUse
+  readonly #skewMs: number
+
+  constructor(
+    { entityId }: IdentityProvider,
+    { sharing, skewMs }: { readonly sharing: SharingConfig; readonly skewMs: number },
+    env: CompileEnv,
+  ) {
+    const space = `saml/${entityId}`
+    const seen = env.shared(space, () => new ReplayCache(MAX_USED, 0))
+    seen.widen(MAX_AGE_MS + 2 * skewMs)
+    this.#once = new OneTimeUse(env, { space, seen, sharing })
+    this.#skewMs = skewMs
+  }
+
+  use({ id, issuedMs }: Assertion): UseVerdict | 'tooOld' | Promise<UseVerdict> {
+    const now = Date.now()
+    return now - issuedMs > MAX_AGE_MS + this.#skewMs ? 'tooOld' : this.#once.use(id, now)
+  }
+}
