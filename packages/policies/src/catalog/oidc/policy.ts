@@ -1,10 +1,4 @@
-import {
-  type CompileEnv,
-  definePolicy,
-  type Eventual,
-  type Exchange,
-  parseDuration,
-} from '@sluice/core'
+import { type CompileEnv, definePolicy, type Eventual, type Exchange, parseDuration } from '@sluice/core'
 import { callBounds } from '../../shared/call-bounds.js'
 import { digestOf } from '../../shared/call-sharing.js'
 import { fieldName } from '../../shared/field-name.js'

@@ -193,8 +193,7 @@ export class SessionGate {
     for (let i = 0; i < lines.length; i++) x.headers.push(lines[i]!)
     const now = Date.now()
     const isNoted = this.#idleMs === 0 || now - session.seenAt < this.#idleMs / NOTED_IN
-    if (!isNoted && this.#cookies.get(x) === undefined)
-      this.#keep(x, { ...session, seenAt: now }, cookies)
+    if (!isNoted && this.#cookies.get(x) === undefined) this.#keep(x, { ...session, seenAt: now }, cookies)
     return null
   }
 
