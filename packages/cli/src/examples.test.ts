@@ -28,6 +28,20 @@ function startExample(
   )
 }
 
+test('the example of consumers lets partners read, and staff do everything', async (t) => {
+  const echo = await origin(t, (request, response) => response.end(request.headers['x-consumer-id'] ?? ''))
+  const { url } = await startExample(t, 'consumers', { 'http://127.0.0.1:9001': echo })
+  const ask = async (method: string, key?: string) => {
+    const headers = { 'x-consumer-id': 'root', ...(key !== undefined && { 'x-api-key': key }) }
+    const response = await fetch(`${url}/orders/1`, { method, headers })
+    return [response.status, response.headers.get('x-gw-error') ?? (await response.text())]
+  }
+  assert.deepEqual(await ask('GET', 'partner-demo-key-0000'), [200, 'acme'])
+  assert.deepEqual(await ask('DELETE', 'partner-demo-key-0000'), [403, 'GW_ACCESS_DENIED'])
+  assert.deepEqual(await ask('DELETE', 'staff-demo-key-0000000'), [200, 'ann'])
+  assert.deepEqual(await ask('GET'), [401, 'GW_AUTH_MISSING'])
+})
+
 test('the example of protocols serves two names over HTTP/2, and only clients with a certificate', async (t) => {
   const folder = scratch(t)
   cpSync(join(EXAMPLES, 'protocols'), folder, { recursive: true })
