@@ -154,7 +154,9 @@ async function addKey(
   })
   if (!isTable(output)) await printValue({ consumer, id: made.id, key }, output)
   else print(`id  ${made.id}`, `key ${key}`)
-  say('give the key to its owner; it is not kept anywhere')
+  say(
+    'give the key to its owner; it is not kept anywhere. Gateways that read the file take it within a second',
+  )
   return EXIT.ok
 }
 

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CompileEnv, Exchange, Reply } from '@sluice/core'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
-import { CookieJar, type Cookies } from '../../shared/session/cookie-jar.js'
+import type { Cookies } from '../../shared/session/cookie-jar.js'
+import { type OpenLogin, OpenLogins, UnknownLogin } from '../../shared/session/open-logins.js'
 import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
 import type { SealedText } from '../../shared/session/sealed-text.js'
 import type { Session } from '../../shared/session/session.js'
@@ -15,26 +16,13 @@ import type { ProviderTokens } from './provider-tokens.js'
 import { DEFAULT_SCOPES, type OidcConfig } from './schema.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
-/** What a browser that logs in keeps until it comes back. */
-interface OpenLogin {
-  readonly state: string
+/** What is to be known of a login when the browser comes back. */
+interface LoginFacts {
   readonly nonce: string
+  /** RFC 7636, section 4.1. */
   readonly verifier: string
-  /** Path and query, on the site. */
-  readonly returnTo: string
-  /** Ms since 1970. */
-  readonly until: number
 }
 
-const PURPOSE = 'login'
-/** How long a user may take to log in. */
-const LOGIN_SECONDS = 600
-/** Logins that one browser has open at a time; with the next one all others are forgotten. */
-const MAX_LOGINS = 5
-const MAX_RETURN_LENGTH = 1024
-const STATE = /^[A-Za-z0-9_-]{43}$/
-/** Of a state, in the name of its cookie. */
-const STATE_NAME_LENGTH = 10
 /** What the gateway writes into the address of a login itself. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce'],
@@ -64,7 +52,7 @@ export class Login {
   readonly #config: OidcConfig
   readonly #parts: LoginParts
   readonly #env: CompileEnv
-  readonly #cookiePrefix: string
+  readonly #logins: OpenLogins<LoginFacts>
 
   /** @throws Error for a parameter that has a key of its own. */
   constructor(config: OidcConfig, parts: LoginParts, env: CompileEnv) {
@@ -73,12 +61,13 @@ export class Login {
     this.#config = config
     this.#parts = parts
     this.#env = env
-    this.#cookiePrefix = `${cookieOf(config.session)}-login-`
+    const { sealed, site } = parts
+    this.#logins = new OpenLogins({ cookie: cookieOf(config.session), sealed, isSecure: site.isSecure })
   }
 
   /** Whether a cookie is one of a login that is open. */
   isCookie(name: string): boolean {
-    return name.replace(/^__Host-/, '').startsWith(this.#cookiePrefix)
+    return this.#logins.isCookie(name)
   }
 
   /**
@@ -87,22 +76,12 @@ export class Login {
    */
   async begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
     const { authorizationEndpoint } = await this.#parts.provider.metadata()
-    const returnTo = x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
-    const login: OpenLogin = {
-      ...{ state: randomText(), nonce: randomText(), verifier: randomText() },
-      returnTo: returnTo.length <= MAX_RETURN_LENGTH ? returnTo : '/',
-      until: Date.now() + LOGIN_SECONDS * 1000,
-    }
-    const sealed = this.#parts.sealed.seal(JSON.stringify(login), PURPOSE)
-    const set = this.#jarOf(login.state).write(sealed, LOGIN_SECONDS, cookies)!
-    return redirect(this.#addressOf(authorizationEndpoint, login), [
-      ...ended,
-      ...this.#forgotten(cookies),
-      ...set,
-    ])
+    const facts = { nonce: randomText(), verifier: randomText() }
+    const { key, fields } = this.#logins.begin(x, cookies, facts)
+    return redirect(this.#addressOf(authorizationEndpoint, key, facts), [...ended, ...fields])
   }
 
-  #addressOf(endpoint: string, { state, nonce, verifier }: OpenLogin): string {
+  #addressOf(endpoint: string, state: string, { nonce, verifier }: LoginFacts): string {
     const { clientId, redirectUri, parameters = {} } = this.#config
     const url = new URL(endpoint)
     for (const [name, value] of Object.entries({
@@ -113,15 +92,6 @@ export class Login {
     }))
       url.searchParams.set(name, value)
     return url.href
-  }
-
-  #forgotten(cookies: Cookies): string[] {
-    const names = [...cookies.keys()].filter((name) => this.isCookie(name))
-    if (names.length < MAX_LOGINS) return []
-    const { isSecure } = this.#parts.site
-    return names.flatMap((name) =>
-      new CookieJar({ name: name.replace(/^__Host-/, ''), isSecure }).clear(cookies),
-    )
   }
 
   /**
@@ -135,7 +105,8 @@ export class Login {
   ): Promise<Reply> {
     const ended: string[] = []
     try {
-      const login = this.#openLogin(x, cookies, ended)
+      const state = x.method === 'GET' ? parameterIn(x, 'state') : null
+      const login = this.#logins.take(state, cookies, ended)
       const session = await this.#sessionOf(x, login)
       const set = write(session)
       if (set === null)
@@ -146,20 +117,7 @@ export class Login {
     }
   }
 
-  /** The login that the response belongs to. @param ended gets the fields that end its cookie. @throws LoginFailed */
-  #openLogin(x: Exchange, cookies: Cookies, ended: string[]): OpenLogin {
-    const state = parameterIn(x, 'state')
-    if (x.method !== 'GET' || state === null || !STATE.test(state)) throw unknownLogin('no state')
-    const jar = this.#jarOf(state)
-    const text = this.#parts.sealed.open(jar.read(cookies), PURPOSE)
-    ended.push(...jar.clear(cookies))
-    const login = text === null ? null : (JSON.parse(text) as OpenLogin)
-    if (login === null || login.state !== state) throw unknownLogin('no cookie of this login')
-    if (Date.now() >= login.until) throw unknownLogin('the login is too old')
-    return login
-  }
-
-  async #sessionOf(x: Exchange, login: OpenLogin): Promise<Session> {
+  async #sessionOf(x: Exchange, { facts }: OpenLogin<LoginFacts>): Promise<Session> {
     const { provider, tokens, use } = this.#parts
     await this.#checkIssuer(x)
     const error = parameterIn(x, 'error')
@@ -169,10 +127,10 @@ export class Login {
     }
     const code = parameterIn(x, 'code')
     if (code === null) throw new LoginFailed('no code', 'the provider has sent no code')
-    const issued = await provider.exchangeCode(code, login.verifier)
+    const issued = await provider.exchangeCode(code, facts.verifier)
     const { idToken, accessToken } = issued
     if (idToken === null) throw new Error('the token endpoint answered without an ID token')
-    const claims = await tokens.verifyIdToken(idToken, { x, nonce: login.nonce, accessToken })
+    const claims = await tokens.verifyIdToken(idToken, { x, nonce: facts.nonce, accessToken })
     const all = { ...(await this.#userInfo(issued, claims.all['sub'])), ...claims.all }
     if (!namesConsumer(all, this.#config))
       throw new LoginFailed(
@@ -208,6 +166,10 @@ export class Login {
   #failure(x: Exchange, error: unknown, ended: readonly string[]): Reply {
     const noStore = ['cache-control', 'no-store', ...ended]
     x.record.reason = reasonOf(error)
+    if (error instanceof UnknownLogin) {
+      const detail = 'this login was begun in another browser, or is too old; open the page again'
+      return this.#env.refusal('GW_LOGIN_FAILED', detail, noStore)
+    }
     if (error instanceof LoginFailed) return this.#env.refusal('GW_LOGIN_FAILED', error.detail, noStore)
     if (error instanceof GrantRefused) {
       const detail = 'the provider has refused the code of this login; open the page again'
@@ -215,11 +177,6 @@ export class Login {
     }
     this.#env.report('oidc_login_failed', { issuer: this.#config.issuer, reason: x.record.reason })
     return loginUnavailable(this.#env, noStore)
-  }
-
-  #jarOf(state: string): CookieJar {
-    const { isSecure } = this.#parts.site
-    return new CookieJar({ name: this.#cookiePrefix + state.slice(0, STATE_NAME_LENGTH), isSecure })
   }
 }
 
@@ -234,13 +191,6 @@ export function namesConsumer(
 /** What is asked for, as it is written (RFC 6749, section 3.3). */
 function scopeText({ scopes }: OidcConfig): string {
   return [...new Set(['openid', ...(scopes ?? DEFAULT_SCOPES)])].join(' ')
-}
-
-function unknownLogin(reason: string): LoginFailed {
-  return new LoginFailed(
-    reason,
-    'this login was begun in another browser, or is too old; open the page again',
-  )
 }
 
 /** Null: it is absent, or stands more than once. */

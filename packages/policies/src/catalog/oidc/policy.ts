@@ -35,6 +35,10 @@ export const oidc = definePolicy({
   cost: 'io',
   secretNames: () => ['code', 'state', 'cookie', 'set-cookie'],
   authenticates: () => 'request',
+  answersPaths: ({ redirectUri, logout }) => [
+    ...(URL.canParse(redirectUri) ? [new URL(redirectUri).pathname] : []),
+    ...(logout?.path.startsWith('/') ? [logout.path] : []),
+  ],
   compile(config, env) {
     const gate = new Gate(config, env)
     return { name: 'oidc', onRequest: (x) => gate.admit(x), onResponse: (x) => gate.sessions.onResponse(x) }

@@ -34,6 +34,10 @@ export const samlLogin = definePolicy({
   cost: 'cheap',
   secretNames: () => ['cookie', 'set-cookie'],
   authenticates: ({ acs = false }) => (acs ? null : 'request'),
+  answersPaths: ({ acs = false, acsUrl, logout }) => {
+    if (acs) return URL.canParse(acsUrl) ? [new URL(acsUrl).pathname] : []
+    return logout?.path.startsWith('/') ? [logout.path] : []
+  },
   compile: (config, env) => compileStep(config, env),
 })
 
