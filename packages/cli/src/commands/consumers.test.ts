@@ -42,7 +42,7 @@ test('consumers and keys are made, replaced and revoked; the file holds hashes o
   assert.equal((await run('key', 'revoke', 'acme', 'one')).code, 0)
   assert.deepEqual(records()[0].keys, [two])
   assert.equal((await run('consumer', 'rm', 'ann')).code, 0)
-  assert.match((await run('consumer', 'list')).stdout, /acme +partners +- +1 +no/)
+  assert.match((await run('consumer', 'list')).stdout, /acme +partners +- +read +1 +no/)
 
   const before = readFileSync(file, 'utf8')
   const failures = [

@@ -63,14 +63,15 @@ export async function listConsumers({ file, output }: FileOptions & OutputOption
   }))
   if (!isTable(output)) await printValue({ consumers }, output)
   else {
-    const rows = consumers.map(({ id, groups = [], roles = [], keys, hasPassword }) => [
+    const rows = consumers.map(({ id, groups = [], roles = [], scopes = [], keys, hasPassword }) => [
       id,
       groups.join(' ') || '-',
       roles.join(' ') || '-',
+      scopes.join(' ') || '-',
       keys,
       hasPassword ? 'yes' : 'no',
     ])
-    printTable(['ID', 'GROUPS', 'ROLES', 'KEYS', 'PASSWORD'], rows)
+    printTable(['ID', 'GROUPS', 'ROLES', 'SCOPES', 'KEYS', 'PASSWORD'], rows)
   }
   return EXIT.ok
 }
@@ -175,7 +176,6 @@ function consumerIn(consumers: readonly ConsumerRecord[], id: string): ConsumerR
   return found
 }
 
-/** @param ms from now on. */
 /** @param text a duration of the document, or days such as `90d`. */
 function momentIn(text: string): string {
   return new Date(Date.now() + lifeMs(text)).toISOString()
