@@ -1,4 +1,3 @@
-import { COMING_POLICIES, UNAVAILABLE, type Unavailable } from '../availability.js'
 import { documentSchema } from '../schema/document.js'
 import { CHAPTERS, type Chapter, REPEATED } from './chapters.js'
 import { type KeyRow, keyRows } from './key-rows.js'
@@ -7,38 +6,13 @@ import { type KeyRow, keyRows } from './key-rows.js'
 export function manual(introduction: string, exampleOf: (chapter: Chapter) => string): string {
   const chapters = CHAPTERS.map((chapter) => section(chapter, exampleOf(chapter)))
   const list = CHAPTERS.map(({ at }) => `[${titleOf(at)}](#${anchorOf(at)})`).join(' · ')
-  const coming = comingSection()
-  return [`${introduction.trimEnd()}\n`, `${list}\n`, ...chapters, coming].join('\n')
+  return [`${introduction.trimEnd()}\n`, `${list}\n`, ...chapters].join('\n')
 }
 
-/** What the validator knows and refuses, with what to write instead. */
-function unavailableTable(): string[] {
-  if (UNAVAILABLE.length === 0) return []
-  const rows = UNAVAILABLE.map((row) => `| ${nameOf(row)} | ${cell(row.remedy)} |`)
-  return [
-    'These keys and values are known and refused.\n',
-    '| what | instead |',
-    '| --- | --- |',
-    ...rows,
-    '',
-  ]
-}
-
-function comingSection(): string {
-  const policies = [...COMING_POLICIES].map((name) => `\`${name}\``).join(', ')
-  return [
-    '## Not available yet\n',
-    ...unavailableTable(),
-    `These policies are known by name and refused: ${policies}.\n`,
-    'There is no `gw top`.\n',
-  ].join('\n')
-}
-
-/** The keys of a chapter that can be used. */
+/** The keys of a chapter. */
 export function rowsOf({ at }: Chapter): readonly KeyRow[] {
   return keyRows(documentSchema)
-    .filter(({ path }) => chapterOf(path) === at && !isUnavailable(path) && !isRepeated(path))
-    .map(withoutUnavailableWords)
+    .filter(({ path }) => chapterOf(path) === at && !isRepeated(path))
     .map(withPlaceOfKeys)
 }
 
@@ -61,33 +35,6 @@ function chapterOf(path: string): string {
 
 function isBelow(path: string, at: string): boolean {
   return path.startsWith(`${at}.`) || path.startsWith(`${at}[`)
-}
-
-function isUnavailable(path: string): boolean {
-  return UNAVAILABLE.some(({ path: parts, values }) => {
-    const location = pathOf(parts)
-    return values === undefined && (path === location || isBelow(path, location))
-  })
-}
-
-function withoutUnavailableWords(row: KeyRow): KeyRow {
-  const words = UNAVAILABLE.filter(({ path }) => pathOf(path) === row.path).flatMap(
-    ({ values }) => values ?? [],
-  )
-  return { ...row, type: words.reduce((type, word) => type.replace(`, \`${word}\``, ''), row.type) }
-}
-
-/** `*` stands for an item under the lists of the document, and for a name under its map of upstreams. */
-function pathOf(parts: readonly string[]): string {
-  return parts.reduce((path, part, i) => {
-    if (part !== '*') return path === '' ? part : `${path}.${part}`
-    return parts[i - 1] === 'upstreams' ? `${path}.NAME` : `${path}[]`
-  }, '')
-}
-
-function nameOf({ path, values }: Unavailable): string {
-  const at = pathOf(path)
-  return values === undefined ? `\`${at}\`` : values.map((value) => `\`${at}: ${value}\``).join(', ')
 }
 
 function section(chapter: Chapter, example: string): string {

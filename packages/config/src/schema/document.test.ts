@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UNAVAILABLE } from '../availability.js'
 import { isMapping } from '../document-path.js'
 import { documentSchema } from './document.js'
 
@@ -49,18 +48,6 @@ test('every number, list and map has bounds, and every text has a form or a grea
     if (!isBounded) unbounded.push(path)
   })
   assert.deepEqual(unbounded, [])
-})
-
-test('what is not available yet is in the schema', () => {
-  const paths = new Set<string>()
-  walk(documentSchema, '', (_, path) => paths.add(path))
-  for (const row of UNAVAILABLE) {
-    const positions = row.path.map((part) => (part === '*' ? '(\\[\\]|\\.\\*)' : `\\.${part}`)).join('')
-    assert.ok(
-      [...paths].some((path) => new RegExp(`^${positions}$`).test(path)),
-      row.path.join('.'),
-    )
-  }
 })
 
 test('the schema is plain JSON', () => {

@@ -1,4 +1,3 @@
-import { COMING_POLICIES } from '../availability.js'
 import { usablePlugins } from '../plugins/plugin-set.js'
 import { writtenPolicies } from '../policy-uses.js'
 import { suggestion } from '../spelling.js'
@@ -19,13 +18,12 @@ function checkNames({ whole, document, catalog, plugins, report }: Inspection): 
   for (const { path, use } of writtenPolicies(whole)) {
     const location = [...path, 'use']
     if (catalog.has(use) || !report.isSound(location)) continue
-    const isComing = COMING_POLICIES.has(use)
     const list = `the policies are ${known.join(', ')}`
     const name = report.quote(use, location)
     report.add({
       path: location,
-      message: isComing ? `the policy ${name} is not available yet` : `there is no policy ${name}`,
-      remedy: isComing ? `remove it; ${list}` : suggestion(use, [...known, ...COMING_POLICIES], list),
+      message: `there is no policy ${name}`,
+      remedy: suggestion(use, known, list),
     })
   }
 }

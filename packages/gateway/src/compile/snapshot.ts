@@ -97,7 +97,7 @@ export async function compileSnapshot(
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
     const { clock, metrics, report } = options.context
     const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
-    const state = storesOf(plan.state, { ...options, closers, report })
+    const state = await storesOf(plan.state, { ...options, closers, report })
     const cache = cacheOf(plan.cache, {
       ...options,
       closers,

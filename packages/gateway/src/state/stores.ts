@@ -17,12 +17,16 @@ export interface StoreSurroundings {
   readonly report: ValkeyOptions['report']
 }
 
-/** The stores of a snapshot; those with the same plan have one connection to the server together. */
-export function storesOf(plan: StatePlan | null, surroundings: StoreSurroundings): StateStores {
+/** The stores of a snapshot, once they are connected or cannot be; those with the same plan have one connection to the server together. */
+export async function storesOf(
+  plan: StatePlan | null,
+  surroundings: StoreSurroundings,
+): Promise<StateStores> {
   const { memory, shared, closers, report } = surroundings
   if (plan === null) return memoryStores(memory)
   const create = (): ValkeyStore => new ValkeyStore({ plan, report })
   const { value, release } = shared.acquire(`state:${JSON.stringify(plan)}`, create)
   closers.push(release)
+  await value.opened
   return { store: (scope) => (scope === 'cluster' ? value : memory), isShared: true }
 }

@@ -19,6 +19,8 @@ export interface ValkeyOptions {
 /** Calls that wait for their answer, and what they hold. */
 const MAX_CALLS = 10_000
 const MAX_BYTES = 8 * 1024 ** 2
+/** What makes a worker ready waits for the first connection no longer. */
+const OPENED_WITHIN_MS = 2000
 /** A server that has still not answered so long after the deadline gets a new connection, and what it sent is given up. */
 const HUNG_MS = 1000
 /** Keys that the server looks at in one step, and the most steps of a search. */
@@ -45,6 +47,8 @@ export interface ValkeyCounts {
 
 /** The store in a Valkey or Redis server. It has a deadline for each call; while one is overdue no other is sent. */
 export class ValkeyStore implements StateStore {
+  /** It is connected, or could not be, or not in time: who serves before counts by itself, or refuses. */
+  readonly opened: Promise<void>
   readonly counts: ValkeyCounts = { answered: 0, failed: 0, late: 0, refused: 0, sumMs: 0 }
   readonly #options: ValkeyOptions
   readonly #connection: ValkeyConnection
@@ -56,7 +60,16 @@ export class ValkeyStore implements StateStore {
 
   constructor(options: ValkeyOptions) {
     this.#options = options
-    this.#connection = new ValkeyConnection({ plan: options.plan, onChange: () => this.#reportChange() })
+    let resolve = (): void => {}
+    this.opened = new Promise((done) => {
+      resolve = done
+    })
+    setTimeout(resolve, OPENED_WITHIN_MS).unref()
+    const onChange = (): void => {
+      resolve()
+      this.#reportChange()
+    }
+    this.#connection = new ValkeyConnection({ plan: options.plan, onChange })
   }
 
   /** Why it cannot be used; null: it can. */

@@ -88,6 +88,8 @@ testEngines(
     await new Promise((resolve) => setTimeout(resolve, 300))
     end()
     assert.equal((await stream).text, 'begun')
+    // The agent has its connection back a moment later.
+    await until(() => Object.keys(agent.freeSockets).length > 0)
     const next = await call(url, agent)
     assert.deepEqual([next.text, next.connection, next.isReused], ['next', 'close', true])
     assert.equal(await drained, 0)
