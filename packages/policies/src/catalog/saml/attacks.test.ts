@@ -95,6 +95,7 @@ test('weak and strange ways to sign are refused', async () => {
     { transforms: [`${dsig}enveloped-signature`] },
     { transforms: [`${dsig}enveloped-signature`, `${exclusive}WithComments`] },
     { transforms: [`${dsig}enveloped-signature`, exclusive, exclusive] },
+    { transforms: [`${dsig}enveloped-signature`, 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'] },
   ])
     assert.equal(await verdict(goodAssertion({}, options)), 'GW_TOKEN_SIGNATURE', JSON.stringify(options))
   const hmac = goodAssertion().replace(

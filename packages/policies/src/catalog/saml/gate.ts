@@ -103,7 +103,10 @@ export class SamlGate {
   admitBody(x: Exchange): Outcome {
     this.#forwarded.clear(x.headers)
     if (x.contentLength === 0) return this.#refusals.missing
-    if (this.#config.from !== 'form') return null
+    if (this.#config.from !== 'form') {
+      x.bodyLimit = Math.min(x.bodyLimit, MAX_ASSERTION_BYTES)
+      return null
+    }
     if (!isForm(x)) return this.#refusals.missing
     x.bodyLimit = Math.min(x.bodyLimit, MAX_FORM_BYTES)
     return null

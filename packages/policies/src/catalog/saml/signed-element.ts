@@ -6,6 +6,7 @@ import {
   canonicalBytes,
   canonicalDigest,
   canonicalizationOf,
+  EXCLUSIVE_C14N,
 } from '../ws-security/canonical.js'
 import { attributeOf, base64Bytes, childElements, childrenNamed, isElement } from '../ws-security/elements.js'
 import { NS } from '../ws-security/names.js'
@@ -32,7 +33,7 @@ export function verifyOwnSignature(element: XmlElement, keys: readonly KeyObject
   if (signature === undefined) return false
   if (more.length > 0) throw new RefusedAssertion('signature', 'more than one signature')
   const parts = partsOf(signature, element)
-  const signedInfo = canonicalBytes(parts.signedInfo, canonicalizationOf(parts.canonicalization))
+  const signedInfo = canonicalBytes(parts.signedInfo, exclusiveOf(parts.canonicalization))
   if (!keys.some((key) => isSignedBy(key, parts.method, signedInfo, parts.value)))
     throw new RefusedAssertion('signature', 'not signed by a key of the issuer')
   signature.remove()
@@ -85,12 +86,20 @@ function referenceParts(
     childElements(enveloped!).length === 0
   if (!isEnveloped || more.length > 0 || others.length > 0)
     throw new RefusedAssertion('signature', 'transforms that are not allowed')
-  const how = canonicalizationOf(named(canonical, 'Transform'))
+  const how = exclusiveOf(named(canonical, 'Transform'))
   return {
     how,
     hash: digestHash(attributeOf(named(method, 'DigestMethod'), 'Algorithm'), false),
     digest: base64Bytes(named(value, 'DigestValue'), MAX_VALUE_LENGTH).toString('base64'),
   }
+}
+
+/** Inclusive forms take in what stands around an element, which is not ours. */
+function exclusiveOf(method: XmlElement): Canonicalization {
+  const how = canonicalizationOf(method)
+  if (how.mode !== EXCLUSIVE_C14N.mode)
+    throw new RefusedAssertion('signature', 'a canonical form that is not exclusive')
+  return how
 }
 
 function named(element: XmlElement | undefined, name: string): XmlElement {
