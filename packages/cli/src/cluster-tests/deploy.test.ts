@@ -114,6 +114,37 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.equal(versions(), before)
   })
 
+  await t.test(
+    'while somebody else deploys nothing is changed, until that has ended or is taken over',
+    async (t) => {
+      const lease = (renewTime: Date): void => {
+        const spec = {
+          ...{ holderIdentity: 'ann@laptop/1', leaseDurationSeconds: 300 },
+          ...{
+            acquireTime: '2030-01-31T12:00:00.000000Z',
+            renewTime: renewTime.toISOString().replace('Z', '000Z'),
+          },
+        }
+        const metadata = { name: 'sluice-deploy', namespace: NAMESPACE }
+        const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
+        kubectl(['apply', '--server-side', '--field-manager', 'ann', '-f', '-'], JSON.stringify(object))
+      }
+      const leases = (): string => inNamespace('get', 'leases', '-o', 'name')
+      const before = versions()
+      lease(new Date())
+      const kept = await deploy(t, document({ body: 'other' }))
+      expectExit(kept, 1)
+      assert.match(kept.stderr, /ann@laptop deploys since 2030-01-31T12:00:00Z; wait .* --force/)
+      assert.equal(versions(), before)
+      expectExit(await deploy(t, document({ body: 'other' }), '--dry-run'), 0)
+      expectExit(await deploy(t, document(), '--force'), 0)
+      assert.equal(leases(), '', 'whoever has taken it over gives it back')
+      lease(new Date(Date.now() - 301_000))
+      expectExit(await deploy(t, document()), 0)
+      assert.equal(leases(), '', 'nobody waits for one that was killed')
+    },
+  )
+
   await t.test('another configuration is reloaded by all pods, without a restart', async (t) => {
     const before = pods()
     const reload = await deploy(t, document({ body: 'two' }), '--note', 'say two')

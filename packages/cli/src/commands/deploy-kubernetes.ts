@@ -96,7 +96,12 @@ function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): Gatew
   return new GatewayDeploy(cluster, request, say)
 }
 
-async function carryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
+function carryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
+  const work = () => planAndCarryOut(deploy, options)
+  return options.dryRun === true ? work() : deploy.alone(work)
+}
+
+async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Promise<ExitCode> {
   const plan = await deploy.plan()
   if (isTable(options.output)) await printPlan(plan, options)
   for (const note of plan.notes) say(note)

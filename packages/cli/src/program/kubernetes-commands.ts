@@ -68,7 +68,7 @@ export function addDeployKubernetes(deploy: Command): void {
     .argument('[document]', 'the document, as with -c')
   withTimeout(withPods(withCluster(command)))
     .option('--prune', 'delete what an earlier deploy made and this one does not need')
-    .option('--force', 'take over objects and fields that others have made or set')
+    .option('--force', 'take over objects and fields that others have made or set, and a deploy under way')
     .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
   withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }

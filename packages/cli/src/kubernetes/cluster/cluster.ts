@@ -42,6 +42,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   ConfigMap: 'configmaps',
   Deployment: 'deployments',
   HorizontalPodAutoscaler: 'horizontalpodautoscalers',
+  Lease: 'leases',
   NetworkPolicy: 'networkpolicies',
   Pod: 'pods',
   PodDisruptionBudget: 'poddisruptionbudgets',

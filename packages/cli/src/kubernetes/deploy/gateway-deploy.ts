@@ -8,6 +8,7 @@ import { type GatewayObjects, gatewayObjects } from '../objects/gateway-objects.
 import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 import { ObjectsError } from '../objects/raw-document.js'
 import { replacedForOf } from '../objects/workload.js'
+import { DeployLock } from './deploy-lock.js'
 import { leavesReplicas, type ObjectChange, objectChanges, removals } from './object-changes.js'
 import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
 import { type PodSettings, type Revision, readRevisions, saveRevision, type Way } from './revisions.js'
@@ -58,6 +59,17 @@ export class GatewayDeploy {
     this.#cluster = cluster
     this.#request = request
     this.#say = say
+  }
+
+  /** Plans and does it while nobody else deploys the same gateway. @throws Failure that says who does. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const { identity, timeoutMs, isForced } = this.#request
+    const lock = await DeployLock.take(this.#cluster, identity, { timeoutMs, isForced, say: this.#say })
+    try {
+      return await work()
+    } finally {
+      await lock.release()
+    }
   }
 
   /** Finds out what would change, and changes nothing. */

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { EXIT, Failure } from '../../failure.js'
+import { visibleText } from '../../output/text.js'
+import type { Cluster, LiveObject } from '../cluster/cluster.js'
+import { type KubernetesObject, metadataOf, type ObjectIdentity } from '../objects/object.js'
+
+/** A deploy that was killed keeps others out no longer than this beyond its own time. */
+const MARGIN_MS = 60_000
+
+export interface DeployLockOptions {
+  /** How long the deploy may take. */
+  readonly timeoutMs: number
+  /** Takes it from another one. */
+  readonly isForced: boolean
+  readonly say: (line: string) => void
+}
+
+/**
+ * Keeps two deploys of one gateway apart, by a Lease (coordination.k8s.io/v1) that only one of them can own: server-side apply
+ * refuses the second one its fields.
+ */
+export class DeployLock {
+  readonly #cluster: Cluster
+  /** Null: it could not be taken, and nobody is kept apart. */
+  readonly #lease: KubernetesObject | null
+
+  private constructor(cluster: Cluster, lease: KubernetesObject | null) {
+    this.#cluster = cluster
+    this.#lease = lease
+  }
+
+  /** @throws Failure that says who deploys, and since when. */
+  static async take(
+    cluster: Cluster,
+    identity: ObjectIdentity,
+    { timeoutMs, isForced, say }: DeployLockOptions,
+  ): Promise<DeployLock> {
+    const lease = leaseOf(identity, timeoutMs + MARGIN_MS)
+    const manager = `gw-deploy-${randomUUID()}`
+    const apply = (force: boolean) => cluster.apply(lease, { isTrial: false, isForced: force, manager })
+    try {
+      await apply(isForced)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      if (error.exit === EXIT.unauthorised) {
+        say(`two deploys at a time are not kept apart: ${error.message}`)
+        return new DeployLock(cluster, null)
+      }
+      const live = await cluster.read(lease)
+      if (live !== null && !hasEnded(live)) throw heldBy(live)
+      await apply(true)
+    }
+    return new DeployLock(cluster, lease)
+  }
+
+  /** Lets others deploy, unless somebody has taken it over meanwhile. */
+  async release(): Promise<void> {
+    if (this.#lease === null) return
+    const live = await this.#cluster.read(this.#lease)
+    if (live !== null && specOf(live).holderIdentity === specOf(this.#lease).holderIdentity)
+      await this.#cluster.remove(this.#lease)
+  }
+}
+
+interface LeaseSpec {
+  readonly holderIdentity?: string
+  readonly leaseDurationSeconds?: number
+  readonly acquireTime?: string
+  readonly renewTime?: string
+}
+
+function specOf(lease: KubernetesObject | LiveObject): LeaseSpec {
+  return (lease['spec'] ?? {}) as LeaseSpec
+}
+
+function leaseOf(identity: ObjectIdentity, durationMs: number): KubernetesObject {
+  // MicroTime has six digits.
+  const now = new Date().toISOString().replace('Z', '000Z')
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: metadataOf(identity, '-deploy'),
+    spec: {
+      holderIdentity: `${userInfo().username}@${hostname()}/${randomUUID().slice(0, 8)}`,
+      leaseDurationSeconds: Math.ceil(durationMs / 1000),
+      acquireTime: now,
+      renewTime: now,
+    },
+  }
+}
+
+function hasEnded(lease: LiveObject): boolean {
+  const { renewTime = '', leaseDurationSeconds = 0 } = specOf(lease)
+  const endMs = Date.parse(renewTime) + leaseDurationSeconds * 1000
+  return Number.isNaN(endMs) || Date.now() >= endMs
+}
+
+function heldBy(lease: LiveObject): Failure {
+  const { holderIdentity = 'somebody', acquireTime = '' } = specOf(lease)
+  const who = visibleText(holderIdentity.split('/')[0]!)
+  const text = `${who} deploys since ${visibleText(acquireTime.slice(0, 19))}Z; wait until that has ended, or take over with --force`
+  return new Failure(EXIT.failed, text)
+}
