@@ -122,7 +122,7 @@ test('a short soak reloads, and reports memory and files', async () => {
   assert.deepEqual(trial!.failures, [], warnings.join())
   assertWhole(trial!)
   const figures = trial!.soak!
-  assert.ok(figures.reloads >= 2 && figures.failedReloads === 0)
+  assert.ok(figures.reloads >= 1 && figures.failedReloads === 0)
   assert.ok(figures.samples > 3 && figures.heap!.bytes > 1e6 && figures.heap!.errorPerHour > 0)
   assert.ok(figures.rssBytes.every((bytes) => bytes > 1e7) && figures.files.every((count) => count > 10))
   assert.deepEqual([notes.steps, notes.trials], [['soak'], [trial]])
