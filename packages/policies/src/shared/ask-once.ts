@@ -23,27 +23,24 @@ export interface AskOnceOptions<T> {
  * the store, and after `waitMs`, each asks by itself. Rejects with what `ask` rejects with.
  */
 export async function askOnce<T>(options: AskOnceOptions<T>): Promise<T> {
-  const lock = `${options.key}:asked`
+  const { store, key, waitMs, find, ask } = options
+  const lock = `${key}:asked`
+  let isOurs = false
   try {
-    const found = await foundOrLocked(options, lock)
+    for (const end = performance.now() + waitMs; performance.now() < end; await setTimeout(LOOK_EVERY_MS)) {
+      const found = await find()
+      if (found !== null) return found
+      // Who asks may end without a word.
+      isOurs = await store.set(lock, NOTHING, waitMs, 'absent')
+      if (isOurs) break
+    }
+    const found = await find()
     if (found !== null) return found
+    return await ask()
   } catch (error) {
     if (!(error instanceof StateUnavailable)) throw error
-  }
-  try {
-    return await options.ask()
+    return await ask()
   } finally {
-    options.store.delete(lock).catch(() => {})
-  }
-}
-
-async function foundOrLocked<T>({ store, waitMs, find }: AskOnceOptions<T>, lock: string): Promise<T | null> {
-  const end = performance.now() + waitMs
-  for (;;) {
-    const found = await find()
-    if (found !== null || performance.now() >= end) return found
-    // Who asks may end without a word.
-    if (await store.set(lock, NOTHING, waitMs, 'absent')) return find()
-    await setTimeout(LOOK_EVERY_MS)
+    if (isOurs) store.delete(lock).catch(() => {})
   }
 }

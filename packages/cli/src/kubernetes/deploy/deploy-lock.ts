@@ -36,11 +36,13 @@ export class DeployLock {
     identity: ObjectIdentity,
     { timeoutMs, isForced, say }: DeployLockOptions,
   ): Promise<DeployLock> {
-    const lease = leaseOf(identity, timeoutMs + MARGIN_MS)
+    // Who rolls back waits as long once more.
+    const lease = leaseOf(identity, 2 * timeoutMs + MARGIN_MS)
     const manager = `gw-deploy-${randomUUID()}`
-    const apply = (force: boolean) => cluster.apply(lease, { isTrial: false, isForced: force, manager })
+    const apply = (object: KubernetesObject, force: boolean) =>
+      cluster.apply(object, { isTrial: false, isForced: force, manager })
     try {
-      await apply(isForced)
+      await apply(lease, isForced)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       if (error.exit === EXIT.unauthorised) {
@@ -49,7 +51,9 @@ export class DeployLock {
       }
       const live = await cluster.read(lease)
       if (live !== null && !hasEnded(live)) throw heldBy(live)
-      await apply(true)
+      // Of several that find it ended or gone one gets it.
+      const { resourceVersion } = (live?.metadata ?? {}) as { readonly resourceVersion?: string }
+      await apply({ ...lease, metadata: { ...lease.metadata, ...{ resourceVersion } } }, live !== null)
     }
     return new DeployLock(cluster, lease)
   }

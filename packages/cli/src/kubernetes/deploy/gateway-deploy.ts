@@ -68,7 +68,10 @@ export class GatewayDeploy {
     try {
       return await work()
     } finally {
-      await lock.release()
+      // It ends by itself: what became of the deploy is to be told.
+      await lock
+        .release()
+        .catch((error: unknown) => this.#say(`the Lease stays for a while: ${messageOf(error)}`))
     }
   }
 

@@ -1,4 +1,4 @@
-import { type CompileEnv, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
+import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { callBounds } from '../../shared/call-bounds.js'
 import { compileClientAuth } from '../../shared/client-auth.js'
@@ -9,7 +9,6 @@ import { type IssuedToken, TokenRefused } from './token-source.js'
 
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
-const FORM = 'application/x-www-form-urlencoded'
 const MAX_ANSWER_BYTES = 64 * 1024
 /** What fits into the header of a request. */
 const MAX_TOKEN_LENGTH = 16_384
@@ -53,7 +52,7 @@ export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): Requ
   const defaultMs = parseDuration(config.defaultTtl ?? DEFAULT_TTL)
   return async (grant) => {
     const form = new URLSearchParams({ ...grant, ...Object.fromEntries(written) })
-    const headers = ['content-type', FORM, 'accept', 'application/json']
+    const headers = ['content-type', FORM_TYPE, 'accept', 'application/json']
     await authenticate(form, headers)
     const body = Buffer.from(form.toString())
     return tokenOf(await client.call({ method: 'POST', path, headers, body }), defaultMs)

@@ -35,5 +35,5 @@ function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
     return compileKeySet(config, allowed)
   if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")
-  return openRemoteKeys(jwks, { allowed, allowWeak }, env, 'jwt_keys_failed')
+  return openRemoteKeys(jwks, { allowed, allowWeak }, env)
 }

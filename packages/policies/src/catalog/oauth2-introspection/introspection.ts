@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type CompileEnv, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
+import { type CompileEnv, FORM_TYPE, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
 import { callBounds, durationWithin } from '../../shared/call-bounds.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
@@ -25,7 +25,6 @@ const MAX_STALE_MS = 86_400_000
 const MAX_OPEN_MS = 300_000
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_CACHE_BYTES = 16 * 1024 * 1024
-const FORM = 'application/x-www-form-urlencoded'
 
 /** How long answers are used. @throws Error for times that are too long. */
 export function lifetimesOf({ cache = {} }: IntrospectionConfig): Lifetimes {
@@ -95,7 +94,7 @@ export class Introspection {
 
   async #ask(token: string, hop: readonly [string, string]): Promise<HttpAnswer> {
     const form = new URLSearchParams({ token, token_type_hint: 'access_token' })
-    const headers = ['content-type', FORM, 'accept', 'application/json', ...hop]
+    const headers = ['content-type', FORM_TYPE, 'accept', 'application/json', ...hop]
     await this.#authenticate(form, headers)
     return this.#client.call({
       ...{ method: 'POST', path: this.#path, headers },

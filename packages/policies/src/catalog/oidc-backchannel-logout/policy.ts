@@ -3,7 +3,6 @@ import {
   type CompileEnv,
   definePolicy,
   type Exchange,
-  headerValue,
   type Reply,
   StateUnavailable,
 } from '@sluice/core'
@@ -13,6 +12,7 @@ import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { isJsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { durationWithin } from '../../shared/call-bounds.js'
 import { digestOf } from '../../shared/call-sharing.js'
+import { formText, isForm } from '../../shared/message/form.js'
 import { endedSessions } from '../../shared/session/ended-sessions.js'
 import { loginUnavailable, reasonOf } from '../../shared/session/redirect.js'
 import type { ClaimsSet } from '../jwt/claims-set.js'
@@ -20,7 +20,6 @@ import { ProviderTokens } from '../oidc/provider-tokens.js'
 import { type BackchannelLogoutConfig, backchannelLogoutSchema, DEFAULT_REMEMBER } from './schema.js'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-const FORM = 'application/x-www-form-urlencoded'
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_REMEMBER_MS = 30 * 86_400_000
 /** A token that is older is refused, so that its `jti` has to be remembered no longer. */
@@ -77,16 +76,14 @@ class LogoutReceiver {
   }
 
   admit(x: Exchange): Reply | null {
-    const type = headerValue(x.headers, 'content-type')?.split(';')[0]?.trim().toLowerCase()
-    if (x.method !== 'POST' || type !== FORM || x.contentLength === 0) return this.#refusals.request
+    if (x.method !== 'POST' || !isForm(x) || x.contentLength === 0) return this.#refusals.request
     x.bodyLimit = Math.min(x.bodyLimit, MAX_BODY_BYTES)
     return null
   }
 
   async receive(x: Exchange, body: Uint8Array): Promise<Reply> {
-    const form = new URLSearchParams(Buffer.from(body).toString('latin1'))
-    const [written, ...more] = form.getAll('logout_token')
-    if (written === undefined || more.length > 0) return this.#refusals.request
+    const written = formText(body, 'logout_token')
+    if (written === null) return this.#refusals.request
     try {
       const token = logoutTokenIn(await this.#tokens.verify(written, x))
       const verdict = await this.#once.use(token.jti, Date.now())

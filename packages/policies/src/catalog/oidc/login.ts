@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { CompileEnv, Exchange, Reply } from '@sluice/core'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
-import type { Cookies } from '../../shared/session/cookie-jar.js'
+import type { Cookies } from '../../shared/field-location/cookie.js'
+import type { CookieSeal } from '../../shared/session/cookie-seal.js'
 import { type OpenLogin, OpenLogins, UnknownLogin } from '../../shared/session/open-logins.js'
 import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
-import type { SealedText } from '../../shared/session/sealed-text.js'
 import type { Session } from '../../shared/session/session.js'
 import { cookieOf } from '../../shared/session/session-gate.js'
 import type { Site } from '../../shared/session/site.js'
@@ -33,7 +33,7 @@ export interface LoginParts {
   readonly site: Site
   readonly provider: Provider
   readonly tokens: ProviderTokens
-  readonly sealed: SealedText
+  readonly sealed: CookieSeal
   readonly use: TokenUse
 }
 

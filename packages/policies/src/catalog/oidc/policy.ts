@@ -1,11 +1,11 @@
 import { type CompileEnv, definePolicy, type Eventual, type Exchange, parseDuration } from '@sluice/core'
 import { callBounds } from '../../shared/call-bounds.js'
 import { digestOf } from '../../shared/call-sharing.js'
+import { readCookies } from '../../shared/field-location/cookie.js'
 import { fieldName } from '../../shared/field-name.js'
-import { readCookies } from '../../shared/session/cookie-jar.js'
+import { CookieSeal } from '../../shared/session/cookie-seal.js'
 import { endedSessions } from '../../shared/session/ended-sessions.js'
 import { reasonOf } from '../../shared/session/redirect.js'
-import { SealedText } from '../../shared/session/sealed-text.js'
 import type { OpenSession, Session } from '../../shared/session/session.js'
 import { cookieOf, SessionGate } from '../../shared/session/session-gate.js'
 import { type Site, siteOf } from '../../shared/session/site.js'
@@ -71,7 +71,7 @@ class Gate {
     const { access, id } = this.#tokenHeaders
     this.#tokenFields = new SpoofedFields([access, id].filter((name) => name !== null))
     const space = `oidc ${digestOf(issuer, clientId, cookieOf(session))}`
-    const sealed = new SealedText(session.secrets, space)
+    const sealed = new CookieSeal(session.secrets, space)
     const use = {
       keepsIdToken: id !== null || (logout !== undefined && logout.provider !== false),
       keepsAccessToken: access !== null,

@@ -41,7 +41,7 @@ export class ProviderTokens {
     const { issuer, clientId, algorithms = [...DEFAULT_ALGORITHMS], timeout = DEFAULT_TIMEOUT, tls } = config
     const jwks = { discovery: issuer, timeout, ...(tls !== undefined && { tls }) }
     const accepted = { allowed: algorithms, allowWeak: false }
-    const keys = openRemoteKeys(jwks, accepted, env, 'oidc_keys_failed')
+    const keys = openRemoteKeys(jwks, accepted, env)
     const rules: JwtConfig = {
       ...{ algorithms: [...algorithms], issuers: [issuer], audiences: [clientId] },
       ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },

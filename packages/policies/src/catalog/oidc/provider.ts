@@ -1,4 +1,4 @@
-import { type CompileEnv, type HttpAnswer, isFieldValue } from '@sluice/core'
+import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue } from '@sluice/core'
 import {
   addressIn,
   type CallIssuer,
@@ -14,7 +14,6 @@ import { parseEndpoint } from '../../shared/endpoint.js'
 import { SharedFetch } from '../../shared/shared-fetch.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
-const FORM = 'application/x-www-form-urlencoded'
 /** Age from which on metadata are fetched anew, in the background. */
 const REFRESH_MS = 600_000
 const LOOK_EVERY_MS = 5000
@@ -104,7 +103,7 @@ export class Provider {
   async #askForTokens(grant: Readonly<Record<string, string>>): Promise<IssuedTokens> {
     const { tokenEndpoint } = await this.metadata()
     const form = new URLSearchParams(grant)
-    const headers = ['content-type', FORM, 'accept', 'application/json']
+    const headers = ['content-type', FORM_TYPE, 'accept', 'application/json']
     await this.#authenticate(form, headers)
     const body = Buffer.from(form.toString())
     return tokensIn(await this.#call(tokenEndpoint, 'token_endpoint', { method: 'POST', headers, body }))

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type CompileEnv, type Exchange, Overload, type Reply, UnreadableBody } from '@sluice/core'
 import type { JsonObject } from '../../engines/json/strict-json.js'
+import { type Cookies, readCookies } from '../../shared/field-location/cookie.js'
+import { formText, isForm } from '../../shared/message/form.js'
 import { overloadRefusal } from '../../shared/overload.js'
-import { type Cookies, readCookies } from '../../shared/session/cookie-jar.js'
+import type { CookieSeal } from '../../shared/session/cookie-seal.js'
 import { OpenLogins, UnknownLogin } from '../../shared/session/open-logins.js'
 import { loginUnavailable, redirect } from '../../shared/session/redirect.js'
-import type { SealedText } from '../../shared/session/sealed-text.js'
 import type { Session } from '../../shared/session/session.js'
 import type { Site } from '../../shared/session/site.js'
 import { claimAt } from '../jwt/claim.js'
@@ -13,7 +14,7 @@ import { idOf } from '../jwt/claim-rules.js'
 import type { Assertion } from '../saml/assertion.js'
 import { claimsOf } from '../saml/assertion-claims.js'
 import type { AssertionUse } from '../saml/assertion-use.js'
-import { formField, formText, isForm, MAX_FORM_BYTES } from '../saml/form.js'
+import { formField, MAX_FORM_BYTES } from '../saml/form.js'
 import { DEFAULT_FIELD } from '../saml/schema.js'
 import type { AssertionVerifier } from '../saml/verifier.js'
 
@@ -25,7 +26,7 @@ interface LoginFacts {
 
 export interface LoginParts {
   readonly site: Site
-  readonly sealed: SealedText
+  readonly sealed: CookieSeal
   readonly cookie: string
   /** The claim with the id of the consumer. */
   readonly consumerClaim: string

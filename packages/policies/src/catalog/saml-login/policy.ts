@@ -8,10 +8,10 @@ import {
 } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { digestOf } from '../../shared/call-sharing.js'
-import { readCookies } from '../../shared/session/cookie-jar.js'
+import { readCookies } from '../../shared/field-location/cookie.js'
+import { CookieSeal } from '../../shared/session/cookie-seal.js'
 import { endedSessions } from '../../shared/session/ended-sessions.js'
 import { redirect } from '../../shared/session/redirect.js'
-import { SealedText } from '../../shared/session/sealed-text.js'
 import type { OpenSession, Session } from '../../shared/session/session.js'
 import { cookieOf, SessionGate } from '../../shared/session/session-gate.js'
 import { type Site, siteOf } from '../../shared/session/site.js'
@@ -55,7 +55,7 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
   if (idp.ssoUrl === null) throw new Error("'idp' says nowhere where users log in; write 'idp.ssoUrl'")
   const site = siteOf(acsUrl, 'acsUrl')
   const cookie = cookieOf(session)
-  const sealed = new SealedText(session.secrets, `saml ${digestOf(idp.entityId, audience, cookie)}`)
+  const sealed = new CookieSeal(session.secrets, `saml ${digestOf(idp.entityId, audience, cookie)}`)
   const skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
   const rules = { issuer: idp.entityId, keys: idp.keys, audience, recipient: acsUrl, skewMs }
   const request = { ssoUrl: idp.ssoUrl, acsUrl, issuer: audience, signingKey: signingKey?.key }
@@ -86,7 +86,7 @@ interface GateParts {
   readonly login: SamlLogin
   readonly idp: IdentityProvider
   readonly site: Site
-  readonly sealed: SealedText
+  readonly sealed: CookieSeal
 }
 
 class Gate {

@@ -8,17 +8,8 @@ import { RemoteKeySet } from './remote-key-set.js'
 /** How often a worker looks whether keys have grown old. */
 const LOOK_EVERY_MS = 5000
 
-/**
- * The keys of an issuer, fetched when they are needed and kept fresh.
- * @param event what operators are told when they cannot be fetched.
- * @throws Error for an address that is none.
- */
-export function openRemoteKeys(
-  jwks: RemoteJwksConfig,
-  accepted: KeyAcceptance,
-  env: CompileEnv,
-  event: string,
-): KeySet {
+/** The keys of an issuer, fetched when they are needed and kept fresh. @throws Error for an address that is none. */
+export function openRemoteKeys(jwks: RemoteJwksConfig, accepted: KeyAcceptance, env: CompileEnv): KeySet {
   const fetch = compileKeyFetch(jwks, accepted, env)
   const endpoint = jwks.url ?? jwks.discovery
   // What was fetched outlives reloads that change nothing of it.
@@ -29,7 +20,7 @@ export function openRemoteKeys(
       new RemoteKeySet({
         refreshMs: parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH),
         maxStaleMs: parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE),
-        onFailure: (reason) => env.report(event, { endpoint, reason }),
+        onFailure: (reason) => env.report('jwt_keys_failed', { endpoint, reason }),
       }),
   )
   env.onClose(keys.use(fetch))

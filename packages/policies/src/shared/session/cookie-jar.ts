@@ -1,48 +1,9 @@
-import type { HeaderList } from '@sluice/core'
+import type { Cookies } from '../field-location/cookie.js'
 
 /** A browser keeps 4,096 bytes of a cookie, with its name and attributes (RFC 6265, section 6.1). */
 const PART_LENGTH = 3500
 /** All cookies of a request have to fit into its head, which is 16 KB by default. */
 const MAX_PARTS = 3
-
-/** The cookies of a request by name; one that stands twice has no value, because nobody knows which one is ours. */
-export type Cookies = ReadonlyMap<string, string>
-
-/** The cookies of a request. HTTP/2 may bring them in several lines. */
-export function readCookies(headers: readonly string[]): Cookies {
-  const cookies = new Map<string, string>()
-  const repeated: string[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] !== 'cookie') continue
-    for (const pair of headers[i + 1]!.split(';')) {
-      const equals = pair.indexOf('=')
-      if (equals === -1) continue
-      const name = pair.slice(0, equals).trim()
-      if (cookies.has(name)) repeated.push(name)
-      cookies.set(name, pair.slice(equals + 1).trim())
-    }
-  }
-  for (const name of repeated) cookies.set(name, '')
-  return cookies
-}
-
-/** Takes the cookies of these names out of what the upstream gets. */
-export function removeCookies(headers: HeaderList, isOurs: (name: string) => boolean): void {
-  let kept = 0
-  for (let i = 0; i < headers.length; i += 2) {
-    let value = headers[i + 1]!
-    if (headers[i] === 'cookie') {
-      const pairs = value.split(';')
-      const others = pairs.filter((pair) => !isOurs(pair.slice(0, Math.max(0, pair.indexOf('='))).trim()))
-      if (others.length < pairs.length) value = others.join(';').trim()
-      if (value === '') continue
-    }
-    headers[kept] = headers[i]!
-    headers[kept + 1] = value
-    kept += 2
-  }
-  headers.length = kept
-}
 
 /** How a cookie of the gateway is set. */
 export interface CookieOptions {

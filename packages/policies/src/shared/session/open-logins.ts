@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Exchange } from '@sluice/core'
-import { CookieJar, type CookieOptions, type Cookies } from './cookie-jar.js'
-import type { SealedText } from './sealed-text.js'
+import type { Cookies } from '../field-location/cookie.js'
+import { CookieJar, type CookieOptions } from './cookie-jar.js'
+import type { CookieSeal } from './cookie-seal.js'
 
 /** How long a user may take to log in. */
 const LOGIN_SECONDS = 600
@@ -32,7 +33,7 @@ export class UnknownLogin extends Error {
 export interface OpenLoginsOptions extends Omit<CookieOptions, 'name'> {
   /** Of the cookies of sessions. */
   readonly cookie: string
-  readonly sealed: SealedText
+  readonly sealed: CookieSeal
 }
 
 /** The logins that browsers have begun, each in an encrypted cookie of its own: a response is of no use in another browser. */

@@ -10,10 +10,11 @@ import {
   setHeader,
 } from '@sluice/core'
 import { durationWithin } from '../call-bounds.js'
-import { CookieJar, type Cookies, removeCookies } from './cookie-jar.js'
+import { type Cookies, removeCookies } from '../field-location/cookie.js'
+import { CookieJar } from './cookie-jar.js'
+import type { CookieSeal } from './cookie-seal.js'
 import type { EndedSessions } from './ended-sessions.js'
 import { loginUnavailable, reasonOf } from './redirect.js'
-import type { SealedText } from './sealed-text.js'
 import { type OpenSession, type Session, SessionCodec } from './session.js'
 import { DEFAULT_COOKIE, DEFAULT_IDLE, DEFAULT_LIFETIME, type SessionConfig } from './session-options.js'
 import { isNavigation, isOfSite, type Site } from './site.js'
@@ -34,7 +35,7 @@ export interface SessionGateConfig {
 /** What sessions are of the policy that makes them. */
 export interface SessionSource {
   readonly site: Site
-  readonly sealed: SealedText
+  readonly sealed: CookieSeal
   readonly ended: EndedSessions
   /** Makes of a session what requests need; null: it is of no use. */
   prepare(session: Session): OpenSession | null

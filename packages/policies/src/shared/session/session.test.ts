@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CookieJar, readCookies, removeCookies } from './cookie-jar.js'
-import { SealedText } from './sealed-text.js'
+import { readCookies, removeCookies } from '../field-location/cookie.js'
+import { CookieJar } from './cookie-jar.js'
+import { CookieSeal } from './cookie-seal.js'
 
 const OLD = 'an old secret of more than 32 characters'
 const NEW = 'a new secret of more than 32 characters.'
 
 test('a text opens with any of the secrets, for its purpose and its space alone', () => {
-  const before = new SealedText([OLD], 'a').seal('täxt', 'session')
-  assert.equal(new SealedText([NEW, OLD], 'a').open(before, 'session'), 'täxt')
-  assert.equal(new SealedText([NEW], 'a').open(before, 'session'), null)
-  assert.equal(new SealedText([OLD], 'a').open(before, 'login'), null)
-  assert.equal(new SealedText([OLD], 'b').open(before, 'session'), null)
-  assert.notEqual(new SealedText([OLD], 'a').seal('täxt', 'session'), before)
+  const before = new CookieSeal([OLD], 'a').seal('täxt', 'session')
+  assert.equal(new CookieSeal([NEW, OLD], 'a').open(before, 'session'), 'täxt')
+  assert.equal(new CookieSeal([NEW], 'a').open(before, 'session'), null)
+  assert.equal(new CookieSeal([OLD], 'a').open(before, 'login'), null)
+  assert.equal(new CookieSeal([OLD], 'b').open(before, 'session'), null)
+  assert.notEqual(new CookieSeal([OLD], 'a').seal('täxt', 'session'), before)
 })
 
 test('what is changed in any byte, or cut, does not open', () => {
-  const sealed = new SealedText([OLD], 'a')
+  const sealed = new CookieSeal([OLD], 'a')
   const bytes = Buffer.from(sealed.seal('text', 'session'), 'base64url')
   for (let i = 0; i < bytes.length; i++) {
     const changed = Buffer.from(bytes)

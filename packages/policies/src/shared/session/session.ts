@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Consumer } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import type { SealedText } from './sealed-text.js'
+import type { CookieSeal } from './cookie-seal.js'
 
 /** What a session cookie holds. */
 export interface Session {
@@ -50,12 +50,12 @@ const SESSION_BYTES = 2000
 
 /** Makes sessions of cookies and cookies of sessions. Those that were opened before cost a hash and a look into a map. */
 export class SessionCodec {
-  readonly #sealed: SealedText
+  readonly #sealed: CookieSeal
   readonly #prepare: (session: Session) => OpenSession | null
   readonly #open = new LRUCache<string, OpenSession>({ max: MAX_SESSIONS, maxSize: MAX_BYTES })
 
   /** @param prepare makes of a session what requests need; null: it is of no use. */
-  constructor(sealed: SealedText, prepare: (session: Session) => OpenSession | null) {
+  constructor(sealed: CookieSeal, prepare: (session: Session) => OpenSession | null) {
     this.#sealed = sealed
     this.#prepare = prepare
   }
