@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { hashKey, verifyPassword } from '@sluice/policies'
+import { beQuiet } from '../output/output.js'
 import { gw } from '../testing.js'
+import { addConsumer, listConsumers, setConsumer } from './consumers.js'
 
 test('consumers and keys are made, replaced and revoked; the file holds hashes only', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'consumers-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'consumers.jsonl')
+  const file = fileIn(t)
   const run = (...args: string[]) => gw([...args, '-f', file])
   const records = () =>
     readFileSync(file, 'utf8')
@@ -42,7 +42,7 @@ test('consumers and keys are made, replaced and revoked; the file holds hashes o
   assert.equal((await run('key', 'revoke', 'acme', 'one')).code, 0)
   assert.deepEqual(records()[0].keys, [two])
   assert.equal((await run('consumer', 'rm', 'ann')).code, 0)
-  assert.match((await run('consumer', 'list')).stdout, /acme +partners +- +read +1 +no/)
+  assert.match((await run('consumer', 'list')).stdout, /acme +partners +- +read +- +1 +no/)
 
   const before = readFileSync(file, 'utf8')
   const failures = [
@@ -57,3 +57,64 @@ test('consumers and keys are made, replaced and revoked; the file holds hashes o
   assert.match(failures[4]!.stderr, /another gw is changing the file/)
   assert.equal(readFileSync(file, 'utf8'), before)
 })
+
+test('a consumer is changed in what is named, and keeps its keys', async (t) => {
+  beQuiet()
+  const file = fileIn(t)
+  const record = () => JSON.parse(readFileSync(file, 'utf8'))
+  await assert.rejects(setConsumer({ file, group: ['gold'] }, 'acme'), /does not exist; gw consumer add/)
+  await assert.rejects(listConsumers({ file, output: 'table' }), /does not exist; gw consumer add/)
+  const keys = [{ id: 'one', sha256: hashKey('x') }]
+  writeFileSync(file, JSON.stringify({ id: 'acme', groups: ['partners'], roles: ['buyer'], keys }))
+
+  const traits = ['--group', 'gold', '--group', 'eu', '--no-role', '--metadata', 'plan=a=b', '--password']
+  const changed = await gw(['consumer', 'set', 'acme', ...traits, '-f', file], { stdin: 'abc\n' })
+  assert.equal(changed.code, 0, changed.stderr)
+  const { password, ...rest } = record()
+  assert.ok(await verifyPassword('abc', password))
+  assert.deepEqual(rest, { id: 'acme', groups: ['gold', 'eu'], keys, metadata: { plan: 'a=b' } })
+  await setConsumer({ file, scope: ['read'], password: false, metadata: false }, 'acme')
+  assert.deepEqual(record(), { id: 'acme', groups: ['gold', 'eu'], keys, scopes: ['read'] })
+
+  const before = readFileSync(file, 'utf8')
+  await assert.rejects(setConsumer({ file }, 'acme'), /name what is to change/)
+  await assert.rejects(setConsumer({ file, group: ['a'] }, 'bob'), /has no consumer 'bob'/)
+  await assert.rejects(setConsumer({ file, metadata: ['plan'] }, 'acme'), /'plan' is no metadata/)
+  await assert.rejects(setConsumer({ file, group: [''] }, 'acme'), /groups is not a text of 1 to 256/)
+  await assert.rejects(addConsumer({ file }, 'acme'), /'acme' already; gw consumer set changes it/)
+  assert.equal(readFileSync(file, 'utf8'), before)
+})
+
+test('keys that have expired are listed as such, and go with the next new one', async (t) => {
+  const file = fileIn(t)
+  const expires = '2020-01-31'
+  const expired = Array.from({ length: 99 }, (_, i) => ({ id: `old-${i}`, sha256: hashKey(`${i}`), expires }))
+  const valid = { id: 'valid', sha256: hashKey('z'), expires: '2999-01-31' }
+  const others = { id: 'ann', keys: [{ id: 'hers', sha256: hashKey('y'), expires }] }
+  writeFileSync(
+    file,
+    `${JSON.stringify({ id: 'acme', keys: [...expired, valid] })}\n${JSON.stringify(others)}\n`,
+  )
+
+  const shown = await gw(['key', 'list', 'acme', '-f', file])
+  assert.match(shown.stdout, /acme +old-0 +expired 2020-01-31\n/)
+  assert.match(shown.stdout, /acme +valid +2999-01-31\n/)
+  const made = await gw(['key', 'create', 'acme', '--id', 'old-0', '-f', file])
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stderr, /^removed 99 keys that had expired: old-0 old-1 /m)
+  const [acme, ann] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    acme.keys.map(({ id }: { id: string }) => id),
+    ['valid', 'old-0'],
+  )
+  assert.deepEqual(ann, others)
+})
+
+function fileIn(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'consumers-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return join(folder, 'consumers.jsonl')
+}

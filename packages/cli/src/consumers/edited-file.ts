@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs'
 import { writePrivateFile } from '@sluice/gateway'
 import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
@@ -17,17 +17,33 @@ export interface ConsumerRecord {
   readonly groups?: readonly string[]
   readonly roles?: readonly string[]
   readonly scopes?: readonly string[]
+  readonly metadata?: Readonly<Record<string, string>>
   readonly keys?: readonly KeyRecord[]
   readonly password?: string
 }
 
-/** The consumers of a file; none where there is no file. @throws Failure for a file that a gateway would refuse. */
+/** The consumers of a file. @throws Failure for one that is not there, or that a gateway would refuse. */
 export function readConsumers(file: string): readonly ConsumerRecord[] {
+  if (!existsSync(file))
+    throw new Failure(EXIT.failed, `${file} does not exist; gw consumer add makes it, -f names another`)
+  return consumersOf(file)
+}
+
+function consumersOf(file: string): readonly ConsumerRecord[] {
   const lines = textOf(file)
     .split('\n')
     .filter((line) => line !== '')
   checkLines(file, lines)
   return lines.map((line) => JSON.parse(line) as ConsumerRecord)
+}
+
+/** The consumer with an id. @throws Failure when there is none. */
+export function consumerIn(file: string, consumers: readonly ConsumerRecord[], id: string): ConsumerRecord {
+  const found = consumers.find((consumer) => consumer.id === id)
+  if (found === undefined && consumers.length === 0) readConsumers(file)
+  if (found === undefined)
+    throw new Failure(EXIT.failed, `${file} has no consumer '${id}'; gw consumer list shows all`)
+  return found
 }
 
 /**
@@ -43,7 +59,7 @@ export function changeConsumers(
   const lock = `${target}.lock`
   takeLock(lock)
   try {
-    const lines = change(readConsumers(target)).map((consumer) => JSON.stringify(consumer))
+    const lines = change(consumersOf(target)).map((consumer) => JSON.stringify(consumer))
     checkLines(file, lines)
     writePrivateFile(target, lines.map((line) => `${line}\n`).join(''))
   } finally {

@@ -112,6 +112,6 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 }
 
 /** Collects the values of an option that may be given several times. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
+export function collect(value: string, before?: readonly string[] | false): string[] {
+  return [...(before || []), value]
 }

@@ -108,7 +108,7 @@ test('while the file is broken, gone or no file, what was read last serves on; e
   assert.ok(hasKey())
   assert.deepEqual(problems, [
     'line 1: sha256 of a key is not 64 hexadecimal digits in lower case',
-    'it cannot be read (ENOENT)',
+    'it does not exist; gw consumer add makes it',
     'it is not a regular file',
     'everybody can write it; take that right away (chmod o-w)',
     'it is larger than 134217728 bytes',

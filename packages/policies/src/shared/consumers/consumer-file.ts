@@ -136,5 +136,6 @@ function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'it does not exist; gw consumer add makes it'
   return code === undefined ? message : `it cannot be read (${code})`
 }

@@ -1,0 +1,146 @@
+import { parseDuration } from '@sluice/core'
+import { newKey, parseInstant } from '@sluice/policies'
+import {
+  type ConsumerRecord,
+  changeConsumers,
+  consumerIn,
+  type KeyRecord,
+  readConsumers,
+} from '../consumers/edited-file.js'
+import { EXIT, Failure } from '../failure.js'
+import { isTable, print, printTable, printValue, say } from '../output/output.js'
+import { countText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
+
+const DAY_MS = 86_400_000
+/** Longest life of a key: ten years. */
+const MAX_LIFE_MS = 3650 * DAY_MS
+
+interface FileOptions {
+  readonly file: string
+}
+
+interface CreateOptions extends FileOptions, OutputOptions {
+  readonly id?: string
+  /** Such as `90d`. */
+  readonly expires?: string
+}
+
+/** Makes one more key for a consumer, which is shown this once; keys of it that have expired go. */
+export function createKey(options: CreateOptions, consumer: string): Promise<number> {
+  return addKey(options, consumer, (keys) => keys)
+}
+
+interface RotateOptions extends CreateOptions {
+  readonly overlap: string
+}
+
+/** Makes a key, and lets those that the consumer has expire after a while. */
+export function rotateKey(options: RotateOptions, consumer: string): Promise<number> {
+  const end = momentIn(options.overlap)
+  return addKey(options, consumer, (keys) =>
+    keys.map((key) => (endOf(key) < Date.parse(end) ? key : { ...key, expires: end })),
+  )
+}
+
+/** Removes a key of a consumer. */
+export function revokeKey({ file }: FileOptions, id: string, key: string): number {
+  changeConsumers(file, (consumers) => {
+    const { keys = [] } = consumerIn(file, consumers, id)
+    const left = keys.filter((one) => one.id !== key)
+    if (left.length === keys.length)
+      throw new Failure(
+        EXIT.failed,
+        `the consumer '${id}' has no key '${key}'; gw key list ${id} shows what it has`,
+      )
+    return withKeys(consumers, id, left)
+  })
+  say(`revoked the key '${key}' of '${id}'; gateways refuse it as soon as they have read the file`)
+  return EXIT.ok
+}
+
+/** Lists keys with their ends, without digests. */
+export async function listKeys({ file, output }: FileOptions & OutputOptions, id?: string): Promise<number> {
+  const all = readConsumers(file)
+  const now = Date.now()
+  const consumers = id === undefined ? all : [consumerIn(file, all, id)]
+  const keys = consumers.flatMap(({ id: consumer, keys: its = [] }) =>
+    its.map((key) => ({
+      consumer,
+      key: key.id,
+      expires: key.expires ?? null,
+      hasExpired: endOf(key) <= now,
+    })),
+  )
+  if (!isTable(output)) await printValue({ keys }, output)
+  else {
+    const rows = keys.map(({ consumer, key, expires, hasExpired }) => [
+      consumer,
+      key,
+      `${hasExpired ? 'expired ' : ''}${expires ?? 'never'}`,
+    ])
+    printTable(['CONSUMER', 'KEY', 'EXPIRES'], rows)
+  }
+  return EXIT.ok
+}
+
+async function addKey(
+  { file, id, expires, output }: CreateOptions,
+  consumer: string,
+  change: (keys: readonly KeyRecord[]) => readonly KeyRecord[],
+): Promise<number> {
+  const { key, sha256 } = newKey()
+  const now = Date.now()
+  const made: KeyRecord = {
+    id: id ?? new Date(now).toISOString().replace(/[-:]|\.\d+/g, ''),
+    sha256,
+    ...(expires === undefined ? {} : { expires: momentIn(expires) }),
+  }
+  let expired: readonly string[] = []
+  changeConsumers(file, (consumers) => {
+    const { keys = [] } = consumerIn(file, consumers, consumer)
+    const alive = keys.filter((one) => endOf(one) > now)
+    expired = keys.filter((one) => !alive.includes(one)).map((one) => one.id)
+    if (alive.some((one) => one.id === made.id))
+      throw new Failure(
+        EXIT.failed,
+        `the consumer '${consumer}' has a key '${made.id}' already; name it by --id`,
+      )
+    return withKeys(consumers, consumer, [...change(alive), made])
+  })
+  if (!isTable(output)) await printValue({ consumer, id: made.id, key }, output)
+  else print(`id  ${made.id}`, `key ${key}`)
+  if (expired.length > 0)
+    say(`removed ${countText(expired.length, 'key')} that had expired: ${expired.join(' ')}`)
+  say(
+    'give the key to its owner; it is not kept anywhere. Gateways that read the file take it within a second',
+  )
+  return EXIT.ok
+}
+
+/** Ms since the epoch; infinite when the key does not expire. */
+function endOf({ expires }: KeyRecord): number {
+  return expires === undefined ? Number.POSITIVE_INFINITY : parseInstant(expires)
+}
+
+function withKeys(
+  consumers: readonly ConsumerRecord[],
+  id: string,
+  keys: readonly KeyRecord[],
+): readonly ConsumerRecord[] {
+  return consumers.map((consumer) => (consumer.id === id ? { ...consumer, keys } : consumer))
+}
+
+/** @param text a duration of the document, or days such as `90d`. */
+function momentIn(text: string): string {
+  return new Date(Date.now() + lifeMs(text)).toISOString()
+}
+
+function lifeMs(text: string): number {
+  const days = /^(\d{1,4})d$/.exec(text)
+  try {
+    const ms = days === null ? parseDuration(text) : Number(days[1]) * DAY_MS
+    if (ms > 0 && ms <= MAX_LIFE_MS) return ms
+  } catch {}
+  throw new Failure(EXIT.usage, `'${text}' is not a time such as 24h or 90d, up to ten years`)
+}
