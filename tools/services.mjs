@@ -66,7 +66,7 @@ export const services = [
   },
   {
     name: 'slapd',
-    usedFor: 'the tests of ldap against a directory',
+    usedFor: 'the tests and the benchmark of ldap against a directory',
     commands: ['slapd', 'slapadd'],
     debianPackages: ['slapd'],
   },

@@ -1,6 +1,7 @@
 import { engines } from '../engine/engines.js'
 import { PEERS } from '../model/run.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
+import { missingSlapd } from '../servers/identity.js'
 import { missingPeer } from '../servers/peers.js'
 import { findProgram } from '../servers/program.js'
 import { allowedCpus } from './cores.js'
@@ -71,6 +72,7 @@ export function programFindings(): Finding[] {
     }),
     ...PEERS.map((name) => [name, missingPeer(name)] as const).map(installed),
     installed(['Elasticsearch', missingElasticsearch()]),
+    installed(['slapd', missingSlapd()]),
   ]
 }
 

@@ -6,6 +6,7 @@ import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../mo
 import type { Trial } from '../model/trial.js'
 import { temporaryFolder } from '../process-reaper.js'
 import { LogNode, missingElasticsearch } from '../servers/elasticsearch.js'
+import { asksDirectory, missingSlapd } from '../servers/identity.js'
 import { missingPeer } from '../servers/peers.js'
 import { findProgram } from '../servers/program.js'
 import { runTrials } from '../trial/run-trials.js'
@@ -105,6 +106,7 @@ function measurablePart({ suite, target }: RunOptions, warn: (text: string) => v
   const reasonAgainst = ({ scenario }: SuiteCase): string | null => {
     if (target !== null && !(scenario.isPlainProxy && scenario.log === 'none'))
       return 'it is more than a plain proxy does'
+    if (asksDirectory(scenario.routes)) return missingSlapd()
     return scenario.log === 'elasticsearch' ? missing : null
   }
   const reasons = new Map<string, string[]>()

@@ -4,6 +4,7 @@ import { OURS, type PeerName, TARGET, type Target } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
 import { startCacheServer } from '../servers/cache-server.js'
 import { scenarioConfig, startGateway } from '../servers/gateway.js'
+import { startIdentity } from '../servers/identity.js'
 import { startOrigin } from '../servers/origin.js'
 import { startPeer } from '../servers/peers.js'
 import { connectFailure } from '../servers/port.js'
@@ -42,8 +43,8 @@ export interface SetupOptions {
 /** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
 export async function openSetup(options: SetupOptions): Promise<Setup> {
   const { dir, scenario, layout, target } = options
-  const started: RunningServer[] = []
-  const kept = async <T extends RunningServer>(starting: Promise<T>): Promise<T> => {
+  const started: Pick<RunningServer, 'stop'>[] = []
+  const kept = async <T extends Pick<RunningServer, 'stop'>>(starting: Promise<T>): Promise<T> => {
     const server = await starting
     started.push(server)
     return server
@@ -67,7 +68,9 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
       }
     } else if (target === null) {
       const log = logTarget(options)
-      const gateway = await kept(startGateway(placement, scenarioConfig(scenario, origin.url, log)))
+      const { routes } = await kept(startIdentity(scenario.routes, dir))
+      const config = scenarioConfig({ ...scenario, routes }, origin.url, log)
+      const gateway = await kept(startGateway(placement, config))
       systems.push({ ...gateway, name: OURS, cores: layout.systemCores, gateway })
       if (log !== null) audit = new LogAudit(gateway, options.node!, log.dataStream)
     } else systems.push(await foreignSystem(target))

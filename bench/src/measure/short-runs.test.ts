@@ -27,7 +27,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   'apinizer-cache': ['w1-put'],
   'wso2-mi': ['direct-api-100kb'],
   'wso2-platform': ['w2-10kb-set-header'],
-  policies: ['base-get', 'api-key-get'],
+  policies: ['base-get', 'oauth2-introspection-get'],
 }
 
 // Whoever ends this file ends its servers, which are in groups of processes of their own.

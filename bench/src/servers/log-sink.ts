@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { hostAndPort } from './port.js'
+import { type JsonServer, serveJson } from './json-server.js'
 
 /** What a sink has been given; bytes as they came, compressed or not. */
 export interface LogSinkTotals {
@@ -13,10 +11,8 @@ export interface LogSinkTotals {
 }
 
 /** A running sink; its totals can also be asked for at `/_sink`. */
-export interface RunningLogSink {
-  readonly url: string
+export interface RunningLogSink extends JsonServer {
   readonly totals: Readonly<LogSinkTotals>
-  stop(): Promise<void>
 }
 
 /**
@@ -27,39 +23,13 @@ export interface RunningLogSink {
  */
 export async function startLogSink(delayMs: number, address: string): Promise<RunningLogSink> {
   const totals = { requests: 0, records: 0, bytes: 0 }
-  const server = http.createServer((request, response) => {
-    // The client of Elasticsearch looks for the product.
-    response.setHeader('x-elastic-product', 'Elasticsearch').setHeader('content-type', 'application/json')
-    // A client that goes away in the middle is none of our business.
-    answer(request, delayMs, totals).then(
-      (body) => response.end(body),
-      () => response.destroy(),
-    )
-  })
-  const { host, port } = hostAndPort(address)
-  server.listen(port, host)
-  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
-    throw new Error(
-      `cannot listen on ${address} (${code}); stop the other process, or choose another address`,
-    )
-  })
-  return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    totals,
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  // The client of Elasticsearch looks for the product.
+  const headers = { 'x-elastic-product': 'Elasticsearch' }
+  return { ...(await serveJson((request) => answer(request, delayMs, totals), address, headers)), totals }
 }
 
 /** Whatever is to be set up is fine. */
-async function answer(
-  request: http.IncomingMessage,
-  delayMs: number,
-  totals: LogSinkTotals,
-): Promise<string> {
+async function answer(request: IncomingMessage, delayMs: number, totals: LogSinkTotals): Promise<string> {
   const path = (request.url ?? '').split('?')[0]!
   const sent = Buffer.concat(await request.toArray())
   if (path === '/_sink') return JSON.stringify(totals)

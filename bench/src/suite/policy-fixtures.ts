@@ -4,6 +4,7 @@ import {
   API_KEY,
   API_KEY_SHA256,
   benchmarkToken,
+  DIRECTORY,
   encryptedValue,
   NAME,
   PASSWORD,
@@ -11,6 +12,7 @@ import {
   SECRET,
   SIGNED_VALUE,
   SIGNING_KEY,
+  TOKEN_SERVER,
   VALUE_SIGNATURE,
   VERIFYING_KEY,
 } from './policy-keys.js'
@@ -23,9 +25,15 @@ export interface PolicyFixture {
   readonly use: { readonly use: string; readonly with: object }
 }
 
-type Entry = readonly [policy: string, settings: object, headers?: Readonly<Record<string, string>>]
+type Entry = readonly [
+  name: string,
+  settings: object,
+  headers?: Readonly<Record<string, string>>,
+  /** Where it is not the name. */
+  policy?: string,
+]
 
-const BASIC = Buffer.from(`${NAME}:${PASSWORD}`).toString('base64')
+const BASIC = { authorization: `Basic ${Buffer.from(`${NAME}:${PASSWORD}`).toString('base64')}` }
 const SECRETS = [{ id: 'bench', key: SECRET.toString('base64') }]
 const SHARED = { secret: SECRET.toString('base64url'), secretEncoding: 'base64url' }
 const FIELD = { from: 'header.x-order', algorithm: 'aes-256-gcm' }
@@ -39,14 +47,27 @@ const ON_NO_BODY: readonly Entry[] = [
       response: { set: { 'x-benchmark-response': 'set-by-the-gateway' } },
     },
   ],
-  ['basic-auth', { users: [{ name: NAME, password: PASSWORD_HASH }] }, { authorization: `Basic ${BASIC}` }],
+  ['basic-auth', { users: [{ name: NAME, password: PASSWORD_HASH }] }, BASIC],
   ['api-key', { keys: [{ id: 'bench', sha256: API_KEY_SHA256 }] }, { 'x-api-key': API_KEY }],
   ['ip-filter', { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] }],
   [
     'jwt',
     { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'] },
-    { authorization: `Bearer ${benchmarkToken()}` },
+    { authorization: `Bearer ${benchmarkToken('HS256')}` },
   ],
+  // The warm-up asks, and then a call of thousands: what the three cost whose answers are remembered.
+  [
+    'jwt-remote-keys',
+    { jwks: { url: `${TOKEN_SERVER}/keys` }, algorithms: ['EdDSA'], issuers: ['benchmark'] },
+    { authorization: `Bearer ${benchmarkToken('EdDSA')}` },
+    'jwt',
+  ],
+  [
+    'oauth2-introspection',
+    { url: `${TOKEN_SERVER}/introspection`, clientId: NAME, clientSecret: PASSWORD },
+    { authorization: `Bearer ${API_KEY}` },
+  ],
+  ['ldap', { urls: [DIRECTORY], userDn: 'uid={{username}},ou=people,dc=example,dc=org' }, BASIC],
   ['compress', { minSize: '1b', types: ['*/*'] }, { 'accept-encoding': 'gzip' }],
   [
     'cors',
@@ -153,11 +174,11 @@ const KINDS = [
   ['xml', ON_XML],
 ] as const
 
-/** The fixtures by the name of their policy, in the order in which they are measured. */
+/** The fixtures by the name of their policy, or of the way it is used, in the order in which they are measured. */
 export const POLICY_FIXTURES: ReadonlyMap<string, PolicyFixture> = new Map(
   KINDS.flatMap(([body, entries]) =>
-    entries.map(([policy, settings, headers = {}]) => [
-      policy,
+    entries.map(([name, settings, headers = {}, policy = name]) => [
+      name,
       { body, headers, use: { use: policy, with: settings } },
     ]),
   ),

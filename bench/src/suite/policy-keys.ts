@@ -27,12 +27,20 @@ export const SECRET = randomBytes(32)
 export const SIGNED_VALUE = 'order-4711'
 export const VALUE_SIGNATURE = sign(null, Buffer.from(SIGNED_VALUE), SIGNING_KEY).toString('base64')
 
-/** A token of `SECRET` (HS256) that outlives the run. */
-export function benchmarkToken(): string {
+/** Who is asked by policies, where documents name it before it listens: a directory, and the server of keys and tokens. */
+export const DIRECTORY = 'ldap://127.0.0.1:389'
+export const TOKEN_SERVER = 'http://127.0.0.1:80'
+
+/** A JWT that outlives the run, of `SECRET` (HS256) or of `SIGNING_KEY` (EdDSA). */
+export function benchmarkToken(alg: 'HS256' | 'EdDSA'): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = { iss: 'benchmark', aud: 'api', sub: 'bench', exp: Math.floor(Date.now() / 1000) + 86_400 }
-  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`
-  return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`
+  const signed = `${part({ alg, typ: 'JWT', kid: 'bench' })}.${part(claims)}`
+  const signature =
+    alg === 'HS256'
+      ? createHmac('sha256', SECRET).update(signed).digest()
+      : sign(null, Buffer.from(signed), SIGNING_KEY)
+  return `${signed}.${signature.toString('base64url')}`
 }
 
 /** `SIGNED_VALUE` as the policy `encrypt` writes it with `SECRET`: iv, ciphertext and tag of AES-256-GCM. */

@@ -8,11 +8,15 @@ import { setTimeout } from 'node:timers/promises'
 import { closedPort } from '@sluice/core/testing'
 import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
 
-const isThere = spawnSync('slapd', ['-VV']).error === undefined
+/** Debian installs it where only the administrator's PATH looks. */
+const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
+
+/** Whether it is installed. */
+export const hasSlapd: boolean = spawnSync('slapd', ['-VV'], { env }).error === undefined
 
 /** The option `skip` of tests against slapd: a reason where it is not installed, which CI does not take. */
 export const slapdSkip: string | false =
-  !isThere && process.env['CI'] !== 'true' && 'slapd is not installed (apt-get install slapd)'
+  !hasSlapd && process.env['CI'] !== 'true' && 'slapd is not installed (apt-get install slapd)'
 
 const ROOT = 'dc=example,dc=org'
 /** Who may do all, and its password. */
@@ -54,6 +58,7 @@ export class Slapd {
   readonly secureUrl: string
   /** Its certificate, which names localhost. */
   readonly caFile: string
+  readonly pid: number
   readonly #folder: string
   readonly #child: ChildProcess
   #log = ''
@@ -64,26 +69,26 @@ export class Slapd {
     this.secureUrl = `ldaps://127.0.0.1:${ports[1]}`
     this.caFile = join(folder, 'cert.pem')
     const args = ['-f', join(folder, 'slapd.conf'), '-h', `${this.url} ${this.secureUrl}`, '-d', 'stats']
-    this.#child = spawn('slapd', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#child = spawn('slapd', args, { stdio: ['ignore', 'ignore', 'pipe'], env })
+    this.pid = this.#child.pid!
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#log += text))
   }
 
-  /** @param options lines of its configuration, beside the usual ones. */
-  static async start(entries: readonly LdifEntry[], options: readonly string[] = []): Promise<Slapd> {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-slapd-'))
+  /** @param options lines of its configuration, beside the usual ones. @param parent of the folder with its files. */
+  static async start(
+    entries: readonly LdifEntry[],
+    options: readonly string[] = [],
+    parent: string = tmpdir(),
+  ): Promise<Slapd> {
+    const folder = mkdtempSync(join(parent, 'sluice-slapd-'))
     mkdirSync(join(folder, 'db'))
     const pair = makeCertificate({ name: 'localhost', kind: 'ec', isAuthority: true })
     writeFileSync(join(folder, 'cert.pem'), pair.certificatePem)
     writeFileSync(join(folder, 'key.pem'), pair.keyPem)
     writeFileSync(join(folder, 'slapd.conf'), configurationIn(folder, options))
     writeFileSync(join(folder, 'data.ldif'), [...BASE, ...entries].map(ldifOf).join('\n'))
-    const added = spawnSync('slapadd', [
-      '-q',
-      '-f',
-      join(folder, 'slapd.conf'),
-      '-l',
-      join(folder, 'data.ldif'),
-    ])
+    const files = ['-f', join(folder, 'slapd.conf'), '-l', join(folder, 'data.ldif')]
+    const added = spawnSync('slapadd', ['-q', ...files], { env })
     if (added.status !== 0) throw new Error(`slapadd: ${added.stderr}`)
     const slapd = new Slapd(folder, [await closedPort(), await closedPort()])
     await slapd.#ready()

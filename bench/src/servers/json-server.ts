@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hostAndPort } from './port.js'
+
+/** A server of this process that takes the place of another system. */
+export interface JsonServer {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Answers each request with JSON. @param address `host:port`; port 0 takes a free one. @throws Error when it cannot listen there. */
+export async function serveJson(
+  answer: (request: http.IncomingMessage) => Promise<string>,
+  address: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<JsonServer> {
+  const server = http.createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headers })
+    // A client that goes away in the middle is none of our business.
+    answer(request).then(
+      (body) => response.end(body),
+      () => response.destroy(),
+    )
+  })
+  const { host, port } = hostAndPort(address)
+  server.listen(port, host)
+  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new Error(
+      `cannot listen on ${address} (${code}); stop the other process, or choose another address`,
+    )
+  })
+  return {
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
