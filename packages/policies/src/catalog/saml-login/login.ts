@@ -17,6 +17,7 @@ import type { AssertionUse } from '../saml/assertion-use.js'
 import { formField, MAX_FORM_BYTES } from '../saml/form.js'
 import { DEFAULT_FIELD } from '../saml/schema.js'
 import type { AssertionVerifier } from '../saml/verifier.js'
+import type { SamlLoginConfig } from './schema.js'
 
 /** What is to be known of a login when the browser comes back. */
 interface LoginFacts {
@@ -30,6 +31,7 @@ export interface LoginParts {
   readonly cookie: string
   /** The claim with the id of the consumer. */
   readonly consumerClaim: string
+  readonly lists: Pick<SamlLoginConfig, 'groupsClaim' | 'rolesClaim'>
   readonly addressOf: (id: string, relayState: string) => string
   readonly verifier: AssertionVerifier
   readonly use: AssertionUse
@@ -106,13 +108,17 @@ export class SamlLogin {
     if (bytes === null) throw new LoginFailed('no SAMLResponse')
     const read = await this.#parts.verifier.read(bytes, x)
     if ('flaw' in read) throw new LoginFailed(read.reason)
-    if (!read.assertion.inResponseTo.includes(id)) throw new LoginFailed('it answers another request')
-    return read.assertion
+    const { assertion } = read
+    if (!assertion.inResponseTo.includes(id)) throw new LoginFailed('it answers another request')
+    // The browser would go back to the provider at once, which would send it here again.
+    if (assertion.sessionUntilMs !== null && Date.now() >= assertion.sessionUntilMs)
+      throw new LoginFailed('the session at the provider has ended')
+    return assertion
   }
 
   /** @throws LoginFailed */
   #claimsOf(assertion: Assertion): JsonObject {
-    const claims = claimsOf(assertion)
+    const claims = claimsOf(assertion, this.#parts.lists)
     if (idOf(claimAt(claims, this.#parts.consumerClaim)) === null)
       throw new LoginFailed('the assertion does not name the consumer')
     return claims

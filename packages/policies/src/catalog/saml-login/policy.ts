@@ -61,7 +61,7 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
   const request = { ssoUrl: idp.ssoUrl, acsUrl, issuer: audience, signingKey: signingKey?.key }
   const login = new SamlLogin(
     {
-      ...{ site, sealed, cookie, consumerClaim, addressOf: compileAuthnRequest(request) },
+      ...{ site, sealed, cookie, consumerClaim, lists: config, addressOf: compileAuthnRequest(request) },
       verifier: new AssertionVerifier(rules, 'root', env),
       use: new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs }, env),
     },

@@ -133,6 +133,24 @@ test('requests are signed where a key is given', async () => {
   await assert.rejects(site({ signingKey: { key: 'x' } }), /no RSA key/)
 })
 
+/** Only what is signed says which request was answered. */
+function unaskedIn(id: string): string {
+  return Buffer.from(responseXml(goodAssertion(), 'Success', ` InResponseTo="${id}"`)).toString('base64')
+}
+
+test('a session that has ended at the provider does not begin here', async () => {
+  const { pages, acs } = await site()
+  for (const [sessionEnd, status] of [
+    [-1, 400],
+    [600, 302],
+  ] as const) {
+    const jar = new Jar()
+    const { id, relayState } = await begin(pages, jar)
+    const SAMLResponse = response({ inResponseTo: id, sessionEnd })
+    assert.equal((await post(acs, jar, { SAMLResponse, RelayState: relayState })).status, status)
+  }
+})
+
 test('a response is of no use in another browser, for another login, unasked, changed, or again', async () => {
   const { pages, acs } = await site()
   const [ann, thief] = [new Jar(), new Jar()]
@@ -149,16 +167,18 @@ test('a response is of no use in another browser, for another login, unasked, ch
   await failed(ann, { ...good, RelayState: 'https://evil.example.com/' }, 'an address as RelayState')
   await failed(ann, { SAMLResponse: good.SAMLResponse }, 'no RelayState')
   await failed(ann, { ...good, RelayState: other.relayState }, 'another login of this browser')
-  const tried: readonly [string, string][] = [
+  const tried: readonly [string, string | ((id: string) => string)][] = [
     ['unasked', response({})],
     ['to another place', response({ recipient: 'https://evil.example.com/acs' })],
     ['of a stranger', response({}, stranger.keyPem)],
+    ['unasked, in a response that says otherwise', unaskedIn],
     ['unsigned', Buffer.from(responseXml('<x/>')).toString('base64')],
     ['nothing', ''],
   ]
   for (const [what, xml] of tried) {
-    const { relayState } = await begin(pages, ann)
-    await failed(ann, { SAMLResponse: xml, RelayState: relayState }, what)
+    const { id, relayState } = await begin(pages, ann)
+    const text = typeof xml === 'string' ? xml : xml(id)
+    await failed(ann, { SAMLResponse: text, RelayState: relayState }, what)
   }
   const last = await begin(pages, ann)
   const answer = { SAMLResponse: response({ inResponseTo: last.id }), RelayState: last.relayState }

@@ -1,8 +1,9 @@
 import { createPublicKey } from 'node:crypto'
 import type { OffloadedWork } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import type { Assertion, AssertionPlace, AssertionRules } from './assertion.js'
+import type { Assertion, AssertionRules } from './assertion.js'
 import type { SamlFlaw } from './refused-assertion.js'
+import type { AssertionPlace } from './signed-assertion.js'
 
 /** An assertion for a thread. */
 export interface AssertionInput {

@@ -1,16 +1,13 @@
-import type { KeyObject } from 'node:crypto'
 import { UnreadableBody } from '@sluice/core'
-import type { XmlElement } from 'libxml2-wasm'
+import { type XmlElement, XmlError } from 'libxml2-wasm'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
 import { attributeOf, childElements, childrenNamed, isElement, plainText } from '../ws-security/elements.js'
-import { readEnvelope } from '../ws-security/envelope.js'
 import { SecurityFault } from '../ws-security/fault.js'
-import { NS } from '../ws-security/names.js'
 import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
-import { verifyOwnSignature } from './signed-element.js'
+import { type AssertionPlace, type SignedAssertion, signedAssertion } from './signed-assertion.js'
 
 /** Longest document with an assertion, in bytes; how deep it may be. */
 export const MAX_ASSERTION_BYTES = 256 * 1024
@@ -19,9 +16,6 @@ const MAX_ATTRIBUTES = 256
 const MAX_VALUES = 1000
 const MAX_TEXT_LENGTH = 4096
 const MAX_ID_LENGTH = 256
-
-/** Where the assertion stands in a document: it is the root or in a SAML response, or in the Security header of a SOAP message. */
-export type AssertionPlace = 'root' | 'soap-header'
 
 /** What an assertion has to be. */
 export interface AssertionRules {
@@ -39,13 +33,12 @@ export interface Assertion {
   readonly nameId: string
   readonly attributes: readonly (readonly [name: string, values: readonly string[]])[]
   readonly issuedMs: number
-  /** First moment when it is not valid any more, with the skew of clocks, ms since 1970. */
+  /** First moment when it, or the certificate behind it, is not valid any more, with the skew of clocks, ms since 1970. */
   readonly validUntilMs: number
   readonly isOneTime: boolean
   /** The requests that it answers; empty: none. */
   readonly inResponseTo: readonly string[]
-  readonly sessionIndex: string | null
-  /** When the session at the issuer ends; null: it does not say. */
+  /** When the first session at the issuer ends; null: it does not say. */
   readonly sessionUntilMs: number | null
 }
 
@@ -56,13 +49,12 @@ export function readAssertion(
   rules: AssertionRules,
   nowMs: number,
 ): Assertion {
-  const keys = rules.keys
-    .filter(({ validFromMs, validToMs }) => nowMs >= validFromMs && nowMs <= validToMs)
-    .map(({ key }) => key)
+  const isValid = ({ validFromMs, validToMs }: IssuerKey) => nowMs >= validFromMs && nowMs <= validToMs
+  const now = { ...rules, keys: rules.keys.filter(isValid) }
   try {
     const view = parseXml(bytes, LIMITS)
     try {
-      return checkedAssertion(findAssertion(view.document.root, place, keys), rules, nowMs)
+      return checkedAssertion(signedAssertion(view.document.root, place, now), rules, nowMs)
     } finally {
       view.close()
     }
@@ -75,54 +67,14 @@ export function readAssertion(
       const isSignature = problem.code === 'FailedCheck' || problem.code === 'UnsupportedAlgorithm'
       throw new RefusedAssertion(isSignature ? 'signature' : 'malformed', problem.message)
     }
+    // What has no canonical form, such as relative namespaces.
+    if (problem instanceof XmlError) throw new RefusedAssertion('malformed', problem.message)
     throw problem
   }
 }
 
-/** The one assertion, signed by itself or as a part of a response that is. By its place, never by a search. */
-function findAssertion(root: XmlElement, place: AssertionPlace, keys: readonly KeyObject[]): XmlElement {
-  const found = place === 'soap-header' ? inSecurityHeader(root) : atRoot(root)
-  const isInSigned = found.response !== null && verifyOwnSignature(found.response, keys)
-  const isSigned = verifyOwnSignature(found.assertion, keys)
-  if (!isSigned && !isInSigned) throw new RefusedAssertion('unsigned')
-  return found.assertion
-}
-
-interface Found {
-  readonly assertion: XmlElement
-  readonly response: XmlElement | null
-}
-
-function atRoot(root: XmlElement): Found {
-  if (isElement(root, SAML.assertion, 'Assertion')) return { assertion: root, response: null }
-  if (!isElement(root, SAML.protocol, 'Response'))
-    throw new RefusedAssertion('malformed', 'neither an Assertion nor a Response')
-  const [status, ...more] = childrenNamed(root, SAML.protocol, 'Status')
-  const [code] = status === undefined ? [] : childrenNamed(status, SAML.protocol, 'StatusCode')
-  if (more.length > 0 || code === undefined || attributeOf(code, 'Value') !== SAML.success)
-    throw new RefusedAssertion('status')
-  return { assertion: onlyAssertion(root), response: root }
-}
-
-function inSecurityHeader(root: XmlElement): Found {
-  const { header } = readEnvelope(root.doc)
-  const blocks = header === null ? [] : childrenNamed(header, NS.wsse, 'Security')
-  const holders = blocks.filter((block) => childrenNamed(block, SAML.assertion, 'Assertion').length > 0)
-  if (holders.length === 0) throw new RefusedAssertion('missing')
-  if (holders.length > 1) throw new RefusedAssertion('malformed', 'more than one assertion')
-  return { assertion: onlyAssertion(holders[0]!), response: null }
-}
-
-function onlyAssertion(parent: XmlElement): XmlElement {
-  const [assertion, ...more] = childrenNamed(parent, SAML.assertion, 'Assertion')
-  if (childrenNamed(parent, SAML.assertion, 'EncryptedAssertion').length > 0)
-    throw new RefusedAssertion('encrypted')
-  if (assertion === undefined || more.length > 0)
-    throw new RefusedAssertion('malformed', 'not exactly one assertion')
-  return assertion
-}
-
-function checkedAssertion(assertion: XmlElement, rules: AssertionRules, nowMs: number): Assertion {
+function checkedAssertion(signed: SignedAssertion, rules: AssertionRules, nowMs: number): Assertion {
+  const { element: assertion, certifiedUntilMs, responseTo } = signed
   const id = attributeOf(assertion, 'ID')
   if (id === null || id === '' || id.length > MAX_ID_LENGTH || attributeOf(assertion, 'Version') !== '2.0')
     throw new RefusedAssertion('malformed', 'no ID, or not version 2.0')
@@ -134,15 +86,18 @@ function checkedAssertion(assertion: XmlElement, rules: AssertionRules, nowMs: n
   const conditions = checkConditions(only(assertion, 'Conditions'), rules, nowMs)
   const subject = only(assertion, 'Subject')
   const confirmation = checkConfirmation(subject, rules, nowMs)
-  const statements = childrenNamed(assertion, SAML.assertion, 'AuthnStatement')
-  const [login = null] = statements
+  if (responseTo !== null && !confirmation.inResponseTo.includes(responseTo))
+    throw new RefusedAssertion('recipient', 'the response answers another request than the assertion')
+  const logins = childrenNamed(assertion, SAML.assertion, 'AuthnStatement')
+  const sessionEnds = logins
+    .map((login) => timeOf(login, 'SessionNotOnOrAfter'))
+    .filter((endMs) => endMs !== null)
   return {
     ...{ id, nameId: textOf(only(subject, 'NameID')), attributes: attributesOf(assertion), issuedMs },
-    validUntilMs: Math.min(conditions.untilMs, confirmation.untilMs),
+    validUntilMs: Math.min(conditions.untilMs, confirmation.untilMs, certifiedUntilMs),
     isOneTime: conditions.isOneTime,
     inResponseTo: confirmation.inResponseTo,
-    sessionIndex: login === null ? null : attributeOf(login, 'SessionIndex'),
-    sessionUntilMs: login === null ? null : timeOf(login, 'SessionNotOnOrAfter'),
+    sessionUntilMs: sessionEnds.length === 0 ? null : Math.min(...sessionEnds),
   }
 }
 
@@ -217,7 +172,7 @@ function attributesOf(assertion: XmlElement): Assertion['attributes'] {
       const name = attributeOf(attribute, 'Name')
       if (name === null || name === '' || name.length > MAX_ID_LENGTH)
         throw new RefusedAssertion('malformed', 'an attribute without a name')
-      const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue').flatMap(valuesOf)
+      const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue', MAX_VALUES).flatMap(valuesOf)
       values += texts.length
       if (found.length >= MAX_ATTRIBUTES || values > MAX_VALUES)
         throw new RefusedAssertion('malformed', 'too many attributes')

@@ -1,6 +1,7 @@
-import { type AssertionPlace, type AssertionRules, readAssertion } from './assertion.js'
+import { type AssertionRules, readAssertion } from './assertion.js'
 import type { Read } from './assertion-work.js'
 import { RefusedAssertion } from './refused-assertion.js'
+import type { AssertionPlace } from './signed-assertion.js'
 
 /** What `readAssertion` says, as a value that can be cloned. @throws UnreadableBody for an overload alone. */
 export function attemptAssertion(

@@ -91,7 +91,8 @@ export class SamlGate {
     }
     if (known !== undefined) {
       if (x.startedAt < known.assertion.validUntilMs) return accept(known)
-      return this.#refusals.expired
+      // It has ended, or the certificate behind it, of which there may be another one.
+      this.#known.delete(key)
     }
     return this.#decide(x, Buffer.from(text, 'base64'), (accepted) => {
       if (!this.#isOnce && !accepted.assertion.isOneTime)
@@ -151,7 +152,7 @@ export class SamlGate {
   }
 
   #accepted(assertion: Assertion): Accepted | null {
-    const claims = claimsOf(assertion)
+    const claims = claimsOf(assertion, this.#config)
     const { consumerClaim = NAME_ID } = this.#config
     if (idOf(claimAt(claims, consumerClaim)) === null) return null
     const texts = claimTexts(claims)

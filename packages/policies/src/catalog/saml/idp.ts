@@ -1,6 +1,7 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { XmlElement } from 'libxml2-wasm'
+import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
 import { attributeOf, base64Bytes, childrenNamed, isElement } from '../ws-security/elements.js'
@@ -26,7 +27,6 @@ export interface IdentityProvider {
 
 const MAX_METADATA_BYTES = 1024 * 1024
 const MAX_CERTIFICATE_LENGTH = 16_384
-const MIN_RSA_BITS = 2048
 
 /** @throws Error for a provider that is not described, or by what cannot be read. */
 export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
@@ -48,9 +48,10 @@ function written(certificates: readonly string[] | undefined): X509Certificate[]
 
 function keyOf(certificate: X509Certificate, allowExpired: boolean): IssuerKey {
   const key = certificate.publicKey
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS
-  if (!['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') || bits < MIN_RSA_BITS)
-    throw new Error(`'idp' has a key that is neither RSA of ${MIN_RSA_BITS} bits or more nor of an EC curve`)
+  if (!['rsa', 'ec'].includes(key.asymmetricKeyType ?? ''))
+    throw new Error("'idp' has a key that is neither RSA nor of an EC curve")
+  const weakness = rsaWeaknessOf(key)
+  if (weakness !== null) throw new Error(`the key of a certificate of 'idp' ${weakness}`)
   if (allowExpired) return { key, validFromMs: Number.NEGATIVE_INFINITY, validToMs: Number.POSITIVE_INFINITY }
   return { key, validFromMs: Date.parse(certificate.validFrom), validToMs: Date.parse(certificate.validTo) }
 }

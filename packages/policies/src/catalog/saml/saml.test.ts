@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
+import { makeCertificate } from '../ws-security/testing/make-certificate.js'
 import { soapMessage } from '../ws-security/testing/soap.js'
 import { saml } from './policy.js'
 import type { SamlConfig } from './schema.js'
@@ -138,6 +139,65 @@ test('times, audience, issuer, recipient and confirmation have to be right', asy
   assert.equal(await verdict(goodAssertion({ recipient: 'https://other.example.com' }), open), 'ann')
 })
 
+test('what a response says of itself has to be right, too, signed or not', async () => {
+  const issuer = (text: string) =>
+    `<saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${text}</saml:Issuer>`
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['', '', 'ann'],
+    ['', issuer(ENTITY), 'ann'],
+    [` Destination="${ACS}"`, issuer(ENTITY), 'ann'],
+    [' Destination="https://other.example.com/acs"', '', 'GW_TOKEN_AUDIENCE'],
+    [' Destination=""', '', 'GW_TOKEN_AUDIENCE'],
+    ['', issuer('https://evil.example.com'), 'GW_TOKEN_ISSUER'],
+    ['', issuer(ENTITY) + issuer(ENTITY), 'GW_TOKEN_ISSUER'],
+    ['', issuer('<!---->'), 'GW_TOKEN_MALFORMED'],
+    [' InResponseTo="_somebody"', '', 'GW_TOKEN_AUDIENCE'],
+  ]
+  for (const [attributes, content, expected] of cases) {
+    const unsigned = responseXml(content + goodAssertion(), 'Success', attributes)
+    const signed = signedXml(responseXml(content + assertionXml(), 'Success', attributes), {
+      element: 'Response',
+    })
+    for (const xml of [unsigned, signed]) assert.equal(await verdict(xml), expected, attributes + content)
+  }
+  const old = responseXml(goodAssertion()).replace('Version="2.0"', 'Version="1.1"')
+  assert.equal(await verdict(old), 'GW_TOKEN_MALFORMED')
+  const open = await stepOf({ from: 'body', recipient: undefined as never })
+  assert.equal(await verdict(responseXml(goodAssertion(), 'Success', ' Destination="x"'), open), 'ann')
+})
+
+test('groups and roles are whole names, and as many as a directory has', async () => {
+  const attribute = (name: string, values: readonly string[]) =>
+    `<saml:AttributeStatement><saml:Attribute Name="${name}">${values.map((one) => `<saml:AttributeValue>${one}</saml:AttributeValue>`).join('')}</saml:Attribute></saml:AttributeStatement>`
+  const groupsOf = async (values: readonly string[]): Promise<readonly string[] | undefined> => {
+    const step = await stepOf({ from: 'body', groupsClaim: 'memberOf', rolesClaim: 'role' })
+    const xml = goodAssertion({ more: attribute('memberOf', values) + attribute('role', ['the boss']) })
+    const x = exchange({ contentLength: xml.length, startedAt: Date.now() })
+    await admit(step, x, Buffer.from(xml))
+    assert.deepEqual(x.consumer?.roles, x.consumer === null ? undefined : ['the boss'])
+    return x.consumer?.groups
+  }
+  assert.deepEqual(await groupsOf(['Domain Admins']), ['Domain Admins'])
+  assert.deepEqual(await groupsOf(['a b', 'c']), ['a b', 'c'])
+  const many = Array.from({ length: 900 }, (_, i) => `group ${i}`)
+  assert.deepEqual(await groupsOf(many), many)
+  assert.equal(await groupsOf([...many, ...many]), undefined)
+})
+
+test('what was verified is forgotten when the certificate of its signer ends', async (t) => {
+  const [short, now] = [makeCertificate({ name: 'idp', to: new Date(Date.now() + 30_000) }), Date.now()]
+  const step = await stepOf({ idp: { ...CONFIG.idp, certificates: [short.certificatePem] } })
+  const xml = goodAssertion({}, { keyPem: short.keyPem })
+  t.mock.timers.enable({ apis: ['Date'], now })
+  assert.equal(await admit(step, inHeader(xml)), null)
+  t.mock.timers.setTime(now + 25_000)
+  assert.equal(await admit(step, inHeader(xml)), null)
+  t.mock.timers.setTime(now + 31_000)
+  assert.equal((await admit(step, inHeader(xml)))?.problem?.code, 'GW_TOKEN_SIGNATURE')
+  const lenient = { ...CONFIG.idp, certificates: [short.certificatePem], allowExpired: true }
+  assert.equal(await admit(await stepOf({ idp: lenient }), inHeader(xml)), null)
+})
+
 test('what is to be used once is used once', async () => {
   const env = testEnv()
   const once = await stepOf({ once: true }, env)
@@ -183,6 +243,11 @@ test('a provider is known by its metadata, and signs with any of its certificate
     [{ metadataFile: file, entityId: ENTITY }, /either/],
   ] as const)
     await assert.rejects(stepOf({ idp: idp as never }), message)
+  const weak = makeCertificate({ name: 'idp', bits: 1024 })
+  await assert.rejects(
+    stepOf({ idp: { entityId: ENTITY, certificates: [weak.certificatePem] } }),
+    /the key of a certificate of 'idp' is an RSA key of 1024 bits/,
+  )
   writeFileSync(file, metadata(''))
   await assert.rejects(stepOf({ idp: { metadataFile: file } }), /no certificate that signs/)
 })

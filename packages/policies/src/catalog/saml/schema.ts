@@ -89,8 +89,8 @@ export const samlSchema = policyOptions(
   [
     'Takes signed assertions of SAML 2.0. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_SIGNATURE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_NOT_YET_VALID`, `GW_TOKEN_ISSUER`, `GW_TOKEN_AUDIENCE` (also of another recipient, or an answer to a request) and `GW_TOKEN_REPLAYED`; `error.reason` in the traffic log says more.',
     'The assertion is found by its place, and has to be signed by itself or as a part of its response: with RSA or ECDSA and SHA-256 or longer, by one reference to its own ID, through the enveloped-signature transform and exclusive canonicalization, without comments. The signature is taken out before its digest is made, and nothing is read but what is left; so an assertion that was moved, wrapped or copied is none. KeyInfo is not looked at. There is no DOCTYPE, at most 256 KB, 32 levels and 5,000 nodes. Encrypted assertions are refused.',
-    'It needs an Issuer, a NameID, Conditions with an end and an AudienceRestriction for `audience`, and a SubjectConfirmation by bearer. Conditions that are not known are not met. Texts with comments or elements in them are refused.',
-    'Attributes are in conditions as `consumer.claims["name"]`, a list with spaces between its items. An assertion in a header that was verified is remembered until it ends, at most 10,000 and 16 MB of them by a worker.',
+    'It needs an Issuer, a NameID, Conditions with an end and an AudienceRestriction for `audience`, and a SubjectConfirmation by bearer. Conditions that are not known are not met. Texts with comments or elements in them are refused. A response has to be of version 2.0; an `Issuer`, an `InResponseTo` and, with `recipient`, a `Destination` that it names have to be right.',
+    'Attributes are in conditions as `consumer.claims["name"]`, a list with spaces between its items. Each value of `groupsClaim` and `rolesClaim` is one name, with its spaces. An assertion in a header that was verified is remembered until it or the certificate of its signer ends, at most 10,000 and 16 MB of them by a worker.',
   ],
 )
 

@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto'
-import { type XmlElement, XmlXPath } from 'libxml2-wasm'
+import type { XmlElement } from 'libxml2-wasm'
 import { digestHash, isSignedBy, type SignatureMethod, signatureMethods } from '../ws-security/algorithms.js'
 import {
   type Canonicalization,
@@ -8,8 +7,16 @@ import {
   canonicalizationOf,
   EXCLUSIVE_C14N,
 } from '../ws-security/canonical.js'
-import { attributeOf, base64Bytes, childElements, childrenNamed, isElement } from '../ws-security/elements.js'
+import {
+  attributeOf,
+  base64Bytes,
+  childElements,
+  childrenNamed,
+  hasStrangers,
+  isElement,
+} from '../ws-security/elements.js'
 import { NS } from '../ws-security/names.js'
+import type { IssuerKey } from './idp.js'
 import { ENVELOPED } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 
@@ -20,26 +27,26 @@ const METHODS: ReadonlyMap<string, SignatureMethod> = signatureMethods(
 )
 /** Of a signature: 16 KB of key and more. */
 const MAX_VALUE_LENGTH = 4096
-const STRANGERS = XmlXPath.compile('descendant::comment() | descendant::processing-instruction()')
 
 /**
  * Verifies the signature that an element has for itself (SAML Core, section 5.4): one reference, by its own ID, through the
  * enveloped-signature transform and one exclusive canonicalization. The signature is taken out of the document then, so that
- * what is left is what was signed, to the last byte, and nothing else is read. False: it has none.
+ * what is left is what was signed, to the last byte, and nothing else is read. @returns when the certificate of the signer
+ * ends, ms since 1970; null: the element has no signature.
  * @throws RefusedAssertion, or SecurityFault for what cannot be read.
  */
-export function verifyOwnSignature(element: XmlElement, keys: readonly KeyObject[]): boolean {
+export function verifyOwnSignature(element: XmlElement, keys: readonly IssuerKey[]): number | null {
   const [signature, ...more] = childrenNamed(element, NS.ds, 'Signature')
-  if (signature === undefined) return false
+  if (signature === undefined) return null
   if (more.length > 0) throw new RefusedAssertion('signature', 'more than one signature')
   const parts = partsOf(signature, element)
   const signedInfo = canonicalBytes(parts.signedInfo, exclusiveOf(parts.canonicalization))
-  if (!keys.some((key) => isSignedBy(key, parts.method, signedInfo, parts.value)))
-    throw new RefusedAssertion('signature', 'not signed by a key of the issuer')
+  const signer = keys.find(({ key }) => isSignedBy(key, parts.method, signedInfo, parts.value))
+  if (signer === undefined) throw new RefusedAssertion('signature', 'not signed by a key of the issuer')
   signature.remove()
   if (canonicalDigest(element, parts.how, parts.hash) !== parts.digest)
     throw new RefusedAssertion('signature', 'the digest is wrong')
-  return true
+  return signer.validToMs
 }
 
 interface SignatureParts {
@@ -55,7 +62,7 @@ interface SignatureParts {
 
 /** Every child in its place, and no other. What KeyInfo says is not looked at. */
 function partsOf(signature: XmlElement, element: XmlElement): SignatureParts {
-  if (signature.get(STRANGERS) !== null) throw new RefusedAssertion('signature', 'a comment in the signature')
+  if (hasStrangers(signature)) throw new RefusedAssertion('signature', 'a comment in the signature')
   const [signedInfo, value, keyInfo, ...others] = childElements(signature)
   const info = named(signedInfo, 'SignedInfo')
   if (keyInfo !== undefined) named(keyInfo, 'KeyInfo')

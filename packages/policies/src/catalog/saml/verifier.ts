@@ -1,8 +1,9 @@
 import type { CompileEnv, Exchange, Offload } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
-import type { AssertionPlace, AssertionRules } from './assertion.js'
+import type { AssertionRules } from './assertion.js'
 import type { AssertionInput, AssertionWork, Read } from './assertion-work.js'
 import { attemptAssertion } from './attempt.js'
+import type { AssertionPlace } from './signed-assertion.js'
 
 /** Verifies assertions here, or on a thread while the event loop has no time. */
 export class AssertionVerifier {

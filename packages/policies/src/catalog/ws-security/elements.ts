@@ -1,26 +1,42 @@
-import { XmlElement, type XmlNode, XmlText } from 'libxml2-wasm'
+import { XmlElement, type XmlNode, XmlText, XmlTreeNode, XmlXPath } from 'libxml2-wasm'
 import { type FaultCode, SecurityFault } from './fault.js'
 import { NS } from './names.js'
+
+// A union of both would look for each among all that were found before.
+const STRANGERS = XmlXPath.compile('descendant::node()[self::comment() or self::processing-instruction()][1]')
+
+/** Whether a comment or a processing instruction stands anywhere in an element: readers differ in what they make of it. */
+export function hasStrangers(element: XmlElement): boolean {
+  return element.get(STRANGERS) !== null
+}
 
 /** Neither a Header nor what WS-Security puts into it has more children than this. */
 const MAX_CHILDREN = 256
 
-/** The elements directly below one. @throws SecurityFault when there are too many */
-export function childElements(parent: XmlElement): XmlElement[] {
+/**
+ * The elements directly below one. @throws SecurityFault when there are too many, and for a processing instruction among
+ * them: SOAP has none, and the library does not say what comes behind one.
+ */
+export function childElements(parent: XmlElement, max = MAX_CHILDREN): XmlElement[] {
   const children: XmlElement[] = []
   for (let node = parent.firstChild; node !== null; node = node.next) {
+    refuseInstruction(node)
     if (!(node instanceof XmlElement)) continue
-    if (children.length === MAX_CHILDREN)
-      throw new SecurityFault('InvalidSecurity', `too much in ${parent.name}`)
+    if (children.length === max) throw new SecurityFault('InvalidSecurity', `too much in ${parent.name}`)
     children.push(node)
   }
   return children
+}
+
+function refuseInstruction(node: XmlNode): void {
+  if (!(node instanceof XmlTreeNode)) throw new SecurityFault('InvalidSecurity', 'a processing instruction')
 }
 
 /** The element directly below one, when there is exactly one. */
 export function onlyElement(parent: XmlElement): XmlElement | null {
   let only: XmlElement | null = null
   for (let node = parent.firstChild; node !== null; node = node.next) {
+    refuseInstruction(node)
     if (!(node instanceof XmlElement)) continue
     if (only !== null) return null
     only = node
@@ -34,8 +50,13 @@ export function isElement(element: XmlElement, namespace: string, name: string):
 }
 
 /** The children of that name. */
-export function childrenNamed(parent: XmlElement, namespace: string, name: string): XmlElement[] {
-  return childElements(parent).filter((child) => isElement(child, namespace, name))
+export function childrenNamed(
+  parent: XmlElement,
+  namespace: string,
+  name: string,
+  max = MAX_CHILDREN,
+): XmlElement[] {
+  return childElements(parent, max).filter((child) => isElement(child, namespace, name))
 }
 
 /** The only child of that name; null when there is none. @throws SecurityFault when there are several */

@@ -181,6 +181,10 @@ test('comments, instructions and CDATA inside a signature are refused before any
   const info = /<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(signed)![0]
   assertRefused(signed.replace(info, info + info), 'InvalidSecurity')
   assertRefused(signed.replace(digest, ` \n${digest} `), 'FailedCheck')
+  const many = '<!---->'.repeat(90_000)
+  assertRefused(signed.replace('<ds:SignedInfo', `${many}<ds:SignedInfo`), 'InvalidSecurity')
+  for (const place of ['<s:Header', '<wsse:Security', '<ds:Signature', '<s:Body', '<wsu:Created'])
+    assertRefused(signed.replace(new RegExp(`${place}\\b`), '<?x?>$&'), 'InvalidSecurity')
 })
 
 test('spaces inside of Base64 do not matter where nothing is signed, other characters do', () => {

@@ -26,6 +26,8 @@ export interface AssertionParts {
   readonly notBefore?: number
   readonly notOnOrAfter?: number | null
   readonly confirmedUntil?: number | null
+  /** When the session ends at the provider. */
+  readonly sessionEnd?: number
   /** More conditions, as XML. */
   readonly conditions?: string
   /** More of the assertion, as XML. */
@@ -50,17 +52,17 @@ export function assertionXml(parts: AssertionParts = {}): string {
     `${recipient === null ? '' : ` Recipient="${recipient}"`}${answered}/></saml:SubjectConfirmation></saml:Subject>` +
     `<saml:Conditions${time('NotBefore', notBefore)}${time('NotOnOrAfter', notOnOrAfter)}>` +
     `${audience === null ? '' : `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}` +
-    `${parts.conditions ?? ''}</saml:Conditions><saml:AuthnStatement AuthnInstant="${at(0)}" SessionIndex="s1"/>` +
+    `${parts.conditions ?? ''}</saml:Conditions><saml:AuthnStatement AuthnInstant="${at(0)}" SessionIndex="s1"${time('SessionNotOnOrAfter', parts.sessionEnd ?? null)}/>` +
     '<saml:AttributeStatement><saml:Attribute Name="email"><saml:AttributeValue>ann@example.com</saml:AttributeValue></saml:Attribute>' +
     '<saml:Attribute Name="groups"><saml:AttributeValue>staff</saml:AttributeValue><saml:AttributeValue>readers</saml:AttributeValue></saml:Attribute>' +
     `</saml:AttributeStatement>${parts.more ?? ''}</saml:Assertion>`
   )
 }
 
-/** A response around something. */
-export function responseXml(content: string, status = 'Success'): string {
+/** A response around something. @param attributes more of its own, as XML. */
+export function responseXml(content: string, status = 'Success', attributes = ''): string {
   return (
-    '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r1" Version="2.0">' +
+    `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r1" Version="2.0"${attributes}>` +
     `<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${status}"/></samlp:Status>${content}</samlp:Response>`
   )
 }
