@@ -49,7 +49,7 @@ test('gateways in place of pods', async (t) => {
   await t.test(`${RELOADS} reloads of all three at once`, async () => {
     for (let i = 1; i <= RELOADS; i++) assert.equal(await deployTo(pods, documentFor(target, `all-${i}`)), 3)
     assert.equal(new Set(await digestsOf(pods)).size, 1)
-    assert.deepEqual(load.failures, [])
+    assert.deepEqual(load.troubles, [])
   })
 
   await t.test('a document that is broken, or that one of them cannot take, changes none', async () => {
@@ -58,7 +58,7 @@ test('gateways in place of pods', async (t) => {
     const policy = `upstream: up, policies: [{ use: header, with: { response: { set: { x-greeting: "\${env:GREETING}" } } } }]`
     assert.equal(await deployTo(pods, document.replace('upstream: up', policy)), 2)
     assert.deepEqual(await digestsOf(pods), before)
-    assert.deepEqual(load.failures, [])
+    assert.deepEqual(load.troubles, [])
   })
 
   await t.test('a rolling restart', async () => {
@@ -68,7 +68,7 @@ test('gateways in place of pods', async (t) => {
       pods = [...pods.filter((other) => other !== pod), next]
     }
     await load.served(pods, 20)
-    assert.deepEqual(load.failures, [])
+    assert.deepEqual(load.troubles, [])
   })
 
   const victim = pods[0]!
@@ -83,13 +83,12 @@ test('gateways in place of pods', async (t) => {
       load.failures.filter(({ server }) => server !== victim),
       [],
     )
-    // Others could not connect in the moment before its endpoint was gone: their requests were never sent.
-    const inFlight = load.failures.filter(({ why }) => !why.includes('ECONNREFUSED'))
-    assert.ok(inFlight.length <= 2 * CLIENTS, JSON.stringify(inFlight.map(({ why }) => why)))
+    // Others could not connect in the moment before its endpoint was gone: their requests were sent elsewhere.
+    assert.ok(load.failures.length <= 2 * CLIENTS, JSON.stringify(load.failures.map(({ why }) => why)))
   })
 
   await t.test('from two to five, and back to two', async () => {
-    const { length } = load.failures
+    const { length } = load.troubles
     const more = await Promise.all([grow(), grow(), grow()])
     await load.served(more, 5)
     pods = [...pods, ...more]
@@ -97,7 +96,7 @@ test('gateways in place of pods', async (t) => {
     pods = pods.slice(3)
     assert.deepEqual(await Promise.all(gone.map(stopPod)), [0, 0, 0])
     await load.served(pods, 20)
-    assert.equal(load.failures.length, length)
+    assert.equal(load.troubles.length, length)
   })
 
   await t.test('each request has one record', async () => {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { clusterImage, kubectl, noCluster } from '../testing/cluster.js'
-import { fileWith, gw, type Outcome, until } from '../testing.js'
+import { deploysIn, expectExit } from '../testing/deploys.js'
+import { fileWith, until } from '../testing.js'
 
 const NAMESPACE = 'edge'
-const IN_PLACE = ['--namespace', NAMESPACE]
+const { inPlace, said, run, deploy, inNamespace, pods, answers } = deploysIn(NAMESPACE)
 const METRICS = 'metrics: { address: ":9902" }'
 const MODEL = { body: 'one', port: 8080, rest: METRICS }
 /** What the pods that took METRICS cannot take while they run. */
 const WORD = { body: '${env:WORD}', port: 8081, rest: '' }
 const SECRET = 'nobody-may-read-this'
-const said: string[] = []
 
 function document(changes: Partial<typeof MODEL> = {}): string {
   const { body, port, rest } = { ...MODEL, ...changes }
@@ -20,51 +20,6 @@ drain: { delay: 0s, timeout: 20s }
 log: { sink: file }
 routes: [{ id: all, match: { path: /* }, respond: { body: "${body}" } }]
 ${rest}`
-}
-
-async function run(...args: readonly string[]): Promise<Outcome> {
-  const outcome = await gw(args, { timeout: 180_000 })
-  said.push(outcome.stdout, outcome.stderr)
-  return outcome
-}
-
-async function deploy(t: TestContext, text: string, ...more: readonly string[]): Promise<Outcome> {
-  return run('deploy', 'kubernetes', '-c', fileWith(t, text), ...IN_PLACE, '--timeout', '2m', ...more)
-}
-
-function expectExit({ code, stdout, stderr }: Outcome, wanted: number): void {
-  assert.equal(code, wanted, stdout + stderr)
-}
-
-const inNamespace = (...args: readonly string[]): string => kubectl(['-n', NAMESPACE, ...args])
-
-/** Names of the pods that do not end, by age. */
-function pods(): string[] {
-  const { items } = JSON.parse(
-    inNamespace('get', 'pods', '-l', 'app.kubernetes.io/instance=sluice', '-o', 'json'),
-  )
-  const lasting = items.filter((pod: { metadata: object }) => !('deletionTimestamp' in pod.metadata))
-  return lasting.map((pod: { metadata: { name: string } }) => pod.metadata.name).sort()
-}
-
-/** What every pod answers. */
-async function answers(): Promise<string[]> {
-  const { items } = JSON.parse(
-    inNamespace('get', 'endpointslices', '-l', 'kubernetes.io/service-name=sluice', '-o', 'json'),
-  )
-  const places = items.flatMap(
-    ({
-      endpoints,
-      ports,
-    }: {
-      endpoints: { addresses: string[]; conditions: { ready: boolean } }[]
-      ports: { port: number }[]
-    }) =>
-      (endpoints ?? [])
-        .filter(({ conditions }) => conditions.ready)
-        .map(({ addresses }) => `${addresses[0]}:${ports[0]!.port}`),
-  )
-  return Promise.all(places.map(async (place: string) => (await fetch(`http://${place}/`)).text()))
 }
 
 /** Changes with every change of any object of the gateway. */
@@ -168,7 +123,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       plan.stdout,
       new RegExp(`^2 pods are replaced, one after the other: ${pods().join(', ')}$`, 'm'),
     )
-    const diff = await run('diff', '-c', file, '--kubernetes', ...IN_PLACE, '--exit-code', '-o', 'json')
+    const diff = await run('diff', '-c', file, '--kubernetes', ...inPlace, '--exit-code', '-o', 'json')
     expectExit(diff, 2)
     assert.equal(JSON.parse(diff.stdout).way, 'rolling')
     assert.equal(versions(), before)
@@ -237,13 +192,13 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       ['-n', NAMESPACE, 'exec', '-i', pod!, '--', 'gw', 'deploy', '-'],
       document({ ...WORD, body: 'stray' }),
     )
-    const status = await run('status', '--kubernetes', ...IN_PLACE)
+    const status = await run('status', '--kubernetes', ...inPlace)
     expectExit(status, 0)
     assert.match(status.stdout, /^the pods do not serve the same document$/m)
     expectExit(await deploy(t, document(WORD)), 0)
     assert.deepEqual(await answers(), [SECRET, SECRET])
     const { alike, pods: shown } = JSON.parse(
-      (await run('status', '--kubernetes', ...IN_PLACE, '-o', 'json')).stdout,
+      (await run('status', '--kubernetes', ...inPlace, '-o', 'json')).stdout,
     )
     assert.deepEqual([alike, shown.length], [true, 2])
   })
@@ -258,16 +213,16 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
   })
 
   await t.test('an earlier revision is brought back, in the way that it needs', async () => {
-    const { revisions } = JSON.parse((await run('history', '--kubernetes', ...IN_PLACE, '-o', 'json')).stdout)
+    const { revisions } = JSON.parse((await run('history', '--kubernetes', ...inPlace, '-o', 'json')).stdout)
     const [second, first] = revisions.slice(-2)
     assert.deepEqual([first.number, first.way, second.way, second.note], [1, 'rolling', 'reload', 'say two'])
-    expectExit(await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '2'), 0)
+    expectExit(await run('rollback', '--kubernetes', ...inPlace, '--to', '2'), 0)
     assert.deepEqual(await answers(), ['two', 'two'])
     const before = pods()
-    expectExit(await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '1'), 0)
+    expectExit(await run('rollback', '--kubernetes', ...inPlace, '--to', '1'), 0)
     assert.deepEqual(await answers(), ['one', 'one'])
     assert.deepEqual(pods(), before)
-    const unknown = await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '99')
+    const unknown = await run('rollback', '--kubernetes', ...inPlace, '--to', '99')
     expectExit(unknown, 1)
     assert.match(unknown.stderr, /^there is no revision '99'; gw history --kubernetes lists them$/m)
   })
@@ -295,7 +250,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
       const volumes = { extraVolumes: [{ name: 'root', hostPath: { path: '/' } }] }
       plantRevision(98, '{')
       plantRevision(99, JSON.stringify({ ...REVISION, number: 99, settings: { ...settings, ...volumes } }))
-      const plan = await run('rollback', '--kubernetes', ...IN_PLACE, '--to', '99', '-o', 'json', '--dry-run')
+      const plan = await run('rollback', '--kubernetes', ...inPlace, '--to', '99', '-o', 'json', '--dry-run')
       expectExit(plan, 0)
       const { changes } = JSON.parse(plan.stdout)
       const fields = changes.flatMap(
@@ -307,7 +262,7 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
         fields.filter((field: string) => !field.startsWith(NAMESPACE) || field.includes('volumes')),
         [],
       )
-      const history = await run('history', '--kubernetes', ...IN_PLACE, '-o', 'json')
+      const history = await run('history', '--kubernetes', ...inPlace, '-o', 'json')
       const numbers = JSON.parse(history.stdout).revisions.map(({ number }: { number: number }) => number)
       assert.deepEqual([numbers[0], numbers.includes(98)], [99, false])
       inNamespace('delete', 'configmap', 'sluice-revision-98', 'sluice-revision-99')
@@ -315,7 +270,13 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
   )
 
   await t.test('within the cluster the account of the pod is used', async () => {
-    inNamespace('create', 'role', 'reader', '--verb=get,list', '--resource=pods,configmaps,pods/portforward')
+    inNamespace(
+      'create',
+      'role',
+      'reader',
+      '--verb=get,list',
+      '--resource=pods,configmaps,pods/portforward,replicasets.apps,deployments.apps',
+    )
     inNamespace('create', 'rolebinding', 'reader', '--role=reader', `--serviceaccount=${NAMESPACE}:default`)
     const command = ['--', '/opt/sluice/bin/gw', 'status', '--kubernetes']
     inNamespace('run', 'asker', `--image=${clusterImage}`, '--restart=Never', '--command', ...command)

@@ -121,6 +121,10 @@ function report(end: DeployEnd, plan: DeployPlan, { output }: HowToDeploy): Exit
     say('nothing was changed')
     return EXIT.unreachable
   }
+  if (end.result === 'uncertain') {
+    say('rolled back, but not every pod says that it serves what it did; see gw status --kubernetes')
+    return EXIT.rolledBack
+  }
   if (end.result === 'rolled-back') {
     say('rolled back: what served before goes on serving')
     return EXIT.rolledBack

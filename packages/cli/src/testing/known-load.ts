@@ -8,7 +8,10 @@ const PAUSE_MS = 10
 /** Every so many requests one ends its connection, and another finds gateways that are new. */
 const RENEW_EVERY = 25
 
-/** A request that was not answered with 200. */
+/** A connection that was refused is tried again after so long, as load balancers and clients do: nothing was sent. */
+const RECONNECT_MS = 50
+
+/** A request that was not answered with 200, or that found no connection. */
 export interface Failure<Server> {
   readonly id: number
   readonly server: Server
@@ -25,6 +28,8 @@ export interface KnownLoadOptions<Server> {
 /** A load on kept connections whose requests are known: number n asks for the path `/r/n`. */
 export class KnownLoad<Server> {
   readonly failures: Failure<Server>[] = []
+  /** Connections that nobody took; each of their requests was sent on another one. */
+  readonly refused: Failure<Server>[] = []
   /** Who answered each request that got 200. */
   readonly answered = new Map<number, Server>()
   pauseMs = PAUSE_MS
@@ -52,17 +57,20 @@ export class KnownLoad<Server> {
 
   async #ask(agent: http.Agent): Promise<void> {
     while (!this.isOver) {
-      await this.#call(this.#next++, agent)
+      const id = this.#next++
+      while ((await this.#call(id, agent)) === 'refused' && !this.isOver) await delay(RECONNECT_MS)
       await delay(this.pauseMs)
     }
   }
 
-  #call(id: number, agent: http.Agent): Promise<void> {
+  #call(id: number, agent: http.Agent): Promise<'refused' | 'ended'> {
     return new Promise((resolve) => {
       let socket!: net.Socket
-      const fail = (why: string): void => {
-        this.failures.push({ id, server: this.#options.serverOf(socket, null), why })
-        resolve()
+      const fail = (why: string, code?: string): void => {
+        const isRefused = code === 'ECONNREFUSED'
+        const failure = { id, server: this.#options.serverOf(socket, null), why }
+        ;(isRefused ? this.refused : this.failures).push(failure)
+        resolve(isRefused ? 'refused' : 'ended')
       }
       const headers = id % RENEW_EVERY === 0 ? { connection: 'close' } : {}
       const request = http.get({ agent, path: `/r/${id}`, host: 'service', headers }, (res) => {
@@ -71,12 +79,17 @@ export class KnownLoad<Server> {
         res.on('end', () => {
           if (res.statusCode !== 200) return fail(String(res.statusCode))
           this.answered.set(id, this.#options.serverOf(socket, res))
-          resolve()
+          resolve('ended')
         })
       })
       request.on('socket', (given) => (socket = given as net.Socket))
-      request.on('error', ({ message }) => fail(message))
+      request.on('error', ({ message, code }: NodeJS.ErrnoException) => fail(message, code))
     })
+  }
+
+  /** What went wrong so far: failed requests, and connections that were refused. */
+  get troubles(): readonly Failure<Server>[] {
+    return [...this.failures, ...this.refused]
   }
 
   answeredBy(server: Server): number[] {

@@ -33,6 +33,8 @@ export async function kubeconfigAccess(path: string, options: KubeconfigOptions)
   const context = entryOf(root, 'contexts', contextName, path)
   const cluster = entryOf(root, 'clusters', textAt(context, 'cluster') ?? '', path)
   const user = entryOf(root, 'users', textAt(context, 'user') ?? '', path)
+  refuseUnread(cluster, ['proxy-url'], `the cluster of ${path}`)
+  refuseUnread(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], `the user of ${path}`)
   const ca = await textOrFile(cluster, 'certificate-authority', folder)
   const servername = textAt(cluster, 'tls-server-name')
   return {
@@ -63,6 +65,12 @@ async function readRoot(path: string): Promise<Part> {
   }
 }
 
+/** What would be ignored would speak to another place, or as somebody else. */
+function refuseUnread(part: Part, keys: readonly string[], whose: string): void {
+  const found = keys.find((key) => part[key] !== undefined)
+  if (found !== undefined) throw new AccessError(`${whose} has ${found}, which is not supported; remove it`)
+}
+
 function serverOf(cluster: Part, path: string): URL {
   const text = textAt(cluster, 'server') ?? ''
   const url = URL.canParse(text) ? new URL(text) : null
@@ -89,7 +97,7 @@ function credentialsOf(
       'the user of the kubeconfig has a password, which API servers take no more; use a token',
     )
   return async () => {
-    if (exec !== undefined) return await runExec!(execOf(partOf(exec)))
+    if (exec !== undefined) return await runExec!(execOf(partOf(exec), folder))
     const tokenFile = textAt(user, 'tokenFile')
     const token = tokenFile === undefined ? textAt(user, 'token') : await readBeside(folder, tokenFile)
     const cert = await textOrFile(user, 'client-certificate', folder)
@@ -101,11 +109,13 @@ function credentialsOf(
   }
 }
 
-function execOf(exec: Part): ExecConfig {
+function execOf(exec: Part, folder: string): ExecConfig {
   const { args, env } = exec
+  const command = textAt(exec, 'command') ?? ''
   return {
     apiVersion: textAt(exec, 'apiVersion') ?? '',
-    command: textAt(exec, 'command') ?? '',
+    // A path is one beside the file, a name is looked up in PATH.
+    command: command.includes('/') ? resolve(folder, command) : command,
     args: Array.isArray(args) ? args.map(String) : [],
     env: Object.fromEntries(
       (Array.isArray(env) ? env : []).map(partOf).map((one) => [String(one['name']), String(one['value'])]),

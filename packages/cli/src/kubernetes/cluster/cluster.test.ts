@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { kubeconfigAccess } from '@sluice/gateway/kubernetes'
 import { closedPort, fileWith, gw } from '../../testing.js'
 import { execCredentials } from './exec-credentials.js'
 
@@ -11,11 +14,11 @@ routes: [{ id: all, match: { path: /* }, respond: { body: hello } }]
 `
 const API_VERSION = 'client.authentication.k8s.io/v1'
 
-function kubeconfig(server: string, user: object): string {
+function kubeconfig(server: string, user: object, more: object = {}): string {
   return JSON.stringify({
     'current-context': 'c',
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u', namespace: 'edge' } }],
-    clusters: [{ name: 'c', cluster: { server } }],
+    clusters: [{ name: 'c', cluster: { server, ...more } }],
     users: [{ name: 'u', user }],
   })
 }
@@ -41,6 +44,36 @@ test('a cluster that is not there, or that nothing names, is reported with what 
   assert.match(absent.stderr, /^the kubeconfig \/nowhere\/config cannot be read \(ENOENT\)$/m)
   assert.match(unknown.stderr, /has no 'other' among its contexts/)
   assert.match(none.stderr, /^there is no cluster to speak to; name its kubeconfig with --kubeconfig$/m)
+})
+
+test('what of a kubeconfig would be ignored is refused, and a certificate that is not checked is said', async (t) => {
+  const document = fileWith(t, DOCUMENT)
+  const server = `https://127.0.0.1:${await closedPort()}`
+  const run = (user: object, cluster: object = {}) => {
+    const file = fileWith(t, kubeconfig(server, user, cluster), 'kubeconfig')
+    return gw(['deploy', 'kubernetes', '-c', document, '--kubeconfig', file])
+  }
+  const [proxied, other, unchecked] = await Promise.all([
+    run({ token: 't' }, { 'proxy-url': 'http://127.0.0.1:1' }),
+    run({ token: 't', as: 'root' }),
+    run({ token: 't' }, { 'insecure-skip-tls-verify': true }),
+  ])
+  assert.deepEqual([proxied.code, other.code, unchecked.code], [1, 1, 5])
+  assert.match(proxied.stderr, /^the cluster of \S+ has proxy-url, which is not supported; remove it$/m)
+  assert.match(other.stderr, /^the user of \S+ has as, which is not supported; remove it$/m)
+  assert.match(
+    unchecked.stderr,
+    /^the certificate of the API server is not checked \(insecure-skip-tls-verify\)$/m,
+  )
+})
+
+test('a program that is a path is one beside the kubeconfig', async (t) => {
+  const exec = { apiVersion: API_VERSION, command: './credentials.sh' }
+  const file = fileWith(t, kubeconfig('https://127.0.0.1:1', { exec }), 'kubeconfig')
+  const script = `#!/bin/sh\necho '{"status":{"token":"from beside"}}'\n`
+  writeFileSync(join(dirname(file), 'credentials.sh'), script, { mode: 0o755 })
+  const access = await kubeconfigAccess(file, { context: null, runExec: execCredentials() })
+  assert.deepEqual(await access.credentials(), { token: 'from beside' })
 })
 
 test('a program of the kubeconfig makes credentials, and makes them again when they are about to end', async () => {

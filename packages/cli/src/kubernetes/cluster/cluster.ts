@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AccessError,
   type ApiAnswer,
@@ -12,8 +13,9 @@ import {
   statusMessage,
 } from '@sluice/gateway/kubernetes'
 import { EXIT, Failure } from '../../failure.js'
+import { say } from '../../output/output.js'
 import { visibleText } from '../../output/text.js'
-import type { KubernetesObject } from '../objects/object.js'
+import type { KubernetesObject, ObjectMeta } from '../objects/object.js'
 import { execCredentials } from './exec-credentials.js'
 
 /** Which cluster is meant; absent members as kubectl has them. */
@@ -24,8 +26,19 @@ export interface ClusterOptions {
 
 /** A live object, with what the API server adds. */
 export interface LiveObject extends KubernetesObject {
+  readonly metadata: LiveMeta
   readonly spec?: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
+}
+
+/** What the API server says of an object beyond what it was given. */
+export interface LiveMeta extends ObjectMeta {
+  /** Of this object alone: one that is made anew under the same name has another. */
+  readonly uid: string
+  readonly resourceVersion: string
+  /** There once it is to go. */
+  readonly deletionTimestamp?: string
+  readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[]
 }
 
 /** How an object is applied. */
@@ -47,6 +60,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   Pod: 'pods',
   PodDisruptionBudget: 'poddisruptionbudgets',
   PrometheusRule: 'prometheusrules',
+  ReplicaSet: 'replicasets',
   Role: 'roles',
   RoleBinding: 'rolebindings',
   Service: 'services',
@@ -55,12 +69,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
 }
 
 const TIMEOUT_MS = 30_000
+const RETRY_MS = 500
 /** Who owns the fields that gw sets. */
 const FIELD_MANAGER = 'sluice'
 
 /** One cluster, through its API server. Every failure is one of the command. */
 export class Cluster {
   readonly client: ApiClient
+  #patienceMs = 0
 
   constructor(access: ClusterAccess) {
     this.client = new ApiClient(access)
@@ -69,6 +85,14 @@ export class Cluster {
   /** The namespace for what names none. */
   get namespace(): string {
     return this.client.access.namespace
+  }
+
+  /**
+   * From now on what the API server does not answer, or answers with 429 or 5xx, is sent again for so long: for work that
+   * has begun. Every request here can be repeated.
+   */
+  retryFor(ms: number): void {
+    this.#patienceMs = ms
   }
 
   /** Null: there is no such object. */
@@ -90,22 +114,29 @@ export class Cluster {
     return checked(answer, `apply ${nameOf(object)}`) as LiveObject
   }
 
-  /** One that is gone already is no failure. */
-  async remove(object: KubernetesObject): Promise<void> {
-    const answer = await this.#send('DELETE', `${pathOf(object)}?propagationPolicy=Background`)
+  /** Removes this object, and none that was made under its name meanwhile. One that is gone already is no failure. */
+  async remove(object: LiveObject): Promise<void> {
+    const preconditions = { uid: object.metadata.uid }
+    const options = {
+      ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
+      ...{ propagationPolicy: 'Background', preconditions },
+    }
+    const answer = await this.#send('DELETE', pathOf(object), JSON.stringify(options))
+    if (answer.status === 409)
+      throw new Failure(EXIT.failed, `${nameOf(object)} was made anew by somebody else, and stays`)
     if (answer.status !== 404) checked(answer, `delete ${nameOf(object)}`)
   }
 
   /** The objects of a kind that have these labels. */
   async list(
-    kind: string,
+    type: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
     namespace: string,
     labels: Readonly<Record<string, string>>,
   ): Promise<LiveObject[]> {
     const selector = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
-    const path = listPath({ apiVersion: 'v1', kind }, namespace)
+    const path = listPath(type, namespace)
     const answer = await this.#send('GET', `${path}?labelSelector=${encodeURIComponent(selector.join())}`)
-    const { items } = checked(answer, `list the ${RESOURCES[kind]} of ${namespace}`) as {
+    const { items } = checked(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`) as {
       items?: LiveObject[]
     }
     return items ?? []
@@ -115,18 +146,21 @@ export class Cluster {
     this.client.close()
   }
 
-  #send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: string): Promise<ApiAnswer> {
-    const contentType = 'application/apply-patch+yaml'
-    const request = {
-      method,
-      path,
-      timeoutMs: TIMEOUT_MS,
-      contentType,
-      ...(body === undefined ? {} : { body }),
+  async #send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: string): Promise<ApiAnswer> {
+    const contentType = method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json'
+    const sent = { method, path, timeoutMs: TIMEOUT_MS, contentType, ...(body === undefined ? {} : { body }) }
+    const untilMono = performance.now() + this.#patienceMs
+    for (;;) {
+      const isLast = performance.now() >= untilMono
+      try {
+        const answer = await this.client.send(sent)
+        if (isLast || !isPassing(answer)) return answer
+      } catch (error) {
+        if (isLast || !(error instanceof ApiUnreachable))
+          throw clusterFailure(error, this.client.access.server)
+      }
+      await sleep(RETRY_MS)
     }
-    return this.client.send(request).catch((error: unknown) => {
-      throw clusterFailure(error, this.client.access.server)
-    })
   }
 }
 
@@ -137,7 +171,9 @@ export async function openCluster({ kubeconfig, context }: ClusterOptions): Prom
     throw new Failure(EXIT.failed, 'there is no cluster to speak to; name its kubeconfig with --kubeconfig')
   try {
     const options = { context: context ?? null, runExec: execCredentials() }
-    return new Cluster(file === null ? await inClusterAccess() : await kubeconfigAccess(file, options))
+    const access = file === null ? await inClusterAccess() : await kubeconfigAccess(file, options)
+    if (access.isInsecure) say('the certificate of the API server is not checked (insecure-skip-tls-verify)')
+    return new Cluster(access)
   } catch (error) {
     if (error instanceof AccessError) throw new Failure(EXIT.failed, error.message)
     throw error
@@ -165,6 +201,11 @@ export function clusterFailure(error: unknown, server: URL): unknown {
   return new Failure(EXIT.unreachable, `cannot reach the API server at ${server.origin} (${error.message})`)
 }
 
+/** The API server has too much to do, or what it needs is away: it may be better in a moment. */
+function isPassing({ status }: ApiAnswer): boolean {
+  return status === 429 || status >= 500
+}
+
 function checked(answer: ApiAnswer, what: string): object {
   const { status, body } = answer
   if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body
@@ -173,7 +214,7 @@ function checked(answer: ApiAnswer, what: string): object {
   if (status === 409)
     throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; --force takes these fields over`)
   if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
-  throw new Failure(EXIT.failed, `cannot ${what}: ${reason}`)
+  throw new Failure(isPassing(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
 }
 
 /** The path of a list. */

@@ -2,7 +2,7 @@ import { AdminClient } from '../../admin/admin-client.js'
 import type { ServerOptions } from '../../program/building.js'
 import type { FleetMember } from '../fleet/fleet-change.js'
 import { addressAt } from '../objects/document-facts.js'
-import { type KubernetesObject, type ObjectIdentity, selectorLabels } from '../objects/object.js'
+import { type KubernetesObject, metadataOf, type ObjectIdentity, selectorLabels } from '../objects/object.js'
 import { partAt, readRaw } from '../objects/raw-document.js'
 import { DOCUMENT_KEY } from '../objects/workload.js'
 import type { Cluster, LiveObject } from './cluster.js'
@@ -49,10 +49,31 @@ const STUCK = new Set([
   'RunContainerError',
 ])
 
-/** The pods of a gateway, by name. */
+/**
+ * The pods of a gateway, by name: those that its Deployment controls. One that only has their labels is somebody else's, and
+ * is not to hear the token of the admin API.
+ */
 export async function gatewayPods(cluster: Cluster, identity: ObjectIdentity): Promise<GatewayPod[]> {
-  const pods = await cluster.list('Pod', identity.namespace, selectorLabels(identity))
-  return pods.map(podOf).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const { namespace } = identity
+  const labels = selectorLabels(identity)
+  // In this order, so that the set of every pod is known.
+  const pods = await cluster.list({ apiVersion: 'v1', kind: 'Pod' }, namespace, labels)
+  const [sets, deployment] = await Promise.all([
+    cluster.list({ apiVersion: 'apps/v1', kind: 'ReplicaSet' }, namespace, labels),
+    cluster.read({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: metadataOf(identity) }),
+  ])
+  const ours = new Set(
+    sets.filter((set) => controllerOf(set) === deployment?.metadata.uid).map(({ metadata }) => metadata.uid),
+  )
+  return pods
+    .filter((pod) => ours.has(controllerOf(pod) ?? ''))
+    .map(podOf)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The uid of what makes and removes an object; null: nothing does. */
+function controllerOf({ metadata: { ownerReferences = [] } }: LiveObject): string | null {
+  return ownerReferences.find(({ controller }) => controller === true)?.uid ?? null
 }
 
 function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
@@ -69,7 +90,7 @@ function podOf({ metadata, spec = {}, status = {} }: LiveObject): GatewayPod {
     node: String(spec['nodeName'] ?? ''),
     isRunning: phase === 'Running',
     isReady: conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
-    isEnding: 'deletionTimestamp' in metadata,
+    isEnding: metadata.deletionTimestamp !== undefined,
     restarts: container?.restartCount ?? 0,
     problem: isStuck ? `${waiting!.reason}${ended}` : null,
     unscheduled:

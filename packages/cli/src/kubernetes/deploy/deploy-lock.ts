@@ -52,7 +52,7 @@ export class DeployLock {
       const live = await cluster.read(lease)
       if (live !== null && !hasEnded(live)) throw heldBy(live)
       // Of several that find it ended or gone one gets it.
-      const { resourceVersion } = (live?.metadata ?? {}) as { readonly resourceVersion?: string }
+      const { resourceVersion } = live?.metadata ?? {}
       await apply({ ...lease, metadata: { ...lease.metadata, ...{ resourceVersion } } }, live !== null)
     }
     return new DeployLock(cluster, lease)
@@ -63,7 +63,7 @@ export class DeployLock {
     if (this.#lease === null) return
     const live = await this.#cluster.read(this.#lease)
     if (live !== null && specOf(live).holderIdentity === specOf(this.#lease).holderIdentity)
-      await this.#cluster.remove(this.#lease)
+      await this.#cluster.remove(live)
   }
 }
 

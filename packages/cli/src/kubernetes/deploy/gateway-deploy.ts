@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { EXIT, Failure, messageOf } from '../../failure.js'
 import { countText, shortDigest } from '../../output/text.js'
 import type { ServerOptions } from '../../program/building.js'
@@ -9,9 +10,17 @@ import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 import { ObjectsError } from '../objects/raw-document.js'
 import { replacedForOf } from '../objects/workload.js'
 import { DeployLock } from './deploy-lock.js'
-import { leavesReplicas, type ObjectChange, objectChanges, removals } from './object-changes.js'
+import { leavesReplicas, type ObjectChange, objectChanges, type Removal, removals } from './object-changes.js'
 import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
-import { type PodSettings, type Revision, readRevisions, saveRevision, type Way } from './revisions.js'
+import {
+  checkNextRevision,
+  nextNumber,
+  type PodSettings,
+  type Revision,
+  readRevisions,
+  saveRevision,
+  type Way,
+} from './revisions.js'
 
 /** What is to be deployed. */
 export interface DeployRequest {
@@ -33,7 +42,7 @@ export interface DeployPlan {
   readonly way: Way
   readonly changes: readonly ObjectChange[]
   /** Made by an earlier deploy, and not needed any more; deleted when the request prunes. */
-  readonly unneeded: readonly ObjectChange[]
+  readonly unneeded: readonly Removal[]
   readonly notes: readonly string[]
   /** Those that would be replaced, or reload. */
   readonly pods: readonly GatewayPod[]
@@ -44,10 +53,15 @@ export interface DeployPlan {
 
 /** How a deploy ended. */
 export interface DeployEnd {
-  readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'unreachable'
+  /** `uncertain`: rolled back, but not every pod says that it serves what it did. */
+  readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'uncertain' | 'unreachable'
   readonly digest: string | null
   readonly reasons: readonly string[]
 }
+
+/** A deploy that has begun outlasts a restart of the API server. */
+const API_OUTAGE_MS = 60_000
+const LOOK_MS = 500
 
 /** Brings one gateway into a cluster, or a change to it. */
 export class GatewayDeploy {
@@ -79,6 +93,7 @@ export class GatewayDeploy {
   async plan(): Promise<DeployPlan> {
     const { text, identity, settings } = this.#request
     const revisions = await readRevisions(this.#cluster, identity)
+    await checkNextRevision(this.#cluster, identity, revisions)
     const fresh = objectsOf({ text, settings }, identity)
     const live = await this.#cluster.read(deploymentIn(fresh.objects))
     const pods = live === null ? [] : await this.#pods()
@@ -105,9 +120,10 @@ export class GatewayDeploy {
     const wanted = plan.changes.filter(({ kind }) => kind !== 'none')
     const doomed = this.#request.prunes ? plan.unneeded : []
     if (wanted.length === 0 && doomed.length === 0) return this.#confirm(plan)
+    this.#cluster.retryFor(API_OUTAGE_MS)
     const end = plan.way === 'reload' ? await this.#reload(plan) : await this.#roll(plan)
     if (end.result !== 'applied') return end
-    for (const { object } of doomed) await this.#cluster.remove(object)
+    for (const { live } of doomed) await this.#cluster.remove(live)
     await this.#remember(plan, end)
     return end
   }
@@ -134,31 +150,43 @@ export class GatewayDeploy {
       const result = outcome.result === 'unreachable' ? 'unreachable' : 'rolled-back'
       return { result, digest: null, reasons: outcome.reasons }
     }
-    // A pod that started meanwhile may have the document from before.
-    const end = await this.#straighten(plan, this.#placeOf(plan, 'next'))
-    if (end.ok) return { result: 'applied', digest: end.digest, reasons: [] }
-    return await this.#goBack(plan, [...outcome.reasons, ...end.reasons])
+    return await this.#orBack(plan, () => this.#straighten(plan), outcome.reasons)
   }
 
-  async #straighten(plan: DeployPlan, place: AdminPlace): Promise<RolloutEnd> {
-    const known = new Set(plan.pods.map(({ name }) => name))
-    const fresh = (await this.#pods()).filter(({ name }) => !known.has(name))
-    await this.#applyTo(fresh, place, this.#request)
-    return await awaitPods(this.#awaited(plan))
+  /** A pod that started meanwhile may have the document from before, and one that could not be reached has it still. */
+  async #straighten(plan: DeployPlan): Promise<RolloutEnd> {
+    const awaited = this.#awaited(plan)
+    while (performance.now() < awaited.untilMono) {
+      const answers = await this.#applyTo(await this.#pods(), awaited.place, this.#request)
+      if (answers.every(({ result }) => result !== null)) break
+      await sleep(LOOK_MS)
+    }
+    return await awaitPods(awaited)
   }
 
   /** The Deployment replaces its pods, or gets its first ones. */
-  async #roll(plan: DeployPlan): Promise<DeployEnd> {
+  #roll(plan: DeployPlan): Promise<DeployEnd> {
+    return this.#orBack(plan, async () => {
+      await this.#apply(plan.changes)
+      return await awaitPods(this.#awaited(plan))
+    })
+  }
+
+  /** Rolls back when the work fails. @param before what has gone wrong already. */
+  async #orBack(
+    plan: DeployPlan,
+    work: () => Promise<RolloutEnd>,
+    before: readonly string[] = [],
+  ): Promise<DeployEnd> {
     let reasons: readonly string[]
     try {
-      await this.#apply(plan.changes)
-      const end = await awaitPods(this.#awaited(plan))
+      const end = await work()
       if (end.ok) return { result: 'applied', digest: end.digest, reasons: [] }
       reasons = end.reasons
     } catch (error) {
       reasons = [messageOf(error)]
     }
-    return await this.#goBack(plan, reasons)
+    return await this.#goBack(plan, [...before, ...reasons])
   }
 
   async #apply(changes: readonly ObjectChange[]): Promise<void> {
@@ -179,32 +207,49 @@ export class GatewayDeploy {
     await this.#cluster.apply(partial, { isTrial: false, isForced: true, manager: 'sluice-replicas' })
   }
 
-  /** Every object that was there is as it was; those that were not go. */
   async #goBack(plan: DeployPlan, reasons: readonly string[]): Promise<DeployEnd> {
     this.#say('rolling back')
+    try {
+      const end = await this.#restore(plan)
+      if (end.ok) return { result: 'rolled-back', digest: null, reasons }
+      return { result: 'uncertain', digest: null, reasons: [...reasons, ...end.reasons] }
+    } catch (error) {
+      return { result: 'uncertain', digest: null, reasons: [...reasons, messageOf(error)] }
+    }
+  }
+
+  /** Every object that was there is as it was; those that were not go. */
+  async #restore(plan: DeployPlan): Promise<RolloutEnd> {
     const doomed = new Set((await this.#pods()).map(({ name }) => name))
     const last = plan.revisions[0]
     const objects = last === undefined ? [] : objectsOf(last, this.#request.identity).objects
     const before = new Map(objects.map((object) => [keyOf(object), object]))
     for (const { kind, object } of [...plan.changes].reverse()) {
       const old = before.get(keyOf(object))
-      if (kind === 'add') await this.#cluster.remove(object)
+      if (kind === 'add')
+        for (const { live } of await removals(this.#cluster, [object])) await this.#cluster.remove(live)
       else if (kind === 'change' && old !== undefined)
         await this.#cluster.apply(old, { isTrial: false, isForced: true })
     }
-    if (last === undefined) return { result: 'rolled-back', digest: null, reasons }
+    if (last === undefined) return { ok: true, digest: null, pods: [] }
     const { text } = last
     const place = adminPlace(objects.find(isConfigMap)!)
     // They may have found the new document in the ConfigMap meanwhile.
     await this.#applyTo(await this.#pods(), place, { text, note: 'rolled back' })
-    const end = await awaitPods({ ...this.#awaited(plan), text, place, doomed })
-    return { result: 'rolled-back', digest: null, reasons: end.ok ? reasons : [...reasons, ...end.reasons] }
+    return await awaitPods({ ...this.#awaited(plan), text, place, doomed })
   }
 
   async #remember({ revisions: before, way, settings }: DeployPlan, { digest }: DeployEnd): Promise<void> {
     const { text, note, identity } = this.#request
-    const number = (before[0]?.number ?? 0) + 1
-    const revision = { number, at: new Date().toISOString(), note, digest, way, text, settings }
+    const revision = {
+      number: nextNumber(before),
+      at: new Date().toISOString(),
+      note,
+      digest,
+      way,
+      text,
+      settings,
+    }
     await saveRevision(this.#cluster, identity, { revision, before })
   }
 

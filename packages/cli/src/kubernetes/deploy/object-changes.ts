@@ -16,7 +16,13 @@ export interface ObjectChange {
   readonly paths: readonly string[]
 }
 
+/** An object that goes. */
+export interface Removal extends ObjectChange {
+  readonly live: LiveObject
+}
+
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
+const INSTANCE = 'app.kubernetes.io/instance'
 /** What the API server changes by itself. */
 const SERVERS_OWN = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
 /** More are counted. */
@@ -45,16 +51,13 @@ export async function objectChanges(
   return changes
 }
 
-/** What is there and not wanted any more. */
-export async function removals(
-  cluster: Cluster,
-  objects: readonly KubernetesObject[],
-): Promise<ObjectChange[]> {
-  const changes: ObjectChange[] = []
+/** What of these is there, and was made for this gateway. */
+export async function removals(cluster: Cluster, objects: readonly KubernetesObject[]): Promise<Removal[]> {
+  const changes: Removal[] = []
   for (const object of objects) {
     const live = await cluster.read(object)
-    const isOurs = live?.metadata.labels?.[MANAGED_BY] === object.metadata.labels[MANAGED_BY]
-    if (live !== null && isOurs) changes.push({ kind: 'remove', object, live, next: null, paths: [] })
+    if (live !== null && isSameOwner(object, live))
+      changes.push({ kind: 'remove', object, live, next: null, paths: [] })
   }
   return changes
 }
@@ -64,12 +67,19 @@ export function leavesReplicas({ kind, spec }: KubernetesObject): boolean {
   return kind === 'Deployment' && (spec as Readonly<Record<string, unknown>>)['replicas'] === undefined
 }
 
-function refuseForeign(object: KubernetesObject, live: LiveObject): void {
-  const owner = live.metadata.labels?.[MANAGED_BY]
-  if (owner === object.metadata.labels[MANAGED_BY]) return
-  const whose = owner === undefined ? 'was not made by gw' : `belongs to ${owner}`
+/** @throws Failure when an object of this name was made by somebody else, or for another gateway. */
+export function refuseForeign(object: KubernetesObject, live: LiveObject): void {
+  if (isSameOwner(object, live)) return
+  const { [MANAGED_BY]: owner, [INSTANCE]: gateway } = live.metadata.labels ?? {}
+  const isOther = owner === object.metadata.labels[MANAGED_BY] && gateway !== undefined
+  const whose =
+    owner === undefined ? 'was not made by gw' : `belongs to ${isOther ? `the gateway ${gateway}` : owner}`
   const text = `${nameOf(object)} in ${object.metadata.namespace} ${whose}; choose another --name, or take it over with --force`
   throw new Failure(EXIT.failed, text)
+}
+
+function isSameOwner({ metadata: { labels } }: KubernetesObject, live: LiveObject): boolean {
+  return [MANAGED_BY, INSTANCE].every((label) => live.metadata.labels?.[label] === labels[label])
 }
 
 function lasting({ metadata, status: _, ...rest }: LiveObject): object {
