@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { type GwProcess, scratch, spawnGw, until } from '@sluice/cli/testing'
-import { processesWith } from '../testing/processes-with.js'
+import { commandOf, processesWith } from '../testing/processes.js'
 
 /** A command of the real `gw bench` whose temporary folders are in a place of its own. */
 function started(
@@ -23,6 +23,10 @@ async function freePort(): Promise<number> {
   server.close()
   await once(server, 'close')
   return port
+}
+
+function isLoadGenerator(pid: number): boolean {
+  return commandOf(pid).includes('autocannon-program')
 }
 
 const NOTHING = { processes: [], folders: [] }
@@ -51,7 +55,8 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
   }, async (t) => {
     const engine = ['--seconds', '60', '--warm-up', '0', '--repetitions', '1', '--no-rates']
     const { gw, temporary } = started(t, 'run', 'smoke', '--scenario', 'get', ...engine)
-    await until(() => gw.stderr().includes('1/'), gw.stderr)
+    // The origin and the gateway are there by then.
+    await until(() => processesWith(`TMPDIR=${temporary}`).some(isLoadGenerator), gw.stderr)
     gw.process.kill(signal)
     if (signal !== 'SIGKILL') {
       await until(() => gw.stderr().includes('once more stops at once'), gw.stderr)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gw, scratch, spawnGw, until } from '@sluice/cli/testing'
 import { engineOf } from '../engine/engines.js'
-import { processesWith } from '../testing/processes-with.js'
+import { processesWith } from '../testing/processes.js'
 
 /** Wherever a secret may stand, one of its own, so that a failure names the location. */
 const SECRETS = ['s3cret-header', 's3cret-body', 's3cret-query', 's3cret-word', 's3cret-fragment']

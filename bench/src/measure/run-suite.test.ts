@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { cpus } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import type { Engine } from '../model/engine.js'
-import type { RunOptions } from '../model/run.js'
+import type { RunOptions, Target } from '../model/run.js'
 import type { Point } from '../model/summary.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
 import { missingPeer } from '../servers/peers.js'
+import { commandOf } from '../testing/processes.js'
 import { partsOf, smallLoad } from '../testing/small-load.js'
 import { Notes, optionsOf, PLAIN, suiteOf } from '../testing/small-suite.js'
 import { processTree } from './process-use.js'
@@ -31,14 +33,6 @@ const noNginx = missingPeer('nginx') ?? false
 /** The processes that this one has started and that are still there. */
 function childPids(): number[] {
   return processTree(process.pid).filter((pid) => pid !== process.pid)
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-  } catch {
-    return ''
-  }
 }
 
 function assertPlausible(point: Point): void {
@@ -85,31 +79,48 @@ test('a suite yields a plausible point for each number of connections and system
   assert.deepEqual(childPids(), [])
 })
 
-test('between points nothing is loaded for as long as is asked for, unless the run is stopped', async () => {
-  const stop = new AbortController()
-  const notes = new Notes((count) => {
-    if (count === 2) stop.abort()
+/** Anybody's server, so that no gateway has to be started for what the load generator does. */
+async function target(t: TestContext): Promise<Target> {
+  const server = http.createServer((_, response) => response.end('hello'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
   })
-  const startMono = performance.now()
-  const options = { coolDownSeconds: 0.2, repetitions: 1, signal: stop.signal }
-  await runner(smallLoad())(optionsOf(suiteOf(PLAIN, [2, 4]), options), notes)
-  assert.ok(performance.now() - startMono > 200)
-  const late = optionsOf(suiteOf(PLAIN, [2]), {
-    coolDownSeconds: 3600,
-    repetitions: 1,
-    signal: AbortSignal.abort(),
-  })
-  await runner(smallLoad())(late, new Notes())
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pid: null }
+}
+
+test('between points nothing is loaded for as long as is asked for', async (t) => {
+  const load = smallLoad()
+  const gaps: number[] = []
+  let endMono = performance.now()
+  const timed: Engine = {
+    ...load,
+    run: async (options) => {
+      gaps.push(performance.now() - endMono)
+      return load.run(options).finally(() => {
+        endMono = performance.now()
+      })
+    },
+  }
+  const changes = { target: await target(t), coolDownSeconds: 0.5, repetitions: 1 }
+  await runner(timed)(optionsOf(suiteOf(PLAIN, [2, 4]), changes), new Notes())
+  assert.ok(Math.max(...gaps.slice(1)) > 490, gaps.join())
 })
 
-test('a load generator that is the bottleneck makes no result', async () => {
+test('a load generator that is the bottleneck makes no result, and one that cannot work is the reason of the point', async (t) => {
   const load = smallLoad()
-  const busy: Engine = {
+  const flawed: Engine = {
     ...load,
-    run: async (options) => ({ ...(await load.run(options)), busyShare: 0.99 }),
+    run: async (options) => {
+      if (options.connections === 4) throw new Error('no more files\nat line 1')
+      return { ...(await load.run(options)), busyShare: 0.99 }
+    },
   }
-  const summary = await runner(busy)(optionsOf(suiteOf(PLAIN, [2])), new Notes())
-  assert.match(summary.points[0]!.invalid.join('\n'), /the load generator was busy for 99 %/)
+  const options = optionsOf(suiteOf(PLAIN, [2, 4]), { target: await target(t) })
+  const { points } = await runner(flawed)(options, new Notes())
+  assert.match(points[0]!.invalid.join('\n'), /the load generator was busy for 99 %/)
+  assert.ok(points[1]!.invalid.includes('no more files'))
 })
 
 test('an origin that dies makes points that are no result, and no rates follow from them', async () => {
@@ -130,22 +141,14 @@ test('an origin that dies makes points that are no result, and no rates follow f
   assert.deepEqual(childPids(), [])
 })
 
-test('a load generator that cannot work is the reason of the point, not the end of the run', async () => {
-  const broken: Engine = { ...smallLoad(), run: () => Promise.reject(new Error('no more files\nat line 1')) }
-  const summary = await runner(broken)(optionsOf(suiteOf(PLAIN, [2])), new Notes())
-  assert.ok(summary.points[0]!.invalid.includes('no more files'))
-})
-
-test('a run that is stopped keeps what it has measured and leaves no process behind', async () => {
+test('a run that is stopped keeps what it has measured, waits no longer and leaves no process behind', async () => {
   const stop = new AbortController()
-  // The third step belongs to the second number of connections, or to a repetition that is made again.
   const notes = new Notes((count) => {
-    if (count === 3) stop.abort()
+    if (count === 2) stop.abort()
   })
-  const options = optionsOf(suiteOf(PLAIN, [2, 4]), { signal: stop.signal })
-  const summary = await runner(smallLoad())(options, notes)
-  assert.equal(notes.steps.length, 3)
-  assert.ok(summary.points.length >= 1)
+  const changes = { coolDownSeconds: 3600, signal: stop.signal }
+  const summary = await runner(smallLoad())(optionsOf(suiteOf(PLAIN, [2, 4]), changes), notes)
+  assert.deepEqual([notes.steps.length, summary.points.length], [2, 1])
   assert.ok(summary.points[0]!.requests > 0)
   assert.ok(summary.warnings.includes('the run was stopped before its end'))
   assert.deepEqual(childPids(), [])
@@ -188,14 +191,4 @@ test('without Elasticsearch its points are left out with the remedy', async (t) 
     ['plain'],
   )
   assert.match(summary.warnings.join('\n'), /left out: logged, because .*npm run services/)
-})
-
-test('with Elasticsearch every request is a document', async (t) => {
-  const missing = missingElasticsearch()
-  if (missing !== null) return t.skip(missing)
-  const logged = { ...PLAIN, log: 'elasticsearch' as const }
-  const summary = await runner(smallLoad())(optionsOf(suiteOf(logged, [4])), new Notes())
-  assert.ok(summary.points[0]!.requests > 0)
-  assert.doesNotMatch(summary.points[0]!.invalid.join('\n'), /Elasticsearch|traffic log/)
-  assert.deepEqual(childPids(), [])
 })

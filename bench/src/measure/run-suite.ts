@@ -22,9 +22,11 @@ import { seededRandom, shuffled } from './shuffle.js'
 export interface RunParts {
   engineOf(name: EngineName): Engine
   lookAtHost(): Promise<HostFacts>
+  /** Whether the Elasticsearch of the run is to be as fast as in production. */
+  readonly isNodeMeasured: boolean
 }
 
-const REAL_PARTS: RunParts = { engineOf, lookAtHost: hostFacts }
+const REAL_PARTS: RunParts = { engineOf, lookAtHost: hostFacts, isNodeMeasured: true }
 
 /** Runs a suite, from the first look at the machine to the summary. @throws Error when nothing can be measured. */
 export async function runSuite(
@@ -50,8 +52,10 @@ export async function runSuite(
   try {
     const host = await parts.lookAtHost()
     for (const text of [...hostWarnings(host), ...layoutWarnings(options)]) warn(text)
-    if (needsLog(suite) && missingElasticsearch() === null)
-      logNode = await LogNode.start(folder.path, coreLayout(1, options.isPinned).load)
+    if (needsLog(suite) && missingElasticsearch() === null) {
+      const cpus = coreLayout(1, options.isPinned).load
+      logNode = await LogNode.start({ dir: folder.path, cpus, isMeasured: parts.isNodeMeasured })
+    }
     const documents: Record<string, string> = {}
     const context: RunContext = {
       ...{ options: { ...options, suite }, observer, engines, dir: folder.path },

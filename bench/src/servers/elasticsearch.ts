@@ -14,23 +14,29 @@ export function missingElasticsearch(): string | null {
   return 'no Elasticsearch is installed; `npm run services` installs one and prints the variable to set'
 }
 
+/** How the node of a run is started. */
+export interface LogNodeOptions {
+  /** It makes its own folder in it. */
+  readonly dir: string
+  /** The cores of load generator and origin; null: wherever the system puts it. */
+  readonly cpus: string | null
+  /** As in production; else it starts in half of the CPU time, and is slow. */
+  readonly isMeasured: boolean
+}
+
 /** The Elasticsearch of a run, whose node is another one after it was killed and started again. */
 export class LogNode {
   node: ElasticsearchNode
-  readonly #dir: string
-  readonly #cpus: string | null
+  readonly #options: LogNodeOptions
 
-  private constructor(node: ElasticsearchNode, dir: string, cpus: string | null) {
+  private constructor(node: ElasticsearchNode, options: LogNodeOptions) {
     this.node = node
-    this.#dir = dir
-    this.#cpus = cpus
+    this.#options = options
   }
 
-  /** @param cpus the cores of load generator and origin */
-  static async start(dir: string, cpus: string | null): Promise<LogNode> {
-    const home = join(dir, 'elasticsearch')
-    mkdirSync(home, { recursive: true })
-    return new LogNode(await startNode(home, cpus, {}), home, cpus)
+  static async start(options: LogNodeOptions): Promise<LogNode> {
+    mkdirSync(homeIn(options.dir), { recursive: true })
+    return new LogNode(await startNode(options), options)
   }
 
   /** Has one that answers, whatever a trial has left. @throws Error when it cannot be started */
@@ -44,16 +50,20 @@ export class LogNode {
 
   /** One that has ended, with its data and on its port. */
   async restart(): Promise<void> {
-    this.node = await startNode(this.#dir, this.#cpus, { port: this.node.port })
+    this.node = await startNode(this.#options, this.node.port)
   }
 }
 
+function homeIn(dir: string): string {
+  return join(dir, 'elasticsearch')
+}
+
 async function startNode(
-  dir: string,
-  cpus: string | null,
-  options: { readonly port?: number },
+  { dir, cpus, isMeasured }: LogNodeOptions,
+  port?: number,
 ): Promise<ElasticsearchNode> {
-  const node = await startElasticsearch({ dir, isMeasured: true, ...options })
+  const again = port === undefined ? {} : { port }
+  const node = await startElasticsearch({ dir: homeIn(dir), isMeasured, ...again })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
   // Asked to end in order it would still write into its folder when this process is gone.
   const { pid } = node

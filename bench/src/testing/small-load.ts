@@ -8,7 +8,11 @@ import { sampleSummary } from './samples.js'
 
 /** Of runs whose host nobody looks at, which takes two seconds, with a load generator in this process. */
 export function partsOf(engine: Engine): RunParts {
-  return { engineOf: () => engine, lookAtHost: async () => sampleSummary([]).host }
+  return {
+    engineOf: () => engine,
+    lookAtHost: async () => sampleSummary([]).host,
+    isNodeMeasured: false,
+  }
 }
 
 /** A load generator in this process: real requests over kept connections, as many as the options say. */

@@ -7,58 +7,77 @@ import { gw } from '@sluice/cli/testing'
 import { coreLayout } from '../measure/cores.js'
 import { processTree } from '../measure/process-use.js'
 import { runSuite } from '../measure/run-suite.js'
+import type { Engine } from '../model/engine.js'
 import type { RunOptions } from '../model/run.js'
 import type { Suite } from '../model/scenario.js'
-import type { Summary } from '../model/summary.js'
 import type { Trial, TrialPlan } from '../model/trial.js'
 import { readSummary } from '../report/results.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
+import type { FaultOrigin } from '../servers/fault-origin.js'
 import { chaos, soak } from '../suite/trials.js'
-import { SMALL_PARTS } from '../testing/small-load.js'
+import { partsOf, SMALL_PARTS, smallLoad } from '../testing/small-load.js'
 import { Notes, optionsOf } from '../testing/small-suite.js'
-import { type Fault, NOTHING_LOST } from './fault.js'
+import { type Fault, type FaultNeeds, NOTHING_LOST } from './fault.js'
 import { FAULTS, upstreamSlow } from './faults.js'
 import { HostsFile, NotAllowed } from './hosts-file.js'
-import { openTrialSetup } from './setup.js'
+import { openTrialSetup, type TrialSetup } from './setup.js'
 import { runTrial } from './trial-run.js'
 
 const PLANS = chaos.trials ?? []
 /** A tenth of what a small load generator sees at saturation, so that a busy machine holds it. */
-const OPTIONS: Partial<RunOptions> = { warmUpSeconds: 0.5, seconds: 4.5, rateShares: [0.1] }
+const OPTIONS: Partial<RunOptions> = { warmUpSeconds: 0.2, seconds: 3, rateShares: [0.1] }
+/** Of a trial that only has to see what its fault does. */
+const TIMES = { warmUpSeconds: 0.2, seconds: 3 }
 const NONE_LOST = { connect: 0, reset: 0, timeout: 0, unsent: 0 }
 
-function run(suite: Suite, changes: Partial<RunOptions> = {}, notes = new Notes()): Promise<Summary> {
-  return runSuite(optionsOf(suite, { ...OPTIONS, ...changes }), notes, SMALL_PARTS)
+function run(suite: Suite, changes: Partial<RunOptions> = {}, notes = new Notes(), parts = SMALL_PARTS) {
+  return runSuite(optionsOf(suite, { ...OPTIONS, ...changes }), notes, parts)
 }
 
 function planOf(id: string): TrialPlan {
   return { ...PLANS.find((one) => one.id === id)!, log: 'none', connections: 64 }
 }
 
-/** A trial without a traffic log, with a load that is the same on every machine. */
-async function trialOf(t: TestContext, id: string, fault = FAULTS[id]!()): Promise<Trial> {
-  const trial = await tried(t, planOf(id), fault)
+/** Two workers and their origins, without a traffic log. */
+async function opened(t: TestContext, id: string, needs: FaultNeeds = {}): Promise<TrialSetup> {
+  const layout = coreLayout(2, false)
+  const setup = await openTrialSetup({ dir: folder(t), plan: planOf(id), needs, layout, logNode: null })
+  t.after(() => setup.close())
+  return setup
+}
+
+/** An origin whose counts begin now, for a trial on a setup that has had others. */
+async function counting(origin: FaultOrigin): Promise<FaultOrigin> {
+  const before = await origin.counts()
+  return {
+    ...origin,
+    counts: async () => {
+      const { requests, failed, slow } = await origin.counts()
+      return {
+        requests: requests - before.requests,
+        failed: failed - before.failed,
+        slow: slow - before.slow,
+      }
+    },
+  }
+}
+
+/** A load that is the same on every machine. */
+async function tried(setup: TrialSetup, id: string, fault = FAULTS[id]!()): Promise<Trial> {
+  const origin = await counting(setup.origin)
+  const otherOrigin = setup.otherOrigin === null ? null : await counting(setup.otherOrigin)
+  const { signal } = new AbortController()
+  return runTrial({
+    ...{ plan: planOf(id), fault, setup: { ...setup, origin, otherOrigin }, signal, ...TIMES },
+    ...{ saturationPerSecond: 1000, perSecond: 300 },
+  })
+}
+
+async function passed(setup: TrialSetup, id: string, fault = FAULTS[id]!()): Promise<Trial> {
+  const trial = await tried(setup, id, fault)
   assert.deepEqual(trial.failures, [])
   assertWhole(trial)
   return trial
-}
-
-async function tried(t: TestContext, plan: TrialPlan, fault: Fault): Promise<Trial> {
-  const layout = coreLayout(2, false)
-  const setup = await openTrialSetup({
-    dir: folder(t),
-    plan,
-    needs: fault.needs ?? {},
-    layout,
-    logNode: null,
-  })
-  const { signal } = new AbortController()
-  const times = { warmUpSeconds: 0.5, seconds: 5 }
-  try {
-    return await runTrial({ plan, fault, setup, signal, ...times, saturationPerSecond: 1000, perSecond: 300 })
-  } finally {
-    await setup.close()
-  }
 }
 
 /** What holds for every trial. */
@@ -72,14 +91,47 @@ function assertWhole({ requests, statuses, lost, phases }: Trial): void {
   assert.ok(phases.every((phase) => phase.answered > 0 && phase.p99Micros! >= phase.p50Micros!))
 }
 
-test('of an upstream that answers 5 % with 500 just these arrive', async (t) => {
-  const { upstreamErrors, gatewayErrors, origin } = await trialOf(t, 'upstream-errors')
-  assert.ok(upstreamErrors > 0)
-  assert.deepEqual([upstreamErrors, gatewayErrors], [origin.failed, 0])
+test('what may be lost and what has to arrive is told of one gateway in trial after trial', async (t) => {
+  const setup = await opened(t, 'target-change', { hasOtherOrigin: true })
+
+  await t.test('of an upstream that answers 5 % with 500 just these arrive', async () => {
+    const { upstreamErrors, gatewayErrors, origin } = await passed(setup, 'upstream-errors')
+    assert.ok(upstreamErrors > 0)
+    assert.deepEqual([upstreamErrors, gatewayErrors], [origin.failed, 0])
+  })
+
+  await t.test(
+    'a trial that loses something fails, and so does one whose fault cannot be injected',
+    async () => {
+      const unforgiven: Fault = { ...FAULTS['upstream-errors']!(), expects: () => NOTHING_LOST }
+      const failed = await tried(setup, 'upstream-errors', unforgiven)
+      assert.match(failed.failures.join('\n'), /^\d+ errors of the upstream arrived, 0 were sent$/m)
+      const broken: Fault = { begin: () => Promise.reject(new Error('it was not done')) }
+      assert.deepEqual((await tried(setup, 'upstream-errors', broken)).failures, ['it was not done'])
+    },
+  )
+
+  await t.test('a killed worker costs what was under way at most, and another takes its place', async () => {
+    const { newWorkers, lost, connections } = await passed(setup, 'worker-kill')
+    assert.equal(newWorkers, 1)
+    assert.ok(lost.reset <= connections)
+  })
+
+  await t.test('a deploy that names another target loses no request', async () => {
+    const { origin, requests } = await passed(setup, 'target-change')
+    assert.deepEqual([origin.requests, origin.stray], [requests, 0])
+  })
+
+  await t.test('workers that are replaced one after the other lose no request', async () => {
+    const { newWorkers, lost } = await passed(setup, 'rolling-restart')
+    assert.equal(newWorkers, 2)
+    assert.deepEqual(lost, NONE_LOST)
+  })
 })
 
 test('of an upstream that is too slow for 1 % just these are errors of the gateway, and nothing is asked twice', async (t) => {
-  const trial = await trialOf(t, 'upstream-slow', upstreamSlow(5000))
+  const fault = upstreamSlow(5000)
+  const trial = await passed(await opened(t, 'upstream-slow', fault.needs), 'upstream-slow', fault)
   const { gatewayErrors, upstreamErrors, origin, requests } = trial
   assert.ok(gatewayErrors > 0)
   assert.deepEqual([gatewayErrors, upstreamErrors, origin.requests], [origin.slow, 0, requests])
@@ -92,32 +144,23 @@ test('a name that means another address is followed, and no request is lost', as
     assert.ok(error instanceof NotAllowed)
     return t.skip(error.message)
   }
-  const { origin, requests, connections } = await trialOf(t, 'dns-change')
+  const fault = FAULTS['dns-change']!()
+  const trial = await passed(await opened(t, 'dns-change', fault.needs), 'dns-change', fault)
+  const { origin, requests, connections } = trial
   assert.equal(origin.requests, requests)
   assert.ok(origin.stray <= connections)
 })
 
-test('a deploy that names another target loses no request', async (t) => {
-  const { origin, requests } = await trialOf(t, 'target-change')
-  assert.deepEqual([origin.requests, origin.stray], [requests, 0])
-})
-
-test('a killed worker costs what was under way at most, and another takes its place', async (t) => {
-  const { newWorkers, lost, connections } = await trialOf(t, 'worker-kill')
-  assert.equal(newWorkers, 1)
-  assert.ok(lost.reset <= connections)
-})
-
-test('workers that are replaced one after the other lose no request', async (t) => {
-  const { newWorkers, lost } = await trialOf(t, 'rolling-restart')
-  assert.equal(newWorkers, 2)
-  assert.deepEqual(lost, NONE_LOST)
-})
-
-test('a short soak reloads, and reports memory and files', async () => {
+test('a trial that cannot be carried out has failed with the reason; the soak after it reloads, and reports memory and files', async () => {
   const notes = new Notes()
-  const { trials, warnings, points, documents } = await run(soak, {}, notes)
-  const [trial] = trials
+  const [plan] = soak.trials!
+  const suite: Suite = { ...soak, trials: [{ ...plan!, id: 'unheard-of' }, plan!] }
+  const { trials, warnings, points, documents } = await run(suite, { seconds: 4.5 }, notes)
+  const [unheard, trial] = trials
+  assert.deepEqual(
+    [unheard!.id, unheard!.failures],
+    ['unheard-of', ["it could not be carried out: nobody knows what is done in the trial 'unheard-of'"]],
+  )
   assert.deepEqual([points, Object.keys(documents)], [[], ['soak']])
   assert.deepEqual(trial!.failures, [], warnings.join())
   assertWhole(trial!)
@@ -125,13 +168,17 @@ test('a short soak reloads, and reports memory and files', async () => {
   assert.ok(figures.reloads >= 1 && figures.failedReloads === 0)
   assert.ok(figures.samples > 3 && figures.heap!.bytes > 1e6 && figures.heap!.errorPerHour > 0)
   assert.ok(figures.rssBytes.every((bytes) => bytes > 1e7) && figures.files.every((count) => count > 10))
-  assert.deepEqual([notes.steps, notes.trials], [['soak'], [trial]])
+  assert.deepEqual([notes.steps, notes.trials], [['soak', 'soak'], trials])
 })
 
 test('a soak that is stopped is no result, says what was seen until then, and leaves nothing running', async () => {
   const stop = new AbortController()
+  const load = smallLoad()
+  // The saturation of a long run is that of ten seconds, which are long enough for a test of their own.
+  const brief: Engine = { ...load, run: (options) => load.run({ ...options, seconds: 0.5 }) }
   const notes = new Notes(() => setTimeout(() => stop.abort(), 4000))
-  const { trials, warnings } = await run(soak, { seconds: 3600, signal: stop.signal }, notes)
+  const changes = { seconds: 3600, signal: stop.signal }
+  const { trials, warnings } = await run(soak, changes, notes, partsOf(brief))
   assert.match(trials[0]!.invalid.join(), /^it was stopped after \d{1,3} s$/)
   assert.ok(warnings.includes('the run was stopped before its end'))
   assert.deepEqual(processTree(process.pid).slice(1), [])
@@ -153,29 +200,6 @@ test('an Elasticsearch that is killed, or stands still, and a worker that is kil
     assert.ok(deliveredSeconds! > 0)
   }
   assert.ok(trials[2]!.log!.documents > 0)
-})
-
-test('a trial that loses something fails, and so does one whose fault cannot be injected', async (t) => {
-  const plan = planOf('upstream-errors')
-  const unforgiven: Fault = { ...FAULTS[plan.id]!(), expects: () => NOTHING_LOST }
-  const failed = await tried(t, plan, unforgiven)
-  assert.match(failed.failures.join('\n'), /^\d+ errors of the upstream arrived, 0 were sent$/m)
-  const broken: Fault = { begin: () => Promise.reject(new Error('it was not done')) }
-  assert.deepEqual((await tried(t, plan, broken)).failures, ['it was not done'])
-})
-
-test('a trial that cannot be carried out has failed with the reason, and the next one is run', async () => {
-  const plan = { ...planOf('target-change'), connections: 16 }
-  const suite: Suite = { ...chaos, trials: [{ ...plan, id: 'unheard-of' }, plan] }
-  const { trials, warnings } = await run(suite, { seconds: 3, isPinned: false })
-  assert.deepEqual(
-    trials.map(({ id, failures }) => [id, failures]),
-    [
-      ['unheard-of', ["it could not be carried out: nobody knows what is done in the trial 'unheard-of'"]],
-      ['target-change', []],
-    ],
-    warnings.join(),
-  )
 })
 
 test('every trial of the suites has a fault', () => {
