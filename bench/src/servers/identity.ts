@@ -30,8 +30,9 @@ export function asksDirectory(routes: Routes): boolean {
 /** Starts the directory and the token server that routes name. @param dir for the files of the directory. */
 export async function startIdentity(routes: Routes, dir: string): Promise<Identity> {
   const text = JSON.stringify(routes)
-  const tokens = text.includes(TOKEN_SERVER) ? await serveJson(answerAboutTokens, '127.0.0.1:0') : null
   const directory = asksDirectory(routes) ? await startDirectory(dir) : null
+  // Last, because it would be left when the directory did not start; on any port it does start.
+  const tokens = text.includes(TOKEN_SERVER) ? await serveJson(answerAboutTokens, '127.0.0.1:0') : null
   return {
     routes: JSON.parse(
       text
