@@ -4,6 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
+import { AUDIENCE, ENTITY, goodAssertion, idp as idpPair } from '@sluice/policies/testing/saml-issuer'
 import { fileWith, gw, type RunningGateway, scratch, spawnGw, startGateway, until } from './testing.js'
 
 // What worker processes admit together, in one gateway and in several with one server.
@@ -13,13 +14,14 @@ const OFFERED = 4 * LIMIT
 /** At once: enough that every worker gets connections. */
 const CONNECTIONS = 32
 
-function documentOf(workers: number, policy: string, state = ''): string {
+/** @param routes more of them, as YAML. */
+function documentOf(workers: number, policy: string, state = '', routes = ''): string {
   return `version: 1
 listeners: [{ address: "127.0.0.1:0" }]
 admin: { address: "127.0.0.1:0" }
 workers: ${workers}
 ${state}
-routes: [{ id: all, respond: { status: 204 }, policies: [{ id: p, ${policy} }] }]
+routes: [{ id: all, respond: { status: 204 }, policies: [{ id: p, ${policy} }] }${routes}]
 log: { sink: none }
 `
 }
@@ -82,13 +84,21 @@ test('what may be used once is used once by all workers of all gateways', { skip
   const state = `state: { url: "redis://127.0.0.1:${server.port}", timeout: 5s }`
   const secret = 'a secret of more than 16 bytes'
   const policy = `use: hmac-signature, with: { preset: custom, header: x-sig, payload: "{{path}}", secrets: ["${secret}"], replay: {} }`
-  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, policy, state))))
-  const headers = { 'x-sig': createHmac('sha256', secret).update('/').digest('hex') }
+  const idp = { entityId: ENTITY, certificates: [idpPair.certificatePem] }
+  const saml = { use: 'saml', with: { idp, audience: AUDIENCE, once: true } }
+  const route = `, { id: saml, match: { path: /saml }, respond: { status: 204 }, policies: [${JSON.stringify(saml)}] }`
+  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, policy, state, route))))
+  const headers = {
+    'x-sig': createHmac('sha256', secret).update('/').digest('hex'),
+    'x-saml-assertion': Buffer.from(goodAssertion()).toString('base64'),
+  }
   // Each on a connection of its own, so that all workers get some.
   const ask = async (url: string) =>
     (await fetch(url, { headers: { ...headers, connection: 'close' } })).status
-  const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(gateways[i % 2]!.url)))
-  assert.deepEqual(statuses.sort(), [204, ...Array.from({ length: 39 }, () => 401)])
+  for (const path of ['', '/saml']) {
+    const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(gateways[i % 2]!.url + path)))
+    assert.deepEqual(statuses.sort(), [204, ...Array.from({ length: 39 }, () => 401)], path)
+  }
   await server.kill()
   assert.notEqual(await ask(gateways[0]!.url), 204)
 })

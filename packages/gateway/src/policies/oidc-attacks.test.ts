@@ -1,49 +1,9 @@
 import assert from 'node:assert/strict'
-import net from 'node:net'
 import { test } from 'node:test'
-import { ask, Browser } from './testing/browser.js'
+import { ask, Browser, errorOf, SECRET, shown } from './testing/browser.js'
 import { startLoginProvider } from './testing/login-provider.js'
-import { ahead, errorOf, logIn, responseOf, SECRET, shown, startSite } from './testing/login-site.js'
-
-/** The head of the answer to a request line as it stands, which no client would send. */
-function answerTo(port: number, target: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(port, '127.0.0.1')
-    let text = ''
-    socket.setEncoding('latin1')
-    socket.on('data', (chunk) => {
-      text += chunk
-      if (text.includes('\r\n\r\n')) socket.destroy()
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(text))
-    const fields = ['host: 127.0.0.1', 'x-forwarded-host: evil.example', 'sec-fetch-mode: navigate']
-    socket.write(`GET ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`)
-  })
-}
-
-const TARGETS = [
-  '//evil.example/',
-  '///evil.example/',
-  '/\\evil.example/',
-  '\\\\evil.example/',
-  '@evil.example/',
-  '.evil.example/',
-  ':80@evil.example/',
-  'https:evil.example/',
-  'https://evil.example/',
-  'http://evil.example/?a=/b',
-  'javascript:alert(1)',
-  '/\t/evil.example/',
-  '/%09/evil.example/',
-  '/%0d%0alocation:%20https://evil.example/',
-  '/%2f%2fevil.example/',
-  '/..//evil.example/',
-  '/?a=\t//evil.example',
-  '?//evil.example/',
-  '#//evil.example/',
-  '*',
-]
+import { ahead, logIn, responseOf, startSite } from './testing/login-site.js'
+import { answerTo, TARGETS } from './testing/request-lines.js'
 
 for (const engine of ['uws', 'node'] as const)
   test(`${engine}: no request line leads away from the site after the login`, async (t) => {

@@ -6,8 +6,7 @@ import { keyPair } from '@sluice/core/testing'
 import { catalog } from '@sluice/policies'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
-import { ask } from './testing/browser.js'
-import { errorOf } from './testing/login-site.js'
+import { ask, errorOf } from './testing/browser.js'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const { publicKey, privateKey } = keyPair('rsa', { modulusLength: 2048 })

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { RedisServer, redisSkip, statePlanOf } from '../state/testing/redis-server.js'
 import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
-import { ask, Browser } from './testing/browser.js'
+import { ask, Browser, shown } from './testing/browser.js'
 import { startLoginProvider } from './testing/login-provider.js'
-import { ahead, logIn, shown, startSite } from './testing/login-site.js'
+import { ahead, logIn, startSite } from './testing/login-site.js'
 
 test('gateways with one store refresh a session once, and hear of each other’s logouts', {
   skip: redisSkip,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, createSign } from 'node:crypto'
 import { test } from 'node:test'
 import { keyPair } from '@sluice/core/testing'
-import { ask, Browser } from './testing/browser.js'
+import { ask, Browser, errorOf, SECRET, shown } from './testing/browser.js'
 import { CLIENT, startLoginProvider } from './testing/login-provider.js'
-import { ahead, errorOf, logIn, responseOf, SECRET, shown, startSite } from './testing/login-site.js'
+import { ahead, logIn, responseOf, startSite } from './testing/login-site.js'
 
 test('a browser logs in, comes back to its page, and the upstream knows who it is', async (t) => {
   const provider = await startLoginProvider(t)

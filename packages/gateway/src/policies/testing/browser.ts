@@ -1,10 +1,14 @@
+import assert from 'node:assert/strict'
 import http from 'node:http'
+
+/** What cookies are encrypted with. */
+export const SECRET = 'a secret of the gateway, which is long enough'
 
 /** What is asked for, beside its address. */
 export interface Asked {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array
 }
 
 /** One request as it is: `fetch` would say of itself that it opens no page. */
@@ -85,4 +89,21 @@ export class Browser {
     }
     throw new Error(`no end after ${next}`)
   }
+}
+
+/** What the upstream has got. */
+export interface Shown {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What the upstream has got of a request that has passed. */
+export async function shown(response: Response): Promise<Shown> {
+  assert.equal(response.status, 200, await response.clone().text())
+  return (await response.json()) as Shown
+}
+
+/** Status and code of an answer. */
+export function errorOf(response: Response): [number, string | null] {
+  return [response.status, response.headers.get('x-gw-error')]
 }

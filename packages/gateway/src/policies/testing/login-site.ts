@@ -1,20 +1,10 @@
-import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { type PlanOverrides, startGateway } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
-import type { Browser } from './browser.js'
+import { type Browser, SECRET } from './browser.js'
 import { CLIENT, type LoginProvider } from './login-provider.js'
-
-/** What cookies are encrypted with. */
-export const SECRET = 'a secret of the gateway, which is long enough'
-
-/** What the upstream has got. */
-export interface Shown {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-}
 
 /** What else a gateway has. */
 export interface SiteOptions {
@@ -61,12 +51,6 @@ routes:
   )
 }
 
-/** What the upstream has got of a request that has passed. */
-export async function shown(response: Response): Promise<Shown> {
-  assert.equal(response.status, 200, await response.clone().text())
-  return (await response.json()) as Shown
-}
-
 /** Opens a page and logs in. @returns where the browser has come back to. */
 export function logIn(browser: Browser, url: string, name = 'ann'): Promise<string> {
   let isAway = false
@@ -87,9 +71,4 @@ export function ahead(t: TestContext, ms: number): void {
   const now = Date.now() + ms
   t.mock.timers.reset()
   t.mock.timers.enable({ apis: ['Date'], now })
-}
-
-/** Status and code of an answer. */
-export function errorOf(response: Response): [number, string | null] {
-  return [response.status, response.headers.get('x-gw-error')]
 }

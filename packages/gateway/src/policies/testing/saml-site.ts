@@ -1,0 +1,128 @@
+import type { TestContext } from 'node:test'
+import { inflateRawSync } from 'node:zlib'
+import type { CapturePlan } from '@sluice/config'
+import { loadOrThrow } from '@sluice/config/testing'
+import { catalog } from '@sluice/policies'
+import {
+  type AssertionParts,
+  AUDIENCE,
+  ENTITY,
+  goodAssertion,
+  idp,
+  responseXml,
+} from '@sluice/policies/testing/saml-issuer'
+import { closedPort, httpOrigin } from '../../testing/origin.js'
+import { startLogged } from '../../testing/traffic-records.js'
+import { type Browser, SECRET } from './browser.js'
+
+/** Where the provider of the tests would be; nobody asks it. */
+export const SSO = 'https://idp.example.com/sso'
+const ACS_PATH = '/saml/acs'
+
+/** What else a gateway has. */
+export interface SamlSiteOptions {
+  readonly engine?: 'uws' | 'node'
+  /** Of `saml-login`. */
+  readonly login?: object
+  readonly capture?: CapturePlan
+}
+
+/**
+ * A gateway in front of an upstream that shows what it gets: `saml` on `/header`, `/form`, `/body` and `/soap`, and
+ * `saml-login` everywhere else.
+ */
+export async function startSamlSite(t: TestContext, options: SamlSiteOptions = {}) {
+  const { engine = 'uws', login = {}, capture = null } = options
+  const upstream = await httpOrigin(t, async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    res.end(JSON.stringify({ url: req.url, headers: req.headers, body }))
+  })
+  const port = await closedPort()
+  const site = `http://127.0.0.1:${port}`
+  const provider = { entityId: ENTITY, certificates: [idp.certificatePem] }
+  const names = { groupsClaim: 'groups', forwardClaims: { email: 'x-email' } }
+  const common = { idp: provider, audience: AUDIENCE, ...names }
+  const who = { use: 'header', with: { request: { set: { 'x-who': '{{consumer.id}}' } } } }
+  const api = (from: string, settings: object = {}) => ({
+    ...{ id: from, match: { path: `/${from}` }, upstream: 'o' },
+    policies: [{ use: 'saml', with: { ...common, recipient: recipientOf(site), from, ...settings } }, who],
+  })
+  const browsers = {
+    ...{ ...common, idp: { ...provider, ssoUrl: SSO }, acsUrl: `${site}${ACS_PATH}` },
+    ...{ session: { secrets: [SECRET] }, logout: { path: '/logout', returnTo: '/bye' }, ...login },
+  }
+  const { plan } = loadOrThrow(
+    JSON.stringify({
+      version: 1,
+      upstreams: { o: { targets: [upstream.url] } },
+      routes: [
+        api('header'),
+        { ...api('header', { once: true }), id: 'once', match: { path: '/once' } },
+        ...[api('form'), api('body'), api('soap-header')],
+        {
+          ...{ id: 'acs', match: { path: ACS_PATH }, respond: { status: 500 } },
+          policies: [{ use: 'saml-login', with: { ...browsers, acs: true } }],
+        },
+        { id: 'pages', upstream: 'o', policies: [{ use: 'saml-login', with: browsers }, who] },
+      ],
+    }),
+    catalog,
+  )
+  const upstreams = [{ urls: [upstream.url], name: 'o' }]
+  const gateway = await startLogged(
+    t,
+    { listener: { engine }, upstreams, routes: plan.routes },
+    { fields: 'full', capture },
+    { catalog, port },
+  )
+  return { ...gateway, acs: `${site}${ACS_PATH}` }
+}
+
+/** Whom assertions for the API are sent to. */
+export function recipientOf(site: string): string {
+  return `${site}/api`
+}
+
+/** A login that the gateway has sent a browser away with. */
+export interface SentAway {
+  /** Of the AuthnRequest, which is in `xml`. */
+  readonly id: string
+  readonly xml: string
+  readonly relayState: string
+}
+
+/** Asks for a page and is sent to the provider. */
+export async function beginLogin(browser: Browser, page: string): Promise<SentAway> {
+  const response = await browser.ask(page)
+  const location = response.headers.get('location')
+  if (response.status !== 302 || location === null) throw new Error(`${response.status} at ${page}`)
+  return sentAway(location)
+}
+
+/** What an address of the provider says. */
+export function sentAway(location: string): SentAway {
+  const query = new URL(location).searchParams
+  const xml = inflateRawSync(Buffer.from(query.get('SAMLRequest')!, 'base64')).toString()
+  return { id: / ID="([^"]+)"/.exec(xml)![1]!, xml, relayState: query.get('RelayState')! }
+}
+
+/** What the provider has a browser post. */
+export function answerOf(
+  acs: string,
+  { id, relayState }: SentAway,
+  parts: AssertionParts = {},
+): Record<string, string> {
+  const xml = responseXml(goodAssertion({ recipient: acs, inResponseTo: id, ...parts }))
+  return { SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: relayState }
+}
+
+/** A page of the provider has the browser post a form. */
+export function postForm(browser: Browser, url: string, fields: Record<string, string>): Promise<Response> {
+  const headers = {
+    ...{ 'content-type': 'application/x-www-form-urlencoded', origin: new URL(SSO).origin },
+    'sec-fetch-site': 'cross-site',
+  }
+  return browser.ask(url, { method: 'POST', headers, body: new URLSearchParams(fields).toString() })
+}
