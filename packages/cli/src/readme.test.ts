@@ -13,7 +13,10 @@ function rows(command: Command, path: string): string[] {
   const below = children.flatMap((child) => rows(child, `${path} ${child.name()}`))
   // What takes a document does something without them.
   if (below.length > 0 && command.registeredArguments.length === 0) return below
-  const operands = command.registeredArguments.map((argument) => ` ${argument.name().toUpperCase()}`)
+  const operands = command.registeredArguments.map((argument) => {
+    const name = argument.name().toUpperCase()
+    return argument.required ? ` ${name}` : ` [${name}]`
+  })
   const options = command.options.filter((option) => !option.negate).map((option) => `\`${option.flags}\``)
   return [`| \`${path}${operands.join('')}\` | ${command.description()} | ${options.join(' ')} |`, ...below]
 }

@@ -72,6 +72,8 @@ export interface ExplainedRoute {
 export interface ExplainedPolicy extends PolicyUse, PolicyRequirements {
   /** What the condition says of the request as it arrives; `unknown` when it asks for what is only known later. */
   readonly verdict: 'always' | 'true' | 'false' | 'fails' | 'unknown'
+  /** What its configuration means, in sentences without a subject; empty for most policies. */
+  readonly meaning: readonly string[]
 }
 
 /** What a route does with the request. `path` and `location` are null when they depend on a reference. */
@@ -113,6 +115,7 @@ export async function explainRequest(
   if (listener.health && x.path.startsWith('/-/')) return { ...nothing, outcome: 'health' }
 
   x.body = request.body
+  x.consumer = request.consumer ?? null
   await loadBodyLanguages(JSON.stringify(plan.routes), catalog)
   const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!, catalog))
   const { value: winner, allowed } = compileRouter(candidates).match(x)
@@ -157,14 +160,19 @@ async function routeOf(
 ): Promise<ExplainedRoute> {
   const policies = inChainOrder(plan.policies, context.catalog)
   const verdicts = policies.map(({ when }) => policyVerdict(when, x, context.catalog))
-  const requirements = await requirementsOf(policies, { plan: context.shown, catalog: context.catalog })
+  const requirements = await requirementsOf(policies, { plan: context.shown, catalog: context.catalog, x })
   const shownPolicies = inChainOrder(shown.policies, context.catalog)
   return {
     id: shown.id,
     api: shown.api,
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
-    policies: shownPolicies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...requirements[i]! })),
+    policies: shownPolicies.map((use, i) => ({
+      ...use,
+      verdict: verdicts[i]!,
+      meaning: context.catalog.meanings?.get(use.use)?.(use.with as never) ?? [],
+      ...requirements[i]!,
+    })),
     action: actionOf({ plan, shown }, x, context.shown),
     timeouts: shown.timeouts,
     limits: context.limits,

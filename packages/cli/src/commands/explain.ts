@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { resolvePlan } from '@sluice/config'
 import { type Explanation, explainRequest } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
@@ -7,12 +8,14 @@ import { EXIT, Failure, unreadable } from '../failure.js'
 import { print, printValue } from '../output/output.js'
 import { mistakesOf } from '../plugins/compile-trial.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
+import { assumedConsumer } from './assumed-consumer.js'
 import { explanationLines } from './explanation-lines.js'
 
 interface ExplainOptions extends DocumentOptions, OutputOptions {
   readonly header?: readonly string[]
   readonly data?: string
   readonly clientIp: string
+  readonly consumer?: string
   readonly all?: boolean
 }
 
@@ -37,7 +40,12 @@ async function explanationOf(options: ExplainOptions, method: string, url: strin
   // What a plugin does is tried on a thread first: compiling must come to an end here.
   if (load.plan.plugins.length > 0) await mistakesOf(load)
   try {
-    return await explainRequest(load, catalog, { method, url, headers, body, clientIp: options.clientIp })
+    const request = { method, url, headers, body, clientIp: options.clientIp }
+    const explanation = await explainRequest(load, catalog, request)
+    if (options.consumer === undefined || explanation.route === null) return explanation
+    const route = resolvePlan(load).routes.find(({ id }) => id === explanation.route?.id)
+    const consumer = assumedConsumer(options.consumer, route?.policies ?? [])
+    return await explainRequest(load, catalog, { ...request, consumer })
   } catch (error) {
     throw error instanceof RangeError ? new Failure(EXIT.usage, error.message) : error
   }

@@ -112,9 +112,18 @@ function policyLines(policies: readonly Policy[]): string[] {
       `    ${i + 1}. ${name}${verdictText(verdict)}${failure}${origin}`,
       `       costs ${costText(policy)}`,
       ...(when === null ? [] : [`       when ${when}`]),
+      ...policy.meaning.map((sentence) => `       ${visibleText(sentence)}`),
+      ...decisionLines(policy),
       `       with ${JSON.stringify(settings)}`,
     ]
   })
+}
+
+function decisionLines({ decision, verdict }: Policy): string[] {
+  if (decision === null || verdict === 'false') return []
+  const { refusal, reason } = decision
+  if (refusal === null) return ['       this consumer passes']
+  return [`       this consumer is refused with ${refusal}${reason === '' ? '' : `: ${reason}`}`]
 }
 
 function costText({ cost, measured, buffers }: Policy): string {

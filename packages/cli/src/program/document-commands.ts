@@ -74,6 +74,10 @@ function addExplain(program: Command): void {
     .option('-H, --header <line>', "a header field, 'name: value'; may be repeated", collect)
     .option('-d, --data <body>', 'the body; @FILE reads a file')
     .option('--client-ip <address>', 'address of the client', '127.0.0.1')
+    .option(
+      '--consumer <consumer>',
+      'who is calling: an id that a policy of the route knows, or JSON such as {"id":"ann","groups":["staff"]}',
+    )
     .option('--all', 'list every route that loses')
   withOutput(explain, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/explain.js')).explain),
@@ -81,6 +85,7 @@ function addExplain(program: Command): void {
   withExample(
     explain,
     'gw explain GET /orders/7 -c gateway.yaml',
+    'gw explain GET /orders/7 -c gateway.yaml --consumer acme     would authorize let acme in?',
     "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
   )
   // It takes the document and the format of the command that it is a part of.

@@ -196,6 +196,8 @@ export interface Catalog extends ReadonlyMap<string, Policy> {
   readonly bodyWork?: URL
   /** What policies cost, by name, for `gw explain`. */
   readonly measured?: ReadonlyMap<string, MeasuredCost>
+  /** What the configuration of a policy means, in sentences without a subject (`lets in who …`), by its name, for `gw explain`. */
+  readonly meanings?: ReadonlyMap<string, (config: never) => readonly string[]>
   /** Options of Node.js that a worker has to be started with for them. */
   readonly nodeOptions?: readonly string[]
 }

@@ -1,5 +1,5 @@
 import type { ListenerPlan, Plan } from '@sluice/config'
-import { compileCidrs, type Exchange, type Reply } from '@sluice/core'
+import { type Consumer, compileCidrs, type Exchange, type Reply } from '@sluice/core'
 import { applyClientAddress } from '../data-plane/listener/client-address.js'
 import type { ListenerSettings } from '../data-plane/listener/listener.js'
 import { RequestHead } from '../data-plane/listener/request-head.js'
@@ -15,6 +15,8 @@ export interface ExplainedRequest {
   readonly body: Uint8Array | null
   /** Address of the connection's other end. */
   readonly clientIp: string
+  /** Who is calling, once a policy has authenticated them; absent: nobody is assumed. */
+  readonly consumer?: Consumer
 }
 
 /** Where a request goes, before any check. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Consumer, consumerOf, type Exchange, type Reply } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { meaningOf } from './meaning.js'
 import { authorize } from './policy.js'
 import type { AuthorizeConfig } from './schema.js'
 
@@ -106,4 +107,22 @@ test('a rule that asks for nothing, an unsound scope and an unknown key are mist
   assert.throws(() => code({ allow: 'authenticated', challenge: 'a\r\nb' }), /no header may hold/)
   assert.notDeepEqual(schemaMistakes(authorize, { deny: [{ groups: ['a'] }] }), [])
   assert.notDeepEqual(schemaMistakes(authorize, { allow: [{ group: ['a'] }] }), [])
+})
+
+test('what a configuration means is said for people', () => {
+  const consumers = Array.from({ length: 12 }, (_, i) => `c${i}`)
+  assert.deepEqual(
+    meaningOf({ allow: 'authenticated', deny: [{ consumers }], phase: 'body', dryRun: true }),
+    [
+      'refuses nobody (dryRun); without that it',
+      'decides once the whole body is there',
+      'refuses who has the id c0 or c1 or c2 or c3 or c4 or c5 or c6 or c7 or c8 or c9 or 2 more',
+      'lets in everybody who is authenticated',
+    ],
+  )
+  const when = 'req.path == "/x"'
+  assert.deepEqual(meaningOf({ allow: [{ groups: ['a', 'b'], match: 'all', claims: { plan: [] }, when }] }), [
+    'lets in who is in the group a and b, and has the claim plan, and meets req.path == "/x"',
+    'refuses all others',
+  ])
 })

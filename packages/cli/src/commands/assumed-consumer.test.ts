@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { hashKey } from '@sluice/policies'
+import { gw } from '../testing.js'
+import { assumedConsumer } from './assumed-consumer.js'
+
+function documentIn(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assumed-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const acme = { id: 'acme', groups: ['partners'], scopes: ['orders:write'], metadata: { plan: 'gold' } }
+  writeFileSync(join(folder, 'consumers.jsonl'), JSON.stringify(acme))
+  writeFileSync(
+    join(folder, 'gateway.yaml'),
+    `version: 1
+listeners: [{ address: "127.0.0.1:8080" }]
+routes:
+  - id: orders
+    match: { path: /orders/* }
+    respond: { body: hi }
+    policies:
+      - { use: api-key, with: { consumersFile: consumers.jsonl } }
+      - use: authorize
+        with:
+          deny: [{ consumers: [evil], claims: { plan: [gold, free] } }]
+          allow: [{ groups: [partners, staff], scopes: ["orders:read"] }, { roles: [admin, root], match: all }]
+`,
+  )
+  return join(folder, 'gateway.yaml')
+}
+
+test('explain says whom authorize lets in, and whether that is a consumer of the file or one that is written', async (t) => {
+  const file = documentIn(t)
+  const args = ['explain', 'GET', '/orders/7', '-c', file]
+  const [known, written, unknown] = await Promise.all([
+    gw([...args, '--consumer', 'acme']),
+    gw([...args, '--consumer', '{"id":"ann","roles":["root","admin"]}', '-o', 'json']),
+    gw([...args, '--consumer', 'bob']),
+  ])
+  assert.equal(known.code, 0, known.stderr)
+  for (const line of [
+    'refuses who has the id evil, and has the claim plan of gold or free',
+    'lets in who is in the group partners or staff, and has the scope orders:read',
+    'lets in who has the role admin and root',
+    'refuses all others',
+    'this consumer is refused with GW_SCOPE_MISSING: allow[0] lacks scopes, allow[1] lacks roles',
+  ])
+    assert.ok(known.stdout.includes(`       ${line}\n`), `${line}\n${known.stdout}`)
+  const [keys, authorize] = JSON.parse(written.stdout).route.policies
+  assert.deepEqual([keys.decision, keys.meaning], [null, []])
+  assert.deepEqual(authorize.decision, { refusal: null, reason: '' })
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /no policy of the route has a consumer 'bob'; write what is known of it/)
+})
+
+test('a consumer is found in keys and users of the document, and an object has to be one of a file of consumers', () => {
+  const keys = [{ id: 'acme', name: 'Acme Ltd', sha256: hashKey('x'), groups: ['partners'] }]
+  const users = [{ name: 'root', password: '$scrypt$', groups: ['admins'] }]
+  const policies = [
+    { use: 'api-key', with: { keys } },
+    { use: 'basic-auth', with: { users } },
+  ].map((use) => ({ id: 'x', when: null, onError: 'refuse', ...use })) as never
+  const { auth, groups, name } = assumedConsumer('root', policies)
+  assert.deepEqual([auth, groups, name], ['basic-auth', ['admins'], 'root'])
+  assert.equal(assumedConsumer('acme', policies).name, 'Acme Ltd')
+  assert.throws(() => assumedConsumer('Acme Ltd', policies), /no policy of the route has/)
+  for (const text of ['{"id":"a","group":["b"]}', '{"id":"a"', '{"groups":[]}'])
+    assert.throws(() => assumedConsumer(text, policies), /--consumer: /)
+})

@@ -1,0 +1,57 @@
+import type { PolicyUse } from '@sluice/config'
+import { type Consumer, consumerOf } from '@sluice/core'
+import { readConsumerEntry } from '@sluice/policies'
+import { readConsumers } from '../consumers/edited-file.js'
+import { EXIT, Failure, messageOf } from '../failure.js'
+
+/** What a policy of a document, or a file of consumers, says of a consumer. */
+interface KnownConsumer {
+  readonly id?: string
+  readonly name?: string
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+interface Settings {
+  readonly consumersFile?: string
+  /** Of api-key. */
+  readonly keys?: readonly KnownConsumer[]
+  /** Of basic-auth. */
+  readonly users?: readonly KnownConsumer[]
+  /** Of mtls. */
+  readonly consumers?: readonly KnownConsumer[]
+}
+
+/**
+ * Who sends a request that is explained.
+ * @param text the id of a consumer that one of the policies knows, or an object like a line of a file of consumers.
+ * @throws Failure when it is neither.
+ */
+export function assumedConsumer(text: string, policies: readonly PolicyUse[]): Consumer {
+  if (text.startsWith('{')) return writtenConsumer(text)
+  for (const { use, with: settings } of policies) {
+    const found = knownConsumers(settings as Settings).find(({ id, name }) => (id ?? name) === text)
+    if (found === undefined) continue
+    const { name = text, groups = [], roles = null, scopes = null, metadata } = found
+    const claims = metadata === undefined ? null : new Map(Object.entries(metadata))
+    return consumerOf(use, text, { name, groups, roles, scopes, claims })
+  }
+  const remedy = `write what is known of it, such as --consumer '{"id":"ann","groups":["partners"]}'`
+  throw new Failure(EXIT.failed, `no policy of the route has a consumer '${text}'; ${remedy}`)
+}
+
+function knownConsumers({ consumersFile, keys, users, consumers }: Settings): readonly KnownConsumer[] {
+  if (consumersFile !== undefined) return readConsumers(consumersFile)
+  return [keys, users, consumers].flatMap((list) => (Array.isArray(list) ? list : []))
+}
+
+function writtenConsumer(text: string): Consumer {
+  try {
+    const { id, name, groups, roles, scopes, metadata } = readConsumerEntry(Buffer.from(text))
+    return consumerOf('assumed', id, { name: name ?? id, groups, roles, scopes, claims: metadata })
+  } catch (error) {
+    throw new Failure(EXIT.usage, `--consumer: ${messageOf(error)}`)
+  }
+}
