@@ -253,7 +253,10 @@ test('guesses push nothing out that is known', async (t) => {
   const answer = (res: ServerResponse, _: IncomingMessage): void =>
     json(server.calls.at(-1)!.body.includes('token=good') ? ACTIVE : INACTIVE)(res)
   const server = await callee(t, answer)
-  const { send } = await gatewayAsking(t, up.url, { url: server.url, cache: { maxEntries: 1 } })
+  const { send } = await gatewayAsking(t, up.url, {
+    url: server.url,
+    cache: { maxEntries: 1, scope: 'worker' },
+  })
   for (const token of ['good', 'g1', 'g2', 'g1', 'good']) await send(token)
   assert.equal(server.calls.filter(({ body }) => body.includes('token=good')).length, 1)
   assert.equal(server.calls.length, 4)

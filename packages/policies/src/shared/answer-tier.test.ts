@@ -5,27 +5,45 @@ import { AnswerTier } from './answer-tier.js'
 
 const ANSWER: HttpAnswer = { status: 201, headers: ['x-a', 'a\nb "c"'], body: Buffer.from([0, 10, 255]) }
 
-function tier(store: StateStore = new MemoryStore(), space = 'a') {
+const FRESH_MS = 60_000
+
+/** Workers that ask through one store; what is kept says how often the other server was called until then. */
+function workers(store: StateStore = new MemoryStore()) {
   const errors: string[] = []
-  return { errors, store, tier: new AnswerTier(store, space, (error) => errors.push(error)) }
+  let calls = 0
+  const worker = ({ answer = ANSWER, ttlMs = FRESH_MS, mostMs = 3_600_000, space = 'a' } = {}) => {
+    const onDown = (error: string) => void errors.push(error)
+    const tier = new AnswerTier(store, { space, timeoutMs: 60_000, onDown })
+    const found = (from: HttpAnswer, leftMs: number) => {
+      return { value: from, ttlMs: leftMs, bytes: 0, isNegative: false, isForOne: false }
+    }
+    const ask = async () => {
+      calls++
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return { answer, found: found(answer, ttlMs) }
+    }
+    return tier.get('k', { mostMs, ask, read: found })
+  }
+  return { errors, store, worker, calls: () => calls }
 }
 
-test('what one worker has got another one finds, as it was, until it ends', async () => {
-  const one = tier()
-  const two = tier(one.store)
-  one.tier.keep('k', ANSWER, 60_000)
-  const found = await two.tier.find('k', 3_600_000)
-  assert.deepEqual([found!.answer.status, found!.answer.headers], [201, ANSWER.headers])
-  assert.deepEqual([...found!.answer.body], [0, 10, 255])
-  assert.ok(found!.leftMs > 50_000 && found!.leftMs <= 60_000)
-  assert.equal((await two.tier.find('k', 1000))!.leftMs, 1000, 'no longer than the reader may')
-  assert.equal(await tier(one.store, 'b').tier.find('k', 1000), null, 'of another call')
-  assert.deepEqual(await one.store.list('', 10), [`${ANSWERS_PREFIX}a:k`], 'apart from what counts callers')
+test('what one worker has got the others find, as it was, until it ends', async () => {
+  const { store, worker, calls } = workers()
+  const [first, ...others] = await Promise.all([worker(), worker(), worker()])
+  assert.equal(calls(), 1)
+  for (const { value, ttlMs } of [first!, ...others]) {
+    assert.deepEqual([value.status, value.headers, [...value.body]], [201, ANSWER.headers, [0, 10, 255]])
+    assert.ok(ttlMs > FRESH_MS - 10_000 && ttlMs <= FRESH_MS)
+  }
+  assert.equal((await worker({ mostMs: 1000 })).ttlMs, 1000, 'no longer than the reader may')
+  assert.deepEqual(await store.list('', 10), [`${ANSWERS_PREFIX}a:k`], 'apart from what counts callers')
+  await worker({ space: 'b' })
+  assert.equal(calls(), 2, 'of another call')
 })
 
-test('what no gateway has written is nothing, and what is too large is not kept', async () => {
-  const { store, tier: answers } = tier()
-  const until = Date.now() + 60_000
+test('what no gateway has written is nothing', async () => {
+  const { store, worker, calls } = workers()
+  const until = Date.now() + FRESH_MS
   const texts = [
     ...['', '\n', '{}\n', 'null\n', '{"until":1e99}\n', `{"until":${until},"status":100,"headers":[]}\n`],
     ...[
@@ -34,20 +52,25 @@ test('what no gateway has written is nothing, and what is too large is not kept'
     ],
     ...[`{"until":1,"status":200,"headers":[]}\n`, `{"until":${until},"status":200,"headers":[]}`],
   ]
-  for (const text of texts) {
-    await store.set('a:k', Buffer.from(text), 60_000)
-    assert.equal(await answers.find('k', 60_000), null, text)
+  for (const [i, text] of texts.entries()) {
+    await store.set(`${ANSWERS_PREFIX}a:k`, Buffer.from(text), FRESH_MS)
+    assert.equal((await worker()).value.status, 201)
+    assert.equal(calls(), i + 1, text)
   }
-  await store.delete('a:k')
-  answers.keep('k', { ...ANSWER, body: new Uint8Array(1024 * 1024) }, 60_000)
-  assert.equal(await answers.find('k', 60_000), null)
+})
+
+test('what is not to be kept, or is too large, is for who has asked', async () => {
+  for (const options of [{ ttlMs: 0 }, { answer: { ...ANSWER, body: new Uint8Array(1024 * 1024) } }]) {
+    const { store, worker, calls } = workers()
+    await Promise.all([worker(options), worker(options), worker(options)])
+    assert.equal(calls(), 3)
+    assert.deepEqual(await store.list('', 10), [`${ANSWERS_PREFIX}a:k:asked`])
+  }
 })
 
 test('a store that is away has nothing, and says so', async () => {
   const down = (): Promise<never> => Promise.reject(new StateUnavailable('away'))
-  const { errors, tier: answers } = tier({ get: down, set: down } as never as StateStore)
-  assert.equal(await answers.find('k', 1000), null)
-  answers.keep('k', ANSWER, 1000)
-  await new Promise((resolve) => setImmediate(resolve))
-  assert.deepEqual(errors, ['away', 'away'])
+  const { errors, worker, calls } = workers({ get: down, set: down, delete: down } as never as StateStore)
+  assert.equal((await worker()).value, ANSWER)
+  assert.deepEqual([calls(), errors], [1, ['away', 'away']])
 })

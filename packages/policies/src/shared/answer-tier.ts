@@ -1,13 +1,48 @@
-import { ANSWERS_PREFIX, type HttpAnswer, MAX_STATE_VALUE_BYTES, type StateStore } from '@sluice/core'
+import {
+  ANSWERS_PREFIX,
+  type HttpAnswer,
+  MAX_STATE_VALUE_BYTES,
+  type StateStore,
+  StateUnavailable,
+} from '@sluice/core'
 import { isJsonObject, memberOf } from '../engines/json/strict-json.js'
+import { askOnce } from './ask-once.js'
+import type { Found } from './call-cache.js'
 
 /** An answer that another worker, or this one before, has got. */
-export interface SharedAnswer {
+interface SharedAnswer {
   readonly answer: HttpAnswer
   /** Until it ends. */
   readonly leftMs: number
 }
 
+export interface AnswerTierOptions {
+  /** What the answers belong to; others have other keys. */
+  readonly space: string
+  /** How long a call may take. */
+  readonly timeoutMs: number
+  /** Hears why the store has no answer. */
+  readonly onDown: (error: string) => void
+}
+
+/** How an answer is asked for. */
+export interface SharedCall<T> {
+  /** How long one may be used at most. */
+  readonly mostMs: number
+  /** Calls the other server. Rejects with any Error. */
+  ask(): Promise<Asked<T>>
+  /** What an answer says that another worker has got, and that may be used so long. @throws Error when it says nothing. */
+  read(answer: HttpAnswer, leftMs: number): Found<T>
+}
+
+/** An answer, and what it says. */
+export interface Asked<T> {
+  readonly answer: HttpAnswer
+  readonly found: Found<T>
+}
+
+/** Beyond the time of a call, for who waits for that of another worker. */
+const MARGIN_MS = 1000
 /** Ends the head of a stored answer; JSON has no such byte outside of texts. */
 const LINE_END = 10
 
@@ -20,41 +55,65 @@ const LINE_END = 10
 export class AnswerTier {
   readonly #store: StateStore
   readonly #space: string
+  readonly #waitMs: number
   readonly #onDown: (error: string) => void
 
-  /** @param space what the answers belong to; others have other keys. */
-  constructor(store: StateStore, space: string, onDown: (error: string) => void) {
+  constructor(store: StateStore, { space, timeoutMs, onDown }: AnswerTierOptions) {
     this.#store = store
     this.#space = `${ANSWERS_PREFIX}${space}`
+    this.#waitMs = timeoutMs + MARGIN_MS
     this.#onDown = onDown
   }
 
-  /** Null: there is none that may be used. @param mostMs how long one may be used at most. */
-  async find(key: string, mostMs: number): Promise<SharedAnswer | null> {
+  /** What the answer says that is kept here, or that one worker asks for in the place of all. Rejects as `ask` and `read` do. */
+  get<T>(key: string, { mostMs, ask, read }: SharedCall<T>): Promise<Found<T>> {
+    const name = `${this.#space}:${key}`
+    let isKept = true
+    return askOnce({
+      ...{ store: this.#store, key: name, waitMs: this.#waitMs },
+      isKept: () => isKept,
+      find: async () => {
+        const shared = await this.#find(name, mostMs)
+        return shared === null ? null : { ...read(shared.answer, shared.leftMs), ttlMs: shared.leftMs }
+      },
+      ask: async () => {
+        const { answer, found } = await ask()
+        isKept = found.ttlMs > 0 && (await this.#keep(name, answer, found.ttlMs))
+        return found
+      },
+    })
+  }
+
+  /** Null: there is none that may be used. */
+  async #find(name: string, mostMs: number): Promise<SharedAnswer | null> {
     try {
-      const bytes = await this.#store.get(`${this.#space}:${key}`)
+      const bytes = await this.#store.get(name)
       const found = bytes === null ? null : parse(bytes)
       if (found === null) return null
       // The clock of another replica may be ahead.
       const leftMs = Math.min(found.until - Date.now(), mostMs)
       return leftMs > 0 ? { answer: found.answer, leftMs } : null
     } catch (error) {
-      this.#noteDown(error)
-      return null
+      throw this.#down(error)
     }
   }
 
-  /** Nobody waits for it. One that is too large for the store is not kept there. */
-  keep(key: string, answer: HttpAnswer, ttlMs: number): void {
-    const { status, headers, body } = answer
+  /** One that is too large for the store is not kept there. */
+  async #keep(name: string, { status, headers, body }: HttpAnswer, ttlMs: number): Promise<boolean> {
     const head = Buffer.from(`${JSON.stringify({ until: Date.now() + ttlMs, status, headers })}\n`)
-    if (head.length + body.length > MAX_STATE_VALUE_BYTES) return
-    const kept = this.#store.set(`${this.#space}:${key}`, Buffer.concat([head, body]), Math.ceil(ttlMs))
-    kept.catch((error: unknown) => this.#noteDown(error))
+    if (head.length + body.length > MAX_STATE_VALUE_BYTES) return false
+    try {
+      return await this.#store.set(name, Buffer.concat([head, body]), Math.ceil(ttlMs))
+    } catch (error) {
+      this.#down(error)
+      return false
+    }
   }
 
-  #noteDown(error: unknown): void {
-    this.#onDown(error instanceof Error ? error.message : String(error))
+  #down(error: unknown): StateUnavailable {
+    const message = error instanceof Error ? error.message : String(error)
+    this.#onDown(message)
+    return new StateUnavailable(message)
   }
 }
 

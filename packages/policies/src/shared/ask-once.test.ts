@@ -37,15 +37,43 @@ test('one asks for all', async () => {
   assert.equal(calls.length, 1)
 })
 
-test('when the one that asks fails, the next one asks', async () => {
+test('when the one that asks fails, the others ask by themselves', async () => {
   const { ask, called, calls } = workers()
-  const answers = Promise.allSettled([ask(), ask()])
+  const answers = Promise.allSettled([ask(), ask(), ask()])
   await called(1)
   calls[0]!.fail()
-  await called(2)
-  calls[1]!.give('b')
+  await called(3)
+  for (const call of calls.slice(1)) call.give('b')
   const outcomes = await answers
-  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected'])
+})
+
+test('an answer that is not kept is for who has asked, and nobody waits for another one', async () => {
+  const store = new MemoryStore()
+  const waiting: ((text: string) => void)[] = []
+  const options = { store, key: 'k', waitMs: 60_000, find: () => Promise.resolve(null), isKept: () => false }
+  const ask = () =>
+    askOnce({ ...options, ask: () => new Promise<string>((resolve) => waiting.push(resolve)) })
+  const answers = [ask(), ask(), ask()]
+  while (waiting.length < 1) await new Promise(setImmediate)
+  waiting[0]!('mine')
+  while (waiting.length < 3) await new Promise(setImmediate)
+  for (const give of waiting) give('yours')
+  assert.deepEqual((await Promise.all(answers)).sort(), ['mine', 'yours', 'yours'])
+})
+
+test('who asks for longer than allowed leaves the lock to who has it then', async () => {
+  const { ask, called, calls } = workers(new MemoryStore(), 50)
+  const late = ask()
+  await called(1)
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  const next = [ask(), ask()]
+  await called(2)
+  calls[0]!.fail()
+  await assert.rejects(late)
+  calls[1]!.give('e')
+  assert.deepEqual(await Promise.all(next), ['e', 'e'])
+  assert.equal(calls.length, 2)
 })
 
 test('nobody waits longer than allowed for one that does not end', async () => {

@@ -11,7 +11,7 @@ const MAX_TIMEOUT_MS = 20_000
 export function callBounds(
   { timeout, tls }: { readonly timeout: string; readonly tls?: HttpClientTls | undefined },
   key = 'timeout',
-): Omit<HttpClientOptions, 'origin'> {
+): Omit<HttpClientOptions, 'origin'> & { readonly totalMs: number } {
   const totalMs = parseDuration(timeout)
   if (totalMs < 1 || totalMs > MAX_TIMEOUT_MS) throw new Error(`'${key}' has to be 1ms to 20s`)
   return { connectMs: totalMs, headersMs: totalMs, totalMs, ...(tls !== undefined && { tls }) }

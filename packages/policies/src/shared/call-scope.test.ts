@@ -35,11 +35,11 @@ async function callsOf(policy: Policy, config: object, server: { calls: number }
   return server.calls
 }
 
-test('the workers of a gateway share decisions and answers where the document says so', async (t) => {
+test('the workers of a gateway share decisions and answers unless the document says otherwise, and those of calls where it says so', async (t) => {
   const server = await counted(t)
   const auth = (cache?: object) => callsOf(forwardAuth, { url: server.url, ...(cache && { cache }) }, server)
-  assert.deepEqual([await auth(), await auth({}), await auth({ scope: 'gateway' })], [2, 2, 1])
-  assert.equal(await auth({ scope: 'gateway', ttl: '0ms' }), 2)
+  assert.deepEqual([await auth(), await auth({}), await auth({ scope: 'worker' })], [2, 1, 2])
+  assert.equal(await auth({ ttl: '0ms' }), 2)
   const call = (cache?: object) =>
     callsOf(apiCall, { calls: [{ name: 'c', url: server.url, ...(cache && { cache }) }] }, server)
   assert.deepEqual(
@@ -48,6 +48,6 @@ test('the workers of a gateway share decisions and answers where the document sa
   )
   const client = { url: server.url, clientId: 'c', clientSecret: 's' }
   const introspection = (cache: object) => callsOf(oauth2Introspection, { ...client, cache }, server)
-  assert.deepEqual([await introspection({}), await introspection({ scope: 'gateway' })], [2, 1])
-  assert.equal(await introspection({ scope: 'gateway', ttl: '0ms' }), 2)
+  assert.deepEqual([await introspection({}), await introspection({ scope: 'worker' })], [1, 2])
+  assert.equal(await introspection({ ttl: '0ms' }), 2)
 })

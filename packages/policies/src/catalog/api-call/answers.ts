@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
-import { type CallNote, type CompileEnv, type Exchange, type HttpAnswer, headerJoined } from '@sluice/core'
+import {
+  type CallNote,
+  type CompileEnv,
+  type Exchange,
+  type HttpAnswer,
+  headerJoined,
+  parseDuration,
+} from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
 import { CacheControl } from '../../shared/cache-control.js'
 import { durationWithin } from '../../shared/call-bounds.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
 import { digestOf, isForOne } from '../../shared/call-sharing.js'
 import type { MadeCall } from './call-request.js'
-import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TTL, NO_TIME } from './schema.js'
+import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
 
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_MS = 86_400_000
@@ -51,7 +58,7 @@ export class Answers {
     }
     const space = `api-call:${digestOf([use, config])}`
     this.#calls = env.shared(space, () => new CallCache(options))
-    this.#tier = tierOf(cache?.scope, space, env)
+    this.#tier = tierOf(config, space, env)
     const isShared = coalesce ?? (cache !== undefined || method === 'GET' || method === 'HEAD')
     if (!isShared && cache !== undefined) throw new Error("'cache' needs 'coalesce'; remove coalesce: false")
     this.#keyOf = !isShared ? () => null : cache?.key === undefined ? sentKey : namedKey(cache, env)
@@ -66,15 +73,17 @@ export class Answers {
     const found = this.#calls.get(key, async () => {
       // What is said where the call fails, and an old answer takes its place.
       own.from = 'stale'
-      const shared = (await this.#tier?.find(key, this.#ttlMs)) ?? null
-      if (shared !== null) {
-        own.from = 'shared'
-        return { ...this.#found(shared.answer), ttlMs: shared.leftMs }
+      const askOne = async () => {
+        const found = this.#found(await ask())
+        own.from = 'call'
+        return { answer: found.value, found }
       }
-      const asked = this.#found(await ask())
-      own.from = 'call'
-      if (asked.ttlMs > 0) this.#tier?.keep(key, asked.value, asked.ttlMs)
-      return asked
+      if (this.#tier === null) return (await askOne()).found
+      const read = (answer: HttpAnswer) => {
+        own.from = 'shared'
+        return this.#found(answer)
+      }
+      return this.#tier.get(key, { mostMs: this.#ttlMs, ask: askOne, read })
     })
     if (!(found instanceof Promise)) return { answer: found, from: 'cache' }
     return found.then((answer) => ({ answer, from: own.from }))
@@ -94,15 +103,16 @@ export class Answers {
   }
 }
 
-/** @param scope whom answers are shared with. */
+/** Null: answers are shared with nobody. */
 function tierOf(
-  scope: 'worker' | 'gateway' | 'cluster' = 'worker',
+  { cache, timeout = DEFAULT_TIMEOUT }: CallConfig,
   space: string,
   env: CompileEnv,
 ): AnswerTier | null {
+  const { scope = 'worker' } = cache ?? {}
   if (scope === 'worker') return null
   const onDown = (error: string): void => env.report('api_call_store_down', { error })
-  return new AnswerTier(env.state.store(scope), space, onDown)
+  return new AnswerTier(env.state.store(scope), { space, timeoutMs: parseDuration(timeout), onDown })
 }
 
 /** A call and where it goes. */

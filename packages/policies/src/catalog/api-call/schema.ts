@@ -56,7 +56,7 @@ const save = closed('Takes a value out of the answer.', {
 const cache = optionalClosed('Answers are kept. Absent: each request calls.', {
   scope: optionalOneOf(
     ['worker', 'gateway', 'cluster'],
-    'Whom answers are shared with: nobody, the other workers, or the replicas that have the same `state`.',
+    'Whom answers are shared with: nobody, the other workers, or the replicas that have the same `state`. But for `worker`, one of them calls for all.',
     'worker',
   ),
   key: optionalList(

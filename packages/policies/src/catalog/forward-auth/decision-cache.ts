@@ -1,4 +1,11 @@
-import { type CompileEnv, type Exchange, type HttpAnswer, type HttpCall, headerJoined } from '@sluice/core'
+import {
+  type CompileEnv,
+  type Exchange,
+  type HttpAnswer,
+  type HttpCall,
+  headerJoined,
+  parseDuration,
+} from '@sluice/core'
 import { AnswerTier } from '../../shared/answer-tier.js'
 import { CacheControl } from '../../shared/cache-control.js'
 import { durationWithin } from '../../shared/call-bounds.js'
@@ -9,6 +16,7 @@ import {
   DEFAULT_ENTRIES,
   DEFAULT_NEGATIVE_TTL,
   DEFAULT_STALE,
+  DEFAULT_TIMEOUT,
   DEFAULT_TTL,
   type ForwardAuthConfig,
 } from './schema.js'
@@ -44,7 +52,7 @@ export class DecisionCache {
     const staleMs = durationWithin(MAX_STALE_MS, staleIfError, 'cache.staleIfError')
     const { maxEntries = DEFAULT_ENTRIES } = cache ?? {}
     this.#calls = new CallCache({ maxEntries, maxBytes: MAX_BYTES, revalidateMs: 0, staleMs })
-    this.#tier = cache?.scope === 'gateway' ? tierOf(config, env) : null
+    this.#tier = this.#ttlMs === 0 || cache?.scope === 'worker' ? null : tierOf(config, env)
     this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
   }
 
@@ -53,12 +61,13 @@ export class DecisionCache {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then(this.#read)
     return this.#calls.get(key, async () => {
-      const shared = (await this.#tier?.find(key, this.#ttlMs)) ?? null
-      if (shared !== null) return { ...this.#found(shared.answer), ttlMs: shared.leftMs }
-      const answer = await ask()
-      const found = this.#found(answer)
-      if (found.ttlMs > 0) this.#tier?.keep(key, answer, found.ttlMs)
-      return found
+      const askOne = async () => {
+        const answer = await ask()
+        return { answer, found: this.#found(answer) }
+      }
+      if (this.#tier === null) return (await askOne()).found
+      const read = (answer: HttpAnswer) => this.#found(answer)
+      return this.#tier.get(key, { mostMs: this.#ttlMs, ask: askOne, read })
     })
   }
 
@@ -86,7 +95,11 @@ export class DecisionCache {
 /** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
 function tierOf(config: ForwardAuthConfig, env: CompileEnv): AnswerTier {
   const onDown = (error: string): void => env.report('forward_auth_store_down', { error })
-  return new AnswerTier(env.state.store('gateway'), `forward-auth:${digestOf(config)}`, onDown)
+  const [space, timeoutMs] = [
+    `forward-auth:${digestOf(config)}`,
+    parseDuration(config.timeout ?? DEFAULT_TIMEOUT),
+  ]
+  return new AnswerTier(env.state.store('gateway'), { space, timeoutMs, onDown })
 }
 
 /** A redirect may have a state of the login in it. */

@@ -45,8 +45,8 @@ const consumer = optionalClosed('Who is calling, by fields of the answer that le
 const cache = optionalClosed('Decisions are kept. Absent: each request asks.', {
   scope: optionalOneOf(
     ['worker', 'gateway'],
-    'Whom decisions are shared with: nobody, or the other workers.',
-    'worker',
+    'Who keeps decisions: each worker for itself, or all workers together, so that one of them asks.',
+    'gateway',
   ),
   key: optionalList(
     string('An expression.', { minLength: 1, maxLength: 4096 }),

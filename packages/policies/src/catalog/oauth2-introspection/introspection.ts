@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type CompileEnv, FORM_TYPE, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
-import { AnswerTier } from '../../shared/answer-tier.js'
+import { AnswerTier, type Asked } from '../../shared/answer-tier.js'
 import { callBounds, durationWithin } from '../../shared/call-bounds.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
@@ -53,7 +53,9 @@ export class Introspection {
     const { cache = {}, breaker = {} } = config
     const { origin, path } = parseEndpoint(config.url, 'url')
     this.#path = path
-    this.#client = clientOf(config, origin, env)
+    const { timeout = DEFAULT_TIMEOUT, tls } = config
+    const bounds = callBounds({ timeout, tls })
+    this.#client = env.httpClient({ origin, ...bounds, maxResponseBytes: MAX_ANSWER_BYTES })
     this.#authenticate = compileClientAuth(config, config.assertionAudience ?? config.url)
     this.#reader = reader
     const { ttlMs, negativeTtlMs } = lifetimesOf(config)
@@ -67,7 +69,7 @@ export class Introspection {
       openMs: durationWithin(MAX_OPEN_MS, breaker.openFor ?? DEFAULT_OPEN, 'breaker.openFor'),
     })
     this.#digestKey = digestOf(config)
-    this.#tier = cache.scope === 'gateway' ? tierOf(this.#digestKey, env) : null
+    this.#tier = cache.scope === 'worker' || ttlMs === 0 ? null : tierOf(this.#digestKey, bounds.totalMs, env)
   }
 
   /** @param hop says how many calls between gateways there were. @throws HttpCallFailed, NoAnswer. */
@@ -77,22 +79,26 @@ export class Introspection {
   }
 
   async #find(key: string, token: string, hop: readonly [string, string]): Promise<Found<VerifiedToken>> {
-    const shared = (await this.#tier?.find(key, this.#mostMs)) ?? null
-    if (shared !== null) return this.#reader.read(shared.answer, shared.leftMs)
+    const ask = () => this.#ask(token, hop)
+    if (this.#tier === null) return (await ask()).found
+    const read = (answer: HttpAnswer, leftMs: number) => this.#reader.read(answer, leftMs)
+    return this.#tier.get(key, { mostMs: this.#mostMs, ask, read })
+  }
+
+  async #ask(token: string, hop: readonly [string, string]): Promise<Asked<VerifiedToken>> {
     if (!this.#breaker.admits()) throw new NoAnswer('it has failed before, and is left alone for a while')
     try {
-      const answer = await this.#ask(token, hop)
+      const answer = await this.#call(token, hop)
       const found = this.#reader.read(answer)
       this.#breaker.note(true)
-      if (found.ttlMs > 0) this.#tier?.keep(key, answer, found.ttlMs)
-      return found
+      return { answer, found }
     } catch (error) {
       if (isOfServer(error)) this.#breaker.note(false)
       throw error
     }
   }
 
-  async #ask(token: string, hop: readonly [string, string]): Promise<HttpAnswer> {
+  async #call(token: string, hop: readonly [string, string]): Promise<HttpAnswer> {
     const form = new URLSearchParams({ token, token_type_hint: 'access_token' })
     const headers = ['content-type', FORM_TYPE, 'accept', 'application/json', ...hop]
     await this.#authenticate(form, headers)
@@ -109,14 +115,9 @@ function isOfServer(error: unknown): boolean {
   return !(error instanceof NoAnswer) || !error.isOfToken
 }
 
-function clientOf({ timeout = DEFAULT_TIMEOUT, tls }: IntrospectionConfig, origin: string, env: CompileEnv) {
-  return env.httpClient({ origin, ...callBounds({ timeout, tls }), maxResponseBytes: MAX_ANSWER_BYTES })
-}
-
 /** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
-function tierOf(digestKey: string, env: CompileEnv): AnswerTier {
+function tierOf(digestKey: string, timeoutMs: number, env: CompileEnv): AnswerTier {
   const space = `oauth2-introspection:${hash('sha256', digestKey, 'base64url')}`
-  return new AnswerTier(env.state.store('gateway'), space, (error) =>
-    env.report('introspection_store_down', { error }),
-  )
+  const onDown = (error: string) => env.report('introspection_store_down', { error })
+  return new AnswerTier(env.state.store('gateway'), { space, timeoutMs, onDown })
 }

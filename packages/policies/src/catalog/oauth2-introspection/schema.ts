@@ -28,8 +28,8 @@ const { nameClaim, groupsClaim, rolesClaim } = jwtSchema.properties
 const cache = optionalClosed('How answers are kept.', {
   scope: optionalOneOf(
     ['worker', 'gateway'],
-    'Whom answers are shared with: nobody, or the other workers.',
-    'worker',
+    'Who keeps answers: each worker for itself, or all workers together, so that one of them asks about a token.',
+    'gateway',
   ),
   ttl: optionalDuration(
     'How long a token counts as active, at most 1h and never longer than its `exp`: so long a revoked token can still be used. `0ms`: each request asks.',
