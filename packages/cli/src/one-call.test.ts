@@ -27,11 +27,11 @@ routes:
     match: { path: /token }
     policies:
       - use: oauth2-introspection
-        with: { url: "${server}/introspect", clientId: gw, clientSecret: "\${env:CLIENT_SECRET}" }
+        with: { url: "${server}/introspect", timeout: 20s, clientId: gw, clientSecret: "\${env:CLIENT_SECRET}" }
     respond: { body: "ok" }
   - id: decision
     match: { path: /decision }
-    policies: [{ use: forward-auth, with: { url: "${server}/decide", cache: {} } }]
+    policies: [{ use: forward-auth, with: { url: "${server}/decide", timeout: 20s, cache: {} } }]
     respond: { body: "ok" }
 log: { sink: none }
 `,
