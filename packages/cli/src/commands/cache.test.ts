@@ -42,7 +42,7 @@ log: { sink: none }
   for (const path of ['/a/1', '/a/2', '/b/1']) assert.equal(await askedFor(path), 2, path)
   assert.equal(await askedFor('/a/1'), 0)
 
-  const got = await run('cache', 'get', `${host}/a/1`)
+  const got = await run('cache', 'get', `http://${host}/a/1`)
   assert.equal(got.code, 0, got.stderr)
   assert.equal(got.stdout.match(/t-a,all-of-them/g)?.length, 2)
   const stats = JSON.parse((await run('cache', 'stats', '-o', 'json')).stdout)
@@ -50,7 +50,7 @@ log: { sink: none }
 
   assert.match((await run('cache', 'purge', '--key', `${host}/a/1`)).stdout, /forgotten: 2/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/a/2')], [2, 0])
-  assert.match((await run('cache', 'purge', '--prefix', `${host}/a/`)).stdout, /forgotten: 4/)
+  assert.match((await run('cache', 'purge', '--prefix', `http://${host}/a/`)).stdout, /forgotten: 4/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [2, 0])
   assert.match((await run('cache', 'purge', '--tag', 't-b')).stdout, /forgotten: 2/)
   assert.deepEqual([await askedFor('/a/1'), await askedFor('/b/1')], [0, 2])
@@ -65,5 +65,10 @@ log: { sink: none }
 
   assert.equal((await run('cache', 'purge')).code, 64)
   assert.equal((await run('cache', 'purge', '--key', 'a', '--all')).code, 64)
-  assert.equal((await run('cache', 'get', `${host}/nothing`)).code, 1)
+  const nothing = await run('cache', 'purge', '--key', '/b/1')
+  assert.deepEqual([nothing.code, nothing.stdout], [0, 'forgotten: 0\n'])
+  assert.match(nothing.stderr, /^keys begin with the host/)
+  const missing = await run('cache', 'get', `${host}/nothing`)
+  assert.equal(missing.code, 1)
+  assert.match(missing.stderr, /nothing is stored under '127.0.0.1:\d+\/nothing'; keys begin with the host/)
 })

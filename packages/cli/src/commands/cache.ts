@@ -1,6 +1,6 @@
 import { AdminClient } from '../admin/admin-client.js'
 import { EXIT, Failure } from '../failure.js'
-import { isTable, print, printTable, printValue } from '../output/output.js'
+import { isTable, print, printTable, printValue, say } from '../output/output.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { confirm } from './drain.js'
 
@@ -10,6 +10,14 @@ interface PurgeOptions extends ServerOptions {
   readonly tag?: string
   readonly all?: boolean
   readonly yes?: boolean
+}
+
+const KEY_HINT =
+  'keys begin with the host as clients name it, and its port: api.example.com/orders?page=2 or 127.0.0.1:8080/orders'
+
+/** The key of a response that is named by its URL. */
+function keyIn(text: string): string {
+  return text.replace(/^https?:\/\//, '')
 }
 
 /** Prints what `response-cache` keeps and has counted, of all workers. */
@@ -30,9 +38,12 @@ export async function cacheStats(options: OutputOptions & ServerOptions): Promis
 
 /** Prints what is stored under a key. */
 export async function cacheGet(options: OutputOptions & ServerOptions, key: string): Promise<number> {
-  const { part } = await new AdminClient(options).get(`/v1/cache/stored?key=${encodeURIComponent(key)}`)
+  const { part } = await new AdminClient(options).get(
+    `/v1/cache/stored?key=${encodeURIComponent(keyIn(key))}`,
+  )
   const stored = part.parts('stored')
-  if (stored.length === 0) throw new Failure(EXIT.failed, `nothing is stored under '${key}'`)
+  if (stored.length === 0)
+    throw new Failure(EXIT.failed, `nothing is stored under '${keyIn(key)}'; ${KEY_HINT}`)
   if (!isTable(options.output)) {
     await printValue(part.value, options.output)
     return EXIT.ok
@@ -47,7 +58,8 @@ export async function cacheGet(options: OutputOptions & ServerOptions, key: stri
 
 /** Has all workers forget responses; it asks before all of them. */
 export async function cachePurge(options: PurgeOptions): Promise<number> {
-  const { key, prefix, tag, all } = options
+  const { tag, all } = options
+  const [key, prefix] = [options.key, options.prefix].map((text) => (text === undefined ? text : keyIn(text)))
   const scope = { key, prefix, tag, all }
   if (Object.values(scope).filter((value) => value !== undefined).length !== 1)
     throw new Failure(EXIT.usage, 'name what to forget: one of --key, --prefix, --tag and --all')
@@ -66,6 +78,7 @@ export async function cachePurge(options: PurgeOptions): Promise<number> {
     readonly unanswered: number
   }
   print(`forgotten: ${purged}`)
+  if (purged === 0 && (key ?? prefix) !== undefined) say(KEY_HINT)
   if (unanswered === 0) return EXIT.ok
   throw new Failure(EXIT.failed, `${unanswered} workers have not answered yet; they forget when they can`)
 }

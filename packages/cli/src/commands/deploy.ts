@@ -30,8 +30,9 @@ export async function deploy(options: DeployOptions): Promise<number> {
   const trial = await attempt.send(true)
   const isAccepted = trial.part.textOrNull('result') === 'valid'
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
-  if (!isAccepted || options.dryRun === true) return report(trial, options.output, client)
-  return report(await attempt.send(false), options.output, client)
+  const { name } = source
+  if (!isAccepted || options.dryRun === true) return report(trial, options.output, client, name)
+  return report(await attempt.send(false), options.output, client, name)
 }
 
 interface DeployAnswer {
@@ -83,17 +84,21 @@ function changeOf(part: AnswerPart): PlanChange {
   return { kind, what, name: part.text('name'), details: part.texts('details') }
 }
 
-/** Says what came of a document, and with which exit code. */
+/**
+ * Says what came of a document, and with which exit code.
+ * @param name what the document is called here; absent: as the gateway calls it.
+ */
 export async function report(
   { answer, part }: DeployAnswer,
   format: Format,
   client: AdminClient,
+  name?: string,
 ): Promise<ExitCode> {
   const exit = exitOf(answer, part)
   if (exit === EXIT.failed) throw new Failure(exit, failureText(answer, client))
   if (format !== 'table') await printValue(part.value, format)
   else if (exit === EXIT.ok) print(doneText(part))
-  else explainRefusal(exit, part)
+  else explainRefusal(exit, part, name)
   return exit
 }
 
@@ -116,9 +121,13 @@ function doneText(part: AnswerPart): string {
   return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`
 }
 
-function explainRefusal(exit: ExitCode, part: AnswerPart): void {
+function explainRefusal(exit: ExitCode, part: AnswerPart, name: string | undefined): void {
   if (exit === EXIT.invalid) {
-    complain(part.parts('diagnostics').map(diagnosticText).join('\n'))
+    const mistakes = part.parts('diagnostics').map((mistake) => diagnosticText(mistake, name))
+    complain(mistakes.join('\n'))
+    say(
+      'refused by the gateway, with the variables and files that it has; what served before goes on serving',
+    )
     return
   }
   for (const reason of part.parts('reasons')) {
@@ -130,7 +139,7 @@ function explainRefusal(exit: ExitCode, part: AnswerPart): void {
 }
 
 /** What the gateway finds and this machine does not: files, variables and addresses there. */
-function diagnosticText(part: AnswerPart): string {
-  const position = `${part.text('file')}:${part.number('line')}:${part.number('column')}`
+function diagnosticText(part: AnswerPart, name = part.text('file')): string {
+  const position = `${name}:${part.number('line')}:${part.number('column')}`
   return visibleText(`${position}: ${part.text('message')} (${part.text('remedy')})`)
 }

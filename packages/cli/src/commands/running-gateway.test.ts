@@ -215,7 +215,10 @@ test('what is only wrong where the gateway runs is reported as invalid', async (
   assert.match(here.stderr, /ONLY_HERE/)
   assert.equal(here.code, 3)
   const there = await gw(['deploy', '-c', file], { env })
-  assert.match(there.stderr, /:\d+:\d+: .*ONLY_HERE.* \(.+\)\n$/)
+  const place = new RegExp(
+    `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrefused by the gateway, with the variables`,
+  )
+  assert.match(there.stderr, place)
   assert.equal(there.code, 3)
 })
 

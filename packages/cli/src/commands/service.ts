@@ -92,7 +92,9 @@ function visiblePath(what: string, given: string): string {
   if (!PLAIN_PATH.test(path))
     throw usage(`${what} '${path}' has characters that mean something to systemd; choose another path`)
   if (HIDDEN.test(path))
-    throw usage(`the service cannot see ${what} ${path}; put it elsewhere, such as /etc or /opt`)
+    throw usage(
+      `the service cannot see ${what} ${path}, because its unit hides homes and folders for temporary files; put it elsewhere, such as /etc or /opt`,
+    )
   return path
 }
 

@@ -126,6 +126,6 @@ routes:
 
 * \`npm test\` builds it, runs its own tests and holds it against the contract (\`gw plugin test\`), with the uses in \`example.yaml\`.
 * \`sluice.budgetMicros\` in \`package.json\` is what a request may cost more in a gateway, in microseconds of CPU time.
-* \`npm pack\` makes what operators install in the folder of their document: \`npm install ${name}-0.1.0.tgz\`.
+* \`npm pack\` makes what operators install in the folder of their document: \`npm install --prefix . ${name}-0.1.0.tgz\`.
 `
 }

@@ -116,7 +116,7 @@ function addCache(program: Command): void {
   const get = cache
     .command('get')
     .description('what is stored under a key')
-    .argument('<key>', 'HOST/PATH?QUERY')
+    .argument('<key>', 'HOST/PATH?QUERY, with the port that clients name')
   withOutput(get, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/cache.js')).cacheGet),
   )
@@ -124,7 +124,7 @@ function addCache(program: Command): void {
   const purge = cache
     .command('purge')
     .description('have all workers forget responses')
-    .option('--key <key>', 'those of one URL, HOST/PATH?QUERY')
+    .option('--key <key>', 'those of one URL: HOST/PATH?QUERY, with the port that clients name')
     .option('--prefix <text>', 'those whose key begins so')
     .option('--tag <name>', 'those that the upstream named so in Surrogate-Key')
     .option('--all', 'all')

@@ -63,7 +63,7 @@ function folderOf(name: string, from: string): string {
       if (at === dirname(at)) break
     }
   }
-  const remedy = `install it in the folder of the document: npm install ${name}`
+  const remedy = `install it in the folder of the document: npm install --prefix . ${name}`
   throw new PluginProblem(
     'there is no such package in the node_modules of the document or the gateway',
     remedy,

@@ -83,7 +83,7 @@ function countsOf(counts: readonly LimitCount[] | null, kind: LimitKind, policy:
 function unknown(kind: LimitKind | 'client-ban', policy: string): AdminAnswer {
   return problemAnswer(
     'GW_ADMIN_NOT_FOUND',
-    `no ${kind} with the id '${policy}' serves; GET /v1/routes shows the policies`,
+    `no ${kind} with the id '${policy}' serves; its id stands in the document, or is ROUTE/PLACE where the policy is written in a route`,
   )
 }
 

@@ -22,9 +22,11 @@ test('a line shows a record in the order a person asks', () => {
   )
 })
 
-test('a failed exchange says how, with which code and by which policy', () => {
+test('a failed exchange says how, with which code, by which policy and why', () => {
   const refused = { ...RECORD, result: 'blocked', error: { code: 'GW_IP_DENIED', policy: 'ip-filter' } }
   assert.match(formatRecordLine(refused, { color: false }), / acme blocked GW_IP_DENIED by ip-filter$/)
+  const reasoned = { ...refused, error: { ...refused.error, reason: 'deny[0]\n' } }
+  assert.match(formatRecordLine(reasoned, { color: false }), / by ip-filter \(deny\[0\]\\u\{a\}\)$/)
 })
 
 test('what a record does not have is a dash', () => {

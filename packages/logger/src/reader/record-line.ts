@@ -15,7 +15,7 @@ const STATUS_COLORS: readonly string[] = ['2', '2', '32', '36', '33', '31']
 const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**
- * One line for a person: time, status, method, host and path, route, duration, upstream, consumer, and what went wrong.
+ * One line for a person: time, status, method, host and path, route, duration, upstream, consumer, and what went wrong and why.
  * Of records that were lost, one line says how many. Whatever a client sent is shown, never obeyed.
  */
 export function formatRecordLine(record: TrafficRecord, options: LineOptions): string {
@@ -37,6 +37,8 @@ export function formatRecordLine(record: TrafficRecord, options: LineOptions): s
   if (code !== '') parts.push(code)
   const policy = text('error.policy')
   if (policy !== '') parts.push(`by ${policy}`)
+  const reason = text('error.reason')
+  if (reason !== '') parts.push(`(${reason})`)
   return parts.join(' ')
 }
 
