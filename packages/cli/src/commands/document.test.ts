@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { gwInProcess } from '../testing/in-process.js'
 import { fileWith, gw } from '../testing.js'
 
 const GOOD = `version: 1
@@ -29,7 +30,7 @@ test('a document that is in order is reported with what it holds', async (t) => 
   const file = fileWith(t, GOOD)
   const [text, json] = await Promise.all([
     gw(['validate', '-c', file], { env }),
-    gw(['validate', '-c', file, '-o', 'json'], { env }),
+    gwInProcess(['validate', '-c', file, '-o', 'json'], { env }),
   ])
   assert.deepEqual(text, { code: 0, stdout: `${file}: ok (2 routes, 1 upstream)\n`, stderr: '' })
   assert.deepEqual(JSON.parse(json.stdout), { schemaVersion: 1, valid: true, diagnostics: [] })
@@ -38,9 +39,9 @@ test('a document that is in order is reported with what it holds', async (t) => 
 test('every mistake is reported at once with its place and remedy, and the exit code is 3', async (t) => {
   const file = fileWith(t, BAD)
   const [text, json, yaml] = await Promise.all([
-    gw(['validate', '-c', file]),
-    gw(['validate', '-c', file, '-o', 'json']),
-    gw(['validate', '-c', file, '-o', 'yaml']),
+    gwInProcess(['validate', '-c', file]),
+    gwInProcess(['validate', '-c', file, '-o', 'json']),
+    gwInProcess(['validate', '-c', file, '-o', 'yaml']),
   ])
   const lines = text.stderr.trimEnd().split('\n')
   for (const line of lines) assert.match(line, /^\S+gateway\.yaml:\d+:\d+: .+ \(.+\)$/)
@@ -79,7 +80,9 @@ routes:
       - { use: xslt, with: { stylesheet: { file: nowhere.xsl } } }
 `,
   )
-  const { code, stdout, stderr } = await gw(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
+  const { code, stdout, stderr } = await gwInProcess(['validate', '-c', file], {
+    env: { SECRET: 'never-shown' },
+  })
   const lines = stderr.trimEnd().split('\n')
   const expected = [
     /:3:5: policy 'shared' \(ip-filter\): .*33 bits/,
@@ -96,7 +99,7 @@ test('what a policy says of a value from a reference names the reference', async
   const allow = `{ allow: ["\${env:SECRET}"] }`
   const routes = `[{ id: a, match: { path: /a }, respond: {}, policies: [{ use: ip-filter, with: ${allow} }] }]`
   const file = fileWith(t, `version: 1\nroutes: ${routes}\n`)
-  const { code, stderr } = await gw(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
+  const { code, stderr } = await gwInProcess(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
   assert.match(stderr, /'\$\{env:SECRET\}' is not an address or a range/)
   assert.doesNotMatch(stderr, /never-shown/)
   assert.equal(code, 3)
@@ -115,7 +118,7 @@ routes:
   - { id: c, match: { path: /c }, respond: { status: 200 }, policies: [{ id: off, when: 'false', ${wrong} }] }
 `,
   )
-  const { code, stderr } = await gw(['validate', '-c', file])
+  const { code, stderr } = await gwInProcess(['validate', '-c', file])
   const positions = stderr
     .trimEnd()
     .split('\n')
@@ -128,7 +131,7 @@ test('a warning is reported and no reason to fail, unless it is quiet', async (t
     t,
     `${GOOD}policies: [{ id: spare, use: header, with: { request: { set: { a: b } } } }]\n`,
   )
-  const { code, stdout, stderr } = await gw(['validate', '-c', file], { env })
+  const { code, stdout, stderr } = await gwInProcess(['validate', '-c', file], { env })
   assert.match(stderr, /:13:\d+: warning: .*spare/)
   assert.deepEqual([code, stdout], [0, `${file}: ok (2 routes, 1 upstream)\n`])
   assert.equal((await gw(['validate', '-c', file, '--quiet'], { env })).stderr, '')
@@ -137,7 +140,7 @@ test('a warning is reported and no reason to fail, unless it is quiet', async (t
 test('a document that cannot be read is invalid', async (t) => {
   const outcomes = await Promise.all(
     ['validate', 'render', 'diff', 'deploy', 'start'].map((command) =>
-      gw([command, '-c', '/nonexistent/gateway.yaml']),
+      (command === 'start' ? gw : gwInProcess)([command, '-c', '/nonexistent/gateway.yaml']),
     ),
   )
   for (const { code, stdout, stderr } of outcomes) {
@@ -146,7 +149,7 @@ test('a document that cannot be read is invalid', async (t) => {
   }
   const file = fileWith(t, BAD)
   for (const command of [['render'], ['diff'], ['deploy'], ['explain', 'GET', '/'], ['logs', 'tail']]) {
-    const { code, stderr } = await gw([...command, '-c', file])
+    const { code, stderr } = await gwInProcess([...command, '-c', file])
     assert.match(stderr, /:2:1: /, command[0])
     assert.equal(code, 3)
   }
@@ -155,8 +158,8 @@ test('a document that cannot be read is invalid', async (t) => {
 test('the plan is printed with references as written and secrets masked', async (t) => {
   const file = fileWith(t, GOOD)
   const [json, yaml] = await Promise.all([
-    gw(['render', '-c', file], { env }),
-    gw(['render', '-c', file, '-o', 'yaml'], { env }),
+    gwInProcess(['render', '-c', file], { env }),
+    gwInProcess(['render', '-c', file, '-o', 'yaml'], { env }),
   ])
   const plan = JSON.parse(json.stdout)
   assert.equal(plan.version, 1)
@@ -168,7 +171,10 @@ test('the plan is printed with references as written and secrets masked', async 
 
 test('a request is explained: the route, what it does there, and why not the others', async (t) => {
   const args = ['explain', 'GET', '/orders/7?x=1', '-c', fileWith(t, GOOD)]
-  const [text, json] = await Promise.all([gw(args, { env }), gw([...args, '-o', 'json'], { env })])
+  const [text, json] = await Promise.all([
+    gwInProcess(args, { env }),
+    gwInProcess([...args, '-o', 'json'], { env }),
+  ])
   assert.deepEqual([text.code, text.stderr], [0, ''])
   assert.equal(
     text.stdout,
@@ -200,8 +206,8 @@ test('what the listeners can do is listed by their engine', async (t) => {
     'version: 1\nlisteners: [{ address: ":1" }, { address: ":2", engine: node, limits: { headTimeout: 7s } }]\nroutes: []\n',
   )
   const [text, json] = await Promise.all([
-    gw(['explain', 'listener', '-c', file]),
-    gw(['explain', 'listener', file, '-o', 'json']),
+    gwInProcess(['explain', 'listener', '-c', file]),
+    gwInProcess(['explain', 'listener', file, '-o', 'json']),
   ])
   assert.deepEqual([text.code, text.stderr], [0, ''])
   assert.match(
@@ -226,7 +232,7 @@ routes:
 `,
   )
   const args = ['explain', 'POST', '/a', '-c', file]
-  const [text, json] = await Promise.all([gw(args), gw([...args, '-o', 'json'])])
+  const [text, json] = await Promise.all([gwInProcess(args), gwInProcess([...args, '-o', 'json'])])
   assert.match(
     text.stdout,
     /costs computing: \d+ µs where the request itself took \d+ \(POST 1 KB\); holds the request body in memory\n/,
@@ -248,17 +254,17 @@ routes:
   const body = fileWith(t, 'body', 'body.txt')
   const args = ['explain', 'POST', '/', '-c', file, '-H', 'Host: api.example.com', '-H', 'X-Tenant:acme']
   const [typed, read, none] = await Promise.all([
-    gw([...args, '--client-ip', '10.1.2.3', '-d', 'body']),
-    gw([...args, '--client-ip', '10.1.2.3', '-d', `@${body}`]),
-    gw([...args, '--client-ip', '10.1.2.3']),
+    gwInProcess([...args, '--client-ip', '10.1.2.3', '-d', 'body']),
+    gwInProcess([...args, '--client-ip', '10.1.2.3', '-d', `@${body}`]),
+    gwInProcess([...args, '--client-ip', '10.1.2.3']),
   ])
   for (const { stdout } of [typed, read]) assert.match(stdout, /^route one takes it/m)
   assert.match(none.stdout, /^refused with 404 GW_ROUTE_NOT_FOUND/m)
   assert.match(none.stdout, /one {10}\/\* {4}condition .* is false/)
-  assert.equal((await gw([...args, '--client-ip', 'here'])).code, 64)
-  assert.equal((await gw([...args, '-H', 'nonsense'])).code, 64)
-  assert.equal((await gw([...args, '-d', '@/nonexistent'])).code, 1)
-  assert.equal((await gw(['explain', 'GET', 'orders', '-c', file])).code, 64)
+  assert.equal((await gwInProcess([...args, '--client-ip', 'here'])).code, 64)
+  assert.equal((await gwInProcess([...args, '-H', 'nonsense'])).code, 64)
+  assert.equal((await gwInProcess([...args, '-d', '@/nonexistent'])).code, 1)
+  assert.equal((await gwInProcess(['explain', 'GET', 'orders', '-c', file])).code, 64)
 })
 
 test('of many routes for other paths only some are listed, unless all are wanted', async (t) => {
@@ -268,8 +274,8 @@ test('of many routes for other paths only some are listed, unless all are wanted
   )
   const file = fileWith(t, `version: 1\nroutes:\n${routes.join('\n')}\n`)
   const [some, all] = await Promise.all([
-    gw(['explain', 'GET', '/r29', '-c', file]),
-    gw(['explain', 'GET', '/r29', '-c', file, '--all']),
+    gwInProcess(['explain', 'GET', '/r29', '-c', file]),
+    gwInProcess(['explain', 'GET', '/r29', '-c', file, '--all']),
   ])
   assert.match(some.stdout, /and 19 more routes for other hosts or paths; --all lists them\n$/)
   assert.equal(all.stdout.match(/does not match/g)?.length, 29)
@@ -279,11 +285,11 @@ test('a document may be the last argument, or come from stdin', async (t) => {
   const file = fileWith(t, GOOD)
   const url = ['GET', 'http://a/orders/7']
   const [operand, option, stdin, rendered, explained] = await Promise.all([
-    gw(['validate', file], { env }),
+    gwInProcess(['validate', file], { env }),
     gw(['validate', '-c', '-'], { env, stdin: GOOD }),
-    gw(['validate', '-'], { env, stdin: BAD }),
-    gw(['render', '-'], { env, stdin: GOOD }),
-    gw(['explain', ...url, '-'], { env, stdin: GOOD }),
+    gwInProcess(['validate', '-'], { env, stdin: BAD }),
+    gwInProcess(['render', '-'], { env, stdin: GOOD }),
+    gwInProcess(['explain', ...url, '-'], { env, stdin: GOOD }),
   ])
   assert.equal(operand.stdout, `${file}: ok (2 routes, 1 upstream)\n`)
   assert.equal(option.stdout, '<stdin>: ok (2 routes, 1 upstream)\n')
@@ -314,7 +320,7 @@ log: { sink: custom, custom: { module: ./target.mjs } }
   assert.deepEqual([valid.code, valid.stderr], [0, ''])
   writeFileSync(join(dir, 'target.mjs'), "import './nothing.mjs'\n")
   rmSync(join(dir, 'schemas', 'a.json'))
-  const { code, stderr } = await gw(['validate', file], { cwd: '/' })
+  const { code, stderr } = await gwInProcess(['validate', file], { cwd: '/' })
   assert.match(stderr, /:6:\d+: policy .*schemas\/a\.json/)
   assert.match(stderr, /:7:\d+: the module '\.\/target\.mjs' cannot be loaded: .*nothing\.mjs/)
   assert.equal(code, 3)
@@ -328,7 +334,7 @@ for (const [what, source, reason] of [
   test(`a module of a log that ${what} is a mistake at its place`, async (t) => {
     const file = fileWith(t, 'version: 1\nroutes: []\nlog: { sink: custom, custom: { module: ./t.mjs } }\n')
     writeFileSync(join(dirname(file), 't.mjs'), source)
-    const { code, stderr } = await gw(['validate', file])
+    const { code, stderr } = await gwInProcess(['validate', file])
     assert.match(stderr, /^\S+gateway\.yaml:3:40: the module '\.\/t\.mjs' cannot be loaded: /)
     assert.match(stderr, reason)
     assert.equal(code, 3)
@@ -366,7 +372,7 @@ test('a mistake in a file of a policy stands at the line of that file', async (t
   const file = fileWith(t, `version: 1\nroutes:\n${routes.join('\n')}\n`)
   for (const [i, [, , , text]] of BROKEN_FILES.entries())
     writeFileSync(join(dirname(file), `broken-${i}`), text)
-  const { code, stderr } = await gw(['validate', 'gateway.yaml'], { cwd: dirname(file) })
+  const { code, stderr } = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dirname(file) })
   const lines = stderr.trimEnd().split('\n')
   for (const [i, [what, use]] of BROKEN_FILES.entries()) {
     const line = new RegExp(`^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\(correct the file\\)$`)
@@ -385,6 +391,6 @@ test('of several files of a policy, the mistake stands in the one that its messa
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n${body}\n</xs:schema>`
   writeFileSync(join(dirname(file), 'main.xsd'), xsd('<xs:include schemaLocation="types.xsd"/>'))
   writeFileSync(join(dirname(file), 'types.xsd'), xsd('\n<xs:element name="a" type="xs:strng"/>'))
-  const { stderr } = await gw(['validate', 'gateway.yaml'], { cwd: dirname(file) })
+  const { stderr } = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dirname(file) })
   assert.match(stderr, /^types\.xsd:3:\d+: policy 'a\/1' \(xsd\): /)
 })

@@ -8,6 +8,7 @@ import {
   type SharedElasticsearch,
   sharedElasticsearch,
 } from '@sluice/logger/testing/shared-elasticsearch'
+import { gwInProcess } from '../testing/in-process.js'
 import {
   closedPort,
   fileWith,
@@ -30,7 +31,7 @@ after(() => node?.release())
 
 /** Runs `gw` against the node; `env` names who asks. */
 function ask(env: Record<string, string>, ...args: readonly string[]): Promise<Outcome> {
-  return gw([...args, '--elasticsearch', node.url, '--es-ca-file', node.caFile], { env })
+  return gwInProcess([...args, '--elasticsearch', node.url, '--es-ca-file', node.caFile], { env })
 }
 
 /** An API key that may do no more than this with one data stream. */
@@ -186,7 +187,7 @@ log:
 test('the calls of a gateway are found in Elasticsearch, and followed', { skip }, async (t) => {
   const { dataStream, document } = await bench(t)
   const config = fileWith(t, document)
-  const absent = await gw(['logs', 'search', '-c', config])
+  const absent = await gwInProcess(['logs', 'search', '-c', config])
   assert.match(
     absent.stderr,
     new RegExp(`^there is no data stream ${dataStream} in .*; create it with gw log-setup, or`),
@@ -199,15 +200,15 @@ test('the calls of a gateway are found in Elasticsearch, and followed', { skip }
   for (const path of ['/hello', '/nothing', '/hello?again']) {
     await (await fetch(gateway.url + path)).text()
   }
-  const search = (...args: string[]) => gw(['logs', 'search', '-c', config, ...args])
+  const search = (...args: string[]) => gwInProcess(['logs', 'search', '-c', config, ...args])
   await until(async () => {
     const { body } = await node.request('GET', `/${dataStream}/_count`)
     return (body as { readonly count: number }).count === 3
   })
   const [shown, routed, missed] = await Promise.all([
-    search(),
+    gw(['logs', 'search', '-c', config]),
     search('--route', 'hello', '--since', '1h', '--limit', '1', '-o', 'jsonl'),
-    gw(['logs', 'tail', '-c', config, '--no-follow', '--where', 'res.status>=400', '-o', 'jsonl']),
+    gwInProcess(['logs', 'tail', '-c', config, '--no-follow', '--where', 'res.status>=400', '-o', 'jsonl']),
   ])
   assert.match(
     shown.stdout,
@@ -254,14 +255,14 @@ test('reading needs read alone, and whoever may not read is reported', { skip },
 
 test('a cluster that does not answer, or is not trusted, has its own message', { skip }, async () => {
   const port = await closedPort()
-  const closed = await gw(['logs', 'search', '--elasticsearch', `http://127.0.0.1:${port}`])
+  const closed = await gwInProcess(['logs', 'search', '--elasticsearch', `http://127.0.0.1:${port}`])
   assert.match(closed.stderr, /^Elasticsearch at http:\/\/127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/)
-  const strange = await gw(['logs', 'tail', '--elasticsearch', node.url])
+  const strange = await gwInProcess(['logs', 'tail', '--elasticsearch', node.url])
   assert.match(
     strange.stderr,
     / does not answer: .*certificate.*; trust it with --es-ca-file or log\.elasticsearch\.tls/,
   )
-  const setup = await gw(['log-setup', '--elasticsearch', `http://127.0.0.1:${port}`])
+  const setup = await gwInProcess(['log-setup', '--elasticsearch', `http://127.0.0.1:${port}`])
   for (const { code, stdout } of [closed, strange, setup]) assert.deepEqual([code, stdout], [5, ''])
 })
 
@@ -283,9 +284,10 @@ test('records that an index refused are delivered when its mapping is mended, on
   const spool = /spool: \{ dir: "([^"]+)"/.exec(document)![1]!
   const copy = join(scratch(t), 'copy')
   cpSync(spool, copy, { recursive: true })
-  const replay = (...flags: string[]) => gw(['logs', 'replay-dead', '-c', gateway.config, ...flags])
-  assert.equal((await replay()).stdout, 'main: 0 delivered, 7 refused again\n')
-  const setUp = await gw(['log-setup', '-c', gateway.config])
+  const replay = (...flags: string[]) => gwInProcess(['logs', 'replay-dead', '-c', gateway.config, ...flags])
+  const early = await gw(['logs', 'replay-dead', '-c', gateway.config])
+  assert.equal(early.stdout, 'main: 0 delivered, 7 refused again\n')
+  const setUp = await gwInProcess(['log-setup', '-c', gateway.config])
   assert.equal(setUp.code, 0, setUp.stderr)
   // The archive that the tests run does not roll over by itself.
   if (setUp.stdout.includes('with the next record')) await node.request('POST', `/${dataStream}/_rollover`)

@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Readable } from 'node:stream'
+import { main } from '../main.js'
+import type { Outcome } from '../testing.js'
+
+/** What a command of this process is run with. */
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly stdin?: string
+}
+
+type Written = Record<'stdout' | 'stderr', string>
+
+/** Whose output is being written; nothing: that of the tests. */
+const commands = new AsyncLocalStorage<Written>()
+let last: Promise<unknown> = Promise.resolve()
+
+for (const name of ['stdout', 'stderr'] as const) {
+  const stream = process[name]
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
+  stream.write = (...args: unknown[]): boolean => {
+    const written = commands.getStore()
+    if (written === undefined) return write(...args)
+    written[name] += String(args[0])
+    return true
+  }
+}
+
+/**
+ * Runs a command of `gw` in this process, one after the other: a process of its own spends most of a second of CPU time
+ * on loading what is loaded here already. For commands that end by themselves, without `--quiet`, which would last; that
+ * the process says and answers the same is what tests with `gw` are for.
+ */
+export function gwInProcess(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
+  const run = last.then(() => runAlone(args, surroundings))
+  last = run.catch(() => {})
+  return run
+}
+
+async function runAlone(
+  args: readonly string[],
+  { env = {}, cwd, stdin = '' }: Surroundings,
+): Promise<Outcome> {
+  const { exitCode, env: envBefore } = process
+  const cwdBefore = process.cwd()
+  const input = Object.getOwnPropertyDescriptor(process, 'stdin')!
+  const written: Written = { stdout: '', stderr: '' }
+  process.env = { ...envBefore, NO_COLOR: '1', ...env }
+  if (cwd !== undefined) process.chdir(cwd)
+  Object.defineProperty(process, 'stdin', { ...input, get: () => Readable.from([Buffer.from(stdin)]) })
+  process.exitCode = undefined
+  try {
+    await commands.run(written, () => main(['node', 'gw', ...args]))
+    return { ...written, code: Number(process.exitCode ?? 0) }
+  } finally {
+    process.exitCode = exitCode
+    process.env = envBefore
+    process.chdir(cwdBefore)
+    Object.defineProperty(process, 'stdin', input)
+  }
+}
