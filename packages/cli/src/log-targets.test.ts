@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
 import { assertIdentity } from '@sluice/core/testing'
+import { gwInProcess } from './testing/in-process.js'
 import { fileWith, gw, scratch, spawnGw, startArgs, startGateway, until } from './testing.js'
 
 /** A log whose `all` gets every call and whose `failures` gets those that failed, with their headers. */
@@ -55,7 +56,7 @@ test('a gateway with several log targets gives each its calls, counts them apart
   assert.match(metrics, /^gw_log_indexed_total\{target="failures"\} 1$/m)
 
   const read = async (...flags: string[]) => {
-    const { code, stdout, stderr } = await gw([
+    const { code, stdout, stderr } = await gwInProcess([
       'logs',
       'search',
       '-c',
@@ -98,7 +99,7 @@ test('--log-sink takes the place of all targets', async (t) => {
 test('what a document has no readable log for is reported', async (t) => {
   const document = (log: string) => fileWith(t, `version: 1\nlog: { ${log} }\n`)
   const tail = (config: string, ...more: string[]) =>
-    gw(['logs', 'tail', '--no-follow', '-c', config, ...more])
+    gwInProcess(['logs', 'tail', '--no-follow', '-c', config, ...more])
   const none = await tail(document('sink: none'))
   assert.match(none.stderr, /has log\.sink: none, so there is no traffic log; /)
   const unread = await tail(document('targets: [{ id: out, sink: stdout }]'))
@@ -115,7 +116,8 @@ test('gw log-setup sets up the target that is named, and asks for a name where t
 `
   const documentOf = (targets: string): string =>
     fileWith(t, `version: 1\nlog:\n  elasticsearch: { nodes: ["${first}"] }\n  targets:\n${targets}`)
-  const setUp = (config: string, ...flags: string[]) => gw(['log-setup', '-c', config, '--dry-run', ...flags])
+  const setUp = (config: string, ...flags: string[]) =>
+    gwInProcess(['log-setup', '-c', config, '--dry-run', ...flags])
   const one = await setUp(documentOf(target('audit', second)))
   assert.equal(one.code, 5)
   assert.match(one.stderr, /127\.0\.0\.1:9/, 'the section of a sink that is not used is not it')
@@ -173,7 +175,16 @@ log:
     const siem = (await identityOf(gateway.admin)).targets?.['siem']
     return siem?.indexed === 1 && siem.dead === 1
   })
-  const { stdout } = await gw(['logs', 'search', '-c', gateway.config, '--target', 'main', '-o', 'jsonl'])
+  const { stdout } = await gwInProcess([
+    'logs',
+    'search',
+    '-c',
+    gateway.config,
+    '--target',
+    'main',
+    '-o',
+    'jsonl',
+  ])
   const { body } = JSON.parse(stdout.split('\n')[0]!)
   assert.deepEqual([body.res_out.text, body.res_out.bytes], ['abc', 8])
 })

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { createProgram } from './program.js'
+import { gwInProcess } from './testing/in-process.js'
 import { gw, scratch, spawnGw } from './testing.js'
 
 const GW = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
@@ -90,9 +91,11 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['logs tail --status 9x', /^'9x' is not a status; write for example 404, 5xx or 400-499\n$/],
 ]
 
-for (const [line, message] of MISTAKES) {
+for (const [i, [line, message]] of MISTAKES.entries()) {
   test(`wrong usage is reported and exits with 64: gw ${line}`, async () => {
-    const { code, stdout, stderr } = await gw(line.split(' ').filter(Boolean))
+    // `start` says what it says in a process that it starts.
+    const run = i === 0 || line.startsWith('start') ? gw : gwInProcess
+    const { code, stdout, stderr } = await run(line.split(' ').filter(Boolean))
     assert.match(stderr, message)
     assert.deepEqual([code, stdout], [64, ''])
   })

@@ -8,6 +8,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { EXIT, Failure } from '../failure.js'
+import { gwInProcess } from '../testing/in-process.js'
 import { closedPort, fileWith, gw, type Outcome, origin, scratch } from '../testing.js'
 import { AdminClient } from './admin-client.js'
 
@@ -18,7 +19,7 @@ async function statusOf(
   handler: RequestListener,
   env: Record<string, string> = {},
 ): Promise<Outcome> {
-  return gw(['status', '--server', await origin(t, handler)], { env: { GW_TOKEN: '', ...env } })
+  return gwInProcess(['status', '--server', await origin(t, handler)], { env: { GW_TOKEN: '', ...env } })
 }
 
 test('nobody there: exit 5, with where it was looked for and what to do', async () => {
@@ -26,9 +27,9 @@ test('nobody there: exit 5, with where it was looked for and what to do', async 
   const message = `cannot reach the gateway at ${server} (connection refused); is it running? set --server or GW_SERVER\n`
   const outcomes = await Promise.all([
     gw(['status', '--server', server], { env: { GW_SERVER: 'http://127.0.0.1:1' } }),
-    gw(['--server', server, 'routes', '-o', 'json']),
-    gw(['upstream', 'list'], { env: { GW_SERVER: server } }),
-    gw(['drain', '--yes'], { env: { GW_SERVER: server } }),
+    gwInProcess(['--server', server, 'routes', '-o', 'json']),
+    gwInProcess(['upstream', 'list'], { env: { GW_SERVER: server } }),
+    gwInProcess(['drain', '--yes'], { env: { GW_SERVER: server } }),
   ])
   for (const outcome of outcomes) assert.deepEqual(outcome, { code: 5, stdout: '', stderr: message })
 })
@@ -126,7 +127,7 @@ test('a token file that others can read is used with a warning, one that is wron
   const open = fileWith(t, 'secret-token', 'token')
   chmodSync(open, 0o644)
   const broken = fileWith(t, 'two\nlines', 'token')
-  const run = (file: string) => gw(['status', '--server', server, '--token-file', file])
+  const run = (file: string) => gwInProcess(['status', '--server', server, '--token-file', file])
   assert.match((await run(open)).stderr, /^others may read or change \S+; make it private with chmod 600 /)
   const two = await run(broken)
   assert.match(two.stderr, /holds no token; it must be one line of visible ASCII characters\n$/)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { test } from 'node:test'
-import { fileWith, gw, spawnGw, until } from '../testing.js'
+import { gwInProcess } from '../testing/in-process.js'
+import { fileWith, spawnGw, until } from '../testing.js'
 
 const TOKEN = 'a-token-of-some-length'
 
@@ -34,7 +35,7 @@ test('a cache server serves with its token and its spaces until SIGTERM, and exi
 })
 
 test('what cannot be served is refused before anything is', async () => {
-  const run = (...args: string[]) => gw(['cache-server', ...args])
+  const run = (...args: string[]) => gwInProcess(['cache-server', ...args])
   const cases: readonly (readonly [RegExp, ...string[]])[] = [
     [/add --token-file/, '--listen', ':0'],
     [/is not an address/, '--listen', 'nowhere'],

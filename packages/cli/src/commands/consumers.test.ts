@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hashKey, verifyPassword } from '@sluice/policies'
 import { beQuiet } from '../output/output.js'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw } from '../testing.js'
 import { addConsumer, listConsumers, setConsumer } from './consumers.js'
 
 test('consumers and keys are made, replaced and revoked; the file holds hashes only', async (t) => {
   const file = fileIn(t)
-  const run = (...args: string[]) => gw([...args, '-f', file])
+  const run = (...args: string[]) => gwInProcess([...args, '-f', file])
   const records = () =>
     readFileSync(file, 'utf8')
       .trim()

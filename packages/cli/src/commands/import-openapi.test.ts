@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { gwInProcess } from '../testing/in-process.js'
 import { fileWith, gw, origin, scratch, startGateway } from '../testing.js'
 
 const OK = '{ responses: { "200": { description: ok } } }'
@@ -60,14 +61,14 @@ test('a document with a route for each path is written, and is valid', async (t)
       policies: ['openapi'],
     })),
   })
-  const checked = await gw(['validate', '-c', 'gateway.yaml'], { cwd: dir })
+  const checked = await gwInProcess(['validate', '-c', 'gateway.yaml'], { cwd: dir })
   assert.deepEqual(checked, { code: 0, stdout: 'gateway.yaml: ok (4 routes, 1 upstream)\n', stderr: '' })
 })
 
 test('a gateway serves what was imported and refuses what the description does not know', async (t) => {
   const api = fileWith(t, API, 'api.yaml')
   const upstream = await origin(t, (req, res) => res.end(`${req.method} ${req.url}`))
-  const { stdout } = await gw(['import', 'openapi', api, '--upstream', upstream])
+  const { stdout } = await gwInProcess(['import', 'openapi', api, '--upstream', upstream])
   const document = stdout.replace(
     'version: 1',
     'version: 1\nlisteners: [{ address: "127.0.0.1:0" }]\nadmin: { address: "127.0.0.1:0" }\nworkers: 1\nlog: { sink: none }',
@@ -90,7 +91,7 @@ test('what cannot be imported is reported', async (t) => {
   const dir = scratch(t)
   const run = (api: string, ...more: string[]) => {
     writeFileSync(join(dir, 'api.yaml'), api)
-    return gw(['import', 'openapi', 'api.yaml', ...more], { cwd: dir })
+    return gwInProcess(['import', 'openapi', 'api.yaml', ...more], { cwd: dir })
   }
   const refused = async (code: number, reason: RegExp, api: string, ...more: string[]) => {
     const result = await run(api, ...more)
@@ -109,7 +110,7 @@ test('what cannot be imported is reported', async (t) => {
   writeFileSync(join(dir, 'mine.yaml'), 'mine')
   await refused(1, /cannot write mine\.yaml: it exists already/, API, '--out', 'mine.yaml')
   assert.equal(readFileSync(join(dir, 'mine.yaml'), 'utf8'), 'mine')
-  const missing = await gw(['import', 'openapi', 'none.yaml'], { cwd: dir })
+  const missing = await gwInProcess(['import', 'openapi', 'none.yaml'], { cwd: dir })
   assert.equal(missing.code, 3)
   assert.match(missing.stderr, /none\.yaml cannot be read/)
   assert.equal(existsSync(join(dir, 'gateway.yaml')), false)

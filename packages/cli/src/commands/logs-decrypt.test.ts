@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { gwInProcess } from '../testing/in-process.js'
 import { fileWith, gw, origin, scratch, startGateway, until } from '../testing.js'
 
 const SECRET = 'the secret of the month'
@@ -37,7 +38,7 @@ log:
   const url = `${gateway.url}/a?page=2&name=G%C3%BCler&card=4111111111111111&to=${encodeURIComponent(MAIL)}`
   const answer = await fetch(url, { headers: { 'x-customer': 'Zoe', 'user-agent': MAIL } })
   assert.equal(answer.headers.get('x-answer'), `for ${MAIL}`)
-  const tail = () => gw(['logs', 'tail', '--dir', dir, '--no-follow', '-o', 'jsonl'])
+  const tail = () => gwInProcess(['logs', 'tail', '--dir', dir, '--no-follow', '-o', 'jsonl'])
   await until(async () => (await tail()).stdout !== '')
   return (await tail()).stdout
 }
@@ -58,7 +59,7 @@ test('a gateway logs only what its rules leave, and those with the key can read 
   const file = fileWith(t, `${lines}damaged\n`, 'calls.ndjson')
   const [piped, read] = await Promise.all([
     gw(['logs', 'decrypt'], { stdin: lines, env: { GW_LOG_KEY: SECRET } }),
-    gw(['logs', 'decrypt', '--key-file', other, '--key-file', keyFile, file]),
+    gwInProcess(['logs', 'decrypt', '--key-file', other, '--key-file', keyFile, file]),
   ])
   assert.deepEqual([piped.code, piped.stderr], [0, ''])
   assert.deepEqual([read.code, read.stdout, read.stderr], [0, piped.stdout, '1 damaged line left out\n'])
@@ -66,7 +67,7 @@ test('a gateway logs only what its rules leave, and those with the key can read 
   assert.match(opened.url.query, new RegExp(`&to=${encodeURIComponent(MAIL)}$`))
   assert.deepEqual([opened.ua, opened.hdr.res_out['x-answer']], [MAIL, `for ${MAIL}`])
 
-  const wrong = await gw(['logs', 'decrypt', '--key-file', other, file])
+  const wrong = await gwInProcess(['logs', 'decrypt', '--key-file', other, file])
   assert.equal(wrong.code, 1)
   assert.equal(wrong.stdout, lines)
   assert.match(wrong.stderr, /some values stay encrypted: none of the keys is the one with the id k1\n$/)
@@ -74,7 +75,7 @@ test('a gateway logs only what its rules leave, and those with the key can read 
 
 test('decrypting says what it needs', async (t) => {
   const run = (args: string[], env: Record<string, string> = {}) =>
-    gw(['logs', 'decrypt', ...args], { env: { GW_LOG_KEY: '', ...env } })
+    gwInProcess(['logs', 'decrypt', ...args], { env: { GW_LOG_KEY: '', ...env } })
   const [without, noKeyFile, empty, noFile] = await Promise.all([
     run([]),
     run(['--key-file', '/nowhere']),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw, origin, scratch, startGateway, until } from '../testing.js'
 
 const GW = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
@@ -35,7 +36,8 @@ log: { sink: file, file: { dir: ${dir} } }
   await call('/orders/1', { headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` } })
   await call('/orders/2', { method: 'DELETE' })
   await call('/items/1/lines', { method: 'PUT' })
-  const search = (...flags: string[]) => gw(['logs', 'search', '--dir', dir, '-o', 'jsonl', ...flags])
+  const search = (...flags: string[]) =>
+    gwInProcess(['logs', 'search', '--dir', dir, '-o', 'jsonl', ...flags])
   const records = async (...flags: string[]) => {
     const { code, stdout, stderr } = await search(...flags)
     assert.equal(code, 0, stderr)

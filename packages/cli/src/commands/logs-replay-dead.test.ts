@@ -4,6 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { gwInProcess } from '../testing/in-process.js'
 import { closedPort, fileWith, gw, scratch, spawnGw, startGateway, until } from '../testing.js'
 
 /** A receiver of records that refuses those that a test says, one request at a time. */
@@ -99,7 +100,7 @@ test('a record that is refused again stays with the new reason, and damaged line
   writeFileSync(join(spool, 'dead', 'notes.txt'), 'of an operator')
   target.refuses = (line) => line.includes('"bad"')
   const config = fileWith(t, documentFor(target.url, spool))
-  const { code, stdout } = await gw(['logs', 'replay-dead', '-c', config])
+  const { code, stdout } = await gwInProcess(['logs', 'replay-dead', '-c', config])
   assert.deepEqual([code, stdout], [2, 'main: 3 delivered, 1 refused again, 1 damaged line kept\n'])
   assert.deepEqual(idsOf(target.taken), ['a', 'b', 'long'])
   const [kept] = lettersIn(spool)
@@ -116,7 +117,7 @@ test('a target that does not answer leaves every letter where it is', async (t) 
   mkdirSync(join(spool, 'dead'))
   writeFileSync(join(spool, 'dead', 'someone-0.ndjson'), letter('a') + letter('b'))
   const config = fileWith(t, documentFor(`http://127.0.0.1:${await closedPort()}/`, spool))
-  const { code, stdout, stderr } = await gw(['logs', 'replay-dead', '-c', config])
+  const { code, stdout, stderr } = await gwInProcess(['logs', 'replay-dead', '-c', config])
   assert.deepEqual([code, stdout], [5, 'main: 0 delivered, 0 refused again, 2 left\n'])
   assert.match(stderr, /ECONNREFUSED/)
   assert.deepEqual(
@@ -149,7 +150,7 @@ test('a replay that is killed leaves what it has not delivered to the next, and 
   target.onRequest = () => {}
   const before = target.taken.length
   assert.ok(before < 3000)
-  const { code, stdout } = await gw(['logs', 'replay-dead', '-c', config])
+  const { code, stdout } = await gwInProcess(['logs', 'replay-dead', '-c', config])
   assert.equal(code, 0)
   // At most the delivery that was under way is repeated.
   const delivered = Number(/(\d+) delivered/.exec(stdout)?.[1])
@@ -165,7 +166,7 @@ test('letters without an output, or without a spool, are wrong usage', async (t)
     ['--elasticsearch', 'http://127.0.0.1:9200'],
     ['--target', 'x'],
   ]) {
-    const { code, stdout } = await gw(['logs', 'replay-dead', ...flags])
+    const { code, stdout } = await gwInProcess(['logs', 'replay-dead', ...flags])
     assert.deepEqual([code, stdout], [64, ''], flags.join(' '))
   }
 })

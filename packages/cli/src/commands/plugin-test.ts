@@ -16,7 +16,7 @@ import { loadFile } from '../document.js'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { print, printValue } from '../output/output.js'
 import { contractFindings, type Finding } from '../plugins/kit.js'
-import { microsPerTick, TrialGateway } from '../plugins/trial-gateway.js'
+import { type RequestCost, TrialGateway } from '../plugins/trial-gateway.js'
 import type { OutputOptions } from '../program/building.js'
 
 interface Use {
@@ -24,7 +24,7 @@ interface Use {
   readonly with?: unknown
 }
 
-/** Requests of one measurement, and how often each is made: the least of them counts. */
+/** Most requests of one measurement, and how often each is made: the least of them counts. */
 const REQUESTS = 25_000
 const ROUNDS = 2
 const WARM_UP = 3000
@@ -175,19 +175,23 @@ interface Measured {
 }
 
 async function costFinding(gateway: TrialGateway, { path, check, budget }: Measured): Promise<Finding> {
-  for (const warm of ['/plain/a', path]) await gateway.microsOf(warm, WARM_UP)
-  let plain = Number.POSITIVE_INFINITY
-  let used = Number.POSITIVE_INFINITY
+  for (const warm of ['/plain/a', path]) await gateway.costOf(warm, WARM_UP)
+  const costs: Record<'plain' | 'used', RequestCost[]> = { plain: [], used: [] }
   for (let round = 0; round < ROUNDS; round++) {
-    plain = Math.min(plain, await gateway.microsOf('/plain/a', REQUESTS))
-    used = Math.min(used, await gateway.microsOf(path, REQUESTS))
+    costs.plain.push(await gateway.costOf('/plain/a', REQUESTS))
+    costs.used.push(await gateway.costOf(path, REQUESTS))
   }
+  const [plain, used] = [leastOf(costs.plain), leastOf(costs.used)]
   // Both are counted in ticks, and either may be one off.
-  const doubt = 2 * microsPerTick(REQUESTS)
-  const added = used - plain
+  const doubt = plain.doubtMicros + used.doubtMicros
+  const added = used.micros - plain.micros
   const budgetText = budget === null ? '' : `, budget ${budget} µs`
-  const note = `${added.toFixed(1)} µs of CPU (± ${doubt.toFixed(1)}) beside ${plain.toFixed(1)} µs without it${budgetText}`
+  const note = `${added.toFixed(1)} µs of CPU (± ${doubt.toFixed(1)}) beside ${plain.micros.toFixed(1)} µs without it${budgetText}`
   const isOver = budget !== null && added - doubt > budget
   const flaws = isOver ? [`it costs more than sluice.budgetMicros, ${budget} µs`] : []
   return { check: `cost of ${check}`, flaws, note }
+}
+
+function leastOf(costs: readonly RequestCost[]): RequestCost {
+  return costs.reduce((least, cost) => (cost.micros < least.micros ? cost : least))
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { gwInProcess } from '../testing/in-process.js'
 import {
   fileWith,
   gw,
@@ -46,75 +47,192 @@ interface Bench {
   /** A file with the document, changed. */
   readonly changed: (parts: Partial<Parts>) => string
   readonly run: (...args: string[]) => Promise<Outcome>
+  /** The same as a process of its own. */
+  readonly spawn: (...args: string[]) => Promise<Outcome>
 }
 
 async function bench(t: TestContext): Promise<Bench> {
   const target = await origin(t, (_, res) => res.end('ok'))
   const dir = join(scratch(t), 'traffic')
   const gateway = await startGateway(t, documentOf({ target, dir }))
-  const run = (...args: string[]) => gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
+  const env = { GW_SERVER: gateway.admin, GW_TOKEN: '' }
+  const run = (...args: string[]) => gwInProcess(args, { env })
+  const spawn = (...args: string[]) => gw(args, { env })
   const changed = (parts: Partial<Parts>) => fileWith(t, documentOf({ target, dir, ...parts }))
-  return { gateway, dir, changed, run }
+  return { gateway, dir, changed, run, spawn }
 }
 
-test('a document that was refused is reported with its mistakes until another one serves', async (t) => {
-  const { gateway, run } = await bench(t)
-  const text = readFileSync(gateway.config, 'utf8')
-  writeFileSync(gateway.config, 'version: 1\nroutes: 5\n')
-  await until(async () => (await run('status')).stdout.includes('document refused'), gateway.logText)
-  assert.match(
-    (await run('status')).stdout,
-    /last document refused \S+ ago \(from file, by watch\); the one before serves\n {2}\S+:2:\d+: /,
-  )
-  writeFileSync(gateway.config, `${text}# mended\n`)
-  gateway.process.kill('SIGHUP')
-  await until(async () => !(await run('status')).stdout.includes('document refused'), gateway.logText)
-})
+test('a gateway is looked into, changed and ended', async (t) => {
+  const { gateway, dir, changed, run, spawn } = await bench(t)
 
-test('status, routes and upstreams are shown for people and for programs', async (t) => {
-  const { gateway, run } = await bench(t)
-  await fetch(`${gateway.url}/x`, { headers: { host: 'a.example.org' } })
-  const [status, json, jsonl, yaml] = await Promise.all([
-    run('status'),
-    run('status', '-o', 'json'),
-    run('status', '-o', 'jsonl'),
-    run('status', '-o', 'yaml'),
-  ])
-  assert.match(
-    status.stdout,
-    /^Sluice \S+, up \d+s, ready\nconfiguration [0-9a-f]{12}, from file\nlistener http:\/\/127\.0\.0\.1:\d+ \(uws\)\ntraffic log: \d+ received, \d+ delivered, \d+ waiting, 0 refused, 0 lost\n\nWORKER +PID /,
-  )
-  assert.match(status.stdout, /\n +1 +\d+ +ready +[0-9a-f]{12} +0 /)
-  const value = JSON.parse(json.stdout)
-  assert.deepEqual([value.schemaVersion, value.ready, value.workers.length], [1, true, 1])
-  assert.equal(jsonl.stdout.trimEnd().split('\n').length, 1)
-  assert.match(yaml.stdout, /^schemaVersion: 1\n/)
+  await t.test('calls are shown from the log files, and filtered', async () => {
+    for (const path of ['/hello', '/nothing', '/hello?again'])
+      await (await fetch(`${gateway.url}${path}`)).text()
+    const tail = (...args: string[]) => run('logs', 'tail', '--dir', dir, '--no-follow', ...args)
+    await until(async () => (await tail()).stdout.split('\n').length >= 4)
+    const [lines, missed, jsonl, where, none, config] = await Promise.all([
+      tail(),
+      tail('--status', '4xx'),
+      tail('--route', 'hello', '--last', '1', '-o', 'jsonl'),
+      tail('--where', 'res.status=404', '--method', 'get', '--since', '1h'),
+      tail('--status', '5xx'),
+      run('logs', 'tail', '-c', gateway.config, '--no-follow', '--last', '1'),
+    ])
+    assert.match(
+      lines.stdout,
+      /^\S+Z 200 GET 127\.0\.0\.1\/hello hello .*\n\S+ 404 GET .*GW_ROUTE_NOT_FOUND\n\S+ 200 .*\n$/,
+    )
+    assert.equal(missed.stdout.split('\n').length, 2)
+    assert.equal(JSON.parse(jsonl.stdout).route, 'hello')
+    assert.equal(where.stdout, missed.stdout)
+    assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no record matches\n', 0])
+    assert.equal(config.stdout.split('\n').length, 2)
+    const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
+    assert.match(absent.stderr, /^there is no traffic log in /)
+    assert.equal(absent.code, 1)
+  })
 
-  const [routes, shown, shownJson, missing, upstreams] = await Promise.all([
-    run('routes'),
-    run('routes', 'show', 'hello'),
-    run('route', 'show', 'hello', '-o', 'json'),
-    run('routes', 'show', 'hell'),
-    run('upstream', 'list'),
-  ])
-  const lines = routes.stdout.split('\n').map((line) => line.split(/ {2,}/))
-  assert.deepEqual(lines[0], ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES'])
-  assert.deepEqual(lines.slice(1, 3).toSorted(), [
-    ['all', '*.example.org', '*', '/*', 'up', 'header'],
-    ['hello', '*', 'GET', '/hello', 'respond 200', '-'],
-  ])
-  assert.match(shown.stdout, /^schemaVersion: 1\nid: hello\n/)
-  assert.equal(JSON.parse(shownJson.stdout).action.status, 200)
-  assert.equal(missing.stderr, "there is no route 'hell'; did you mean hello\n")
-  assert.equal(missing.code, 1)
-  assert.match(
-    upstreams.stdout,
-    /^UPSTREAM +BALANCE +TARGET .*\nup +round-robin +http:\/\/127\.0\.0\.1:\d+ +primary +1 /,
+  await t.test('status, routes and upstreams are shown for people and for programs', async () => {
+    await fetch(`${gateway.url}/x`, { headers: { host: 'a.example.org' } })
+    const [status, json, jsonl, yaml] = await Promise.all([
+      spawn('status'),
+      run('status', '-o', 'json'),
+      run('status', '-o', 'jsonl'),
+      run('status', '-o', 'yaml'),
+    ])
+    assert.match(
+      status.stdout,
+      /^Sluice \S+, up \d+s, ready\nconfiguration [0-9a-f]{12}, from file\nlistener http:\/\/127\.0\.0\.1:\d+ \(uws\)\ntraffic log: \d+ received, \d+ delivered, \d+ waiting, 0 refused, 0 lost\n\nWORKER +PID /,
+    )
+    assert.match(status.stdout, /\n +1 +\d+ +ready +[0-9a-f]{12} +0 /)
+    const value = JSON.parse(json.stdout)
+    assert.deepEqual([value.schemaVersion, value.ready, value.workers.length], [1, true, 1])
+    assert.equal(jsonl.stdout.trimEnd().split('\n').length, 1)
+    assert.match(yaml.stdout, /^schemaVersion: 1\n/)
+
+    const [routes, shown, shownJson, missing, upstreams] = await Promise.all([
+      run('routes'),
+      run('routes', 'show', 'hello'),
+      run('route', 'show', 'hello', '-o', 'json'),
+      run('routes', 'show', 'hell'),
+      run('upstream', 'list'),
+    ])
+    const lines = routes.stdout.split('\n').map((line) => line.split(/ {2,}/))
+    assert.deepEqual(lines[0], ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES'])
+    assert.deepEqual(lines.slice(1, 3).toSorted(), [
+      ['all', '*.example.org', '*', '/*', 'up', 'header'],
+      ['hello', '*', 'GET', '/hello', 'respond 200', '-'],
+    ])
+    assert.match(shown.stdout, /^schemaVersion: 1\nid: hello\n/)
+    assert.equal(JSON.parse(shownJson.stdout).action.status, 200)
+    assert.equal(missing.stderr, "there is no route 'hell'; did you mean hello\n")
+    assert.equal(missing.code, 1)
+    assert.match(
+      upstreams.stdout,
+      /^UPSTREAM +BALANCE +TARGET .*\nup +round-robin +http:\/\/127\.0\.0\.1:\d+ +primary +1 /,
+    )
+  })
+
+  await t.test('a wide table has more columns', async () => {
+    const [routes, upstreams, status] = await Promise.all([
+      run('routes', '-o', 'wide'),
+      run('upstream', '-o', 'wide'),
+      run('status', '-o', 'wide'),
+    ])
+    assert.match(routes.stdout, /^ROUTE .* POLICIES +PRIORITY +API +HEADERS +QUERY +WHEN +TOTAL TIMEOUT\n/)
+    assert.match(routes.stdout, /\nall +\*\.example\.org .* header +0 +- +- +- +- +1m\n/)
+    assert.match(upstreams.stdout, /^UPSTREAM .* FAILURES +RETRIES +WAITS +SHED\n/)
+    assert.match(status.stdout, /\nWORKER /)
+    for (const { code, stderr } of [routes, upstreams, status]) assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  await t.test('completion offers the names of the routes that serve', async () => {
+    const [shown, filter, nobody] = await Promise.all([
+      run('__complete', '--', 'routes', 'show', ''),
+      run('__complete', '--', 'logs', 'search', '--route', 'h'),
+      run('__complete', '--', 'routes', '--server', 'http://127.0.0.1:1', 'show', ''),
+    ])
+    assert.deepEqual(shown.stdout.trim().split(/\s+/).sort(), ['all', 'hello'])
+    assert.equal(filter.stdout.trim(), 'hello')
+    assert.deepEqual([nobody.code, nobody.stdout, nobody.stderr], [0, '', ''])
+  })
+
+  await t.test('calls are followed, and the status is watched, until a signal', async () => {
+    await (await fetch(`${gateway.url}/hello`)).text()
+    const tail = endless(t, gateway, 'logs', 'tail', '--dir', dir, '--last', '0', '-o', 'jsonl')
+    const watch = endless(t, gateway, 'status', '--watch', '-o', 'jsonl')
+    await until(async () => {
+      await (await fetch(`${gateway.url}/followed`)).text()
+      return tail.lines().length > 2 && watch.lines().length > 1
+    })
+    for (const line of tail.lines()) assert.equal(JSON.parse(line).url.path, '/followed')
+    for (const line of watch.lines()) assert.equal(JSON.parse(line).ready, true)
+    assert.equal(await tail.end('SIGINT'), 0)
+    assert.equal(await watch.end('SIGTERM'), 0)
+  })
+
+  await t.test('what is only wrong where the gateway runs is reported as invalid', async () => {
+    const more =
+      'policies: [{ id: p, use: header, with: { request: { set: { x-a: "${env:ONLY_HERE}" } } } }]\n'
+    const file = changed({ more })
+    const env = { GW_SERVER: gateway.admin, ONLY_HERE: 'x' }
+    const here = await run('deploy', '-c', file)
+    assert.match(here.stderr, /ONLY_HERE/)
+    assert.equal(here.code, 3)
+    const there = await gwInProcess(['deploy', '-c', file], { env })
+    const place = new RegExp(
+      `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrefused by the gateway, with the variables`,
+    )
+    assert.match(there.stderr, place)
+    assert.equal(there.code, 3)
+  })
+
+  await t.test(
+    'a document that was refused is reported with its mistakes until another one serves',
+    async () => {
+      const text = readFileSync(gateway.config, 'utf8')
+      writeFileSync(gateway.config, 'version: 1\nroutes: 5\n')
+      await until(async () => (await run('status')).stdout.includes('document refused'), gateway.logText)
+      assert.match(
+        (await run('status')).stdout,
+        /last document refused \S+ ago \(from file, by watch\); the one before serves\n {2}\S+:2:\d+: /,
+      )
+      writeFileSync(gateway.config, `${text}# mended\n`)
+      gateway.process.kill('SIGHUP')
+      await until(async () => !(await run('status')).stdout.includes('document refused'), gateway.logText)
+    },
   )
+
+  await t.test('a deploy says which references have another value, and not which one', async () => {
+    const secret = join(scratch(t), 'secret')
+    writeFileSync(secret, 'never-shown-1')
+    const next = changed({ body: `"\${file:${secret}}"` })
+    assert.equal((await run('deploy', '-c', next)).code, 0)
+    writeFileSync(secret, 'never-shown-2')
+    const { stdout, code } = await run('deploy', '-c', next)
+    assert.match(stdout, /^~ reference \$\{file:.*secret\}\n {4}another value\napplied: /)
+    assert.doesNotMatch(stdout, /never-shown/)
+    assert.equal(code, 0)
+  })
+
+  await t.test('a drain without a terminal wants --yes', async () => {
+    const { code, stdout, stderr } = await run('drain')
+    assert.match(stderr, /there is no terminal to ask on; add --yes\n$/)
+    assert.deepEqual([code, stdout], [64, ''])
+    assert.equal((await run('status')).code, 0)
+  })
+
+  await t.test('a drain ends the gateway', async () => {
+    const { code, stdout, stderr } = await spawn('drain', '--yes')
+    assert.match(stdout, /^draining: /)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.equal(await gateway.exited, 0)
+    assert.equal((await run('status')).code, 5)
+  })
 })
 
 test('a document is compared, tried, deployed, found unchanged and rolled back', async (t) => {
-  const { gateway, changed, run } = await bench(t)
+  const { gateway, changed, run, spawn } = await bench(t)
   const hello = async () => (await fetch(`${gateway.url}/hello`)).text()
   const same = await run('diff', '-c', gateway.config, '--exit-code')
   assert.deepEqual(same, { code: 0, stdout: 'no differences\n', stderr: '' })
@@ -133,7 +251,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   const tried = await run('deploy', '-c', next, '--dry-run')
   assert.deepEqual(tried, { code: 0, stdout: `${plan}valid: 1 change, nothing was applied\n`, stderr: '' })
   assert.equal(await hello(), 'hello')
-  const applied = await run('deploy', '-c', next, '--note', 'louder')
+  const applied = await spawn('deploy', '-c', next, '--note', 'louder')
   assert.match(applied.stdout, /^~ route hello\n.*\napplied: [0-9a-f]{12} serves on all workers\n$/)
   assert.deepEqual([applied.code, applied.stderr], [0, ''])
   assert.equal(await hello(), 'changed')
@@ -175,19 +293,6 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.equal(unknown.code, 1)
 })
 
-test('a deploy says which references have another value, and not which one', async (t) => {
-  const { changed, run } = await bench(t)
-  const secret = join(scratch(t), 'secret')
-  writeFileSync(secret, 'never-shown-1')
-  const next = changed({ body: `"\${file:${secret}}"` })
-  assert.equal((await run('deploy', '-c', next)).code, 0)
-  writeFileSync(secret, 'never-shown-2')
-  const { stdout, code } = await run('deploy', '-c', next)
-  assert.match(stdout, /^~ reference \$\{file:.*secret\}\n {4}another value\napplied: /)
-  assert.doesNotMatch(stdout, /never-shown/)
-  assert.equal(code, 0)
-})
-
 test('a deploy needs no variable and no file of the gateway here', async (t) => {
   const options = { env: { ONLY_THERE: 'there' } }
   const document = (body: string) =>
@@ -204,22 +309,6 @@ test('a deploy needs no variable and no file of the gateway here', async (t) => 
   const refused = await gw(['deploy', '-c', wrong], { env })
   assert.equal(refused.code, 3)
   assert.doesNotMatch(refused.stderr, /ONLY_THERE/)
-})
-
-test('what is only wrong where the gateway runs is reported as invalid', async (t) => {
-  const { changed, run, gateway } = await bench(t)
-  const more = 'policies: [{ id: p, use: header, with: { request: { set: { x-a: "${env:ONLY_HERE}" } } } }]\n'
-  const file = changed({ more })
-  const env = { GW_SERVER: gateway.admin, ONLY_HERE: 'x' }
-  const here = await run('deploy', '-c', file)
-  assert.match(here.stderr, /ONLY_HERE/)
-  assert.equal(here.code, 3)
-  const there = await gw(['deploy', '-c', file], { env })
-  const place = new RegExp(
-    `^${file}:\\d+:\\d+: .*ONLY_HERE.* \\(.+\\)\nrefused by the gateway, with the variables`,
-  )
-  assert.match(there.stderr, place)
-  assert.equal(there.code, 3)
 })
 
 test('only who has the role may act, and a changed secret is reported without showing it', async (t) => {
@@ -240,7 +329,7 @@ log: { sink: none }
   const gateway = await startGateway(t, document(sha256('one')))
   const next = fileWith(t, document(sha256('two')))
   const as = (token: string, ...args: string[]) =>
-    gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: token } })
+    gwInProcess(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: token } })
   const none = await as('', 'status')
   assert.match(none.stderr, /answered 401: .*GW_TOKEN or --token-file\n$/)
   const viewer = await as('token-of-viewer', 'diff', '-c', next, '--exit-code')
@@ -253,34 +342,6 @@ log: { sink: none }
   assert.doesNotMatch(applied.stdout, new RegExp(sha256('two')))
 })
 
-test('calls are shown from the log files, and filtered', async (t) => {
-  const { gateway, dir, run } = await bench(t)
-  for (const path of ['/hello', '/nothing', '/hello?again'])
-    await (await fetch(`${gateway.url}${path}`)).text()
-  const tail = (...args: string[]) => run('logs', 'tail', '--dir', dir, '--no-follow', ...args)
-  await until(async () => (await tail()).stdout.split('\n').length >= 4)
-  const [lines, missed, jsonl, where, none, config] = await Promise.all([
-    tail(),
-    tail('--status', '4xx'),
-    tail('--route', 'hello', '--last', '1', '-o', 'jsonl'),
-    tail('--where', 'res.status=404', '--method', 'get', '--since', '1h'),
-    tail('--status', '5xx'),
-    run('logs', 'tail', '-c', gateway.config, '--no-follow', '--last', '1'),
-  ])
-  assert.match(
-    lines.stdout,
-    /^\S+Z 200 GET 127\.0\.0\.1\/hello hello .*\n\S+ 404 GET .*GW_ROUTE_NOT_FOUND\n\S+ 200 .*\n$/,
-  )
-  assert.equal(missed.stdout.split('\n').length, 2)
-  assert.equal(JSON.parse(jsonl.stdout).route, 'hello')
-  assert.equal(where.stdout, missed.stdout)
-  assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no record matches\n', 0])
-  assert.equal(config.stdout.split('\n').length, 2)
-  const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
-  assert.match(absent.stderr, /^there is no traffic log in /)
-  assert.equal(absent.code, 1)
-})
-
 test('the field of an API key is masked in the traffic log, whatever it is called', async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
   const dir = join(scratch(t), 'traffic')
@@ -289,24 +350,9 @@ test('the field of an API key is masked in the traffic log, whatever it is calle
   const text = documentOf({ target, dir, policy }).replace('sink: file', 'sink: file, fields: full')
   const gateway = await startGateway(t, text.replace('hosts: ["*.example.org"], ', ''))
   assert.equal((await fetch(`${gateway.url}/a?partner=${key}&page=2`)).status, 200)
-  const tail = () => gw(['logs', 'tail', '--dir', dir, '--no-follow', '-o', 'jsonl'])
+  const tail = () => gwInProcess(['logs', 'tail', '--dir', dir, '--no-follow', '-o', 'jsonl'])
   await until(async () => (await tail()).stdout !== '')
   assert.equal(JSON.parse((await tail()).stdout).url.query, 'partner=***&page=2')
-})
-
-test('calls are followed, and the status is watched, until a signal', async (t) => {
-  const { gateway, dir } = await bench(t)
-  await (await fetch(`${gateway.url}/hello`)).text()
-  const tail = endless(t, gateway, 'logs', 'tail', '--dir', dir, '--last', '0', '-o', 'jsonl')
-  const watch = endless(t, gateway, 'status', '--watch', '-o', 'jsonl')
-  await until(async () => {
-    await (await fetch(`${gateway.url}/followed`)).text()
-    return tail.lines().length > 2 && watch.lines().length > 1
-  })
-  for (const line of tail.lines()) assert.equal(JSON.parse(line).url.path, '/followed')
-  for (const line of watch.lines()) assert.equal(JSON.parse(line).ready, true)
-  assert.equal(await tail.end('SIGINT'), 0)
-  assert.equal(await watch.end('SIGTERM'), 0)
 })
 
 /** A command that goes on until it is asked to end. */
@@ -322,55 +368,12 @@ function endless(t: TestContext, gateway: RunningGateway, ...args: readonly stri
   }
 }
 
-test('a wide table has more columns', async (t) => {
-  const { run } = await bench(t)
-  const [routes, upstreams, status] = await Promise.all([
-    run('routes', '-o', 'wide'),
-    run('upstream', '-o', 'wide'),
-    run('status', '-o', 'wide'),
-  ])
-  assert.match(routes.stdout, /^ROUTE .* POLICIES +PRIORITY +API +HEADERS +QUERY +WHEN +TOTAL TIMEOUT\n/)
-  assert.match(routes.stdout, /\nall +\*\.example\.org .* header +0 +- +- +- +- +1m\n/)
-  assert.match(upstreams.stdout, /^UPSTREAM .* FAILURES +RETRIES +WAITS +SHED\n/)
-  assert.match(status.stdout, /\nWORKER /)
-  for (const { code, stderr } of [routes, upstreams, status]) assert.deepEqual([code, stderr], [0, ''])
-})
-
-test('completion offers the names of the routes that serve', async (t) => {
-  const { run } = await bench(t)
-  const [shown, filter, nobody] = await Promise.all([
-    run('__complete', '--', 'routes', 'show', ''),
-    run('__complete', '--', 'logs', 'search', '--route', 'h'),
-    run('__complete', '--', 'routes', '--server', 'http://127.0.0.1:1', 'show', ''),
-  ])
-  assert.deepEqual(shown.stdout.trim().split(/\s+/).sort(), ['all', 'hello'])
-  assert.equal(filter.stdout.trim(), 'hello')
-  assert.deepEqual([nobody.code, nobody.stdout, nobody.stderr], [0, '', ''])
-})
-
 test('the operation log of a gateway is for people when it is asked for', async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
   const text = documentOf({ target, dir: join(scratch(t), 'traffic') })
   const gateway = await startGateway(t, text, ['--log-format', 'console'])
   assert.match(gateway.logText(), /^\d\d:\d\d:\d\d\.\d{3} INFO +worker\.ready +worker=1 pid=\d+$/m)
   assert.doesNotMatch(gateway.logText(), /^\{/m)
-})
-
-test('a drain without a terminal wants --yes', async (t) => {
-  const { run } = await bench(t)
-  const { code, stdout, stderr } = await run('drain')
-  assert.match(stderr, /there is no terminal to ask on; add --yes\n$/)
-  assert.deepEqual([code, stdout], [64, ''])
-  assert.equal((await run('status')).code, 0)
-})
-
-test('a drain ends the gateway', async (t) => {
-  const { gateway, run } = await bench(t)
-  const { code, stdout, stderr } = await run('drain', '--yes')
-  assert.match(stdout, /^draining: /)
-  assert.deepEqual([code, stderr], [0, ''])
-  assert.equal(await gateway.exited, 0)
-  assert.equal((await run('status')).code, 5)
 })
 
 function sha256(text: string): string {

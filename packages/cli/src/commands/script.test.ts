@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw, scratch } from '../testing.js'
 
 const SCRIPT = `
@@ -41,7 +42,7 @@ test('gw script test shows what a script did, what it answers, and how it failed
   writeFileSync(file, SCRIPT)
   writeFileSync(request, JSON.stringify(EXCHANGE))
   const run = (...args: string[]): ReturnType<typeof gw> =>
-    gw(['script', 'test', file, '--request', request, ...args])
+    gwInProcess(['script', 'test', file, '--request', request, ...args])
   const [asked, answered, failed, json] = await Promise.all([
     run(),
     run('--call', 'response'),
@@ -81,10 +82,10 @@ test('gw script test says what is wrong with its files', async (t) => {
   writeFileSync(request, '{"methot": "GET"}')
   const [plain, absent, wrong, hook, none] = await Promise.all([
     gw(['script', 'test', file]),
-    gw(['script', 'test', join(dir, 'b.js')]),
-    gw(['script', 'test', file, '--request', request]),
-    gw(['script', 'test', file, '--call', 'error']),
-    gw(['script', 'test', file, '--request', join(dir, 'b.json')]),
+    gwInProcess(['script', 'test', join(dir, 'b.js')]),
+    gwInProcess(['script', 'test', file, '--request', request]),
+    gwInProcess(['script', 'test', file, '--call', 'error']),
+    gwInProcess(['script', 'test', file, '--request', join(dir, 'b.json')]),
   ])
   assert.deepEqual([plain.code, plain.stdout], [0, 'no changes\n'])
   assert.match(absent.stderr, /^cannot run .*b\.js: .* cannot be read/)

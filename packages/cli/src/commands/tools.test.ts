@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { verifyPassword } from '@sluice/policies'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw } from '../testing.js'
 
 test('a password from stdin becomes a hash that basic-auth takes', async () => {
@@ -34,10 +35,10 @@ test('secrets are taken from stdin only', async () => {
 test('the policies are listed and documented from their schemas', async () => {
   const [list, json, doc, schema, unknown] = await Promise.all([
     gw(['policy', 'list']),
-    gw(['policy', 'list', '-o', 'json']),
+    gwInProcess(['policy', 'list', '-o', 'json']),
     gw(['policy', 'doc', 'api-key']),
-    gw(['policy', 'doc', 'api-key', '-o', 'json']),
-    gw(['policy', 'doc', 'apikey']),
+    gwInProcess(['policy', 'doc', 'api-key', '-o', 'json']),
+    gwInProcess(['policy', 'doc', 'apikey']),
   ])
   assert.match(list.stdout, /^POLICY +WHAT IT DOES\n(?:.+\n)*api-key /)
   const names = JSON.parse(json.stdout).policies.map(({ name }: { name: string }) => name)

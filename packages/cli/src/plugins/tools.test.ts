@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installPackage, policyCode } from '@sluice/config/testing'
 import { loadFile } from '../document.js'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw, type Outcome, origin, scratch, spawnGw, startArgs, until } from '../testing.js'
 import { mistakesOf } from './compile-trial.js'
 
@@ -25,16 +26,16 @@ test('gw plugin new makes a package whose test passes without a network', async 
   const said = npm(folder, 'test')
   assert.match(said, /ok +contract of labels/)
   assert.match(said, /cost of labels \(example 1\): .* µs of CPU .*budget 20 µs/)
-  const again = await gw(['plugin', 'new', '@acme/sluice-plugin-labels'], { cwd: dir })
+  const again = await gwInProcess(['plugin', 'new', '@acme/sluice-plugin-labels'], { cwd: dir })
   assert.match(again.stderr, /is there already/)
-  assert.match((await gw(['plugin', 'new', '../up'], { cwd: dir })).stderr, /no name for a package/)
+  assert.match((await gwInProcess(['plugin', 'new', '../up'], { cwd: dir })).stderr, /no name for a package/)
 })
 
 /** Runs `gw plugin test` on a package whose policy does what the code says. */
 async function tested(t: TestContext, compile: string, use = '{ say: hello }', facts = {}) {
   const folder = installPackage(scratch(t), { name: 'tried', code: described(compile), facts })
   writeFileSync(join(folder, 'example.yaml'), `- { use: tried, with: ${use} }\n`)
-  return gw(['plugin', 'test', folder], { timeout: 60_000 })
+  return gwInProcess(['plugin', 'test', folder])
 }
 
 function described(compile: string): string {
@@ -102,7 +103,7 @@ test('gw schema knows the policies of the plugins of a document', async (t) => {
   installPackage(dir, { name: 'good', version: '1.2.3', code: policyCode('good') })
   const config = join(dir, 'gateway.yaml')
   writeFileSync(config, 'version: 1\nplugins: [good]\n')
-  const [own, all] = await Promise.all([gw(['schema']), gw(['schema', '-c', config])])
+  const [own, all] = await Promise.all([gwInProcess(['schema']), gwInProcess(['schema', '-c', config])])
   const names = ({ stdout }: Outcome): string[] =>
     JSON.parse(stdout).definitions.policy.properties.use.anyOf[0].enum
   assert.deepEqual([names(own).includes('good'), names(all).includes('good')], [false, true])
@@ -123,7 +124,7 @@ test('the examples serve: one from its tarball, one from a folder beside the doc
   await until(() => stdout().includes('admin API on') || child.exitCode !== null, stderr)
   const url = /listening on (\S+)/.exec(stdout())?.[1] ?? assert.fail(stderr())
   const port = new URL(url).port
-  const listed = await gw(['plugin', 'list', '--server', /admin API on (\S+)/.exec(stdout())![1]!])
+  const listed = await gwInProcess(['plugin', 'list', '--server', /admin API on (\S+)/.exec(stdout())![1]!])
   assert.match(listed.stdout, /sluice-plugin-deprecation +1\.0\.0 +\^1 +deprecation +ok/)
   const old = await fetch(`${url}/old`)
   assert.equal(old.headers.get('deprecation'), '@1780272000')

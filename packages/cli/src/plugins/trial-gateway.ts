@@ -11,9 +11,15 @@ const START_MS = 60_000
 /** Ticks a second of the clock that Linux counts the time of processes with. */
 const TICKS = 100
 
-/** What one tick is for each of so many requests: no difference that is smaller can be seen. */
-export function microsPerTick(requests: number): number {
-  return 1e6 / TICKS / requests
+/** Of so many ticks each is a hundredth, whatever a request costs. */
+const ENOUGH_TICKS = 100
+const BATCH = 5000
+
+/** CPU time of one request. */
+export interface RequestCost {
+  readonly micros: number
+  /** What one tick of the clock is of it: no difference that is smaller can be seen. */
+  readonly doubtMicros: number
 }
 
 /** A gateway in processes of its own, which a plugin may hang, end or fill. */
@@ -94,12 +100,19 @@ export class TrialGateway {
     })
   }
 
-  /** CPU time of the worker for so many requests for a path, in microseconds each. */
-  async microsOf(path: string, requests: number): Promise<number> {
+  /** CPU time of the worker for requests for a path: for so many of them, or until it is a second. */
+  async costOf(path: string, mostRequests: number): Promise<RequestCost> {
     const pid = (await this.workerPid()) ?? 0
     const before = ticksOf(pid)
-    await burst(this.#url, path, requests)
-    return (ticksOf(pid) - before) * microsPerTick(requests)
+    let [requests, ticks] = [0, 0]
+    while (requests < mostRequests && ticks < ENOUGH_TICKS) {
+      const more = Math.min(BATCH, mostRequests - requests)
+      await burst(this.#url, path, more)
+      requests += more
+      ticks = ticksOf(pid) - before
+    }
+    const doubtMicros = 1e6 / TICKS / requests
+    return { micros: ticks * doubtMicros, doubtMicros }
   }
 
   close(): void {
