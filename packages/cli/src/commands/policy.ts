@@ -1,3 +1,4 @@
+import { suggestion } from '@sluice/config'
 import { catalog, exampleOf, referenceOf } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 import { printTable, printText, printValue } from '../output/output.js'
@@ -19,10 +20,9 @@ export async function listPolicies({ output }: OutputOptions): Promise<number> {
 export async function documentPolicy({ output }: OutputOptions, name: string): Promise<number> {
   const policy = catalog.get(name)
   if (policy === undefined) {
-    throw new Failure(
-      EXIT.failed,
-      `there is no policy '${name}'; there are ${[...catalog.keys()].join(', ')}`,
-    )
+    const names = [...catalog.keys()]
+    const remedy = suggestion(name, names, `there are ${names.join(', ')}; plugins describe their own`)
+    throw new Failure(EXIT.failed, `there is no policy '${name}'; ${remedy}`)
   }
   const { summary, schema } = policy
   if (output === 'table') printText(referenceOf(policy, exampleOf(policy)))

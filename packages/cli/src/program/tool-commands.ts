@@ -27,7 +27,11 @@ function addCacheServer(program: Command): void {
   const server = program
     .command('cache-server')
     .description('run a cache that gateways and others share, in the foreground until SIGTERM or SIGINT')
-    .option('--listen <address>', 'host:port; anything but loopback needs --token-file', '127.0.0.1:9910')
+    .option(
+      '--listen <address>',
+      'host:port; anything but loopback needs --token-file, the token that clients send',
+      '127.0.0.1:9910',
+    )
     .addOption(new Option('--tier <tier>', 'size: that many workers').choices(['W1', 'W2', 'W4', 'W8']))
     .option(
       '--workers <n>',
