@@ -13,6 +13,7 @@ import { type Overrides, withOverrides } from './overrides.js'
 import type { ConfigBundle } from './plan.js'
 import { planOf } from './planning/document-plan.js'
 import { describedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
+import { policyFileVersions } from './policy-files.js'
 import { writtenPolicies } from './policy-uses.js'
 import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
@@ -68,18 +69,22 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
   const { kept, resolved, taken } = settleReferences(root, leaves, catalog)
   reportViolations(resolved, { catalog, leaves, report })
   const sound = soundPartsOf(structuredClone(resolved))
-  const files = {
+  const access = {
     folder,
     readFile: (path: string) => readFile(resolve(folder, path)),
     readEnd: (path: string) => readEnd(resolve(folder, path)),
     exists: options.readFile === undefined ? existsSync : () => false,
   }
-  if (sound !== null) inspect({ ...sound, ...files, whole: resolved, catalog, plugins, report })
+  if (sound !== null) inspect({ ...sound, ...access, whole: resolved, catalog, plugins, report })
   const diagnostics = report.diagnostics()
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
+  const bundle = bundleOf(anchorPaths(kept, catalog, values), sound.document, {
+    ...{ catalog, plugins, values, taken },
+  })
+  const files = options.readFile === undefined ? policyFileVersions(resolved, { catalog, folder }) : {}
   return {
     ok: true,
-    bundle: bundleOf(anchorPaths(kept, catalog, values), sound.document, { catalog, plugins, values, taken }),
+    bundle: { ...bundle, values: { ...files, ...bundle.values } },
     warnings: diagnostics,
   }
 }

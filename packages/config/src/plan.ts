@@ -53,7 +53,7 @@ export interface ConfigBundle {
   readonly plan: Plan
   /** SHA-256 of the plan's canonical JSON, in hexadecimal. */
   readonly digest: string
-  /** Reference text (`${env:NAME}`) to value. Never printed, logged or stored. */
+  /** Reference text (`${env:NAME}`) to value, and the path of a file that a policy reads to its version. Never printed, logged or stored. */
   readonly values: Readonly<Record<string, string>>
 }
 

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { definePolicy } from '@sluice/core'
-import { displayPlan, formatDiagnostic, loadDocument, resolvePlan } from './index.js'
+import { diffBundles, displayPlan, formatDiagnostic, loadDocument, resolvePlan } from './index.js'
 import { SAMPLE_CATALOG } from './sample-catalog.js'
 import { SAMPLE_CERTIFICATE, SAMPLE_KEY } from './sample-certificate.js'
 
@@ -77,6 +77,22 @@ test('a plan does not depend on where its document lies, and shows paths as they
   assert.equal(shown.listeners[0]?.tls?.certFile, 'tls/cert.pem')
   assert.equal(shown.log.file.dir, 'traffic')
   assert.doesNotMatch(JSON.stringify(shown), /\$\{folder/)
+})
+
+test('another version of a file that a policy reads is another configuration, and named in the difference', (t) => {
+  const dir = location(t)
+  const load = () => loaded(join(dir, 'gateway.yaml'), 'tls')
+  const nothing = load()
+  writeFileSync(join(dir, 'a.json'), '1')
+  const first = load()
+  assert.notDeepEqual(nothing, first)
+  assert.deepEqual(load(), first)
+  writeFileSync(join(dir, 'a.json'), '22')
+  const second = load()
+  assert.equal(first.digest, second.digest)
+  assert.deepEqual(diffBundles(first, second, catalog), [
+    { kind: 'change', what: 'reference', name: './a.json', details: ['another value'] },
+  ])
 })
 
 test('a folder that nobody has named stays in the working directory', (t) => {

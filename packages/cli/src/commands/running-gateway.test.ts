@@ -62,6 +62,20 @@ async function bench(t: TestContext): Promise<Bench> {
   return { gateway, dir, changed, run, spawn }
 }
 
+test('SIGHUP brings another version of a file that a policy reads, though the document is the same', async (t) => {
+  const page = fileWith(t, 'one')
+  const mock = { id: 'page', use: 'mock', with: { bodyFile: page, template: false } }
+  const route = { id: 'a', respond: { status: 204 }, policies: [mock] }
+  const listen = { listeners: [{ address: '127.0.0.1:0' }], admin: { address: '127.0.0.1:0' } }
+  const document = { version: 1, ...listen, workers: 1, log: { sink: 'none' }, routes: [route] }
+  const gateway = await startGateway(t, JSON.stringify(document))
+  const body = async () => (await fetch(gateway.url)).text()
+  assert.equal(await body(), 'one')
+  writeFileSync(page, 'another')
+  gateway.process.kill('SIGHUP')
+  await until(async () => (await body()) === 'another', gateway.logText)
+})
+
 test('a gateway is looked into, changed and ended', async (t) => {
   const { gateway, dir, changed, run, spawn } = await bench(t)
 

@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Catalog } from '@sluice/core'
+import { isMapping } from './document-path.js'
+import { replaceMarked } from './mask.js'
+import { writtenPolicies } from './policy-uses.js'
+
+/**
+ * The versions of the files that policies name, by their paths: policies read them when they are compiled, so that another
+ * version is another configuration under the same plan. What is no file, or not there, has none.
+ * @param root the document with the values of its references. @param folder that relative paths begin in.
+ */
+export function policyFileVersions(
+  root: unknown,
+  { catalog, folder }: { readonly catalog: Catalog; readonly folder: string },
+): Readonly<Record<string, string>> {
+  const versions: Record<string, string> = {}
+  const replace = (path: unknown): unknown => {
+    const version = typeof path === 'string' ? versionOf(resolve(folder, path)) : null
+    if (version !== null) versions[String(path)] = version
+    return path
+  }
+  for (const policy of writtenPolicies(root)) {
+    const schema = catalog.get(policy.use)?.schema
+    if (schema !== undefined && isMapping(policy.with))
+      replaceMarked(schema, policy.with, { keyword: 'path', replace })
+  }
+  return versions
+}
+
+function versionOf(path: string): string | null {
+  try {
+    const stats = statSync(path)
+    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeMs}` : null
+  } catch {
+    // The policy says what is wrong with it.
+    return null
+  }
+}
