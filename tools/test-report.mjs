@@ -9,13 +9,14 @@ const OUTPUT_LENGTH = 20_000
 const NOT_SELECTED = 'test name does not match pattern'
 
 /**
- * Prints a dot for each test that passes, and in full what fails or is skipped. At the end come the slowest files, what
- * files with failures have printed, and the failures once more, because of a long log often only the end is kept.
+ * Prints a dot for each test that passes, and in full what fails or is skipped. At the end come the slowest files, flaky
+ * ones, what files with failures have printed, and the failures once more, because of a long log often only the end is kept.
  */
 export class TestReport {
   passed = 0
-  failed = 0
   skipped = 0
+  /** Tests that passed at their second run. */
+  flaky = 0
   #dots = 0
   /** The names of the tests that are open, outermost first. */
   #open = []
@@ -24,8 +25,27 @@ export class TestReport {
   #outputs = new Map()
   /** How long each file took, in milliseconds. */
   #durations = new Map()
-  #failedFiles = new Set()
-  #failures = []
+  /** What failed in each file: how many tests, and how. */
+  #failed = new Map()
+  /** Files that failed beside others, and passed by themselves. */
+  #flaky = []
+
+  get failed() {
+    return [...this.#failed.values()].reduce((sum, { count }) => sum + count, 0)
+  }
+
+  /** Those with failures. */
+  get failedFiles() {
+    return [...this.#failed.keys()]
+  }
+
+  /** Takes a file that has passed by itself for no failure; it is named, with what failed. */
+  forgive(file) {
+    const { count, failures } = this.#failed.get(file)
+    this.flaky += count
+    this.#flaky.push({ file, failures })
+    this.#failed.delete(file)
+  }
 
   /** Takes one event of the runner of node:test. */
   take({ type, data }) {
@@ -43,11 +63,15 @@ export class TestReport {
     const slowest = [...this.#durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
     for (const [file, ms] of slowest) this.#line(`${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
     for (const message of this.#summary) this.#line(`ℹ ${message}`)
-    for (const file of this.#failedFiles) {
+    for (const { file, failures } of this.#flaky) {
+      this.#line(`flaky: ${file} failed beside others, and passed by itself`)
+      for (const failure of failures) this.#line(indented(failure))
+    }
+    for (const file of this.#failed.keys()) {
       const output = this.#outputs.get(file)
       if (output !== undefined) this.#line(`${file} printed:\n${indented(output.trimEnd())}`)
     }
-    for (const failure of this.#failures) this.#line(failure)
+    for (const { failures } of this.#failed.values()) for (const failure of failures) this.#line(failure)
   }
 
   #pass(data) {
@@ -72,8 +96,10 @@ export class TestReport {
   }
 
   #fail(data) {
-    if (data.file !== undefined) this.#failedFiles.add(relative('.', data.file))
-    if (data.details.type !== 'suite') this.failed += 1
+    const file = data.file === undefined ? 'the run' : compiledOf(relative('.', data.file))
+    const failed = this.#failed.get(file) ?? { count: 0, failures: [] }
+    this.#failed.set(file, failed)
+    if (data.details.type !== 'suite') failed.count += 1
     const { error } = data.details
     // Of what the end of the run cuts short the count is enough.
     if (error.failureType === 'subtestsFailed' || error.failureType === 'testAborted') return
@@ -81,7 +107,7 @@ export class TestReport {
     const reason = inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })
     const failure = `✖ ${this.#title(data)}${place}\n${indented(reason)}`
     this.#line(failure)
-    this.#failures.push(failure)
+    failed.failures.push(failure)
   }
 
   #title(data) {
@@ -99,6 +125,11 @@ export class TestReport {
     this.#dots = 0
     if (text !== '') console.log(text)
   }
+}
+
+/** Tests name their sources, the runner the files that it runs. */
+function compiledOf(file) {
+  return file.replace(/(^|\/)src\//, '$1dist/').replace(/\.ts$/, '.js')
 }
 
 function indented(text) {

@@ -17,6 +17,8 @@ import { TestReport } from './test-report.mjs'
 /** More than the two cores of the machines that run them: half of a file's time it only waits. */
 const FILES_AT_A_TIME = 4
 const FILE_TIMEOUT_MS = 600_000
+/** More files than these do not fail because the machine was busy. */
+const MAX_FLAKY_FILES = 3
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 process.chdir(root)
 
@@ -30,6 +32,9 @@ const steps = [
 const failedSteps = steps.filter((step) => (step.isAlways || !isPartial) && hasFailed(step))
 
 heading('tests')
+const files = testFiles(positionals)
+const hasTests = files.length > 0
+if (!hasTests) console.log(`no test files below ${positionals.join(', ')}`)
 const node = new SharedNode()
 await node.offer()
 const interrupted = new AbortController()
@@ -44,8 +49,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 const report = await runTests().finally(() => node.stop())
 report.close()
 for (const { name } of failedSteps) console.log(`✖ the step '${name}' before the tests failed; see above`)
-const failed = report.failed + failedSteps.length
-console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped`)
+const failed = report.failed + failedSteps.length + (hasTests ? 0 : 1)
+const flaky = report.flaky > 0 ? `, ${report.flaky} flaky` : ''
+console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped${flaky}`)
 process.exit(failed === 0 ? 0 : 1)
 
 function hasFailed({ name, problems }) {
@@ -71,20 +77,20 @@ function serviceProblems() {
 }
 
 async function runTests() {
-  const files = testFiles(positionals)
-  const report = new TestReport()
-  if (files.length === 0) {
-    console.log(`no test files below ${positionals.join(', ')}`)
-    report.failed += 1
-    return report
-  }
   console.log(`${files.length} files, ${FILES_AT_A_TIME} at a time`)
-  const options = {
-    files,
-    concurrency: FILES_AT_A_TIME,
-    timeout: FILE_TIMEOUT_MS,
-    signal: interrupted.signal,
+  const report = await runFiles(files, FILES_AT_A_TIME)
+  const { failedFiles } = report
+  if (failedFiles.length > MAX_FLAKY_FILES || interrupted.signal.aborted) return report
+  for (const file of failedFiles) {
+    console.log(`${file} once more, by itself`)
+    if ((await runFiles([file], 1)).failed === 0) report.forgive(file)
   }
+  return report
+}
+
+async function runFiles(names, concurrency) {
+  const report = new TestReport()
+  const options = { files: names, concurrency, timeout: FILE_TIMEOUT_MS, signal: interrupted.signal }
   if (values.grep !== undefined) options.testNamePatterns = [literally(values.grep)]
   for await (const event of run(options)) report.take(event)
   return report
