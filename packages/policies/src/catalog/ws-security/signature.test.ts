@@ -292,7 +292,7 @@ test('crowds of ids, references, headers and prefixes are refused at once', () =
   assertRefused(signed.replace(reference, reference.repeat(500)), 'InvalidSecurity')
   const list = `><ec:InclusiveNamespaces xmlns:ec="${NS.ec}" PrefixList="${'a '.repeat(5000)}"/></ds:Transform>`
   assertRefused(resigned(signed.replace('></ds:Transform>', list), rsa), 'InvalidSecurity')
-  const others = Array.from({ length: 30_000 }, (_, i) => `<i Id="i${i}"/>`).join('')
+  const others = Array.from({ length: 32_000 }, (_, i) => `<i Id="i${i}" ID="j${i}"/>`).join('')
   assertRefused(signed.replace('<m:item>', `<m:item>${others}`), 'FailedCheck')
   const encrypted = `<xenc:EncryptedData xmlns:xenc="${NS.xenc}"/>`.repeat(30_000)
   assertRefused(signed.replace('<m:item>', `<m:item>${encrypted}`), 'FailedCheck')
