@@ -50,6 +50,9 @@ export interface QuotaRequest {
 /** The most counts that one answer shows. */
 export const MAX_COUNTS = 1000
 
+/** The store reads a clock of its own: without rounding a month would end at 20:59:59.999Z at times. */
+const CLOCK_STEP_MS = 100
+
 /** A policy of the plan that counts. */
 interface Counting {
   readonly id: string
@@ -181,6 +184,6 @@ async function readCount(policy: Counting, name: string, store: StateStore): Pro
   const { remaining, resetMs } = await store.take(name, rule, 0)
   const most = rule.algorithm === 'gcra' ? rule.burst : rule.limit
   const { place, key } = parts
-  const resetAt = new Date(now + resetMs).toISOString()
+  const resetAt = new Date(Math.round((now + resetMs) / CLOCK_STEP_MS) * CLOCK_STEP_MS).toISOString()
   return { policy: policy.id, limit: limit.text, place, key, used: most - remaining, remaining, resetAt }
 }
