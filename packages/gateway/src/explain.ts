@@ -179,12 +179,16 @@ async function routeOf(
   }
 }
 
-/** A condition that a route could have asks for nothing but the request, so it can be answered now. */
+/** What is known later than the consumer; a text that only looks like it is not known either. */
+const LATER = /\b(?:jwt|vars|res|upstream)\b/
+
+/** A condition that a route could have asks for nothing but the request, so it can be answered now; with a consumer, more can. */
 function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): ExplainedPolicy['verdict'] {
   if (when === null) return 'always'
   const { constant } = compileCondition(when, 'policy', { bodies: catalog.bodies })
   if (constant !== null) return constant ? 'true' : 'false'
-  return checkCondition(when, 'route').ok ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
+  const isKnown = checkCondition(when, 'route').ok || (x.consumer !== null && !LATER.test(when))
+  return isKnown ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
 }
 
 function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Plan): ExplainedAction {

@@ -26,6 +26,9 @@ routes:
         with:
           deny: [{ consumers: [evil], claims: { plan: [gold, free] } }]
           allow: [{ groups: [partners, staff], scopes: ["orders:read"] }, { roles: [admin, root], match: all }]
+      - { id: gold, use: header, when: '"gold" in consumer.groups', with: { request: { set: { x-tier: gold } } } }
+      - { id: rich, use: header, when: 'consumer.claims["plan"] == "gold"', with: { request: { set: { x-tier: gold } } } }
+      - { id: late, use: header, when: 'vars["x"] == "1"', with: { request: { set: { x-tier: gold } } } }
 `,
   )
   return join(folder, 'gateway.yaml')
@@ -48,6 +51,12 @@ test('explain says whom authorize lets in, and whether that is a consumer of the
     'this consumer is refused with GW_SCOPE_MISSING: allow[0] lacks scopes, allow[1] lacks roles',
   ])
     assert.ok(known.stdout.includes(`       ${line}\n`), `${line}\n${known.stdout}`)
+  for (const line of [
+    '3. header (gold), left out: its condition does not hold',
+    '4. header (rich), its condition holds',
+    '5. header (late), if its condition holds then',
+  ])
+    assert.ok(known.stdout.includes(`    ${line}\n`), `${line}\n${known.stdout}`)
   const [keys, authorize] = JSON.parse(written.stdout).route.policies
   assert.deepEqual([keys.decision, keys.meaning], [null, []])
   assert.deepEqual(authorize.decision, { refusal: null, reason: '' })
