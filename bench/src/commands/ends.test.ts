@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import net, { type AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type GwProcess, scratch, spawnGw, until } from '@sluice/cli/testing'
+import { closedPort, type GwProcess, scratch, spawnGw, until } from '@sluice/cli/testing'
 import { commandOf, processesWith } from '../testing/processes.js'
 
 /** A command of the real `gw bench` whose temporary folders are in a place of its own. */
@@ -14,15 +12,6 @@ function started(
   const temporary = scratch(t)
   const env = { TMPDIR: temporary }
   return { gw: spawnGw(t, ['bench', ...args], { env, cwd: scratch(t) }), temporary }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function isLoadGenerator(pid: number): boolean {
@@ -37,7 +26,7 @@ function rest(temporary: string): object {
 
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const) {
   test(`an origin that was started by hand leaves nothing behind at a ${signal}`, async (t) => {
-    const { gw, temporary } = started(t, 'upstream', '--listen', `127.0.0.1:${await freePort()}`)
+    const { gw, temporary } = started(t, 'upstream', '--listen', `127.0.0.1:${await closedPort()}`)
     await until(() => gw.stdout().includes('origin on'), gw.stderr)
     assert.equal(readdirSync(temporary).length, 1)
     gw.process.kill(signal)

@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import { gw, scratch, spawnGw, until } from '@sluice/cli/testing'
-
-async function serve(t: TestContext, answer: http.RequestListener): Promise<string> {
-  const server = http.createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`
-}
+import { test } from 'node:test'
+import { gw, origin, scratch, spawnGw, until } from '@sluice/cli/testing'
 
 test('a load generator by itself sends what it is asked for, and reports latencies of a rate', async (t) => {
   const seen = new Set<string>()
-  const url = await serve(t, (request, response) => {
+  const url = await origin(t, (request, response) => {
     seen.add(`${request.method} ${request.url} ${request.headers['x-note']}`)
     response.end('hello')
   })
   const load = ['--seconds', '1', '--connections', '4', '--rate', '100', '-X', 'PUT', '-H', 'x-note: a']
-  const { code, stdout, stderr } = await gw(['bench', 'loadgen', url, ...load])
+  const { code, stdout, stderr } = await gw(['bench', 'loadgen', `${url}/orders`, ...load])
   assert.equal(code, 0, stderr)
   assert.deepEqual([...seen], ['PUT /orders a'])
   assert.match(
@@ -36,7 +24,7 @@ test('a load generator by itself sends what it is asked for, and reports latenci
 })
 
 test('where nothing is answered well the command fails, and JSON says why', async (t) => {
-  const url = await serve(t, (_, response) => response.writeHead(404).end())
+  const url = await origin(t, (_, response) => response.writeHead(404).end())
   const { code, stdout } = await gw(['bench', 'loadgen', url, '--seconds', '1', '-o', 'json'])
   assert.equal(code, 1)
   const { requests, errors, latency } = JSON.parse(stdout)
@@ -46,7 +34,7 @@ test('where nothing is answered well the command fails, and JSON says why', asyn
 
 test('a signal ends the load at once and leaves nothing behind', async (t) => {
   let requests = 0
-  const url = await serve(t, (_, response) => {
+  const url = await origin(t, (_, response) => {
     requests++
     response.end('hello')
   })

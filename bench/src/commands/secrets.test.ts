@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { gw, scratch, spawnGw, until } from '@sluice/cli/testing'
+import { gw, origin, scratch, spawnGw, until } from '@sluice/cli/testing'
 import { engineOf } from '../engine/engines.js'
 import { processesWith } from '../testing/processes.js'
 
@@ -23,7 +21,7 @@ interface Seen {
 
 async function serve(t: TestContext): Promise<Seen> {
   const asked = new Set<string>()
-  const server = http.createServer((request, response) => {
+  const url = await origin(t, (request, response) => {
     let body = ''
     request.on('data', (chunk) => {
       body += chunk
@@ -34,13 +32,7 @@ async function serve(t: TestContext): Promise<Seen> {
       response.end('hello')
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/orders?id=s3cret-query&s3cret-word#s3cret-fragment`, asked }
+  return { url: `${url}/orders?id=s3cret-query&s3cret-word#s3cret-fragment`, asked }
 }
 
 const REAL = 'PUT /orders?id=s3cret-query&s3cret-word s3cret-header s3cret-header {"pin":"s3cret-body"}'

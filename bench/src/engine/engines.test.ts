@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { until } from '@sluice/logger/testing'
+import { closedPort, scratch, origin as startOrigin, until } from '@sluice/cli/testing'
 import { processTree } from '../measure/process-use.js'
 import type { LoadOptions, LoadResult } from '../model/engine.js'
 import { bodyOf } from './call-body.js'
@@ -81,7 +77,9 @@ for (const engine of engines) {
   })
 
   test(`${engine.name} counts connections that are refused in a class of their own`, { skip }, async (t) => {
-    const { requests, errors, latency } = await engine.run(optionsFor(t, await closedOrigin()))
+    const { requests, errors, latency } = await engine.run(
+      optionsFor(t, `http://127.0.0.1:${await closedPort()}`),
+    )
     assert.equal(requests, 0)
     assert.equal(latency, null)
     assert.ok(errors.connect > 0)
@@ -168,7 +166,7 @@ test('a load that somebody ends is an error, not a result', async (t) => {
   const server = await startServer(t, (_, response) => response.end('hello'))
   const loading = engineOf('autocannon').run(optionsFor(t, server.origin, { seconds: 120 }))
   const rejected = assert.rejects(loading, /was ended by a signal: the load was aborted/)
-  await until(() => server.requests() > 0, 'the load has begun')
+  await until(() => server.requests() > 0)
   for (const pid of processTree(process.pid).filter((each) => commandOf(each).includes('autocannon-program')))
     process.kill(pid, 'SIGTERM')
   await rejected
@@ -197,10 +195,8 @@ function assertSpectrum({ requests, latency }: LoadResult, isCorrected: boolean)
 }
 
 function optionsFor(t: TestContext, origin: string, changes: Partial<LoadOptions> = {}): LoadOptions {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-engine-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
   const usual = { connections: CONNECTIONS, warmUpSeconds: 0, seconds: 1, perSecond: null, cpu: null }
-  return { origin, call: GET, dir, ...usual, ...changes }
+  return { origin, call: GET, dir: scratch(t), ...usual, ...changes }
 }
 
 interface Server {
@@ -210,31 +206,11 @@ interface Server {
 
 async function startServer(t: TestContext, answer: http.RequestListener): Promise<Server> {
   let requests = 0
-  const server = http.createServer((request, response) => {
+  const origin = await startOrigin(t, (request, response) => {
     requests++
     answer(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { origin: originOf(server), requests: () => requests }
-}
-
-/** Where nobody listens any more. */
-async function closedOrigin(): Promise<string> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = originOf(server)
-  server.close()
-  await once(server, 'close')
-  return origin
-}
-
-function originOf(server: net.Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { origin, requests: () => requests }
 }
 
 function commandOf(pid: number): string {

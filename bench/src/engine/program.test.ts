@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { scratch } from '@sluice/cli/testing'
 import { isRunning } from '../measure/process-use.js'
 import { childrenMicros, coreCount, runProgram, runToSuccess, versionOf } from './program.js'
 
@@ -42,9 +42,7 @@ test('a program that fails, is ended by somebody, or takes too long is an error 
 })
 
 test('a program does not outlive the process that runs it', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-program-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const file = join(dir, 'pid')
+  const file = join(scratch(t), 'pid')
   const runner = `const { runProgram } = await import(process.argv[1])
     runProgram(['sh', '-c', 'echo $$ > "$0"; exec sleep 60', process.argv[2]], { cpu: null, limitSeconds: 60 })
     const { existsSync, readFileSync } = await import('node:fs')

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { origin } from '@sluice/cli/testing'
 import type { Engine } from '../model/engine.js'
 import type { Summary } from '../model/summary.js'
 import { partsOf, smallLoad } from '../testing/small-load.js'
@@ -24,23 +23,13 @@ function claiming(figures: readonly number[]): { readonly engine: Engine; readon
   return { engine: { ...load, run }, reported: () => reported }
 }
 
-/** A server that is running: how busy its cores are is not known, so that nothing but the figures is checked. */
-async function origin(t: TestContext): Promise<string> {
-  const server = http.createServer((_, response) => response.end('hello'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 async function measured(t: TestContext, engine: Engine, stopAt = Number.NaN): Promise<Summary> {
   const stop = new AbortController()
   const notes = new Notes((count) => {
     if (count === stopAt) stop.abort()
   })
-  const target = { origin: await origin(t), pid: null }
+  // How busy the cores of a server that is running are is not known, so that nothing but the figures is checked.
+  const target = { origin: await origin(t, (_, response) => response.end('hello')), pid: null }
   const options = optionsOf(suiteOf(PLAIN, [2]), { target, seconds: SECONDS, signal: stop.signal })
   return runSuite(options, notes, partsOf(engine))
 }

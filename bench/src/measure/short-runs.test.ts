@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { scratch } from '@sluice/cli/testing'
 import { bodyOf } from '../engine/call-body.js'
 import { engineOf } from '../engine/engines.js'
 import type { Engine, LoadOptions } from '../model/engine.js'
@@ -72,8 +72,7 @@ function assertMeasured(summary: Summary, id: string): void {
 }
 
 function assertWritten(t: TestContext, summary: Summary): void {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-short-run-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const dir = scratch(t)
   const files = writeResults(summary, dir)
   assert.equal(files.length, 3)
   for (const file of files) assert.ok(existsSync(file) && statSync(file).size > 0, file)

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { origin as startOrigin } from '@sluice/cli/testing'
 import type { RunOptions } from '../model/run.js'
 import type { Call } from '../model/scenario.js'
 import type { Summary } from '../model/summary.js'
@@ -21,16 +20,11 @@ const run = (options: RunOptions) => runSuite(options, new Notes(), SMALL_PARTS)
 /** A server of this process, which is not of the benchmark. */
 async function serve(t: TestContext, status = 200): Promise<{ origin: string; paths: Set<string> }> {
   const paths = new Set<string>()
-  const server = http.createServer((request, response) => {
+  const origin = await startOrigin(t, (request, response) => {
     paths.add(`${request.method} ${request.url}`)
     response.writeHead(status).end('hello')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths }
+  return { origin, paths }
 }
 
 /** A process that waits for its end. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import vm from 'node:vm'
+import { scratch } from '@sluice/cli/testing'
 import { spreadOf } from '../measure/point.js'
 import type { Point } from '../model/summary.js'
 import { samplePoint, sampleSpectrum, sampleSummary, sampleTrial } from '../testing/samples.js'
@@ -17,15 +17,9 @@ const NGINX = samplePoint({ system: 'nginx', cpuMicrosPerRequest: spreadOf([40, 
 const rate = (targetPerSecond: number, p50: number, changes: Partial<Point> = {}): Point =>
   samplePoint({ kind: 'fixed-rate', targetPerSecond, latency: sampleSpectrum(p50), ...changes })
 
-function folder(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-report-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
 test('a run is written in every form and read again as it was', (t) => {
   const summary = sampleSummary([samplePoint(), NGINX], { trials: [sampleTrial()] })
-  const dir = folder(t)
+  const dir = scratch(t)
   const files = writeResults(summary, dir)
   assert.deepEqual(
     files,
@@ -35,7 +29,7 @@ test('a run is written in every form and read again as it was', (t) => {
 })
 
 test('what is no summary is refused with the place of the flaw', (t) => {
-  const file = join(folder(t), 'summary.json')
+  const file = join(scratch(t), 'summary.json')
   const refused = (content: string, message: RegExp): void => {
     writeFileSync(file, content)
     assert.throws(() => readSummary(file), message)

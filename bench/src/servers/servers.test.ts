@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import http from 'node:http'
-import { type AddressInfo, isIP } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isIP } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { origin, scratch } from '@sluice/cli/testing'
 import { PEERS } from '../model/run.js'
 import type { OriginBehavior } from '../model/scenario.js'
 import { type GatewayConfig, startGateway } from './gateway.js'
@@ -15,9 +12,7 @@ import { findProgram, programVersion } from './program.js'
 import { type Placement, startServer } from './running-server.js'
 
 function placement(t: TestContext): Placement {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-server-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return { dir, cpus: null, cores: 1 }
+  return { dir: scratch(t), cpus: null, cores: 1 }
 }
 
 function isAlive(pid: number): boolean {
@@ -134,17 +129,10 @@ for (const name of PEERS) {
   test(`${name} passes requests on with the fields that the gateway adds`, async (t) => {
     const missing = missingPeer(name)
     if (missing !== null) return t.skip(missing)
-    const origin = http.createServer((request, response) => {
+    const upstream = await origin(t, (request, response) => {
       request.resume().once('end', () => response.end(JSON.stringify(request.headers)))
     })
-    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
-    t.after(() => origin.closeAllConnections())
-    t.after(() => origin.close())
-    const peer = await startPeer(
-      name,
-      placement(t),
-      `http://127.0.0.1:${(origin.address() as AddressInfo).port}`,
-    )
+    const peer = await startPeer(name, placement(t), upstream)
     t.after(() => peer.stop())
     assert.match(peer.version, /^\d+\.\d+/)
     const { status, text } = await post(`${peer.url}/orders`, 'x'.repeat(51_200))

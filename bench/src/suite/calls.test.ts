@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { origin, scratch } from '@sluice/cli/testing'
 import { startSupervisor, workerEntry } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { slapdSkip } from '@sluice/policies/testing'
@@ -23,7 +20,11 @@ test('a gateway answers the call of every scenario with what the origin says', a
     .flatMap(({ cases, variants = [] }) => [...cases, ...variants])
     .filter(({ scenario }) => slapdSkip === false || !asksDirectory(scenario.routes))
     .map(({ scenario }, i) => ({ host: `scenario-${i}.test`, scenario }))
-  const gateway = await gatewayFor(t, scenarios, await echoOrigin(t))
+  const gateway = await gatewayFor(
+    t,
+    scenarios,
+    await origin(t, (request, response) => request.pipe(response)),
+  )
   for (const { host, scenario } of scenarios) {
     const given = scenario.call.body
     const body = given === null ? Buffer.alloc(0) : bodyOf(given)
@@ -51,10 +52,9 @@ function patiently(routes: Scenario['routes']): unknown {
 async function gatewayFor(
   t: TestContext,
   scenarios: readonly HostedScenario[],
-  origin: string,
+  target: string,
 ): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-suites-'))
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = scratch(t)
   const named = scenarios.flatMap(({ host, scenario }) =>
     (patiently(scenario.routes) as { readonly id: string; readonly match: object }[]).map((route) => ({
       ...route,
@@ -68,7 +68,7 @@ async function gatewayFor(
     version: 1,
     listeners: [{ address: '127.0.0.1:0' }],
     admin: { address: '127.0.0.1:0' },
-    upstreams: { origin: { targets: [origin] } },
+    upstreams: { origin: { targets: [target] } },
     routes,
     log: { sink: 'none' },
   }
@@ -81,18 +81,6 @@ async function gatewayFor(
   })
   t.after(() => supervisor.close())
   return supervisor.status().listeners[0]!.url
-}
-
-async function echoOrigin(t: TestContext): Promise<string> {
-  const server = http.createServer((request, response) => {
-    request.pipe(response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 function call(

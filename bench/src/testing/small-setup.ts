@@ -1,6 +1,6 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import type { TestContext } from 'node:test'
+import { origin as serve } from '@sluice/cli/testing'
 import { FAULT_ORIGIN_BODY, type FaultOrigin } from '../servers/fault-origin.js'
 import type { TrialSetup } from '../trial/setup.js'
 
@@ -26,12 +26,11 @@ export async function smallSetup(
   t: TestContext,
   listener: (setup: SmallSetup, request: http.IncomingMessage, response: http.ServerResponse) => void,
 ): Promise<SmallSetup> {
-  const gateway = http.createServer((request, response) => {
+  const url = await serve(t, (request, response) => {
     setup.asked++
     listener(setup, request, response)
   })
-  const admin = http.createServer((_, response) => void response.end(JSON.stringify(WORKERS)))
-  const url = await urlOf(t, gateway)
+  const admin = await serve(t, (_, response) => void response.end(JSON.stringify(WORKERS)))
   const origin: FaultOrigin = {
     ...{ ...NO_SERVER, name: 'origin', url },
     inject: async () => {},
@@ -40,7 +39,7 @@ export async function smallSetup(
   const setup: SmallSetup = {
     asked: 0,
     gateway: {
-      ...{ ...NO_SERVER, name: 'sluice', url, admin: await urlOf(t, admin), hasLog: false, digest: '' },
+      ...{ ...NO_SERVER, name: 'sluice', url, admin, hasLog: false, digest: '' },
       settled: async () => {},
       deploy: async () => {},
     },
@@ -51,11 +50,4 @@ export async function smallSetup(
     close: async () => {},
   }
   return setup
-}
-
-async function urlOf(t: TestContext, server: http.Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

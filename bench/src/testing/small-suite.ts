@@ -2,19 +2,10 @@ import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Scenario, Suite } from '../model/scenario.js'
 import type { Point } from '../model/summary.js'
 import type { Trial } from '../model/trial.js'
+import { get, scenario } from '../suite/scenario-parts.js'
 
 /** One scenario of one worker: GET through a route without policies. */
-export const PLAIN: Scenario = {
-  id: 'plain',
-  title: 'W1 GET',
-  tier: 'W1',
-  workers: 1,
-  log: 'none',
-  call: { method: 'GET', path: '/orders', headers: {}, body: null },
-  origin: { answer: 'fixed', bytes: 128, delayMs: 0 },
-  routes: [{ id: 'all', match: { path: '/*' }, upstream: 'origin' }],
-  isPlainProxy: true,
-}
+export const PLAIN: Scenario = scenario('plain', 'W1 GET', get('/orders'), { tier: 'W1' })
 
 export function suiteOf(scenario: Scenario, connections: readonly number[]): Suite {
   return {

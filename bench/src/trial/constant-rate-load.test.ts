@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { origin, until } from '@sluice/cli/testing'
 import { ConstantRateLoad } from './constant-rate-load.js'
 
 function loadOf(port: number, perSecond: number, connections = 64, mostWaiting = 20_000): ConstantRateLoad {
@@ -9,19 +10,7 @@ function loadOf(port: number, perSecond: number, connections = 64, mostWaiting =
 }
 
 async function serverOf(t: TestContext, listener: http.RequestListener): Promise<number> {
-  const server = http.createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  return (server.address() as AddressInfo).port
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const giveUpMono = performance.now() + 30_000
-  while (!isTrue()) {
-    assert.ok(performance.now() < giveUpMono, 'it must become true in time')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  return Number(new URL(await origin(t, listener)).port)
 }
 
 /** Requests of a test that are cut off. */

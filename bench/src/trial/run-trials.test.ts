@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { gw } from '@sluice/cli/testing'
+import { gw, scratch } from '@sluice/cli/testing'
 import { coreLayout } from '../measure/cores.js'
 import { processTree } from '../measure/process-use.js'
 import { runSuite } from '../measure/run-suite.js'
@@ -41,7 +40,7 @@ function planOf(id: string): TrialPlan {
 /** Two workers and their origins, without a traffic log. */
 async function opened(t: TestContext, id: string, needs: FaultNeeds = {}): Promise<TrialSetup> {
   const layout = coreLayout(2, false)
-  const setup = await openTrialSetup({ dir: folder(t), plan: planOf(id), needs, layout, logNode: null })
+  const setup = await openTrialSetup({ dir: scratch(t), plan: planOf(id), needs, layout, logNode: null })
   t.after(() => setup.close())
   return setup
 }
@@ -139,7 +138,7 @@ test('of an upstream that is too slow for 1 % just these are errors of the gatew
 
 test('a name that means another address is followed, and no request is lost', async (t) => {
   try {
-    HostsFile.in(folder(t), '127.0.0.1')
+    HostsFile.in(scratch(t), '127.0.0.1')
   } catch (error) {
     assert.ok(error instanceof NotAllowed)
     return t.skip(error.message)
@@ -210,7 +209,7 @@ test('every trial of the suites has a fault', () => {
 test('without an Elasticsearch the command leaves its trials out, counts no records, and writes all reports', {
   skip: missingElasticsearch() === null && 'Elasticsearch is installed',
 }, async (t) => {
-  const dir = folder(t)
+  const dir = scratch(t)
   const line = 'bench run chaos --quick --scenario upstream-errors --scenario elasticsearch-slow --rates 20'
   const { stdout, stderr } = await gw([...line.split(' '), '--out', dir], { timeout: 120_000 })
   assert.match(
@@ -224,9 +223,3 @@ test('without an Elasticsearch the command leaves its trials out, counts no reco
   )
   assert.match(readFileSync(join(dir, 'report.html'), 'utf8'), /upstream errors/)
 })
-
-function folder(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-trial-test-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
