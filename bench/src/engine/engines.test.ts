@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { closedPort, scratch, origin as startOrigin, until } from '@sluice/cli/testing'
 import { processTree } from '../measure/process-use.js'
 import type { LoadOptions, LoadResult } from '../model/engine.js'
+import { commandOf } from '../testing/processes.js'
 import { bodyOf } from './call-body.js'
 import { engineOf, engines, installedVersion } from './engines.js'
 
@@ -211,12 +211,4 @@ async function startServer(t: TestContext, answer: http.RequestListener): Promis
     answer(request, response)
   })
   return { origin, requests: () => requests }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { cpus } from 'node:os'
 import { type TestContext, test } from 'node:test'
+import { origin } from '@sluice/cli/testing'
 import type { Engine } from '../model/engine.js'
 import type { RunOptions, Target } from '../model/run.js'
 import type { Point } from '../model/summary.js'
@@ -81,13 +80,7 @@ test('a suite yields a plausible point for each number of connections and system
 
 /** Anybody's server, so that no gateway has to be started for what the load generator does. */
 async function target(t: TestContext): Promise<Target> {
-  const server = http.createServer((_, response) => response.end('hello'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pid: null }
+  return { origin: await origin(t, (_, response) => response.end('hello')), pid: null }
 }
 
 test('between points nothing is loaded for as long as is asked for', async (t) => {

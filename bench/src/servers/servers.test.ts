@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { origin, scratch } from '@sluice/cli/testing'
+import { isRunning } from '../measure/process-use.js'
 import { PEERS } from '../model/run.js'
 import type { OriginBehavior } from '../model/scenario.js'
 import { type GatewayConfig, startGateway } from './gateway.js'
@@ -13,15 +14,6 @@ import { type Placement, startServer } from './running-server.js'
 
 function placement(t: TestContext): Placement {
   return { dir: scratch(t), cpus: null, cores: 1 }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** An origin of our own program that ends with the test. */
@@ -95,11 +87,11 @@ test('a server that hears no signal is ended all the same, with what it started'
   const command = [process.execPath, '-e', code]
   const server = await startServer({ name: 'stubborn', version: '1', port, placement: placement(t), command })
   const child = Number(await (await fetch(server.url)).text())
-  assert.ok(isAlive(child))
+  assert.ok(isRunning(child))
   await server.stop()
-  assert.equal(isAlive(server.pid), false)
+  assert.equal(isRunning(server.pid), false)
   const giveUpMono = performance.now() + 20_000
-  while (isAlive(child)) {
+  while (isRunning(child)) {
     assert.ok(performance.now() < giveUpMono, 'the child of a stopped server must end')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
