@@ -69,7 +69,8 @@ const WRONG: readonly (readonly [string, Listener, RegExp])[] = [
       if (setup.asked === 20) response.statusCode = 202
       answerWell(response)
     },
-    /^1 answers had the status 202, which none was to have$/,
+    // On a busy machine it may also come behind the warm-up, which is a failure more.
+    /^1 answers had the status 202, which none was to have$/m,
   ],
 ]
 
