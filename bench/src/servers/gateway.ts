@@ -80,14 +80,19 @@ export function logConfig(log: LogOutput | null): GatewayConfig['log'] {
   return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
 }
 
-/** Starts a gateway. @param prefix a command that becomes the one that is added to it, for a namespace of its own */
-export async function startGateway(
-  placement: Placement,
+interface WrittenDocument {
+  readonly document: GatewayDocument
+  readonly text: string
+  /** See `RunningGateway`. */
+  readonly digest: string
+}
+
+/** The document of a gateway that is to serve at these ports. */
+export function documentOf(
+  { dir }: Placement,
   config: GatewayConfig,
-  prefix: readonly string[] = [],
-): Promise<RunningGateway> {
-  const [port, adminPort] = [await freePort(), await freePort()]
-  const file = join(placement.dir, `gateway-${port}.yaml`)
+  { port, adminPort }: { readonly port: number; readonly adminPort: number },
+): WrittenDocument {
   const limits = { connections: CONNECTIONS, connectionsPerClient: CONNECTIONS }
   const document: GatewayDocument & Readonly<Record<string, unknown>> = {
     version: 1,
@@ -98,6 +103,19 @@ export async function startGateway(
   }
   // JSON is YAML, and needs no care with quotes.
   const text = JSON.stringify(document, null, 2)
+  const portable = text.replaceAll(dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')
+  return { document, text, digest: createHash('sha256').update(portable).digest('hex') }
+}
+
+/** Starts a gateway. @param prefix a command that becomes the one that is added to it, for a namespace of its own */
+export async function startGateway(
+  placement: Placement,
+  config: GatewayConfig,
+  prefix: readonly string[] = [],
+): Promise<RunningGateway> {
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const file = join(placement.dir, `gateway-${port}.yaml`)
+  const { document, text, digest } = documentOf(placement, config, { port, adminPort })
   await writeFile(file, text)
   const admin = `http://127.0.0.1:${adminPort}`
   const data = join(placement.dir, `data-${port}`)
@@ -109,10 +127,8 @@ export async function startGateway(
     command: [...prefix, process.execPath, GW, 'start', '-c', file, '--data-dir', data],
     isReady: () => isReady(admin),
   })
-  const portable = text.replaceAll(placement.dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')
   return {
-    ...{ ...server, admin, hasLog: config.log.sink !== 'none' },
-    digest: createHash('sha256').update(portable).digest('hex'),
+    ...{ ...server, admin, hasLog: config.log.sink !== 'none', digest },
     settled: async () => {
       if ((await delivery(admin, SETTLE_MS)) === null)
         throw new Error(`the traffic log was not delivered within ${SETTLE_MS / 1000} s`)

@@ -7,6 +7,7 @@ import { freePort, hostAndPort, LOOPBACK } from './port.js'
 import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 const PROGRAM = fileURLToPath(new URL('./origin-process.js', import.meta.url))
+const HOLD_MS = 60_000
 
 /**
  * The upstream of all systems: it reads the whole request and answers as it is asked. nginx where it can do so; else a
@@ -43,7 +44,13 @@ export async function serveOrigin(behavior: OriginBehavior, address: string): Pr
   const placement = { dir: folder.path, cpus: null, cores: availableParallelism() }
   try {
     const server = await startOwnOrigin(placement, behavior, hostAndPort(address))
-    return { ...server, stop: () => server.stop().finally(() => folder.remove()) }
+    // A server does not keep the process that has started it.
+    const held = setInterval(() => {}, HOLD_MS)
+    const stop = async (): Promise<void> => {
+      clearInterval(held)
+      await server.stop().finally(() => folder.remove())
+    }
+    return { ...server, stop }
   } catch (error) {
     await folder.remove()
     throw error

@@ -75,6 +75,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await stop()
     throw new Error(`${(error as Error).message}\n${lastLines(file)}`, { cause: error })
   }
+  // Whoever forgets it ends all the same, and it ends with them.
+  child.unref()
   return { name, url: `http://${host}:${port}`, pid: child.pid, version, stop }
 }
 
@@ -92,6 +94,7 @@ async function serving(
 }
 
 async function stopped(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  child.ref()
   child.kill('SIGTERM')
   const timer = setTimeout(() => killGroup(child.pid!), STOP_MS)
   await ended

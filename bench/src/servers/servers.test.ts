@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { isIP } from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { origin, scratch } from '@sluice/cli/testing'
+import { promisify } from 'node:util'
+import { origin, scratch, until } from '@sluice/cli/testing'
 import { isRunning } from '../measure/process-use.js'
 import { PEERS } from '../model/run.js'
 import type { OriginBehavior } from '../model/scenario.js'
-import { type GatewayConfig, startGateway } from './gateway.js'
+import { documentOf, type GatewayConfig } from './gateway.js'
 import { startOrigin, startOwnOrigin } from './origin.js'
 import { missingPeer, startPeer } from './peers.js'
 import { freePort, hostAndPort, LOOPBACK } from './port.js'
@@ -90,11 +93,23 @@ test('a server that hears no signal is ended all the same, with what it started'
   assert.ok(isRunning(child))
   await server.stop()
   assert.equal(isRunning(server.pid), false)
-  const giveUpMono = performance.now() + 20_000
-  while (isRunning(child)) {
-    assert.ok(performance.now() < giveUpMono, 'the child of a stopped server must end')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => !isRunning(child))
+})
+
+test('a process that forgets a server ends all the same, and the server with it', async (t) => {
+  const port = await freePort()
+  const listener = `require('node:http').createServer((_, response) => response.end()).listen(${port}, '127.0.0.1')`
+  const command = [process.execPath, '-e', listener]
+  const serving = { name: 'forgotten', version: '1', port, placement: placement(t), command }
+  const program = new URL('./running-server.js', import.meta.url).href
+  const code = `const { startServer } = await import(${JSON.stringify(program)})
+    const { pid } = await startServer(${JSON.stringify(serving)})
+    console.log(pid)`
+  const args = ['--input-type=module', '-e', code]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
+  const pid = Number(stdout)
+  assert.ok(pid > 1)
+  await until(() => !isRunning(pid))
 })
 
 const CONFIG: GatewayConfig = {
@@ -104,14 +119,15 @@ const CONFIG: GatewayConfig = {
   log: { sink: 'none' },
 }
 
-test('the same configuration has the same digest wherever and on whatever port it is served, another has another', async (t) => {
+test('the same configuration has the same digest wherever and on whatever port it is served, another has another', (t) => {
   const other = { ...CONFIG, upstreams: { origin: { targets: ['http://127.0.0.1:10'], maxPending: 7 } } }
-  const digests = [CONFIG, CONFIG, other].map(async (config) => {
-    const gateway = await startGateway(placement(t), config)
-    t.after(() => gateway.stop())
-    return gateway.digest
+  const digests = [CONFIG, CONFIG, other].map((config, i) => {
+    const { dir } = placement(t)
+    const log = { ...config.log, spool: join(dir, 'spool') }
+    const ports = { port: 20_000 + i, adminPort: 21_000 + i }
+    return documentOf({ dir, cpus: null, cores: 1 }, { ...config, log }, ports).digest
   })
-  const [one, again, changed] = await Promise.all(digests)
+  const [one, again, changed] = digests
   assert.match(one!, /^[0-9a-f]{64}$/)
   assert.equal(again, one)
   assert.notEqual(changed, one)

@@ -74,7 +74,9 @@ export class ConstantRateLoad {
   async start(): Promise<void> {
     for (let i = 0; i < this.#options.connections; i++) await this.#connect().ready
     this.#startMono = performance.now()
-    this.#timers = [setInterval(() => this.#tick(), TICK_MS), setInterval(() => this.#giveUp(), LOOK_MS)]
+    const timers = [setInterval(() => this.#tick(), TICK_MS), setInterval(() => this.#giveUp(), LOOK_MS)]
+    // Nothing of a load that nobody stops keeps the process.
+    this.#timers = timers.map((timer) => timer.unref())
   }
 
   /** What was seen so far. */
@@ -142,9 +144,10 @@ export class ConstantRateLoad {
     this.#busy.delete(connection)
     if (isOpen) return void this.#connect()
     this.#lost('connect')
-    setTimeout(() => {
+    const again = (): void => {
       if (!this.#isOver) void this.#connect()
-    }, AGAIN_MS)
+    }
+    setTimeout(again, AGAIN_MS).unref()
   }
 
   #giveUp(): void {

@@ -60,7 +60,7 @@ function repeat(seconds: number, act: () => Promise<void>): () => Promise<void> 
       .finally(() => {
         underWay = null
       })
-  }, seconds * 1000)
+  }, seconds * 1000).unref()
   return async () => {
     clearInterval(timer)
     await underWay
