@@ -5,11 +5,20 @@ import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity, LogSink } from '@sluice/core'
+import type { ElasticsearchAccess } from './outputs/elasticsearch/client.js'
 import { openShippingSink } from './shipping-sink.js'
-import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
+import { elasticsearchSkip } from './testing/elasticsearch.js'
+import {
+  connectionTo,
+  freshDataStream,
+  type SharedElasticsearch,
+  sharedElasticsearch,
+} from './testing/shared-elasticsearch.js'
+import { TcpBridge } from './testing/tcp-bridge.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
-// The whole way of a record, against a real node that goes away and processes that are killed.
+// The whole way of a record, to a real node that goes away and by processes that are killed. That a node is killed itself
+// and started again is among the trials of gw bench (bench/src/trial).
 
 const skip = elasticsearchSkip
 /** A node that is away. */
@@ -18,7 +27,7 @@ const THIS_FILE = fileURLToPath(import.meta.url)
 /** With a URL, a data stream and a directory this file is a program that logs until it is killed. */
 const [, , url, stream, dir] = process.argv
 if (url === undefined) defineTests()
-else await logEndlessly(sinkTo(url, stream!, dir!))
+else await logEndlessly(sinkTo(nobody(url), stream!, dir!))
 
 async function logEndlessly(sink: LogSink): Promise<void> {
   for (let i = 0; ; ) {
@@ -28,13 +37,22 @@ async function logEndlessly(sink: LogSink): Promise<void> {
   }
 }
 
-function sinkTo(node: string, dataStream: string, spoolDir: string, problems: string[] = []): LogSink {
+function nobody(node = NOBODY): ElasticsearchAccess {
+  return { nodes: [node], auth: null, caFile: null, insecure: false, compress: false }
+}
+
+function sinkTo(
+  connection: ElasticsearchAccess,
+  dataStream: string,
+  spoolDir: string,
+  problems: string[] = [],
+): LogSink {
   return openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.push(problem),
     spool: { dir: spoolDir, maxBytes: 256 * 1024 ** 2, whenFull: 'drop-oldest' },
     output: {
-      ...{ kind: 'elasticsearch', nodes: [node], auth: null, caFile: null, insecure: false, compress: false },
+      ...{ ...connection, kind: 'elasticsearch' },
       ...{ dataStream, retentionDays: null, replicas: 0, manage: true },
     },
   })
@@ -46,13 +64,23 @@ interface Made {
 }
 
 function defineTests(): void {
-  let node: ElasticsearchNode
-  const home = scratchDir()
+  let node: SharedElasticsearch
+  let bridge: TcpBridge
+  const streams = { outage: freshDataStream(), hang: freshDataStream(), next: freshDataStream() }
 
   before(async () => {
-    if (skip === false) node = await startElasticsearch({ dir: home })
+    if (skip !== false) return
+    node = await sharedElasticsearch()
+    bridge = await TcpBridge.to(node.port)
   })
-  after(() => node?.stop())
+  after(async () => {
+    await bridge?.cut()
+    await node?.release()
+  })
+
+  function connection(): ElasticsearchAccess {
+    return connectionTo(node, `https://127.0.0.1:${bridge.port}`)
+  }
 
   async function countIn(name: string): Promise<number> {
     await node.request('POST', `/${name}/_refresh`)
@@ -61,12 +89,11 @@ function defineTests(): void {
   }
 
   async function outage(during: () => Promise<void>): Promise<void> {
-    const { port } = node
-    await node.kill()
+    await bridge.cut()
     try {
       await during()
     } finally {
-      node = await startElasticsearch({ dir: home, port })
+      await bridge.mend()
     }
   }
 
@@ -81,7 +108,7 @@ function defineTests(): void {
 
   test('an outage of the target costs no record and writes none twice', { skip }, async (t) => {
     const problems: string[] = []
-    const sink = sinkTo(node.url, 'logs-outage', scratchDir(), problems)
+    const sink = sinkTo(connection(), streams.outage, scratchDir(), problems)
     t.after(() => closeWhole(sink, 0))
     await log(sink, 1000)
     await until(() => sink.identity().indexed === 1000, 'the first are indexed', 60_000)
@@ -92,37 +119,37 @@ function defineTests(): void {
     await log(sink, 1000)
     await until(() => sink.identity().indexed === 12_000, 'all are indexed', 120_000)
     assertIdentity(sink.identity())
-    assert.equal(await countIn('logs-outage'), 12_000)
+    assert.equal(await countIn(streams.outage), 12_000)
     assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not answer/)
   })
 
   test('a target that hangs, with connections open, costs nothing either', { skip }, async (t) => {
-    const sink = sinkTo(node.url, 'logs-hang', scratchDir())
+    const sink = sinkTo(connection(), streams.hang, scratchDir())
     t.after(() => closeWhole(sink, 0))
     await log(sink, 500)
     await until(() => sink.identity().indexed === 500, 'the first are indexed', 60_000)
-    node.pause()
+    bridge.pause()
     try {
       await log(sink, 2000)
       await until(() => sink.identity().onDisk === 2000, 'they wait on disk')
     } finally {
-      node.resume()
+      bridge.resume()
     }
     await until(() => sink.identity().indexed === 2500, 'all are indexed', 120_000)
-    assert.equal(await countIn('logs-hang'), 2500)
+    assert.equal(await countIn(streams.hang), 2500)
   })
 
   test('what cannot be shipped before the end waits for the next process', { skip }, async () => {
     const spoolDir = scratchDir()
-    const last = sinkTo(NOBODY, 'logs-restart', spoolDir)
+    const last = sinkTo(nobody(), streams.next, spoolDir)
     await log(last, 300)
     await last.close(2000)
     assert.deepEqual([last.identity().onDisk, last.identity().dropped], [300, 0])
-    const sink = sinkTo(node.url, 'logs-restart', spoolDir)
+    const sink = sinkTo(connection(), streams.next, spoolDir)
     await until(() => sink.identity().indexed === 300, 'the next one ships', 60_000)
     assertIdentity(sink.identity())
     await sink.close(5000)
-    assert.equal(await countIn('logs-restart'), 300)
+    assert.equal(await countIn(streams.next), 300)
     assert.deepEqual(readdirSync(spoolDir), [])
   })
 
@@ -130,15 +157,16 @@ function defineTests(): void {
     skip,
   }, async (t) => {
     const spoolDir = scratchDir()
-    let last: Made = { made: 0, identity: { ...sinkTo(node.url, 'logs-none', scratchDir()).identity() } }
-    const child = start(t, NOBODY, 'logs-killed', spoolDir)
+    const killed = freshDataStream()
+    let last: Made | null = null as Made | null
+    const child = start(t, NOBODY, killed, spoolDir)
     child.on('message', (message: Made) => {
       last = message
     })
-    await until(() => last.identity.onDisk > 3000, 'thousands wait on disk')
+    await until(() => (last?.identity.onDisk ?? 0) > 3000, 'thousands wait on disk')
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('close', resolve))
-    const sink = sinkTo(node.url, 'logs-killed', spoolDir)
+    const sink = sinkTo(connection(), killed, spoolDir)
     t.after(() => closeWhole(sink, 0))
     await until(
       () => sink.identity().indexed > 0 && sink.identity().onDisk === 0,
@@ -147,12 +175,13 @@ function defineTests(): void {
     )
     const { received, indexed, droppedBy } = sink.identity()
     assertIdentity(sink.identity())
-    assert.equal(await countIn('logs-killed'), indexed)
+    assert.equal(await countIn(killed), indexed)
     const lost = droppedBy['process_lost'] ?? 0
     assert.equal(received, indexed + lost)
     // Ten records every 2 ms at most: 50 ms are 250 of them, and those made since the last word count as well.
-    assert.ok(last.made - indexed <= 250, `${last.made - indexed} of ${last.made} records are gone`)
-    t.diagnostic(`${last.made} made at least, ${indexed} indexed, ${lost} counted as lost`)
+    const { made } = last!
+    assert.ok(made - indexed <= 250, `${made - indexed} of ${made} records are gone`)
+    t.diagnostic(`${made} made at least, ${indexed} indexed, ${lost} counted as lost`)
   })
 
   function start(t: TestContext, nodeUrl: string, dataStream: string, spoolDir: string): ChildProcess {

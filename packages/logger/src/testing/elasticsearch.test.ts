@@ -9,11 +9,11 @@ import { processState } from './process-state.js'
 
 const skip = elasticsearchSkip
 
-test('a node refuses an id twice, finds what it has, and has it still on the same port', {
+test('a node refuses an id twice, finds what it has, answers users and keys only, and is the same after a power failure', {
   skip,
 }, async (t) => {
-  const dir = scratchDir()
-  const node = await elasticsearchFor(t, { dir })
+  const options = { dir: scratchDir(), security: true }
+  const node = await elasticsearchFor(t, options)
   const root = await node.request('GET', '/')
   assert.equal(valueAt(root.body, 'version', 'number'), '8.19.21')
 
@@ -23,15 +23,35 @@ test('a node refuses an id twice, finds what it has, and has it still on the sam
   assert.equal(again.status, 409)
   assert.equal(await msOf(node, 'orders'), 12)
   await assertDataStreams(node)
+  const writer = await assertSecurity(node)
 
-  await node.stop()
-  await assert.rejects(node.request('GET', '/'), /ECONNREFUSED/)
-  const next = await elasticsearchFor(t, { dir, port: node.port })
+  await node.kill()
+  const next = await elasticsearchFor(t, { ...options, port: node.port })
   assert.equal(next.url, node.url)
+  assert.equal(next.password, node.password)
   assert.notEqual(next.pid, node.pid)
   assert.equal(await msOf(next, 'orders'), 12)
+  assert.equal((await next.request('POST', '/calls/_doc', { ms: 2 }, writer)).status, 201)
   await assertPause(next)
+  await next.stop()
+  await assert.rejects(next.request('GET', '/'), /ECONNREFUSED/)
 })
+
+/** The authorization of a key that may only write to one index. */
+async function assertSecurity(node: ElasticsearchNode): Promise<string> {
+  assert.match(node.url, /^https:/)
+  assert.equal((await node.request('GET', '/', undefined, '')).status, 401)
+  const wrong = `Basic ${Buffer.from(`${node.username}:wrong`).toString('base64')}`
+  assert.equal((await node.request('GET', '/', undefined, wrong)).status, 401)
+  const privileges = { indices: [{ names: ['calls'], privileges: ['create_doc', 'auto_configure'] }] }
+  const key = { name: 'writer', role_descriptors: { writer: privileges } }
+  const made = await node.request('POST', '/_security/api_key?refresh=wait_for', key)
+  assert.equal(made.status, 200)
+  const writer = `ApiKey ${valueAt(made.body, 'encoded')}`
+  assert.equal((await node.request('POST', '/calls/_doc', { ms: 1 }, writer)).status, 201)
+  assert.equal((await node.request('POST', '/others/_doc', { ms: 1 }, writer)).status, 403)
+  return writer
+}
 
 /** They come from their template or by name, and go by pattern. */
 async function assertDataStreams(node: ElasticsearchNode): Promise<void> {
