@@ -6,8 +6,9 @@ import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
-import { startGateway, until } from '../testing/gateway.js'
+import { until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
+import { startLogged } from '../testing/traffic-records.js'
 
 /** A gateway that lets those in whose token an issuer has signed. */
 async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {
@@ -23,10 +24,10 @@ async function startTrusting(
   const policy = JSON.stringify({ use: 'jwt', with: { jwks: { timeout: '10s', ...jwks }, ...more } })
   const text = `version: 1\nroutes: [{ id: a, respond: { status: 204 }, policies: [${policy}] }]\n`
   const { routes } = loadOrThrow(text, catalog).plan
-  const { url, events } = await startGateway(t, { routes }, { catalog, network })
+  const { url, events, records } = await startLogged(t, { routes }, {}, { catalog, network })
   const ask = async (token: string): Promise<number> =>
     (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status
-  return { ask, events }
+  return { ask, events, records }
 }
 
 interface IssuerKey {
@@ -86,8 +87,13 @@ test('discovery finds the keys of an issuer, which sign for no other', async (t)
   assert.equal(await ask(await key.sign({ iss })), 204)
   assert.equal(await ask(await key.sign({ iss: 'https://other.example' })), 401)
   metadata = { issuer: 'https://other.example', jwks_uri: `${issuer.url}/certs` }
-  const mixedUp = await gatewayTrusting(t, { discovery: iss })
-  assert.equal(await mixedUp(await key.sign({ iss })), 503)
+  const mixedUp = await startTrusting(t, { discovery: iss })
+  assert.equal(await mixedUp.ask(await key.sign({ iss })), 503)
+  const reason = `the metadata is of the issuer "https://other.example", not of "${iss}"`
+  const [failed] = mixedUp.events.filter(({ event }) => event === 'jwt_keys_failed')
+  assert.deepEqual(failed?.fields, { endpoint: iss, reason })
+  const [record] = await mixedUp.records()
+  assert.equal(record?.error?.['reason'], reason)
 })
 
 test('the metadata of an issuer lead to no link-local address, however it is spelled, nor by a name', async (t) => {

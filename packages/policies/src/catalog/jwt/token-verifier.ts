@@ -55,8 +55,9 @@ export class TokenVerifier {
     const header = parseJoseHeader(token.slice(0, token.indexOf('.')))
     if (header === null || !this.#isRightKind(header)) return { refusal: malformed }
     const unavailable = (error: unknown): Verdict => {
-      if (error instanceof KeysUnavailable) return { refusal: this.#refusals.unavailable }
-      throw error
+      if (!(error instanceof KeysUnavailable)) throw error
+      x.record.reason = error.message
+      return { refusal: this.#refusals.unavailable }
     }
     const keys = this.#keys.candidates(header.alg, header.kid)
     if (keys instanceof Promise) return keys.then((found) => this.#check(token, x, found)).catch(unavailable)

@@ -57,13 +57,17 @@ export function metadataAddress(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`
 }
 
+/** Longest issuer that a message repeats, in characters. */
+const MAX_SHOWN = 200
+
 /** The metadata of an issuer. @throws Error where they are none, or those of another one. */
 export function metadataIn(body: Uint8Array, issuer: string): JsonObject {
   const metadata = parseStrictObject(body)
   if (metadata === null) throw new Error('the metadata of the issuer is no JSON object')
-  if (memberOf(metadata, 'issuer') !== issuer)
-    throw new Error("the metadata has another 'issuer' than the configuration")
-  return metadata
+  const named = memberOf(metadata, 'issuer')
+  if (named === issuer) return metadata
+  const other = typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_SHOWN)) : 'nobody'
+  throw new Error(`the metadata is of the issuer ${other}, not of "${issuer}"`)
 }
 
 /** An address in metadata; null: it has none. @throws Error for one that leads from TLS to none. */

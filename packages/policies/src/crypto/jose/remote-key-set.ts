@@ -48,11 +48,16 @@ export class RemoteKeySet implements KeySet {
   #keys: FetchedKeys | null = null
   #fetchedMono = Number.NEGATIVE_INFINITY
   #nextUnknownMono = Number.NEGATIVE_INFINITY
+  #lastFailure = 'nobody has fetched the keys of the issuer'
 
   constructor(options: RemoteKeySetOptions) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
-    this.#fetch = new SharedFetch({ onFailure: options.onFailure, now: this.#now })
+    const onFailure = (reason: string): void => {
+      this.#lastFailure = reason
+      options.onFailure(reason)
+    }
+    this.#fetch = new SharedFetch({ onFailure, now: this.#now })
   }
 
   /** Says how the keys are fetched; after a reload the newest way counts. @returns what takes it back. */
@@ -98,7 +103,7 @@ export class RemoteKeySet implements KeySet {
 
   #found(alg: string, kid: string | null): readonly SignatureKey[] {
     const keys = this.#usable(this.#now())
-    if (keys === null) throw new KeysUnavailable('the keys of the issuer cannot be had')
+    if (keys === null) throw new KeysUnavailable(this.#lastFailure)
     return keys.candidates(alg, kid)
   }
 
