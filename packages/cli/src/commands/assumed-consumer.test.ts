@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hashKey } from '@sluice/policies'
-import { gw } from '../testing.js'
+import { gwInProcess } from '../testing/in-process.js'
 import { assumedConsumer } from './assumed-consumer.js'
 
 function documentIn(t: TestContext): string {
@@ -38,9 +38,9 @@ test('explain says whom authorize lets in, and whether that is a consumer of the
   const file = documentIn(t)
   const args = ['explain', 'GET', '/orders/7', '-c', file]
   const [known, written, unknown] = await Promise.all([
-    gw([...args, '--consumer', 'acme']),
-    gw([...args, '--consumer', '{"id":"ann","roles":["root","admin"]}', '-o', 'json']),
-    gw([...args, '--consumer', 'bob']),
+    gwInProcess([...args, '--consumer', 'acme']),
+    gwInProcess([...args, '--consumer', '{"id":"ann","roles":["root","admin"]}', '-o', 'json']),
+    gwInProcess([...args, '--consumer', 'bob']),
   ])
   assert.equal(known.code, 0, known.stderr)
   for (const line of [

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { gw, startGateway, until } from '../testing.js'
+import { gwInProcess } from '../testing/in-process.js'
+import { startGateway, until } from '../testing.js'
 
 // Stored responses of several workers, shown and forgotten by the admin API.
 
@@ -27,7 +28,7 @@ routes: [{ id: all, upstream: up, policies: [{ use: response-cache }] }]
 log: { sink: none }
 `,
   )
-  const run = (...args: string[]) => gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
+  const run = (...args: string[]) => gwInProcess(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
   const { host } = new URL(gateway.url)
   /** How often the upstream is asked for something that both workers are asked for often. */
   const askedFor = async (path: string): Promise<number> => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hashKey, verifyPassword } from '@sluice/policies'
-import { beQuiet } from '../output/output.js'
 import { gwInProcess } from '../testing/in-process.js'
 import { gw } from '../testing.js'
 import { addConsumer, listConsumers, setConsumer } from './consumers.js'
@@ -60,7 +59,6 @@ test('consumers and keys are made, replaced and revoked; the file holds hashes o
 })
 
 test('a consumer is changed in what is named, and keeps its keys', async (t) => {
-  beQuiet()
   const file = fileIn(t)
   const record = () => JSON.parse(readFileSync(file, 'utf8'))
   await assert.rejects(setConsumer({ file, group: ['gold'] }, 'acme'), /does not exist; gw consumer add/)
@@ -69,12 +67,13 @@ test('a consumer is changed in what is named, and keeps its keys', async (t) => 
   writeFileSync(file, JSON.stringify({ id: 'acme', groups: ['partners'], roles: ['buyer'], keys }))
 
   const traits = ['--group', 'gold', '--group', 'eu', '--no-role', '--metadata', 'plan=a=b', '--password']
-  const changed = await gw(['consumer', 'set', 'acme', ...traits, '-f', file], { stdin: 'abc\n' })
+  const changed = await gwInProcess(['consumer', 'set', 'acme', ...traits, '-f', file], { stdin: 'abc\n' })
   assert.equal(changed.code, 0, changed.stderr)
   const { password, ...rest } = record()
   assert.ok(await verifyPassword('abc', password))
   assert.deepEqual(rest, { id: 'acme', groups: ['gold', 'eu'], keys, metadata: { plan: 'a=b' } })
-  await setConsumer({ file, scope: ['read'], password: false, metadata: false }, 'acme')
+  const none = ['--scope', 'read', '--no-password', '--no-metadata']
+  assert.equal((await gwInProcess(['consumer', 'set', 'acme', ...none, '-f', file])).code, 0)
   assert.deepEqual(record(), { id: 'acme', groups: ['gold', 'eu'], keys, scopes: ['read'] })
 
   const before = readFileSync(file, 'utf8')
@@ -97,10 +96,10 @@ test('keys that have expired are listed as such, and go with the next new one', 
     `${JSON.stringify({ id: 'acme', keys: [...expired, valid] })}\n${JSON.stringify(others)}\n`,
   )
 
-  const shown = await gw(['key', 'list', 'acme', '-f', file])
+  const shown = await gwInProcess(['key', 'list', 'acme', '-f', file])
   assert.match(shown.stdout, /acme +old-0 +expired 2020-01-31\n/)
   assert.match(shown.stdout, /acme +valid +2999-01-31\n/)
-  const made = await gw(['key', 'create', 'acme', '--id', 'old-0', '-f', file])
+  const made = await gwInProcess(['key', 'create', 'acme', '--id', 'old-0', '-f', file])
   assert.equal(made.code, 0, made.stderr)
   assert.match(made.stderr, /^removed 99 keys that had expired: old-0 old-1 /m)
   const [acme, ann] = readFileSync(file, 'utf8')
