@@ -1,6 +1,7 @@
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
+import { versionOf } from '../servers/program.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, runToSuccess, versionOf } from './program.js'
+import { coreCount, GRACE_SECONDS, runToSuccess } from './program.js'
 
 /**
  * h2load in its HTTP/1.1 mode: a closed loop with a warm-up of its own. Of latencies it reports the smallest, the largest,
@@ -10,7 +11,7 @@ export const h2load: Engine = {
   name: 'h2load',
   hasOpenLoop: false,
   remedy: 'install the package nghttp2-client',
-  version: () => versionOf('h2load', '--version', /h2load nghttp2\/(\S+)/),
+  version: () => versionOf('h2load', '--version'),
   run: async (options) => {
     if (options.perSecond !== null) throw new Error('h2load cannot hold a rate')
     const { connections, warmUpSeconds, seconds, cpu } = options

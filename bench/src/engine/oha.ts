@@ -2,8 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Engine, ErrorClass, LoadOptions, LoadResult } from '../model/engine.js'
 import { NO_ERRORS, type Spectrum } from '../model/summary.js'
+import { versionOf } from '../servers/program.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess, versionOf } from './program.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from './program.js'
 
 /** What oha says of the requests that were under way at the end: they are nobody's error. */
 const UNDER_WAY = /aborted due to deadline/
@@ -16,7 +17,7 @@ export const oha: Engine = {
   name: 'oha',
   hasOpenLoop: true,
   remedy: 'run `cargo install oha --locked`, with a Rust from rustup.rs because that of Debian 12 is too old',
-  version: () => versionOf('oha', '--version', /oha (\S+)/),
+  version: () => versionOf('oha', '--version'),
   run: async (options) => {
     const { connections, cpu, warmUpSeconds } = options
     const call = callArguments(options)

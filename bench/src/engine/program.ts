@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { withMaskedUrls } from '../masking.js'
 import { killGroup, reapAtExit, release } from '../process-reaper.js'
+import { findProgram } from '../servers/program.js'
 
 /** How a program is run. */
 export interface ProgramOptions {
@@ -25,7 +26,6 @@ export interface ProgramEnd {
 
 /** Beyond the planned time: starting, connecting, and writing the result on a machine that is slow. */
 export const GRACE_SECONDS = 60
-const VERSION_MS = 20_000
 const LAST_LINES = 8
 /** The shell reports a child that a signal ended as this and the number of the signal. */
 const SIGNALLED = 128
@@ -43,7 +43,7 @@ const COUNTED = '"$@"; status=$?; times >&2; exit $status'
  */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
   const pinned = options.cpu === null ? command : ['taskset', '-c', options.cpu, ...command]
-  if (options.cpu !== null && versionOf('taskset', '--version', /(\d\S*)/) === null)
+  if (options.cpu !== null && findProgram('taskset') === null)
     throw new Error('taskset is not installed: install the package util-linux, or run without pinning')
   const startMono = performance.now()
   const child = spawn('/bin/sh', ['-c', COUNTED, 'sh', ...pinned], { stdio: 'pipe', detached: true })
@@ -76,13 +76,6 @@ export async function runToSuccess(command: readonly string[], options: ProgramO
 /** What to say of a program that ended with a status. */
 export function failure(program: string, end: ProgramEnd): Error {
   return new Error(`${program.split('/').at(-1)} failed with status ${end.status}${tail(end)}`)
-}
-
-/** What a program says of its version, by the first match of a pattern; null: it is not on the PATH. */
-export function versionOf(program: string, argument: string, pattern: RegExp): string | null {
-  const { error, stdout, stderr } = spawnSync(program, [argument], { encoding: 'utf8', timeout: VERSION_MS })
-  if (error !== undefined) return null
-  return pattern.exec(stdout + stderr)?.[1] ?? 'unknown'
 }
 
 /** How many cores a pinned program can use: `0` and `0,2` are 1 and 2. Without a pin: all of them. */

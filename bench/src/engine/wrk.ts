@@ -4,8 +4,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
 import { NO_ERRORS, type Spectrum } from '../model/summary.js'
+import { versionOf } from '../servers/program.js'
 import { bodyOf, writePrivate } from './call-body.js'
-import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram } from './program.js'
 
 /** Slower answers are errors. wrk's own two seconds would hide what an overloaded server does. */
 const TIMEOUT_SECONDS = 10
@@ -21,7 +22,7 @@ export const wrk: Engine = {
   name: 'wrk',
   hasOpenLoop: false,
   remedy: 'install the package wrk',
-  version: () => versionOf('wrk', '-v', /wrk (\S+)/),
+  version: () => versionOf('wrk', '-v'),
   run: async (options) => {
     if (options.perSecond !== null) throw new Error('wrk cannot hold a rate')
     const { connections, cpu, warmUpSeconds } = options

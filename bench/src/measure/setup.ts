@@ -10,6 +10,7 @@ import { startPeer } from '../servers/peers.js'
 import { connectFailure } from '../servers/port.js'
 import { hasRedis, redisLoad, startRedis } from '../servers/redis.js'
 import type { RunningServer } from '../servers/running-server.js'
+import { ServerStack } from '../servers/server-stack.js'
 import type { CoreLayout } from './cores.js'
 import { LogAudit } from './log-audit.js'
 import { isRunning } from './process-use.js'
@@ -43,44 +44,37 @@ export interface SetupOptions {
 /** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
 export async function openSetup(options: SetupOptions): Promise<Setup> {
   const { dir, scenario, layout, target } = options
-  const started: Pick<RunningServer, 'stop'>[] = []
-  const kept = async <T extends Pick<RunningServer, 'stop'>>(starting: Promise<T>): Promise<T> => {
-    const server = await starting
-    started.push(server)
-    return server
-  }
-  const close = async (): Promise<void> => {
-    // The origin last, so that nobody in front of it writes errors while it stops.
-    for (const server of started.toReversed()) await server.stop()
-  }
+  const servers = new ServerStack()
   try {
-    const origin = await kept(startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario))
+    const origin = await servers.add(
+      startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario),
+    )
     const placement = { dir, cpus: layout.system, cores: layout.systemCores }
     const systems: SystemUnderTest[] = []
     let audit: LogAudit | null = null
     if (scenario.system === 'cache-server') {
-      const server = await kept(startCacheServer(placement, scenario))
+      const server = await servers.add(startCacheServer(placement, scenario))
       systems.push({ ...server, name: OURS, cores: layout.systemCores, gateway: null })
       if (hasRedis()) {
-        const redis = await kept(startRedis(placement))
+        const redis = await servers.add(startRedis(placement))
         const load = redisLoad(redis.url, scenario.call.body?.bytes ?? scenario.origin.bytes)
         systems.push({ ...redis, cores: layout.systemCores, gateway: null, load })
       }
     } else if (target === null) {
       const log = logTarget(options)
-      const { routes } = await kept(startIdentity(scenario.routes, dir))
+      const { routes } = await servers.add(startIdentity(scenario.routes, dir))
       const config = scenarioConfig({ ...scenario, routes }, origin.url, log)
-      const gateway = await kept(startGateway(placement, config))
+      const gateway = await servers.add(startGateway(placement, config))
       systems.push({ ...gateway, name: OURS, cores: layout.systemCores, gateway })
       if (log !== null) audit = new LogAudit(gateway, options.node!, log.dataStream)
     } else systems.push(await foreignSystem(target))
     for (const name of peersOf(options)) {
-      const peer = await kept(startPeer(name, placement, origin.url))
+      const peer = await servers.add(startPeer(name, placement, origin.url))
       systems.push({ ...peer, name, cores: layout.systemCores, gateway: null })
     }
-    return { scenario, layout, origin, systems, audit, close }
+    return { scenario, layout, origin, systems, audit, close: () => servers.stop() }
   } catch (error) {
-    await close()
+    await servers.stop().catch(() => undefined)
     throw error
   }
 }

@@ -18,6 +18,12 @@ export function programVersion(file: string, ...args: readonly string[]): string
   return /\d+\.\d+(\.\d+)?/.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[0] ?? null
 }
 
+/** The version of an installed program; null: there is none. */
+export function versionOf(name: string, option: string): string | null {
+  const file = findProgram(name)
+  return file === null ? null : (programVersion(file, option) ?? 'unknown')
+}
+
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)

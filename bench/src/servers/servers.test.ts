@@ -12,8 +12,9 @@ import { documentOf, type GatewayConfig } from './gateway.js'
 import { startOrigin, startOwnOrigin } from './origin.js'
 import { missingPeer, startPeer } from './peers.js'
 import { freePort, hostAndPort, LOOPBACK } from './port.js'
-import { findProgram, programVersion } from './program.js'
+import { findProgram, programVersion, versionOf } from './program.js'
 import { type Placement, startServer } from './running-server.js'
+import { ServerStack } from './server-stack.js'
 
 function placement(t: TestContext): Placement {
   return { dir: scratch(t), cpus: null, cores: 1 }
@@ -156,7 +157,22 @@ for (const name of PEERS) {
 
 test('a program that is not there has no file, one that is there has a version', () => {
   assert.equal(findProgram('no-such-program-anywhere'), null)
+  assert.equal(versionOf('no-such-program-anywhere', '-v'), null)
   assert.match(programVersion(process.execPath, '--version') ?? '', /^\d+\.\d+\.\d+$/)
+})
+
+test('servers end in the opposite order of their start, also behind one that cannot be ended', async () => {
+  const ended: string[] = []
+  const servers = new ServerStack()
+  for (const name of ['origin', 'stuck', 'gateway']) {
+    const stop = async (): Promise<void> => {
+      ended.push(name)
+      if (name === 'stuck') throw new Error('it does not end')
+    }
+    await servers.add(Promise.resolve({ stop }))
+  }
+  await assert.rejects(servers.stop(), /it does not end/)
+  assert.deepEqual(ended, ['gateway', 'stuck', 'origin'])
 })
 
 test('an address is a host and a port', () => {

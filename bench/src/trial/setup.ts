@@ -6,7 +6,7 @@ import type { LogNode } from '../servers/elasticsearch.js'
 import { type FaultOrigin, startFaultOrigin } from '../servers/fault-origin.js'
 import { logConfig, startGateway, UNBOUNDED_QUEUE } from '../servers/gateway.js'
 import { freePort, LOOPBACK } from '../servers/port.js'
-import type { RunningServer } from '../servers/running-server.js'
+import { ServerStack } from '../servers/server-stack.js'
 import { PLAIN_ROUTES } from '../suite/scenario-parts.js'
 import type { FaultNeeds, TrialSystem } from './fault.js'
 import { OTHER_ADDRESS } from './faults.js'
@@ -35,20 +35,11 @@ export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialS
   const { plan, needs, layout, logNode } = options
   const dir = join(options.dir, plan.id)
   mkdirSync(dir, { recursive: true })
-  const started: RunningServer[] = []
-  const kept = async <T extends RunningServer>(starting: Promise<T>): Promise<T> => {
-    const server = await starting
-    started.push(server)
-    return server
-  }
-  // The origin last, so that nobody in front of it writes errors while it stops.
-  const close = async (): Promise<void> => {
-    for (const server of started.toReversed()) await server.stop()
-  }
+  const servers = new ServerStack()
   try {
     const port = await freePort()
     const originAt = (host: string): Promise<FaultOrigin> =>
-      kept(startFaultOrigin({ dir, cpus: layout.load, cores: 1 }, host, port))
+      servers.add(startFaultOrigin({ dir, cpus: layout.load, cores: 1 }, host, port))
     const origin = await originAt(LOOPBACK)
     const otherOrigin = needs.hasOtherOrigin === true ? await originAt(OTHER_ADDRESS) : null
     const hosts = needs.isNamed === true ? HostsFile.in(dir, LOOPBACK) : null
@@ -56,7 +47,7 @@ export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialS
     const dataStream = `logs-gateway-trial-${plan.id}`
     const spoolDir = join(dir, 'spool')
     const log = logNode === null ? null : { url: logNode.node.url, dataStream, spoolDir }
-    const gateway = await kept(
+    const gateway = await servers.add(
       startGateway(
         { dir, cpus: layout.system, cores: layout.systemCores },
         {
@@ -71,9 +62,9 @@ export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialS
     )
     const { workers } = plan
     const rename = (address: string): void => hosts?.rename(address)
-    return { gateway, origin, otherOrigin, logNode, workers, dataStream, rename, close }
+    return { gateway, origin, otherOrigin, logNode, workers, dataStream, rename, close: () => servers.stop() }
   } catch (error) {
-    await close().catch(() => undefined)
+    await servers.stop().catch(() => undefined)
     throw error
   }
 }
