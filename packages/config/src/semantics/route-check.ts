@@ -22,6 +22,7 @@ export function checkRoutes(inspection: Inspection): void {
     checkProxyKeys(inspection, path)
     checkFields(inspection, route, [...path, 'match', 'headers'])
     checkReply(inspection, route, path)
+    checkPlaceholders(inspection, route, path)
     checkColons(inspection, route, path)
     checkMethods(inspection, route, path)
     checkWebSocket(inspection, route, path)
@@ -152,6 +153,18 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
     if (seen.has(name))
       report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
     seen.add(name)
+  }
+}
+
+/** Policies fill placeholders in; `respond` sends the text as it stands. */
+function checkPlaceholders({ report }: Inspection, { respond }: RouteDocument, path: DocumentPath): void {
+  for (const key of ['body', 'headers'] as const) {
+    const text = JSON.stringify(respond?.[key]) ?? ''
+    const name = /\{\{ ?((?:req|client|consumer|jwt)\.\w+)/.exec(text)?.[1]
+    if (name === undefined) continue
+    const message = `{{${name}}} is sent as it stands by respond`
+    const remedy = 'use the policy mock or header, which fill placeholders in'
+    report.add({ path: [...path, 'respond', key], at: 'key', severity: 'warning', message, remedy })
   }
 }
 
