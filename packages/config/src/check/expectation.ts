@@ -6,7 +6,7 @@ import type { Bounds } from '../schema/build.js'
 const QUANTITIES: Readonly<Record<string, { readonly noun: string; readonly example: string }>> = {
   [DURATION_PATTERN]: { noun: 'a duration', example: '5s' },
   [SIZE_PATTERN]: { noun: 'a size', example: '16kb' },
-  [RATE_PATTERN]: { noun: 'a rate', example: '100/s' },
+  [RATE_PATTERN]: { noun: 'a rate per s, m, h or d', example: '100/s' },
   [RATIO_PATTERN]: { noun: 'a ratio', example: '20%' },
 }
 

@@ -23,6 +23,14 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
     const kind = catalog.get(policy.use)
     const authenticates = kind?.authenticates?.(policy.with as never) ?? null
     if (authenticates !== null) known.add(authenticates)
+    // Of policies that nobody knows, nobody knows whether they authenticate.
+    else if (kind === undefined) known.add('request')
+    if (known.size === 0 && countsStrangersTogether(policy)) {
+      const message = `${policy.use} counts by the consumer, and no policy before it authenticates: all callers share one count`
+      const remedy =
+        'list one such as api-key or jwt before it, or say with onMissingKey what becomes of strangers'
+      report.add({ path, severity: 'warning', message, remedy })
+    }
     const needs = kind?.needsConsumer?.(policy.with as never) ?? null
     if (needs === null || known.has('request') || known.has(needs)) continue
     const isLate = known.has('body')
@@ -36,6 +44,12 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
         : 'list one such as basic-auth, api-key or jwt before it',
     })
   }
+}
+
+/** Its key is what only a consumer has, and nothing says what becomes of requests without one. */
+function countsStrangersTogether({ with: settings }: PolicyDocument): boolean {
+  const { key, onMissingKey } = settings as { readonly key?: unknown; readonly onMissingKey?: unknown }
+  return typeof key === 'string' && /^\s*consumer\.\w+\s*$/.test(key) && onMissingKey === undefined
 }
 
 /** The policies that run; those that nobody knows were reported. */

@@ -135,3 +135,21 @@ test('authorize without a policy that authenticates before it is a mistake of th
   const late = loadDocument(source, { catalog, env: { X: 'secret' } })
   assert.match(late.ok ? '' : late.diagnostics.map(({ remedy }) => remedy).join(), /phase: body/)
 })
+
+test('a limit by the consumer without a policy that authenticates before it is warned of', () => {
+  const limit = (settings: string) => `{ use: rate-limit, with: { limits: [5/m], ${settings} } }`
+  const byConsumer = limit('key: consumer.id')
+  for (const [policies, isWarned] of [
+    [`[${byConsumer}, ${KEYS}]`, true],
+    [`[${byConsumer}]`, true],
+    [`[${KEYS}, ${byConsumer}]`, false],
+    [`[${limit('key: consumer.id, onMissingKey: skip')}]`, false],
+    [`[${limit('key: client.ip')}]`, false],
+  ] as const) {
+    const result = loadDocument({ text: document(policies), name: 'gateway.yaml' }, { catalog, env: {} })
+    assert.ok(result.ok)
+    const messages = result.warnings.map(({ message }) => message)
+    assert.equal(messages.length, isWarned ? 1 : 0, `${policies} ${messages}`)
+    if (isWarned) assert.match(messages[0]!, /all callers share one count/)
+  }
+})
