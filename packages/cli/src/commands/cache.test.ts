@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { gwInProcess } from '../testing/in-process.js'
 import { startGateway, until } from '../testing.js'
 
 // Stored responses of several workers, shown and forgotten by the admin API.
 
-test('responses are shown and forgotten on all workers: by key, prefix, tag, and all', async (t) => {
+/** Two workers with `response-cache`, and how often their upstream is asked. */
+async function cachingGateway(t: TestContext, config = '') {
   let asked = 0
   const server = http.createServer((req, res) => {
     asked++
@@ -24,7 +25,7 @@ listeners: [{ address: "127.0.0.1:0" }]
 admin: { address: "127.0.0.1:0" }
 workers: 2
 upstreams: { up: { targets: ["http://127.0.0.1:${port}"] } }
-routes: [{ id: all, upstream: up, policies: [{ use: response-cache }] }]
+routes: [{ id: all, upstream: up, policies: [{ use: response-cache${config} }] }]
 log: { sink: none }
 `,
   )
@@ -40,6 +41,11 @@ log: { sink: none }
     }
     return asked - before
   }
+  return { gateway, run, host, askedFor }
+}
+
+test('responses are shown and forgotten on all workers: by key, prefix, tag, and all', async (t) => {
+  const { gateway, run, host, askedFor } = await cachingGateway(t)
   for (const path of ['/a/1', '/a/2', '/b/1']) assert.equal(await askedFor(path), 2, path)
   assert.equal(await askedFor('/a/1'), 0)
 
@@ -72,4 +78,25 @@ log: { sink: none }
   const missing = await run('cache', 'get', `${host}/nothing`)
   assert.equal(missing.code, 1)
   assert.match(missing.stderr, /nothing is stored under '127.0.0.1:\d+\/nothing'; keys begin with the host/)
+})
+
+test('with scope: gateway what one worker has got the others take, and what is forgotten is forgotten there', async (t) => {
+  const { gateway, run, host, askedFor } = await cachingGateway(t, ', with: { scope: gateway }')
+  let n = 0
+  // Each worker uses what the others have got once it knows what was purged before.
+  await until(async () => (await askedFor(`/begin/${n++}`)) === 1)
+  for (const path of ['/a/1', '/a/2', '/b/1']) assert.equal(await askedFor(path), 1, path)
+  for (const scope of [
+    ['--key', `${host}/a/1`],
+    ['--tag', 't-a'],
+    ['--prefix', `${host}/a`],
+    ['--all', '--yes'],
+  ]) {
+    assert.equal((await run('cache', 'purge', ...scope)).code, 0)
+    await until(async () => (await askedFor(`/begin/${n++}`)) === 1)
+    assert.equal(await askedFor('/a/1'), 1, scope.join(' '))
+  }
+  await fetch(new URL('/b/1', gateway.url), { method: 'POST', body: 'new' })
+  await until(async () => (await run('cache', 'get', `${host}/b/1`)).code === 1)
+  assert.equal(await askedFor('/b/1'), 1)
 })

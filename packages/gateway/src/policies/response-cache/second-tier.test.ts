@@ -19,7 +19,7 @@ async function replicas(
         res
           .writeHead(200, { 'cache-control': 'max-age=1000', vary: 'x-v', 'surrogate-key': `tag${req.url}` })
           .end(`${name} ${req.headers['x-v'] ?? ''}`),
-      { cluster: true, key: { host: false } },
+      { scope: 'cluster', key: { host: false } },
       { state: statePlanOf(server.port) },
     )
   const both: [CacheBench, CacheBench] = [await one('a'), await one('b')]

@@ -14,7 +14,7 @@ export const responseCache = definePolicy({
     const settings = compileSettings(config)
     const { maxBytes, methods } = settings
     const store = env.shared(`response-cache:${maxBytes}`, () => new ResponseStore(maxBytes))
-    const tier = settings.isShared ? secondTier(store, env, maxBytes) : null
+    const tier = settings.scope === 'worker' ? null : secondTier(store, env, settings.scope)
     const cache = new ResponseCache(settings, env, { store, tier })
     const look = cache.look.bind(cache)
     return {
@@ -28,13 +28,15 @@ export const responseCache = definePolicy({
   },
 })
 
-/** Null: the document names nothing that replicas share. */
-function secondTier(store: ResponseStore, env: CompileEnv, maxBytes: number): SecondTier | null {
-  if (!env.state.isShared) return null
-  const shared = env.state.store('cluster')
-  const tiers = env.shared(`response-cache:tiers:${maxBytes}`, () => new WeakMap<StateStore, SecondTier>())
+function secondTier(store: ResponseStore, env: CompileEnv, scope: 'gateway' | 'cluster'): SecondTier {
+  const shared = env.state.store(scope)
+  const tiers = env.shared(
+    `response-cache:tiers:${store.maxBytes}`,
+    () => new WeakMap<StateStore, SecondTier>(),
+  )
   const tier = tiers.get(shared) ?? new SecondTier(shared, store, env.report.bind(env))
   tiers.set(shared, tier)
+  store.onPurge.set(scope, (purged) => tier.publish(purged))
   // While the server is away nothing is taken from it, and the store says so itself.
   const look = (): Promise<void> => tier.look().catch(() => {})
   env.schedule(PURGE_LOOK_MS, look)

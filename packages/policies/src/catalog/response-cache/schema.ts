@@ -91,9 +91,10 @@ export const responseCacheSchema = policyOptions(
       'What a worker keeps, with all that belongs to it; responses that were used least recently make room. Uses with the same `maxBytes` share one store.',
       '64mb',
     ),
-    cluster: optionalFlag(
-      false,
-      'Replicas share responses by the store that `state` of the document names: what one of them has got from the upstream the others take from there. A purge reaches all of them within two seconds. Without `state` it means nothing.',
+    scope: optionalOneOf(
+      ['worker', 'gateway', 'cluster'],
+      'Whom responses are shared with: nobody, the other workers, or the replicas that have the same `state`. Each worker keeps its own; one that has none takes what another has got before it asks the upstream. A purge reaches all of them within two seconds.',
+      'worker',
     ),
     coalesce: optionalClosed(
       'Requests for the same that come while one is on its way to the upstream wait for its response.',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CompileEnv, PurgeScope, StateStore } from '@sluice/core'
+import { ANSWERS_PREFIX, type CompileEnv, type PurgeScope, type StateStore } from '@sluice/core'
 import { isMeant, type ResponseStore } from './store.js'
 import type { StoredResponse } from './stored-response.js'
 import { decodeVariants, encodeVariants, type Stamp } from './stored-text.js'
@@ -19,8 +19,8 @@ const MOST_PURGES = 100
 const COUNTER = 'response-cache:purges'
 
 /**
- * The responses that all replicas share, by the store of the document's `state`. What it does not say in time it does not say
- * at all: the upstream is asked.
+ * The responses that workers or replicas share, by the store of the gateway or of the document's `state`. What it does not say
+ * in time it does not say at all: the upstream is asked.
  *
  *     key ─► variants, with the stamp of when they were asked for
  *     uri ─► token, drawn anew by every change at the URI: variants with another one are not used
@@ -29,21 +29,28 @@ const COUNTER = 'response-cache:purges'
 export class SecondTier {
   readonly #shared: StateStore
   readonly #own: ResponseStore
+  readonly #report: CompileEnv['report']
   /** The last purges, by their numbers. */
   readonly #scopes = new Map<number, PurgeScope>()
   #purges = -1
   #lookedMono = Number.NEGATIVE_INFINITY
   #askedMono = Number.NEGATIVE_INFINITY
+  /** Purges that are on their way. */
+  #publishing = 0
 
   /** @param report tells operators of purges that the other replicas do not hear of. */
   constructor(shared: StateStore, own: ResponseStore, report: CompileEnv['report']) {
     this.#shared = shared
     this.#own = own
-    own.onPurge = (scope) => {
-      this.#publish(scope).catch((error: Error) =>
-        report('cache_purge_not_shared', { problem: error.message }),
-      )
-    }
+    this.#report = report
+  }
+
+  /** Tells the others of a purge; nobody waits for it, but until then nothing is taken from here. */
+  publish(scope: PurgeScope): void {
+    this.#publishing++
+    this.#publish(scope)
+      .catch((error: Error) => this.#report('cache_purge_not_shared', { problem: error.message }))
+      .finally(() => this.#publishing--)
   }
 
   /**
@@ -51,13 +58,14 @@ export class SecondTier {
    * @returns the stamp for what is asked for now; null: nothing can be said.
    */
   async fetch(key: string, uri: string): Promise<Stamp | null> {
-    if (performance.now() - this.#lookedMono > BLIND_MS) return null
+    if (this.#publishing > 0 || performance.now() - this.#lookedMono > BLIND_MS) return null
     const { epoch } = this.#own
     const now = Date.now()
     try {
-      const [token, found] = await Promise.all([
-        this.#shared.get(tokenKey(uri)),
+      // The token behind it: what is used later is forgotten later, where room is short.
+      const [found, token] = await Promise.all([
         this.#shared.get(valueKey(key)),
+        this.#shared.get(tokenKey(uri)),
       ])
       const stamp = { token: token === null ? '' : Buffer.from(token).toString(), purges: this.#purges }
       const decoded = found === null ? null : decodeVariants(found, { key, uri })
@@ -133,6 +141,8 @@ export class SecondTier {
   async #publish(scope: PurgeScope): Promise<void> {
     const n = await this.#shared.add(COUNTER, 1, COUNTER_TTL_MS)
     await this.#shared.set(`${COUNTER}:${n}`, Buffer.from(JSON.stringify(scope)), TOKEN_TTL_MS)
+    this.#askedMono = Number.NEGATIVE_INFINITY
+    await this.look()
   }
 }
 
@@ -151,11 +161,11 @@ function readScope(text: Uint8Array): PurgeScope | null {
 }
 
 function valueKey(key: string): string {
-  return `response-cache:r:${digest(key)}`
+  return `${ANSWERS_PREFIX}response-cache:r:${digest(key)}`
 }
 
 function tokenKey(uri: string): string {
-  return `response-cache:u:${digest(uri)}`
+  return `${ANSWERS_PREFIX}response-cache:u:${digest(uri)}`
 }
 
 function digest(text: string): string {

@@ -20,8 +20,8 @@ export interface CacheSettings {
   readonly maxObject: number
   readonly maxBytes: number
   readonly showsStatus: boolean
-  /** With the other replicas. */
-  readonly isShared: boolean
+  /** Whom responses are shared with. */
+  readonly scope: 'worker' | 'gateway' | 'cluster'
 }
 
 /** @throws Error for what the schema cannot see. */
@@ -59,7 +59,7 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
     maxObject,
     maxBytes,
     showsStatus: config.cacheStatus !== false,
-    isShared: config.cluster === true,
+    scope: config.scope ?? 'worker',
   }
 }
 

@@ -41,8 +41,8 @@ export class ResponseStore extends StoredResponses {
   /** Requests on their way whose responses others may wait for, by key; no more than there are requests. */
   readonly flights = new Map<string, Flight>()
   readonly maxBytes: number
-  /** Hears of what operators purge. */
-  onPurge: (scope: PurgeScope) => void = () => {}
+  /** Hear of what operators purge. */
+  readonly onPurge = new Map<string, (scope: PurgeScope) => void>()
   /** What responses take that are on their way into the store. */
   recordingBytes = 0
 
@@ -158,7 +158,7 @@ export class ResponseStore extends StoredResponses {
   }
 
   purge(scope: PurgeScope): number {
-    this.onPurge(scope)
+    for (const hear of this.onPurge.values()) hear(scope)
     return this.purgeOwn(scope)
   }
 
