@@ -27,6 +27,7 @@ export {
   type PolicyMistake,
   policyDiagnostics,
 } from './policy-diagnostics.js'
+export { policySuggestion } from './policy-names.js'
 export { relativePathsOf } from './relative-files.js'
 export { resolvePlan } from './resolve-plan.js'
 export { bestRank, compareRanks, routeRank } from './route-rank.js'

@@ -1,4 +1,4 @@
-import { suggestion } from '@sluice/config'
+import { policySuggestion } from '@sluice/config'
 import { catalog, exampleOf, referenceOf } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 import { printTable, printText, printValue } from '../output/output.js'
@@ -21,7 +21,7 @@ export async function documentPolicy({ output }: OutputOptions, name: string): P
   const policy = catalog.get(name)
   if (policy === undefined) {
     const names = [...catalog.keys()]
-    const remedy = suggestion(name, names, `there are ${names.join(', ')}; plugins describe their own`)
+    const remedy = policySuggestion(name, names, `there are ${names.join(', ')}; plugins describe their own`)
     throw new Failure(EXIT.failed, `there is no policy '${name}'; ${remedy}`)
   }
   const { summary, schema } = policy

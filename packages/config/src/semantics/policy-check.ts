@@ -1,6 +1,6 @@
 import { usablePlugins } from '../plugins/plugin-set.js'
+import { policySuggestion } from '../policy-names.js'
 import { writtenPolicies } from '../policy-uses.js'
-import { suggestion } from '../spelling.js'
 import { checkChains } from './chain-check.js'
 import type { Inspection } from './inspection.js'
 
@@ -23,7 +23,7 @@ function checkNames({ whole, document, catalog, plugins, report }: Inspection): 
     report.add({
       path: location,
       message: `there is no policy ${name}`,
-      remedy: suggestion(use, known, list),
+      remedy: policySuggestion(use, known, list),
     })
   }
 }

@@ -1,0 +1,33 @@
+import { suggestion } from './spelling.js'
+
+/** What people call policies who come from other gateways and proxies. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  'key-auth': 'api-key',
+  'rate-limiting': 'rate-limit',
+  limit_req: 'rate-limit',
+  limit_conn: 'concurrency-limit',
+  acl: 'authorize',
+  rbac: 'authorize',
+  'ip-restriction': 'ip-filter',
+  'hmac-auth': 'hmac-signature',
+  'ldap-auth': 'ldap',
+  'mtls-auth': 'mtls',
+  'openid-connect': 'oidc',
+  introspection: 'oauth2-introspection',
+  ext_authz: 'forward-auth',
+  auth_request: 'forward-auth',
+  'proxy-cache': 'response-cache',
+  proxy_cache: 'response-cache',
+  'request-transformer': 'header',
+  'response-transformer': 'header',
+  'correlation-id': 'request-id',
+  'request-size-limiting': 'body-limit',
+  'request-termination': 'mock',
+  gzip: 'compress',
+}
+
+/** What to write for a policy that is not there: the one that was meant, or what there is. */
+export function policySuggestion(name: string, known: readonly string[], fallback: string): string {
+  const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name]! : ''
+  return known.includes(other) ? `did you mean '${other}'?` : suggestion(name, known, fallback)
+}
