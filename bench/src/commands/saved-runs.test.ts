@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gw, scratch } from '@sluice/cli/testing'
+import { gwInProcess } from '@sluice/cli/testing/in-process'
 import { spreadOf } from '../measure/point.js'
 import { writeResults } from '../report/results.js'
 import { samplePoint, sampleSummary } from '../testing/samples.js'
@@ -23,23 +24,25 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   const fine = await gw(['bench', 'compare', ...runs], { cwd })
   assert.equal(fine.code, 0, fine.stderr)
   assert.match(fine.stdout, /rps {2}20,\d+ → 18,000 {2}−10\.\d %/)
-  const failed = await gw(['bench', 'compare', ...runs, '--fail-if', 'rps<-5%', '-o', 'json'], { cwd })
+  const failed = await gwInProcess(['bench', 'compare', ...runs, '--fail-if', 'rps<-5%', '-o', 'json'], {
+    cwd,
+  })
   assert.equal(failed.code, 7)
   const { isFailed, points } = JSON.parse(failed.stdout)
   assert.deepEqual([isFailed, points[0].name], [true, 'w1-get sluice 100 connections saturation'])
-  const wrong = await gw(['bench', 'compare', ...runs, '--fail-if', 'fast'], { cwd })
+  const wrong = await gwInProcess(['bench', 'compare', ...runs, '--fail-if', 'fast'], { cwd })
   assert.match(wrong.stderr, /^'fast' is no limit; write one of rps, /)
   assert.equal(wrong.code, 64)
 })
 
 test('report writes again into the folder of the run, and a run that is not there is reported', async (t) => {
   const cwd = folderOfRuns(t)
-  const { code, stdout } = await gw(['bench', 'report', 'results/old'], { cwd })
+  const { code, stdout } = await gwInProcess(['bench', 'report', 'results/old'], { cwd })
   assert.deepEqual(
     [code, stdout],
     [0, 'results/old/summary.json\nresults/old/points.csv\nresults/old/report.html\n'],
   )
-  const missing = await gw(['bench', 'report', 'nowhere'], { cwd })
+  const missing = await gwInProcess(['bench', 'report', 'nowhere'], { cwd })
   assert.deepEqual(
     [missing.code, missing.stderr],
     [1, 'cannot read the run nowhere: there is no such file\n'],
@@ -48,10 +51,10 @@ test('report writes again into the folder of the run, and a run that is not ther
 
 test('capacity takes all runs below results, and says so where there is none', async (t) => {
   const cwd = folderOfRuns(t)
-  const answer = await gw(['bench', 'capacity', '--rps', '5000', '-o', 'json'], { cwd })
+  const answer = await gwInProcess(['bench', 'capacity', '--rps', '5000', '-o', 'json'], { cwd })
   assert.equal(answer.stderr, 'from results/new, results/old\n')
   assert.equal(JSON.parse(answer.stdout).size === null, answer.code === 1)
-  const none = await gw(['bench', 'capacity', '--rps', '5'], { cwd: scratch(t) })
+  const none = await gwInProcess(['bench', 'capacity', '--rps', '5'], { cwd: scratch(t) })
   assert.match(none.stderr, /^no run is below results; measure with gw bench run apinizer --tier W1, /)
   assert.equal(none.code, 1)
 })
@@ -67,16 +70,16 @@ test('a quick run prints its points beside those of a peer and writes where it i
   const { command, suite } = JSON.parse(readFileSync(join(cwd, 'out', 'summary.json'), 'utf8'))
   assert.equal(suite, 'smoke')
   assert.match(command, /^gw bench quick --seconds 1 /)
-  const again = await gw(['bench', 'quick', ...short], { cwd })
+  const again = await gwInProcess(['bench', 'quick', ...short], { cwd })
   assert.equal(again.stderr, 'out holds the results of another run; name another folder with --out\n')
   assert.equal(again.code, 1)
 })
 
 test('list names the suites, and the trials of one', async () => {
-  const all = await gw(['bench', 'list'])
+  const all = await gwInProcess(['bench', 'list'])
   assert.match(all.stdout, /^SUITE +SCENARIOS +POINTS +FULL RUN +WHAT IT MEASURES\nsmoke /)
   assert.match(all.stdout, /\napinizer-cache +16 +68 /)
-  const trials = await gw(['bench', 'list', 'chaos'])
+  const trials = await gwInProcess(['bench', 'list', 'chaos'])
   assert.match(
     trials.stdout,
     /^TRIAL +WORKERS +LOG +CONNECTIONS +WHAT IS DONE\nelasticsearch-down +2 +elastic/,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gw, origin, scratch, spawnGw, until } from '@sluice/cli/testing'
+import { gwInProcess } from '@sluice/cli/testing/in-process'
 import { engineOf } from '../engine/engines.js'
 import { processesWith } from '../testing/processes.js'
 
@@ -118,7 +119,7 @@ test('a load generator by itself shows no secret either, also where it cannot wo
     ['run', 'smoke', '--target', 'http://a/?s3cret-query'],
   ]
   for (const words of refused) {
-    const { code, stdout, stderr } = await gw(['bench', ...words])
+    const { code, stdout, stderr } = await gwInProcess(['bench', ...words])
     assert.equal(code, 64, stderr)
     assertNoSecret(stdout + stderr, `what ${words.join(' ')} shows`)
   }

@@ -5,7 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
 import { AUDIENCE, ENTITY, goodAssertion, idp as idpPair } from '@sluice/policies/testing/saml-issuer'
-import { fileWith, gw, type RunningGateway, scratch, spawnGw, startGateway, until } from './testing.js'
+import {
+  fileWith,
+  gw,
+  type Outcome,
+  type RunningGateway,
+  scratch,
+  spawnGw,
+  startGateway,
+  until,
+} from './testing.js'
 
 // What worker processes admit together, in one gateway and in several with one server.
 
@@ -61,49 +70,46 @@ function assertLimit(admitted: number): void {
   assert.ok(admitted <= LIMIT && admitted >= 0.99 * LIMIT, `${admitted} of ${LIMIT} were admitted`)
 }
 
-test('4 workers admit the limit, and not each of them', async (t) => {
-  const gateway = await startGateway(t, documentOf(4, RATE))
-  assertLimit(await admittedBy(t, [gateway]))
-})
-
-test('gateways with one server admit the limit together', { skip: redisSkip }, async (t) => {
+test('gateways with one server admit the limit together, and what may be used once is used once by all workers', {
+  skip: redisSkip,
+}, async (t) => {
   const server = await RedisServer.start(t)
   // On a busy machine an answer may take longer than by default, and then each gateway counts for itself.
   const state = `state: { url: "redis://127.0.0.1:${server.port}", timeout: 5s }`
-  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, RATE, state))))
+  const secret = 'a secret of more than 16 bytes'
+  const hmac = {
+    use: 'hmac-signature',
+    with: { preset: 'custom', header: 'x-sig', payload: '{{path}}', secrets: [secret], replay: {} },
+  }
+  const idp = { entityId: ENTITY, certificates: [idpPair.certificatePem] }
+  const saml = { use: 'saml', with: { idp, audience: AUDIENCE, once: true } }
+  const routes = Object.entries({ hmac, saml }).map(
+    ([id, policy]) =>
+      `, { id: ${id}, match: { path: /${id} }, respond: { status: 204 }, policies: [${JSON.stringify(policy)}] }`,
+  )
+  const document = documentOf(2, RATE, state, routes.join(''))
+  const gateways = await Promise.all([1, 2].map(() => startGateway(t, document)))
   assertLimit(await admittedBy(t, gateways))
+  const headers = {
+    'x-sig': createHmac('sha256', secret).update('/hmac').digest('hex'),
+    'x-saml-assertion': Buffer.from(goodAssertion()).toString('base64'),
+  }
+  // Each on a connection of its own, so that all workers get some.
+  const ask = async (i: number, path: string) =>
+    (await fetch(gateways[i % 2]!.url + path, { headers: { ...headers, connection: 'close' } })).status
+  for (const path of ['/hmac', '/saml']) {
+    const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i, path)))
+    assert.deepEqual(statuses.sort(), [204, ...Array.from({ length: 39 }, () => 401)], path)
+  }
   const status = async (): Promise<string> =>
     (await gw(['status'], { env: { GW_SERVER: gateways[0]!.admin, GW_TOKEN: '' } })).stdout
   assert.doesNotMatch(await status(), /state:/)
   await server.kill()
+  assert.notEqual(await ask(0, '/hmac'), 204)
   await until(async () => /\nstate: not used by 2 of 2 workers: the server .+\n/.test(await status()))
 })
 
-test('what may be used once is used once by all workers of all gateways', { skip: redisSkip }, async (t) => {
-  const server = await RedisServer.start(t)
-  const state = `state: { url: "redis://127.0.0.1:${server.port}", timeout: 5s }`
-  const secret = 'a secret of more than 16 bytes'
-  const policy = `use: hmac-signature, with: { preset: custom, header: x-sig, payload: "{{path}}", secrets: ["${secret}"], replay: {} }`
-  const idp = { entityId: ENTITY, certificates: [idpPair.certificatePem] }
-  const saml = { use: 'saml', with: { idp, audience: AUDIENCE, once: true } }
-  const route = `, { id: saml, match: { path: /saml }, respond: { status: 204 }, policies: [${JSON.stringify(saml)}] }`
-  const gateways = await Promise.all([1, 2].map(() => startGateway(t, documentOf(2, policy, state, route))))
-  const headers = {
-    'x-sig': createHmac('sha256', secret).update('/').digest('hex'),
-    'x-saml-assertion': Buffer.from(goodAssertion()).toString('base64'),
-  }
-  // Each on a connection of its own, so that all workers get some.
-  const ask = async (url: string) =>
-    (await fetch(url, { headers: { ...headers, connection: 'close' } })).status
-  for (const path of ['', '/saml']) {
-    const statuses = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(gateways[i % 2]!.url + path)))
-    assert.deepEqual(statuses.sort(), [204, ...Array.from({ length: 39 }, () => 401)], path)
-  }
-  await server.kill()
-  assert.notEqual(await ask(gateways[0]!.url), 204)
-})
-
-test('one worker fetches the token of a backend for all', async (t) => {
+test('4 workers admit the limit, and not each of them; one fetches the token of a backend for all', async (t) => {
   let issued = 0
   const server = http.createServer((req, res) => {
     if (req.url === '/token')
@@ -114,26 +120,25 @@ test('one worker fetches the token of a backend for all', async (t) => {
   t.after(() => server.close().closeAllConnections())
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const oauth2 = `{ grant: client-credentials, tokenUrl: "${origin}/token", clientId: gateway, clientSecret: a-secret }`
-  const { url } = await startGateway(
+  const policy = `{ use: backend-auth, with: { oauth2: ${oauth2} } }`
+  const route = `, { id: backend, match: { path: /backend }, upstream: o, policies: [${policy}] }`
+  const gateway = await startGateway(
     t,
-    `version: 1
-listeners: [{ address: "127.0.0.1:0" }]
-admin: { address: "127.0.0.1:0" }
-workers: 4
-upstreams: { o: { targets: ["${origin}"] } }
-routes: [{ id: all, upstream: o, policies: [{ use: backend-auth, with: { oauth2: ${oauth2} } }] }]
-log: { sink: none }
-`,
+    documentOf(4, RATE, `upstreams: { o: { targets: ["${origin}"] } }`, route),
   )
-  const ask = async () => (await fetch(url, { headers: { connection: 'close' } })).text()
+  assertLimit(await admittedBy(t, [gateway]))
+  const ask = async () => (await fetch(`${gateway.url}/backend`, { headers: { connection: 'close' } })).text()
   const tokens = await Promise.all(Array.from({ length: 40 }, ask))
   assert.deepEqual([new Set(tokens), issued], [new Set(['Bearer t1']), 1])
 })
 
-test('quotas survive a restart; operators see, set and reset them', async (t) => {
+test('quotas survive a restart; operators see, set and reset them, and end bans of one caller or of all', async (t) => {
   const policy =
     'use: quota, with: { limit: 100, per: month, key: \'req.header["x-k"]\', onMissingKey: deny }'
-  const config = fileWith(t, documentOf(2, policy))
+  const ban =
+    'use: client-ban, with: { key: \'req.header["x-k"]\', threshold: 2, count: res.status == 204, growth: 100, maxBan: 1d }'
+  const route = `, { id: banned, match: { path: /banned }, respond: { status: 204 }, policies: [{ id: b, ${ban} }] }`
+  const config = fileWith(t, documentOf(2, policy, '', route))
   const dataDir = scratch(t)
   const start = async () => {
     const gateway = spawnGw(t, ['start', '-c', config, '--data-dir', dataDir])
@@ -175,13 +180,11 @@ test('quotas survive a restart; operators see, set and reset them', async (t) =>
   assert.equal((await second.run('quota', 'set', 'p', 'acme', '-1')).code, 64)
   assert.equal((await second.run('limits', 'get')).code, 0)
   assert.equal((await second.run('quota', 'reset', 'p', '--yes')).code, 0)
+  await assertBans(`${second.url}/banned`, (...args) => second.run('bans', ...args))
 })
 
-test('operators see who is banned, and end bans of one caller or of all', async (t) => {
-  const policy =
-    'use: client-ban, with: { key: \'req.header["x-k"]\', threshold: 2, count: res.status == 204, growth: 100, maxBan: 1d }'
-  const { url, admin } = await startGateway(t, documentOf(2, policy))
-  const run = (...args: string[]) => gw(['bans', ...args], { env: { GW_SERVER: admin, GW_TOKEN: '' } })
+/** Of the policy `b`, which bans whoever has had two answers. */
+async function assertBans(url: string, run: (...args: string[]) => Promise<Outcome>): Promise<void> {
   const ask = async (key: string) =>
     (await fetch(url, { headers: { 'x-k': key, connection: 'close' } })).status
   /** By both workers: each hears of what the other has banned a moment later. */
@@ -196,22 +199,22 @@ test('operators see who is banned, and end bans of one caller or of all', async 
   assert.match((await run('list')).stdout, /^POLICY +CALLER +UNTIL\s*$/)
   await ban('a')
   await ban('b')
-  const shown = JSON.parse((await run('list', 'p', '-o', 'json')).stdout)
+  const shown = JSON.parse((await run('list', 'b', '-o', 'json')).stdout)
   assert.deepEqual(
     shown.bans.map((one: { key: string }) => one.key),
     ['a', 'b'],
   )
   const minutes = (Date.parse(shown.bans[0].until) - Date.now()) / 60_000
   assert.ok(minutes > 9 && minutes <= 10, `${minutes} minutes`)
-  assert.match((await run('lift', 'p', 'a')).stdout, /bans that end: 1/)
+  assert.match((await run('lift', 'b', 'a')).stdout, /bans that end: 1/)
   await until(() => isFree('a'))
   assert.equal(await ask('b'), 429)
   await ban('a')
   const again = JSON.parse((await run('list', '-o', 'json')).stdout)
   assert.ok(Date.parse(again.bans[0].until) - Date.now() <= 600_000, 'it begins with the shortest ban')
-  assert.equal((await run('lift', 'p')).code, 64, 'nobody can be asked')
-  assert.match((await run('lift', 'p', '--yes')).stdout, /bans that end: 2/)
+  assert.equal((await run('lift', 'b')).code, 64, 'nobody can be asked')
+  assert.match((await run('lift', 'b', '--yes')).stdout, /bans that end: 2/)
   await until(() => isFree('b'))
-  assert.match((await run('lift', 'p', 'c')).stdout, /bans that end: 0/)
+  assert.match((await run('lift', 'b', 'c')).stdout, /bans that end: 0/)
   assert.equal((await run('lift', 'other', '--yes')).code, 1)
-})
+}
