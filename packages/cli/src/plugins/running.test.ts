@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { installPackage, policyCode } from '@sluice/config/testing'
+import { gwInProcess } from '../testing/in-process.js'
 import { gw, scratch, spawnGw, startArgs, statusOf, until } from '../testing.js'
 
 /** What the policy does, as its parameter `say` asks. */
@@ -135,10 +136,10 @@ test('gw validate and a deploy name the policy of a plugin that does not compile
     ['compile-typo', /my-compile-typo.*compile returned no hook; name one of onRequest/],
   ] as const) {
     writeFileSync(next, documentOf([say]))
-    const validated = await gw(['validate', next])
+    const validated = await gwInProcess(['validate', next])
     assert.equal(validated.code, 3, validated.stderr)
     assert.match(validated.stderr, message)
-    const deployed = await gw(['deploy', '-c', next, '--server', gateway.admin])
+    const deployed = await gwInProcess(['deploy', '-c', next, '--server', gateway.admin])
     assert.notEqual(deployed.code, 0)
     assert.match(deployed.stderr, message)
   }
@@ -152,7 +153,7 @@ test('a deploy after an upgrade brings the new code in new workers, and keeps th
   const dir = scratch(t)
   install(dir, '1.0.0')
   const gateway = await running(t, dir, ['reply'])
-  const deploy = () => gw(['deploy', '-c', gateway.config, '--server', gateway.admin])
+  const deploy = () => gwInProcess(['deploy', '-c', gateway.config, '--server', gateway.admin])
   const answer = async () =>
     (await fetch(`${gateway.url}/reply`, { headers: { connection: 'close' } })).text()
   assert.equal(await answer(), '1.0.0')
