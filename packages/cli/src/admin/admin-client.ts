@@ -2,12 +2,13 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { EXIT, Failure } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 import { say } from '../output/output.js'
 import { visibleText } from '../output/text.js'
 import type { ServerOptions } from '../program/building.js'
 import { AnswerPart } from './answer-part.js'
+import { connectionReason } from './connection-reason.js'
 
 /** A request to the admin API. */
 export interface AdminRequest {
@@ -206,31 +207,4 @@ export function tokenOf(file: string | undefined): string | null {
 function checked(token: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw new Failure(EXIT.usage, `${where} holds no token; it must be one line of visible ASCII characters`)
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed without an answer',
-  EHOSTUNREACH: 'no way to this host',
-  ENETUNREACH: 'no way to this network',
-  ENOTFOUND: 'unknown host',
-  EAI_AGAIN: 'the host name cannot be looked up now',
-  EPROTO: 'it does not speak TLS',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate; trust it with NODE_EXTRA_CA_CERTS',
-  SELF_SIGNED_CERT_IN_CHAIN: 'unknown certificate authority; trust it with NODE_EXTRA_CA_CERTS',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown certificate authority; trust it with NODE_EXTRA_CA_CERTS',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-}
-
-/** Why a connection gave no answer, in words. */
-export function connectionReason(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return `no answer within ${timeoutMs / 1000} s`
-  // A name with several addresses fails with all of their errors; the first one stands for them.
-  if (error instanceof AggregateError) return connectionReason(error.errors[0], timeoutMs)
-  const code = 'code' in error ? String(error.code) : ''
-  if (code.startsWith('HPE_')) return 'it does not speak HTTP'
-  return REASONS[code] ?? messageOf(error)
 }

@@ -9,15 +9,18 @@ import {
   type DeployRequest,
   endText,
   GatewayDeploy,
+  objectsOf,
 } from '../kubernetes/deploy/gateway-deploy.js'
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
 import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
+import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import { type ObjectIdentity, present } from '../kubernetes/objects/object.js'
-import { complain, isTable, print, printValue, say } from '../output/output.js'
+import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
+import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText, visibleText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
 import { version } from '../version.js'
-import { type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
+import { identityOf, type KubernetesOptions, TIMEOUT_MS, withCluster } from './kubernetes-options.js'
 
 interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly tier?: Tier
@@ -28,12 +31,14 @@ interface DeployOptions extends DocumentOptions, KubernetesOptions {
   readonly dryRun?: boolean
   readonly prune?: boolean
   readonly force?: boolean
+  readonly render?: boolean
   readonly note?: string
 }
 
 /** Brings a document to a cluster, and waits until every pod says that it serves it. */
 export async function deployKubernetes(options: DeployOptions): Promise<number> {
   const { text } = await checkedDocument(options)
+  if (options.render === true) return render(text, options)
   return withCluster(options, async (cluster, identity) => {
     const settings = await settingsOf(options, cluster, identity)
     return carryOut(deployOf(cluster, { text, settings, identity }, options), options)
@@ -54,10 +59,25 @@ export async function diffKubernetes(
   })
 }
 
-async function checkedDocument({ config }: DocumentOptions): Promise<DocumentSource> {
-  const source = await readDocument(config)
+/** @throws Failure for what no cluster has to be asked about. */
+async function checkedDocument(options: DeployOptions): Promise<DocumentSource> {
+  const source = await readDocument(options.config)
   checkForElsewhere(source)
+  objectsWithout(source.text, options)
   return source
+}
+
+/** The objects as the command line alone says it. */
+function objectsWithout(text: string, options: DeployOptions): GatewayObjects {
+  return objectsOf({ text, settings: podSettings(options) }, identityOf(options, 'default'))
+}
+
+/** Prints what a first deploy would apply. */
+function render(text: string, options: DeployOptions): ExitCode {
+  const { objects, notes } = objectsWithout(text, options)
+  for (const note of notes) say(note)
+  printText(objectsYaml(objects))
+  return EXIT.ok
 }
 
 /** Deploys an earlier revision once more. */
@@ -175,13 +195,19 @@ async function settingsOf(
   identity: ObjectIdentity,
 ): Promise<PodSettings> {
   const [last] = await readRevisions(cluster, identity)
-  const { tier, replicas, image, secret, maxReplicas }: Partial<PodSettings> = {
-    ...last?.settings,
-    ...present(options),
-  }
+  return podSettings({ ...last?.settings, ...present(options) })
+}
+
+/** @throws Failure for numbers that do not fit together. */
+function podSettings({ tier, replicas = 2, image, secret, maxReplicas }: Partial<PodSettings>): PodSettings {
+  if (maxReplicas !== undefined && maxReplicas > 0 && maxReplicas < replicas)
+    throw new Failure(
+      EXIT.usage,
+      `at most ${maxReplicas} pods (--max-replicas) are less than ${replicas} (--replicas)`,
+    )
   return {
     tier: tier ?? 'W2',
-    replicas: replicas ?? 2,
+    replicas,
     image: image ?? `sluice:${version()}`,
     ...(secret === undefined ? {} : { secret }),
     ...(maxReplicas === undefined || maxReplicas === 0 ? {} : { maxReplicas }),

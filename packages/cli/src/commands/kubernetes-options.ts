@@ -15,15 +15,19 @@ const MANAGED_BY = 'gw'
 const NAME = 'sluice'
 export const TIMEOUT_MS = 300_000
 
+/** Which gateway is meant. @param standard the namespace where the command line names none. */
+export function identityOf({ name = NAME, namespace }: KubernetesOptions, standard: string): ObjectIdentity {
+  return { name, namespace: namespace ?? standard, managedBy: MANAGED_BY }
+}
+
 /** Runs something on the cluster that is meant. */
 export async function withCluster<T>(
   options: KubernetesOptions,
   run: (cluster: Cluster, identity: ObjectIdentity) => Promise<T>,
 ): Promise<T> {
   const cluster = await openCluster(options)
-  const { name = NAME, namespace = cluster.namespace } = options
   try {
-    return await run(cluster, { name, namespace, managedBy: MANAGED_BY })
+    return await run(cluster, identityOf(options, cluster.namespace))
   } finally {
     cluster.close()
   }

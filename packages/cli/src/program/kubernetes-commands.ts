@@ -69,6 +69,7 @@ export function addDeployKubernetes(deploy: Command): void {
   withTimeout(withPods(withCluster(command)))
     .option('--prune', 'delete what an earlier deploy made and this one does not need')
     .option('--force', 'take over objects and fields that others have made or set, and a deploy under way')
+    .option('--render', 'print the objects as YAML, for kubectl apply or a repository, and ask no cluster')
     .action(runs(async () => (await import('../commands/deploy-kubernetes.js')).deployKubernetes))
   withExample(command, 'gw deploy kubernetes -c gateway.yaml --tier W4 --replicas 3 --namespace gateways')
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { readTextFile } from '@sluice/config'
 import { parse } from 'yaml'
 import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js'
 
@@ -25,7 +26,7 @@ const MAX_BYTES = 1024 * 1024
 
 /** Reads how a kubeconfig says that a cluster is reached. @throws AccessError when it does not say so. */
 export async function kubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
-  const root = await readRoot(path)
+  const root = readRoot(path)
   const folder = dirname(resolve(path))
   const contextName = options.context ?? textAt(root, 'current-context')
   if (contextName === undefined)
@@ -47,16 +48,13 @@ export async function kubeconfigAccess(path: string, options: KubeconfigOptions)
   }
 }
 
-async function readRoot(path: string): Promise<Part> {
+function readRoot(path: string): Part {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = readTextFile(path, MAX_BYTES)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error'
-    throw new AccessError(`the kubeconfig ${path} cannot be read (${String(code)})`)
+    throw new AccessError(`cannot read the kubeconfig ${path}: ${(error as Error).message}`)
   }
-  if (text.length > MAX_BYTES)
-    throw new AccessError(`the kubeconfig ${path} is larger than ${MAX_BYTES} bytes`)
   try {
     // Of a parser's message the text around the mistake is a part: a token might be in it.
     return partOf(parse(text, { maxAliasCount: 100 }))
@@ -141,8 +139,12 @@ async function readBeside(folder: string, file: string): Promise<string> {
 /** `contexts: [ { name: NAME, context: { … } } ]` */
 function entryOf(root: Part, list: 'contexts' | 'clusters' | 'users', name: string, path: string): Part {
   const entries = root[list]
-  const found = (Array.isArray(entries) ? entries : []).map(partOf).find((entry) => entry['name'] === name)
-  if (found === undefined) throw new AccessError(`${path} has no '${name}' among its ${list}`)
+  const known = (Array.isArray(entries) ? entries : []).map(partOf)
+  const found = known.find((entry) => entry['name'] === name)
+  if (found === undefined) {
+    const names = known.map((entry) => String(entry['name'])).join(', ')
+    throw new AccessError(`${path} has no '${name}' among its ${list}${names === '' ? '' : `: ${names}`}`)
+  }
   return partOf(found[list.slice(0, -1)])
 }
 

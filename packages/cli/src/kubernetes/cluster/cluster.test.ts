@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { kubeconfigAccess } from '@sluice/gateway/kubernetes'
+import { parseAllDocuments } from 'yaml'
 import { closedPort, fileWith, gw } from '../../testing.js'
 import { execCredentials } from './exec-credentials.js'
 
@@ -40,10 +41,42 @@ test('a cluster that is not there, or that nothing names, is reported with what 
     run(),
   ])
   assert.deepEqual([away.code, absent.code, unknown.code, none.code], [5, 1, 1, 1])
-  assert.equal(away.stderr, `cannot reach the API server at ${server} (ECONNREFUSED)\n`)
-  assert.match(absent.stderr, /^the kubeconfig \/nowhere\/config cannot be read \(ENOENT\)$/m)
-  assert.match(unknown.stderr, /has no 'other' among its contexts/)
+  assert.equal(away.stderr, `cannot reach the API server at ${server} (connection refused)\n`)
+  assert.match(absent.stderr, /^cannot read the kubeconfig \/nowhere\/config: there is no such file$/m)
+  assert.match(unknown.stderr, /has no 'other' among its contexts: c$/m)
   assert.match(none.stderr, /^there is no cluster to speak to; name its kubeconfig with --kubeconfig$/m)
+})
+
+test('what can be said without a cluster is said before it is asked', async (t) => {
+  const file = fileWith(
+    t,
+    kubeconfig(`https://127.0.0.1:${await closedPort()}`, { token: 't' }),
+    'kubeconfig',
+  )
+  const document = fileWith(t, DOCUMENT)
+  const run = (...args: readonly string[]) => gw(['deploy', 'kubernetes', '--kubeconfig', file, ...args])
+  const [unreachable, badName, few] = await Promise.all([
+    run('-c', fileWith(t, DOCUMENT.replace(':8080', '127.0.0.1:8080'))),
+    run('-c', document, '--name', 'Edge'),
+    run('-c', document, '--replicas', '5', '--max-replicas', '2'),
+  ])
+  assert.deepEqual([unreachable.code, badName.code, few.code], [3, 3, 64])
+  assert.match(unreachable.stderr, /^no listener can be reached from outside its pod/m)
+  assert.match(badName.stderr, /^'Edge' is no name for a gateway/m)
+  assert.match(few.stderr, /^at most 2 pods \(--max-replicas\) are less than 5 \(--replicas\)$/m)
+})
+
+test('--render prints the objects of a first deploy, and asks no cluster', async (t) => {
+  const env = { HOME: '/nowhere', KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
+  const args = ['--render', '--namespace', 'edge', '--tier', 'W4', '--image', 'registry.example/sluice:1']
+  const { code, stdout } = await gw(['deploy', 'kubernetes', '-c', fileWith(t, DOCUMENT), ...args], { env })
+  assert.equal(code, 0)
+  const objects = parseAllDocuments(stdout).map((one) => one.toJSON())
+  const kinds = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`)
+  assert.ok(['ConfigMap edge', 'Service edge', 'Deployment edge'].every((kind) => kinds.includes(kind)))
+  const [container] = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers
+  assert.deepEqual([container.image, container.resources.limits.cpu], ['registry.example/sluice:1', '4'])
+  assert.equal(objects.find(({ kind }) => kind === 'ConfigMap').data['gateway.yaml'], DOCUMENT)
 })
 
 test('what of a kubeconfig would be ignored is refused, and a certificate that is not checked is said', async (t) => {

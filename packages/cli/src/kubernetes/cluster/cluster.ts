@@ -12,6 +12,7 @@ import {
   kubeconfigAccess,
   statusMessage,
 } from '@sluice/gateway/kubernetes'
+import { reasonOfCode } from '../../admin/connection-reason.js'
 import { EXIT, Failure } from '../../failure.js'
 import { say } from '../../output/output.js'
 import { visibleText } from '../../output/text.js'
@@ -198,7 +199,10 @@ export function nameOf({ kind, metadata }: KubernetesObject): string {
 export function clusterFailure(error: unknown, server: URL): unknown {
   if (error instanceof AccessError) return new Failure(EXIT.unauthorised, error.message)
   if (!(error instanceof ApiUnreachable)) return error
-  return new Failure(EXIT.unreachable, `cannot reach the API server at ${server.origin} (${error.message})`)
+  return new Failure(
+    EXIT.unreachable,
+    `cannot reach the API server at ${server.origin} (${reasonOfCode(error.message) ?? error.message})`,
+  )
 }
 
 /** The API server has too much to do, or what it needs is away: it may be better in a moment. */
@@ -210,7 +214,12 @@ function checked(answer: ApiAnswer, what: string): object {
   const { status, body } = answer
   if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body
   const reason = visibleText(statusMessage(answer))
-  if (status === 401 || status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
+  if (status === 401)
+    throw new Failure(
+      EXIT.unauthorised,
+      `the API server does not take the credentials of the kubeconfig: ${reason}`,
+    )
+  if (status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
   if (status === 409)
     throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; --force takes these fields over`)
   if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)

@@ -290,7 +290,7 @@ export class GatewayDeploy {
 }
 
 /** The objects of a document. @throws Failure when the document or the settings say too little. */
-function objectsOf(
+export function objectsOf(
   { text, settings: { maxReplicas, ...settings } }: Pick<Revision, 'text' | 'settings'>,
   identity: ObjectIdentity,
 ): GatewayObjects {
