@@ -141,6 +141,18 @@ test('fields of the key cannot be put together to look like others', async (t) =
   }
 })
 
+test('what was kept by other settings is not found after a reload', async (t) => {
+  const bench = await counting(t, { key: { headers: ['x-tenant'] } })
+  const { text } = await bench.ask('/a', { headers: { 'x-tenant': '5' } })
+  await bench.configure({ key: { headers: ['x-user'] } })
+  assert.notEqual((await bench.ask('/a', { headers: { 'x-user': '5' } })).text, text)
+  await bench.configure({ key: { query: { only: ['page'] } } })
+  const mine = await bench.ask('/q?page=1&me=a')
+  assert.equal((await bench.ask('/q?page=1&me=a')).text, mine.text)
+  await bench.configure({})
+  assert.notEqual((await bench.ask('/q?page=1')).text, mine.text)
+})
+
 test('a response varies by what it says, and one that varies by everything answers nobody', async (t) => {
   const bench = await cacheBench(t, (req, res, count) => {
     res.writeHead(200, { ...FRESH, vary: req.url!.slice(1).replaceAll('_', ', ') }).end(`${count}`)

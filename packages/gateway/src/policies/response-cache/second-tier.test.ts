@@ -79,3 +79,38 @@ test('while the server is away the upstream is asked', options, async (t) => {
   assert.equal((await b.ask('/away')).text, 'b ')
   assert.equal((await b.ask('/away')).text, 'b ')
 })
+
+/** Keys of one kind that were not there before. */
+function newKeys(server: RedisServer, kind: 'u' | 'r'): () => string[] {
+  const keys = () => server.cli('keys', `*response-cache:${kind}:*`).split('\n').filter(Boolean)
+  const known = new Set(keys())
+  return () => keys().filter((key) => !known.has(key))
+}
+
+test('a variant from before a change is not passed on with one from after it', options, async (t) => {
+  const server = await RedisServer.start(t)
+  const [a, b] = await replicas(t, server)
+  const [tokens, values] = [newKeys(server, 'u'), newKeys(server, 'r')]
+  const v = (value: string) => ({ headers: { 'x-v': value } })
+  assert.equal((await b.ask('/c', v('old'))).text, 'b old')
+  await until(() => values().length > 0)
+  const tokenText = () => tokens().map((key) => server.cli('get', key))[0]
+  const before = tokenText()
+  await a.ask('/c', { method: 'POST', body: 'x' })
+  await until(() => tokenText() !== before)
+  assert.equal((await b.ask('/c', v('new'))).text, 'b new')
+  await until(() => server.cli('get', values()[0]!).includes('new'))
+  assert.equal((await a.ask('/c', v('new'))).text, 'b new')
+  assert.equal((await a.ask('/c', v('old'))).text, 'a old')
+})
+
+test('a change that the server has forgotten brings nothing back', options, async (t) => {
+  const server = await RedisServer.start(t)
+  const [a, b] = await replicas(t, server)
+  const [tokens, values] = [newKeys(server, 'u'), newKeys(server, 'r')]
+  assert.equal((await a.ask('/gone')).text, 'a ')
+  await until(() => values().length > 0)
+  // As a server that is short of memory does, in an order of its own.
+  for (const key of tokens()) server.cli('del', key)
+  assert.equal((await b.ask('/gone')).text, 'b ')
+})

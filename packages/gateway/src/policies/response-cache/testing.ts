@@ -44,6 +44,8 @@ export interface CacheBench {
   /** Requests that the upstream has got. */
   readonly seen: readonly SeenRequest[]
   ask(path: string, asked?: Asked): Promise<Answer>
+  /** Reloads with another configuration of the cache. */
+  configure(config: object): Promise<void>
 }
 
 /** A gateway with `response-cache` in front of an upstream that a test plays. */
@@ -63,19 +65,21 @@ export async function cacheBench(
     req.resume()
     handler(req, res, seen.length)
   })
-  const uses: Uses = [...(around.before ?? []), ['response-cache', config], ...(around.behind ?? [])]
-  const policies = uses.map(([use, options], i) => ({
+  const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS, retry: { attempts: 0 } }]
+  const planWith = (options: object) => {
+    const routes = [{ id: 'all', policies: policiesOf(options, around) }]
+    return { upstreams, routes, ...(around.state && { state: around.state }) }
+  }
+  const gateway = await startGateway(t, planWith(config), { catalog: known })
+  const ask = (path: string, asked: Asked = {}): Promise<Answer> => request(gateway.port, path, asked)
+  return { gateway, seen, ask, configure: (next) => gateway.reload(planWith(next)) }
+}
+
+function policiesOf(config: object, { before = [], behind = [] }: Around) {
+  const uses: Uses = [...before, ['response-cache', config], ...behind]
+  return uses.map(([use, options], i) => ({
     ...{ id: `${use}-${i}`, use, with: options, when: null, onError: 'fail' as const },
   }))
-  const routes = [{ id: 'all', policies }]
-  const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS, retry: { attempts: 0 } }]
-  const gateway = await startGateway(
-    t,
-    { upstreams, routes, ...(around.state && { state: around.state }) },
-    { catalog: known },
-  )
-  const ask = (path: string, asked: Asked = {}): Promise<Answer> => request(gateway.port, path, asked)
-  return { gateway, seen, ask }
 }
 
 /** One request by a connection of its own. */

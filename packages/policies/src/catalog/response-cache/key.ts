@@ -9,6 +9,8 @@ const SEPARATOR = '\n'
 
 /** What the key of a response is made of, beside host, path, scheme and route. */
 export interface KeyParts {
+  /** Digest of the configuration: what was kept by other rules, or apart by other things, is not found. */
+  readonly use: string
   readonly hasHost: boolean
   /** Query parameters that count: these alone, all but these, or all (null). */
   readonly query: { readonly only: readonly string[] } | { readonly except: readonly string[] } | null
@@ -34,9 +36,10 @@ export function uriOf(authority: string, path: string, query: string): string {
 
 /** Makes the whole key: the URI, and who and what else may get another response. */
 export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: RequestFacts) => string {
-  const { headers, cookies, hasConsumer, hasCredentials } = parts
+  const { use, headers, cookies, hasConsumer, hasCredentials } = parts
   return (x, uri, facts) => {
-    let key = uri + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR + facts.overrides
+    let key =
+      uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR + facts.overrides
     if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
     if (hasCredentials && facts.isAuthorized) key += sized('a', digestOf(facts.credentials))
     for (const name of headers) key += part(headerJoined(x.headers, name))

@@ -16,6 +16,10 @@ const BLIND_MS = 5000
 /** Purges that a worker remembers; what is older than them is not used. */
 const MOST_PURGES = 100
 
+/** What tokens begin with: drawn for the first response of a URI, or by a change there. */
+const FIRST = 'f:'
+const CHANGED = 'c:'
+
 const COUNTER = 'response-cache:purges'
 
 /**
@@ -23,7 +27,7 @@ const COUNTER = 'response-cache:purges'
  * in time it does not say at all: the upstream is asked.
  *
  *     key ─► variants, with the stamp of when they were asked for
- *     uri ─► token, drawn anew by every change at the URI: variants with another one are not used
+ *     uri ─► token, drawn anew by every change at the URI: variants with another one, or without one, are not used
  *     purges ─► their number, and what each meant: read by every worker once a second, for its own responses as well
  */
 export class SecondTier {
@@ -32,6 +36,8 @@ export class SecondTier {
   readonly #report: CompileEnv['report']
   /** The last purges, by their numbers. */
   readonly #scopes = new Map<number, PurgeScope>()
+  /** The token that holds for a variant, as far as it is known here. */
+  readonly #tokens = new WeakMap<StoredResponse, string>()
   #purges = -1
   #lookedMono = Number.NEGATIVE_INFINITY
   #askedMono = Number.NEGATIVE_INFINITY
@@ -69,13 +75,19 @@ export class SecondTier {
       ])
       const stamp = { token: token === null ? '' : Buffer.from(token).toString(), purges: this.#purges }
       const decoded = found === null ? null : decodeVariants(found, { key, uri })
-      if (decoded !== null && decoded.stamp.token === stamp.token && this.#own.isCurrent(uri, epoch, now)) {
-        const oldestFirst = [...decoded.variants].reverse()
-        for (const stored of oldestFirst) if (!this.#isPurged(stored, decoded.stamp)) this.#own.put(stored)
-      }
+      const isMeantNow = token !== null && decoded?.stamp.token === stamp.token
+      if (isMeantNow && this.#own.isCurrent(uri, epoch, now)) this.#take(decoded.variants, decoded.stamp)
       return stamp
     } catch {
       return null
+    }
+  }
+
+  #take(variants: readonly StoredResponse[], stamp: Stamp): void {
+    for (const stored of [...variants].reverse()) {
+      if (this.#isPurged(stored, stamp)) continue
+      this.#tokens.set(stored, stamp.token)
+      this.#own.put(stored)
     }
   }
 
@@ -83,17 +95,30 @@ export class SecondTier {
   put(newest: StoredResponse, stamp: Stamp): void {
     const { lifetimeMs, initialAgeMs, staleIfErrorMs, staleWhileRevalidateMs } = newest.freshness
     const ttlMs = lifetimeMs - initialAgeMs + Math.max(staleIfErrorMs, staleWhileRevalidateMs)
-    const encoded = encodeVariants(this.#own.variantsOf(newest.key), stamp)
-    if (encoded === null || ttlMs < 1) return
-    const ttl = Math.min(Math.ceil(ttlMs), MOST_TTL_MS)
-    this.#shared.set(valueKey(newest.key), encoded, ttl).catch(() => {})
+    if (ttlMs >= 1) this.#put(newest, stamp, Math.min(Math.ceil(ttlMs), MOST_TTL_MS)).catch(() => {})
+  }
+
+  async #put(newest: StoredResponse, { token: known, purges }: Stamp, ttlMs: number): Promise<void> {
+    const token = known === '' ? await this.#firstToken(newest.uri) : known
+    if (token === null) return
+    this.#tokens.set(newest, token)
+    // What this worker has from before a change is not to be passed on as what came after it.
+    const variants = this.#own.variantsOf(newest.key).filter((one) => this.#tokens.get(one) === token)
+    const encoded = encodeVariants(variants, { token, purges })
+    if (encoded !== null) await this.#shared.set(valueKey(newest.key), encoded, ttlMs)
+  }
+
+  /** Of a URI that had none when it was asked for; null: something has changed there since. */
+  async #firstToken(uri: string): Promise<string | null> {
+    const drawn = drawnToken(FIRST)
+    if (await this.#shared.set(tokenKey(uri), Buffer.from(drawn), TOKEN_TTL_MS, 'absent')) return drawn
+    const token = Buffer.from((await this.#shared.get(tokenKey(uri))) ?? '').toString()
+    return token.startsWith(FIRST) ? token : null
   }
 
   /** Something has changed at a URI. */
   change(uri: string): void {
-    this.#shared
-      .set(tokenKey(uri), Buffer.from(randomBytes(12).toString('base64')), TOKEN_TTL_MS)
-      .catch(() => {})
+    this.#shared.set(tokenKey(uri), Buffer.from(drawnToken(CHANGED)), TOKEN_TTL_MS).catch(() => {})
   }
 
   /** Learns of the purges of others, once for all who ask at about the same time. @throws StateUnavailable */
@@ -158,6 +183,10 @@ function readScope(text: Uint8Array): PurgeScope | null {
     // Whatever it was meant to say, it is taken for all.
   }
   return null
+}
+
+function drawnToken(kind: string): string {
+  return kind + randomBytes(12).toString('base64')
 }
 
 function valueKey(key: string): string {

@@ -1,4 +1,5 @@
 import { parseDuration, parseSize } from '@sluice/core'
+import { digestOf } from '../../shared/call-sharing.js'
 import type { FlightBounds } from './flight.js'
 import type { StoringRules } from './freshness.js'
 import type { KeyParts } from './key.js'
@@ -8,6 +9,8 @@ const DEFAULT_STATUSES = [200, 301, 308]
 const DEFAULT_METHODS = ['GET', 'HEAD']
 /** The pipeline itself gives up policies that take longer than half a minute. */
 const MOST_WAIT_MS = 25_000
+/** Of a digest in base64url: 132 bits. */
+const USE_CHARS = 22
 
 /** A configuration with its defaults, ready to be used. */
 export interface CacheSettings {
@@ -45,6 +48,7 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
       staleIfErrorMs: parseDuration(config.staleIfError ?? '0s'),
     },
     key: {
+      use: digestOf(config).slice(0, USE_CHARS),
       hasHost: key.host !== false,
       query: compileQuery(key.query),
       headers: (key.headers ?? []).map((name) => name.toLowerCase()),

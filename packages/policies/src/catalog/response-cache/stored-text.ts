@@ -4,7 +4,7 @@ import { StoredResponse } from './stored-response.js'
 
 /** When a response was asked for, in the terms of the second tier. */
 export interface Stamp {
-  /** Of the URI: another one says that something has changed there since. */
+  /** Of the URI: another one says that something has changed there since. Empty: it has none yet. */
   readonly token: string
   /** How many purges there had been. */
   readonly purges: number
