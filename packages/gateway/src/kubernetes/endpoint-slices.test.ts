@@ -19,9 +19,20 @@ test('conditions that are not said are those of a pod that is ready', () => {
 })
 
 test('a slice cannot send requests to what listens beside the gateway', () => {
-  const forbidden = ['127.0.0.1', '0.0.0.0', '169.254.169.254', '224.0.0.1', 'localhost', 'evil.test', '']
+  const forbidden = [
+    '127.0.0.1',
+    '0.0.0.0',
+    '169.254.169.254',
+    '224.0.0.1',
+    '192.0.0.192',
+    'localhost',
+    'evil.test',
+    '',
+  ]
   assert.deepEqual(addressesOf(slice([...forbidden, '10.0.0.1'])), ['10.0.0.1'])
-  const forbidden6 = ['::1', '::', 'fe80::1', 'ff02::1', '::ffff:127.0.0.1']
+  const forbidden6 = ['::1', '::', 'fe80::1', 'ff02::1', '::ffff:127.0.0.1', '::1%lo', 'fe80::1%eth0']
+  // The credentials of a machine, and IPv4 by another way.
+  forbidden6.push('fd00:ec2::254', '64:ff9b::a9fe:a9fe', '::127.0.0.1', '2002:7f00:1::')
   assert.deepEqual(addressesOf(slice([...forbidden6, 'fd00::1'], { addressType: 'IPv6' })), ['fd00::1'])
 })
 
@@ -47,6 +58,20 @@ test('a slice of any shape is read without harm', () => {
   ])
     assert.deepEqual(addressesOf(slice([], { endpoints })), [])
   assert.deepEqual(addressesOf(slice(['10.0.0.1'], { ports: [{ port: '8080' }, null, { port: 1.5 }] })), [])
+})
+
+test('ports that no pod can have are none, and what no slice can have is not read', () => {
+  for (const port of [0, -1, 65_536, 1e9]) {
+    const { endpoints } = endpointsOf({ ...SERVICE, port: String(port) }, [
+      slice(['10.0.0.1'], { ports: [{ name: 'http', port }] }),
+    ])
+    assert.deepEqual(endpoints, [], String(port))
+  }
+  const many = Array.from({ length: 5000 }, (_, i) => ({ name: 'x'.repeat(5000), port: i + 1 }))
+  const huge = slice(Array(5000).fill('10.0.0.1'), { ports: many })
+  assert.ok(huge.endpoints.length <= 1000 && JSON.stringify(huge.ports).length < 20_000)
+  const { problem } = endpointsOf({ ...SERVICE, port: 'none' }, [huge])
+  assert.ok(problem!.length < 1000)
 })
 
 test('a port that the pods do not have is named, with those that they have', () => {

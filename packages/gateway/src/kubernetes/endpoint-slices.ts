@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { ServicePlan } from '@sluice/config'
+import { isMetadataAddress } from '@sluice/core'
 
 /** What is used of an EndpointSlice (discovery.k8s.io/v1). */
 export interface EndpointSlice {
@@ -14,7 +15,8 @@ interface SlicePort {
 }
 
 interface SliceEndpoint {
-  readonly addresses: readonly string[]
+  /** Null: it has none that is used. */
+  readonly address: string | null
   readonly isReady: boolean
   readonly isServing: boolean
   readonly isTerminating: boolean
@@ -36,6 +38,13 @@ export interface ServiceAnswer {
 /** Of one Service; a cluster has more in rare cases, and they are not used. */
 export const MAX_SERVICE_ENDPOINTS = 256
 
+/** What the API has of them in a slice, and the longest name of a port; the rest is not read. */
+const MAX_SLICE_ENDPOINTS = 1000
+const MAX_SLICE_PORTS = 100
+const MAX_PORT_NAME_CHARS = 63
+/** Ports that a message names. */
+const MAX_NAMED_PORTS = 10
+
 /** Addresses that no pod has: whoever writes an EndpointSlice must not reach what listens beside the gateway. */
 const FORBIDDEN = forbiddenAddresses()
 
@@ -46,21 +55,27 @@ export function readSlice(value: unknown): EndpointSlice | null {
   if (typeof name !== 'string' || (addressType !== 'IPv4' && addressType !== 'IPv6')) return null
   return {
     name,
-    ports: listOf(ports).flatMap((port) => {
-      const { name: portName, port: number, protocol } = partOf(port)
-      const isUsed = Number.isInteger(number) && (protocol ?? 'TCP') === 'TCP'
-      return isUsed ? [{ name: typeof portName === 'string' ? portName : '', port: number as number }] : []
-    }),
-    endpoints: listOf(endpoints).map(readEndpoint),
+    ports: listOf(ports).slice(0, MAX_SLICE_PORTS).flatMap(readPort),
+    endpoints: listOf(endpoints).slice(0, MAX_SLICE_ENDPOINTS).map(readEndpoint),
   }
 }
 
-/** What is not said is so as the API's documentation has it: ready, serving like ready, not terminating. */
+function readPort(value: unknown): SlicePort[] {
+  const { name, port, protocol } = partOf(value)
+  const isUsed = typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536
+  if (!isUsed || (protocol ?? 'TCP') !== 'TCP') return []
+  return [{ name: typeof name === 'string' ? name.slice(0, MAX_PORT_NAME_CHARS) : '', port }]
+}
+
+/**
+ * What is not said is so as the API's documentation has it: ready, serving like ready, not terminating. All addresses of an
+ * endpoint are the same pod: its first one is used.
+ */
 function readEndpoint(value: unknown): SliceEndpoint {
   const { addresses, conditions } = partOf(value)
   const { ready, serving, terminating } = partOf(conditions)
   return {
-    addresses: listOf(addresses).filter((address) => typeof address === 'string'),
+    address: listOf(addresses).find(isPodAddress) ?? null,
     isReady: ready !== false,
     isServing: (serving ?? ready) !== false,
     isTerminating: terminating === true,
@@ -89,7 +104,8 @@ export function endpointsOf(
   if (endpoints.length > 0) return { endpoints: endpoints.slice(0, MAX_SERVICE_ENDPOINTS), problem: null }
   const service = `${name} in namespace ${namespace}`
   if (ports.size === 0) return none(`the Service ${service} has no pods, or there is no such Service`)
-  const names = [...ports].join(', ')
+  const more = ports.size > MAX_NAMED_PORTS ? ' …' : ''
+  const names = [...ports].slice(0, MAX_NAMED_PORTS).join(', ') + more
   const hasPort = [...ports].some(
     (text) => text === port || text.startsWith(`${port} `) || text.endsWith(`(${port})`),
   )
@@ -104,11 +120,10 @@ function none(problem: string): ServiceAnswer {
   return { endpoints: [], problem }
 }
 
-/** All addresses of an endpoint are the same pod: its first one is used. */
 function addTo(found: Map<string, ServiceEndpoint>, endpoint: SliceEndpoint, port: number): void {
-  const [address] = endpoint.addresses
+  const { address } = endpoint
   const isUsed = endpoint.isReady || (endpoint.isServing && endpoint.isTerminating)
-  if (address === undefined || !isUsed || !isPodAddress(address)) return
+  if (address === null || !isUsed) return
   found.set(`${address} ${port}`, { address, port })
 }
 
@@ -118,19 +133,21 @@ function oneFamily(endpoints: readonly ServiceEndpoint[]): ServiceEndpoint[] {
   return chosen.sort((a, b) => (`${a.address} ${a.port}` < `${b.address} ${b.port}` ? -1 : 1))
 }
 
-function isPodAddress(address: string): boolean {
+function isPodAddress(address: unknown): address is string {
+  if (typeof address !== 'string') return false
   const family = isIP(address)
+  if (family === 0 || isMetadataAddress(address)) return false
   if (family === 4) return !FORBIDDEN[4].check(address, 'ipv4')
-  return family === 6 && !FORBIDDEN[6].check(address, 'ipv6')
+  return !FORBIDDEN[6].check(address, 'ipv6')
 }
 
-/** As the API server itself forbids them to endpoints: unspecified, loopback, link-local, multicast. */
+/** As the API server itself forbids them to endpoints: unspecified, loopback, link-local, multicast; and IPv4 in IPv6. */
 function forbiddenAddresses(): Readonly<Record<4 | 6, BlockList>> {
   const [v4, v6] = [new BlockList(), new BlockList()]
   const nets4 = { '0.0.0.0': 8, '127.0.0.0': 8, '169.254.0.0': 16, '224.0.0.0': 4 }
   for (const [net, bits] of Object.entries(nets4)) v4.addSubnet(net, bits, 'ipv4')
-  // The last are IPv4 addresses in another notation, which a list of both families would take for all of IPv4.
-  const nets6 = { '::': 128, '::1': 128, 'fe80::': 10, 'ff00::': 8, '::ffff:0:0': 96 }
+  // `::ffff:0:0` are IPv4 addresses in another notation, which a list of both families would take for all of IPv4.
+  const nets6 = { '::': 96, '64:ff9b::': 96, '2002::': 16, 'fe80::': 10, 'ff00::': 8, '::ffff:0:0': 96 }
   for (const [net, bits] of Object.entries(nets6)) v6.addSubnet(net, bits, 'ipv6')
   return { 4: v4, 6: v6 }
 }

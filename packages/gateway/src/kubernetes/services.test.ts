@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { Plan } from '@sluice/config'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { planOf, until } from '../testing/gateway.js'
+import { ApiClient } from './api-client.js'
 import type { KnownService } from './known-services.js'
 import { Services } from './services.js'
 import type { WatchTimes } from './slice-watch.js'
@@ -155,6 +156,9 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
   })
 }
 
+let pages = 0
+let isEndless = true
+
 const REFUSALS: Readonly<Record<string, readonly [Misbehave, RegExp | null]>> = {
   'answers 410': [once('list', (_, res) => void res.writeHead(410).end('{}')), null],
   'answers 401': [
@@ -165,6 +169,16 @@ const REFUSALS: Readonly<Record<string, readonly [Misbehave, RegExp | null]>> = 
   'answers another object': [
     once('list', (_, res) => void res.end('{"items":{}}')),
     /no list of EndpointSlices/,
+  ],
+  'gives a list without an end': [
+    (_, res, isWatch) => {
+      if (isWatch) return false
+      isEndless = ++pages < 200
+      if (isEndless)
+        res.end(JSON.stringify({ metadata: { resourceVersion: '1', continue: 'more' }, items: [] }))
+      return isEndless
+    },
+    /the list has more than 100 pages/,
   ],
   'resets the connection': [once('list', (_, res) => void res.destroy()), /cannot be reached \(ECONNRESET\)/],
 }
@@ -202,6 +216,20 @@ test('what no event told is found by listing everything again', async (t) => {
   api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
   api.cut('end')
   await until(() => addresses() === '10.1.0.2')
+})
+
+test('a server that closes each watch after one event is not asked without a pause', async (t) => {
+  const { api } = await following(t, { retryMs: 60_000, maxRetryMs: 60_000 })
+  api.misbehave = (_, res, isWatch) => {
+    if (isWatch) res.end('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n')
+    return isWatch
+  }
+  api.bookmark()
+  api.cut('end')
+  const client = new ApiClient(api.access)
+  t.after(() => client.close())
+  for (let i = 0; i < 30; i++) await client.send({ method: 'GET', path: '/', timeoutMs: 10_000 })
+  assert.ok(api.count('watch') <= 2, `${api.count('watch')} watches in the time of 30 requests`)
 })
 
 test('a server in trouble is asked more and more rarely', async (t) => {

@@ -38,6 +38,8 @@ export interface SliceListener {
 /** A list page, and the longest event. */
 const PAGE = 500
 const MAX_SLICES = 1000
+/** A server may give less than a page at once, but not without end. */
+const MAX_PAGES = 100
 const MAX_EVENT_BYTES = 4 * 1024 * 1024
 
 /** What the API server remembers no more: everything has to be listed anew. */
@@ -98,7 +100,9 @@ export class SliceWatch {
   async #list(): Promise<void> {
     const found = new Map<string, EndpointSlice>()
     let page = ''
+    let pages = 0
     do {
+      if (pages++ === MAX_PAGES) throw new Error(`the list has more than ${MAX_PAGES} pages`)
       const query = page === '' ? '' : `&continue=${encodeURIComponent(page)}`
       const answer = await this.#client.send(this.#request(`limit=${PAGE}${query}`))
       const { items, metadata } = goodBody(answer) as ListBody
@@ -140,9 +144,10 @@ export class SliceWatch {
       clearTimeout(timer)
     }
     // A server that closes every watch at once would be asked without a pause.
-    if (events === 0 && performance.now() - startedMono < this.#times.retryMs)
-      throw new Error('the watch was closed at once')
+    const isShort = performance.now() - startedMono < this.#times.retryMs
+    if (isShort && events === 0) throw new Error('the watch was closed at once')
     this.#failures = 0
+    if (isShort) await this.#pause()
   }
 
   #take(line: string): void {
