@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readTextFile } from '@sluice/config'
 import { parse } from 'yaml'
@@ -36,7 +35,7 @@ export async function kubeconfigAccess(path: string, options: KubeconfigOptions)
   const user = entryOf(root, 'users', textAt(context, 'user') ?? '', path)
   refuseUnread(cluster, ['proxy-url'], `the cluster of ${path}`)
   refuseUnread(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], `the user of ${path}`)
-  const ca = await textOrFile(cluster, 'certificate-authority', folder)
+  const ca = textOrFile(cluster, 'certificate-authority', folder)
   const servername = textAt(cluster, 'tls-server-name')
   return {
     server: serverOf(cluster, path),
@@ -97,9 +96,9 @@ function credentialsOf(
   return async () => {
     if (exec !== undefined) return await runExec!(execOf(partOf(exec), folder))
     const tokenFile = textAt(user, 'tokenFile')
-    const token = tokenFile === undefined ? textAt(user, 'token') : await readBeside(folder, tokenFile)
-    const cert = await textOrFile(user, 'client-certificate', folder)
-    const key = await textOrFile(user, 'client-key', folder)
+    const token = tokenFile === undefined ? textAt(user, 'token') : readBeside(folder, tokenFile)
+    const cert = textOrFile(user, 'client-certificate', folder)
+    const key = textOrFile(user, 'client-key', folder)
     return {
       ...(token === undefined ? {} : { token: token.trim() }),
       ...(cert === undefined || key === undefined ? {} : { cert, key }),
@@ -122,18 +121,21 @@ function execOf(exec: Part, folder: string): ExecConfig {
 }
 
 /** Such as `certificate-authority-data`, base64, or the file that `certificate-authority` names. */
-async function textOrFile(part: Part, key: string, folder: string): Promise<string | undefined> {
+function textOrFile(part: Part, key: string, folder: string): string | undefined {
   const data = textAt(part, `${key}-data`)
   if (data !== undefined) return Buffer.from(data, 'base64').toString()
   const file = textAt(part, key)
-  return file === undefined ? undefined : await readBeside(folder, file)
+  return file === undefined ? undefined : readBeside(folder, file)
 }
 
-async function readBeside(folder: string, file: string): Promise<string> {
+/** A regular file: a device would be read without end. */
+function readBeside(folder: string, file: string): string {
   const path = resolve(folder, file)
-  return readFile(path, 'utf8').catch(() => {
+  try {
+    return readTextFile(path, MAX_BYTES)
+  } catch {
     throw new AccessError(`${path}, which the kubeconfig names, cannot be read`)
-  })
+  }
 }
 
 /** `contexts: [ { name: NAME, context: { … } } ]` */

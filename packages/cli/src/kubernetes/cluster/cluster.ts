@@ -16,30 +16,16 @@ import { reasonOfCode } from '../../admin/connection-reason.js'
 import { EXIT, Failure } from '../../failure.js'
 import { say } from '../../output/output.js'
 import { visibleText } from '../../output/text.js'
-import type { KubernetesObject, ObjectMeta } from '../objects/object.js'
+import type { KubernetesObject } from '../objects/object.js'
 import { execCredentials } from './exec-credentials.js'
+import { type LiveObject, liveObject, liveObjects } from './live-object.js'
+
+export type { LiveObject } from './live-object.js'
 
 /** Which cluster is meant; absent members as kubectl has them. */
 export interface ClusterOptions {
   readonly kubeconfig?: string
   readonly context?: string
-}
-
-/** A live object, with what the API server adds. */
-export interface LiveObject extends KubernetesObject {
-  readonly metadata: LiveMeta
-  readonly spec?: Readonly<Record<string, unknown>>
-  readonly status?: Readonly<Record<string, unknown>>
-}
-
-/** What the API server says of an object beyond what it was given. */
-export interface LiveMeta extends ObjectMeta {
-  /** Of this object alone: one that is made anew under the same name has another. */
-  readonly uid: string
-  readonly resourceVersion: string
-  /** There once it is to go. */
-  readonly deletionTimestamp?: string
-  readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[]
 }
 
 /** How an object is applied. */
@@ -100,7 +86,7 @@ export class Cluster {
   async read(object: KubernetesObject): Promise<LiveObject | null> {
     const answer = await this.#send('GET', pathOf(object))
     if (answer.status === 404) return null
-    return checked(answer, `read ${nameOf(object)}`) as LiveObject
+    return liveObject(checked(answer, `read ${nameOf(object)}`))
   }
 
   /** Server-side apply; answers with the object as it is then, or would be. */
@@ -112,7 +98,7 @@ export class Cluster {
     if (isTrial) query.set('dryRun', 'All')
     if (isForced) query.set('force', 'true')
     const answer = await this.#send('PATCH', `${pathOf(object)}?${query}`, JSON.stringify(object))
-    return checked(answer, `apply ${nameOf(object)}`) as LiveObject
+    return liveObject(checked(answer, `apply ${nameOf(object)}`))
   }
 
   /** Removes this object, and none that was made under its name meanwhile. One that is gone already is no failure. */
@@ -137,10 +123,7 @@ export class Cluster {
     const selector = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
     const path = listPath(type, namespace)
     const answer = await this.#send('GET', `${path}?labelSelector=${encodeURIComponent(selector.join())}`)
-    const { items } = checked(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`) as {
-      items?: LiveObject[]
-    }
-    return items ?? []
+    return liveObjects(checked(answer, `list the ${RESOURCES[type.kind]} of ${namespace}`))
   }
 
   close(): void {
@@ -176,7 +159,7 @@ export async function openCluster({ kubeconfig, context }: ClusterOptions): Prom
     if (access.isInsecure) say('the certificate of the API server is not checked (insecure-skip-tls-verify)')
     return new Cluster(access)
   } catch (error) {
-    if (error instanceof AccessError) throw new Failure(EXIT.failed, error.message)
+    if (error instanceof AccessError) throw new Failure(EXIT.failed, visibleText(error.message))
     throw error
   }
 }
@@ -197,7 +180,7 @@ export function nameOf({ kind, metadata }: KubernetesObject): string {
 
 /** Why the API server gave no answer, as the failure of a command. */
 export function clusterFailure(error: unknown, server: URL): unknown {
-  if (error instanceof AccessError) return new Failure(EXIT.unauthorised, error.message)
+  if (error instanceof AccessError) return new Failure(EXIT.unauthorised, visibleText(error.message))
   if (!(error instanceof ApiUnreachable)) return error
   return new Failure(
     EXIT.unreachable,

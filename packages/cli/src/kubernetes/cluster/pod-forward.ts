@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream'
 import WebSocket from 'ws'
+import { visibleText } from '../../output/text.js'
 import type { Cluster } from './cluster.js'
 import { listPath } from './cluster.js'
 
@@ -11,6 +12,9 @@ const PORT_BYTES = 2
 const CONNECT_MS = 15_000
 /** Bytes that wait for a slow API server. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
+/** API servers copy 32 KB at a time. */
+const MAX_MESSAGE_BYTES = 1024 * 1024
+const MAX_ERROR_BYTES = 500
 
 /** The pod that is meant. */
 export interface PodName {
@@ -33,6 +37,7 @@ export async function forwardTo(cluster: Cluster, pod: PodName, port: number): P
     rejectUnauthorized: !access.isInsecure,
     handshakeTimeout: CONNECT_MS,
     perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
     ...(access.ca === undefined ? {} : { ca: access.ca }),
     ...(access.servername === undefined ? {} : { servername: access.servername }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
@@ -87,7 +92,8 @@ class PodConnection extends Duplex {
     const payload = data.subarray(1 + head)
     this.#heads[channel] = Math.max(0, head - (data.length - 1))
     if (payload.length === 0) return
-    if (channel === ERROR) this.destroy(new Error(payload.toString().trim()))
+    if (channel === ERROR)
+      this.destroy(new Error(visibleText(payload.subarray(0, MAX_ERROR_BYTES).toString().trim())))
     else if (!this.push(payload)) this.#socket.pause()
   }
 }

@@ -99,7 +99,7 @@ function failed(reasons: readonly string[]): RolloutEnd {
 function sayOnce(say: (line: string) => void): (line: string) => void {
   let said = ''
   return (line) => {
-    if (line !== said) say(line)
+    if (line !== said) say(visibleText(line))
     said = line
   }
 }
