@@ -107,7 +107,7 @@ test('forward-auth asks as it is told, reads the consumer, and passes on what is
 
 test('forward-auth forgets the decisions used least recently, and takes no larger answers than it may', async (t) => {
   const auth = await callee(t, (res) => res.end('x'.repeat(500)))
-  const cache = { key: ['req.path'], maxEntries: 1 }
+  const cache = { key: ['req.path'], maxEntries: 1, scope: 'worker' }
   const bounded = await gatewayOf(t, 'forward-auth', {
     url: auth.url,
     cache,
