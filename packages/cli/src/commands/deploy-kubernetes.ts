@@ -63,9 +63,12 @@ export async function diffKubernetes(
 async function checkedDocument(options: DeployOptions): Promise<DocumentSource> {
   const source = await readDocument(options.config)
   checkForElsewhere(source)
-  objectsWithout(source.text, options)
+  // An earlier deploy may have said what this one does not.
+  objectsWithout(source.text, { ...SAID_BEFORE, ...options })
   return source
 }
+
+const SAID_BEFORE = { replicas: 1, secret: 'said-before' }
 
 /** The objects as the command line alone says it. */
 function objectsWithout(text: string, options: DeployOptions): GatewayObjects {

@@ -55,6 +55,14 @@ test('what can be said without a cluster is said before it is asked', async (t) 
   )
   const document = fileWith(t, DOCUMENT)
   const run = (...args: readonly string[]) => gw(['deploy', 'kubernetes', '--kubeconfig', file, ...args])
+  // An earlier deploy may have said it, which only the cluster knows.
+  const secrets = fileWith(t, DOCUMENT.replace('hello', '"${env:WORD}"'))
+  const [before, rendered] = await Promise.all([
+    run('-c', secrets, '--max-replicas', '1'),
+    run('-c', secrets, '--render'),
+  ])
+  assert.deepEqual([before.code, rendered.code], [5, 3])
+  assert.match(rendered.stderr, /name the Secret that holds its value$/m)
   const [unreachable, badName, few] = await Promise.all([
     run('-c', fileWith(t, DOCUMENT.replace(':8080', '127.0.0.1:8080'))),
     run('-c', document, '--name', 'Edge'),
