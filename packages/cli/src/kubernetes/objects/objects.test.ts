@@ -360,3 +360,17 @@ test('the objects as YAML are the objects, and the document in them can be read'
   )
   assert.ok(text.includes("\n    # 'quotes' and"))
 })
+
+test('no character of a document ends a line of the objects for other readers of YAML', () => {
+  const document = `${BEGIN}# a\u2028immutable: true\n# b\u0085kind: Secret\n`
+  const text = objectsYaml(made(document))
+  assert.doesNotMatch(text, /[\u0085\u2028\u2029]/)
+  const configMap = parseAllDocuments(text)
+    .map((part) => part.toJS())
+    .find(({ kind }) => kind === 'ConfigMap')
+  assert.deepEqual(configMap.data, { 'gateway.yaml': document })
+})
+
+test('a document whose alias stands for what holds it is refused', () => {
+  assert.throws(() => made(`${BEGIN}x: &a [*a]\n`), /without circles/)
+})

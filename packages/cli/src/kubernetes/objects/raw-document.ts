@@ -13,8 +13,10 @@ export function readRaw(text: string): RawPart {
   let root: unknown
   try {
     root = parse(text)
+    // An alias of what holds it has no end.
+    JSON.stringify(root)
   } catch (cause) {
-    throw new ObjectsError('the document is not YAML; gw validate says where', { cause })
+    throw new ObjectsError('the document is not YAML without circles; gw validate says where', { cause })
   }
   return partOf(root)
 }
