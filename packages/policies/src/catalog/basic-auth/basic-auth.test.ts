@@ -3,7 +3,7 @@ import { createHmac, scryptSync } from 'node:crypto'
 import { test } from 'node:test'
 import { consumerOf, type Eventual, type Exchange, type Outcome } from '@sluice/core'
 import fc from 'fast-check'
-import { basicCredentials } from '../../shared/consumers/basic-credentials.js'
+import { basicToken, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { basicAuth } from './policy.js'
@@ -262,14 +262,31 @@ test('too many failures of one address are throttled for a minute, verified call
 })
 
 test('credentials decode like a Buffer, or not at all', () => {
+  const parse = (value: string) => parseBasicToken(basicToken(value)!)
+  const part = fc.string({ unit: 'grapheme' })
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      const decoded = basicCredentials(basic(text)[1]!)
-      const isSendable = text !== '' && !/[\u0000-\u001f\u007f]/.test(text)
-      assert.equal(decoded, isSendable ? text.normalize('NFC') : null)
+    fc.property(part, part, (name, password) => {
+      const written = `${name}:${password}`
+      const isSendable = name !== '' && password !== '' && !/[\u0000-\u001f\u007f]/.test(written)
+      const text = written.normalize('NFC')
+      const colon = text.indexOf(':')
+      const expected =
+        isSendable && colon > 0 ? { name: text.slice(0, colon), password: text.slice(colon + 1) } : null
+      assert.deepEqual(parse(basic(written)[1]!), expected)
     }),
   )
-  fc.assert(fc.property(fc.string(), (text) => assert.doesNotThrow(() => basicCredentials(`Basic ${text}`))))
+  fc.assert(fc.property(fc.string(), (text) => assert.doesNotThrow(() => parse(`Basic ${text}`))))
+})
+
+test('who was verified is known by the header from then on, and by another spelling of it through a decoder', async () => {
+  const admit = gate({})
+  const ask = (value: string) => admit(exchange({ headers: ['authorization', value] }))
+  const value = basic('acme:s3:cret')[1]!
+  assert.equal(await ask(value), null)
+  assert.equal(ask(value), null, 'without a promise')
+  assert.equal(ask(value.replace('Basic ', 'bASIC   ')), null)
+  assert.equal(code(await ask(`${value}=`)), 'GW_AUTH_INVALID', 'not what an encoder writes')
+  assert.equal(code(await ask(`${value}A`)), 'GW_AUTH_INVALID')
 })
 
 test('the keyed digest is HMAC-SHA256, and no two processes share a key', () => {

@@ -12,7 +12,7 @@ import {
   removeHeader,
   type Step,
 } from '@sluice/core'
-import { basicCredentials, isBasic } from '../../shared/consumers/basic-credentials.js'
+import { basicToken, type Credentials, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { type User, usersOf } from '../../shared/consumers/users.js'
@@ -73,19 +73,27 @@ class Gate {
     if (lines === 0) return this.#refusals.missing
     const value = headerValue(x.headers, 'authorization')!
     if (lines > 1) return this.#refusals.invalid
-    if (!isBasic(value)) return this.#refusals.missing
-    const credentials = basicCredentials(value)
-    const colon = credentials === null ? -1 : credentials.indexOf(':')
-    if (credentials === null || colon < 1 || colon === credentials.length - 1) return this.#refusals.invalid
-    const user = this.#find(credentials.slice(0, colon))
-    const digest = this.#verifier.digestOf(credentials)
-    const since = x.startedMono - this.#cacheTtlMs
-    if (this.#verifier.isVerified(user, digest, since)) return this.#accept(x, user)
-    return this.#check(x, user, credentials, digest)
+    const token = basicToken(value)
+    if (token === null) return this.#refusals.missing
+    const digest = this.#verifier.digestOf(token)
+    const name = this.#verifier.nameOf(digest)
+    if (name !== undefined) {
+      const user = this.#find(name)
+      if (this.#verifier.isVerified(user, digest, this.#since(x))) return this.#accept(x, user)
+    }
+    const credentials = parseBasicToken(token)
+    return credentials === null ? this.#refusals.invalid : this.#check(x, credentials, digest)
   }
 
-  /** The slow branch: a password that was not verified lately. */
-  #check(x: Exchange, user: User, credentials: string, digest: string): Eventual {
+  /** What was verified later than this (monotonic, ms) counts. */
+  #since(x: Exchange): number {
+    return x.startedMono - this.#cacheTtlMs
+  }
+
+  /** The slow branch: a token that was not verified lately. */
+  #check(x: Exchange, credentials: Credentials, digest: string): Eventual {
+    const user = this.#find(credentials.name)
+    if (this.#verifier.isVerified(user, digest, this.#since(x))) return this.#accept(x, user)
     if (this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures)
       return this.#refusals.throttled
     if (this.#verifier.isRefused(user, digest, x.startedMono)) return this.#reject(x)

@@ -1,5 +1,6 @@
 import { clientNetwork, type Exchange } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
+import type { Credentials } from '../../shared/consumers/basic-credentials.js'
 import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import type { Account } from '../../shared/consumers/users.js'
 import { type Job, PasswordQueue } from './password-queue.js'
@@ -17,9 +18,10 @@ interface Verified {
 /**
  * Checks passwords, and remembers the outcome so that the costly hash runs once per user, password and lifetime:
  *
- *     verified   account key            →  digest of name:password, time     one line per user: wrong passwords
+ *     verified   account key            →  digest of the token, time         one line per user: wrong passwords
  *     refused    account key + digest   →  time                              cannot push verified ones out
  *     pending    account key + digest   →  the hash that is waited for
+ *     names      digest of the token    →  name of who was verified with it  spares decoding the token
  *
  * The account key holds the stored hash: after a reload with another hash nothing that was remembered applies.
  */
@@ -27,12 +29,18 @@ export class PasswordVerifier {
   readonly #digests = new KeyedDigest()
   readonly #verified = new LRUCache<string, Verified>({ max: MAX_REMEMBERED })
   readonly #refused = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  readonly #names = new LRUCache<string, string>({ max: MAX_REMEMBERED })
   readonly #pending = new Map<string, Job>()
   readonly #queue = new PasswordQueue()
 
-  /** What stands for `name:password` in every question below. */
-  digestOf(credentials: string): string {
-    return this.#digests.of(credentials)
+  /** What stands for a Basic token in every question below. */
+  digestOf(token: string): string {
+    return this.#digests.of(token)
+  }
+
+  /** Who was verified with this token at some time: whether that still counts, `isVerified` says. */
+  nameOf(digest: string): string | undefined {
+    return this.#names.get(digest)
   }
 
   /** Whether these credentials were verified after `sinceMs` (monotonic). */
@@ -50,9 +58,13 @@ export class PasswordVerifier {
   /**
    * Whether the credentials are right, by a hash that equal questions share. Null from the promise: the request ended
    * before; null at once: too much of this client waits already.
-   * @param credentials `name:password`, whose digest comes with it.
    */
-  verify(account: Account, credentials: string, digest: string, x: Exchange): Promise<boolean | null> | null {
+  verify(
+    account: Account,
+    credentials: Credentials,
+    digest: string,
+    x: Exchange,
+  ): Promise<boolean | null> | null {
     const key = account.key + digest
     const running = this.#pending.get(key)
     if (running !== undefined) {
@@ -62,7 +74,7 @@ export class PasswordVerifier {
     const verified = this.#verified.get(account.key)
     const job = this.#queue.add(
       {
-        password: credentials.slice(credentials.indexOf(':') + 1),
+        password: credentials.password,
         hash: account.hash,
         isStandIn: account.consumer === null,
         isKnownGood: verified !== undefined && equalDigests(verified.digest, digest),
@@ -74,8 +86,10 @@ export class PasswordVerifier {
     this.#pending.set(key, job)
     return job.result
       .then((matches) => {
-        if (matches === true) this.#verified.set(account.key, { digest, at: x.startedMono })
-        else if (matches === false) this.#refused.set(key, x.startedMono)
+        if (matches === true) {
+          this.#verified.set(account.key, { digest, at: x.startedMono })
+          this.#names.set(digest, credentials.name)
+        } else if (matches === false) this.#refused.set(key, x.startedMono)
         return matches
       })
       .finally(() => this.#pending.delete(key))

@@ -15,7 +15,7 @@ import {
   removeHeader,
 } from '@sluice/core'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { basicCredentials, isBasic } from '../../shared/consumers/basic-credentials.js'
+import { basicToken, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
@@ -39,7 +39,7 @@ export const ldap = definePolicy({
 /** A directory with what is remembered of it. */
 interface Logins {
   readonly directory: Directory
-  /** By digest of `name:password`, under a key that never leaves the process. */
+  /** By digest of the Basic token, under a key that never leaves the process. */
   readonly cache: CallCache<Verdict>
   readonly digests: KeyedDigest
 }
@@ -48,6 +48,9 @@ interface Logins {
 interface Verdict {
   readonly consumer: Consumer | null
 }
+
+/** The header holds no name and password. */
+class Malformed extends Error {}
 
 /** Too many attempts of the address have failed. */
 class Throttled extends Error {}
@@ -83,13 +86,10 @@ class Gate {
     if (lines === 0) return this.#refusals.missing
     if (lines > 1) return this.#refusals.invalid
     const value = headerValue(x.headers, 'authorization')!
-    if (!isBasic(value)) return this.#refusals.missing
-    const credentials = basicCredentials(value)
-    const colon = credentials === null ? -1 : credentials.indexOf(':')
-    // Without a password a directory may say yes to a bind of nobody.
-    if (credentials === null || colon < 1 || colon === credentials.length - 1) return this.#refusals.invalid
+    const token = basicToken(value)
+    if (token === null) return this.#refusals.missing
     const { cache, digests } = this.#logins
-    const verdict = cache.get(digests.of(credentials), () => this.#login(x, credentials, colon))
+    const verdict = cache.get(digests.of(token), () => this.#login(x, token))
     if (!(verdict instanceof Promise)) return this.#decide(x, verdict)
     return verdict.then(
       (found) => this.#decide(x, found),
@@ -102,10 +102,13 @@ class Gate {
     return this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures
   }
 
-  async #login(x: Exchange, credentials: string, colon: number): Promise<Found<Verdict>> {
+  /** @throws Malformed, Throttled, and what the directory throws. */
+  async #login(x: Exchange, token: string): Promise<Found<Verdict>> {
+    // Without a password a directory may say yes to a bind of nobody.
+    const credentials = parseBasicToken(token)
+    if (credentials === null) throw new Malformed()
     if (this.#isThrottled(x)) throw new Throttled()
-    const { directory } = this.#logins
-    const user = await directory.login(credentials.slice(0, colon), credentials.slice(colon + 1))
+    const user = await this.#logins.directory.login(credentials.name, credentials.password)
     const isNegative = user === null
     return {
       value: isNegative ? REFUSED : { consumer: consumerOf('ldap', user.id, user) },
@@ -128,6 +131,7 @@ class Gate {
   }
 
   #failed(error: Error): Outcome {
+    if (error instanceof Malformed) return this.#refusals.invalid
     if (error instanceof Throttled) return this.#refusals.throttled
     if (error instanceof DirectoryBusy) return this.#refusals.overloaded
     this.#report(error.message.slice(0, 200))
