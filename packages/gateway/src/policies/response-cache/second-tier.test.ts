@@ -53,8 +53,10 @@ test('what one replica has got the others take from the server, variant by varia
 test('purges and changes reach what the server has, and purges the other replica', options, async (t) => {
   const server = await RedisServer.start(t)
   const [a, b] = await replicas(t, server)
-  for (const path of ['/k', '/t', '/p/1', '/w']) {
+  const values = newKeys(server, 'r')
+  for (const [i, path] of ['/k', '/t', '/p/1', '/w'].entries()) {
     assert.equal((await a.ask(path)).text, 'a ')
+    await until(() => values().length > i)
     if (path !== '/w') assert.equal((await b.ask(path)).text, 'a ')
   }
   for (const [scope, path] of [
@@ -66,8 +68,15 @@ test('purges and changes reach what the server has, and purges the other replica
     await until(() => b.gateway.plane.responses.find(path).length === 0)
     assert.equal((await b.ask(path)).text, 'b ', path)
   }
+  const tokens = () =>
+    server
+      .cli('keys', '*response-cache:u:*')
+      .split('\n')
+      .map((key) => server.cli('get', key))
+      .join()
+  const before = tokens()
   await a.ask('/w', { method: 'POST', body: 'x' })
-  await until(() => server.cli('keys', '*response-cache:u:*') !== '')
+  await until(() => tokens() !== before)
   assert.equal((await b.ask('/w')).text, 'b ')
 })
 
@@ -113,4 +122,20 @@ test('a change that the server has forgotten brings nothing back', options, asyn
   // As a server that is short of memory does, in an order of its own.
   for (const key of tokens()) server.cli('del', key)
   assert.equal((await b.ask('/gone')).text, 'b ')
+})
+
+test('a number of purges that the server has forgotten hides none that comes later', options, async (t) => {
+  const server = await RedisServer.start(t)
+  const [a, b] = await replicas(t, server)
+  const counter = () => server.cli('keys', '*response-cache:purges')
+  const values = newKeys(server, 'r')
+  a.gateway.plane.responses.purge({ by: 'tag', value: 'none' })
+  await until(() => server.cli('keys', '*response-cache:purges:*') !== '')
+  assert.equal((await a.ask('/o')).text, 'a ')
+  await until(() => values().length > 0)
+  server.cli('del', counter())
+  await until(() => a.gateway.plane.responses.find('/o').length === 0)
+  a.gateway.plane.responses.purge({ by: 'tag', value: 'tag/o' })
+  await until(() => server.cli('keys', '*response-cache:purges:*').split('\n').length > 1)
+  assert.equal((await b.ask('/o')).text, 'b ')
 })

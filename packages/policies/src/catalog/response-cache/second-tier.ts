@@ -21,6 +21,8 @@ const FIRST = 'f:'
 const CHANGED = 'c:'
 
 const COUNTER = 'response-cache:purges'
+/** A counter below this is a new one, or the store has lost the one before. It begins at the time, ms, which no other has reached. */
+const LEAST_COUNT = 1e12
 
 /**
  * The responses that workers or replicas share, by the store of the gateway or of the document's `state`. What it does not say
@@ -125,11 +127,16 @@ export class SecondTier {
   async look(): Promise<void> {
     if (performance.now() - this.#askedMono < PURGE_LOOK_MS / 2) return
     this.#askedMono = performance.now()
-    const count = await this.#shared.add(COUNTER, 0, COUNTER_TTL_MS)
+    const count = await this.#count(0)
     const isFirst = this.#purges < 0
     if (!isFirst && count !== this.#purges) await this.#catchUp(count)
     this.#purges = count
     this.#lookedMono = performance.now()
+  }
+
+  async #count(more: number): Promise<number> {
+    const count = await this.#shared.add(COUNTER, more, COUNTER_TTL_MS)
+    return count < LEAST_COUNT ? this.#shared.add(COUNTER, Date.now(), COUNTER_TTL_MS) : count
   }
 
   async #catchUp(count: number): Promise<void> {
@@ -155,7 +162,7 @@ export class SecondTier {
 
   /** All purges that came behind its stamp have to be known. */
   #isPurged(stored: StoredResponse, { purges }: Stamp): boolean {
-    if (purges > this.#purges) return true
+    if (purges > this.#purges || this.#purges - purges > MOST_PURGES) return true
     for (let n = purges + 1; n <= this.#purges; n++) {
       const scope = this.#scopes.get(n)
       if (scope === undefined || isMeant(stored, scope)) return true
@@ -164,7 +171,7 @@ export class SecondTier {
   }
 
   async #publish(scope: PurgeScope): Promise<void> {
-    const n = await this.#shared.add(COUNTER, 1, COUNTER_TTL_MS)
+    const n = await this.#count(1)
     await this.#shared.set(`${COUNTER}:${n}`, Buffer.from(JSON.stringify(scope)), TOKEN_TTL_MS)
     this.#askedMono = Number.NEGATIVE_INFINITY
     await this.look()
