@@ -267,6 +267,7 @@ test('mistakes in credentials are mistakes of the document, and do not show them
     [client(`http://a:${SECRET}@b/`), /user or a fragment/],
     [client('http://127.0.0.1:1/', { parameters: { scope: 'x' } }), /its own key/],
     [client('http://127.0.0.1:1/', { clientAuth: 'private-key-jwt' }), /privateKey/],
+    [client('http://127.0.0.1:1/', { clientAuth: 'tls', tls: {} }), /needs 'tls.certFile'/],
     [client('http://127.0.0.1:1/', { timeout: '1h' }), /1ms to 20s/],
   ]
   for (const [way, message] of mistakes) {

@@ -45,8 +45,8 @@ test('servers are trusted by the authority of the document, and the gateway show
   const backend = await callee(t, (res, req) => res.end(req.headers.authorization))
   const { certFile, keyFile } = certificateFiles(t)
   const own = { caFile: certFile, certFile, keyFile, servername: 'localhost' }
-  const uses = (tls: object | undefined): readonly (readonly [string, object, string?])[] => {
-    const more = tls === undefined ? {} : { tls }
+  const uses = (tls: object): readonly (readonly [string, object, string?])[] => {
+    const more = { tls }
     const oauth2 = { tokenUrl: url, clientId: 'c', clientAuth: 'tls', timeout: '20s', ...more }
     const call = { name: 'c', url, timeout: '20s', save: [{ from: '$.a', to: 'vars.a' }], ...more }
     return [
@@ -62,7 +62,7 @@ test('servers are trusted by the authority of the document, and the gateway show
     if (use === 'api-call') assert.equal(response.headers.get('x-var'), '1')
   }
   assert.deepEqual(names, ['localhost', 'localhost', 'localhost'])
-  for (const [use, settings, target] of uses(undefined)) {
+  for (const [use, settings, target] of uses({ ...own, caFile: undefined })) {
     const { status } = await fetch((await gatewayOf(t, use, settings, target)).url)
     assert.equal(status, use === 'api-call' ? 502 : 503, use)
   }

@@ -41,6 +41,8 @@ export interface ClientAuthConfig {
   readonly privateKey?: string
   readonly keyId?: string
   readonly algorithm?: SignatureAlgorithm
+  /** Towards the server: the certificate stands there. */
+  readonly tls?: { readonly certFile?: string }
 }
 
 /** Adds what proves the client to a form or to the fields (flat, lower-case names) of one call. */
@@ -48,8 +50,12 @@ export type ClientAuth = (form: URLSearchParams, fields: string[]) => void | Pro
 
 /** @param audience the address that assertions are meant for. @throws Error when a key is missing or cannot be used. */
 export function compileClientAuth(config: ClientAuthConfig, audience: string): ClientAuth {
-  const { clientId, clientSecret, clientAuth = 'basic' } = config
-  if (clientAuth === 'tls') return (form) => form.set('client_id', clientId)
+  const { clientId, clientSecret, clientAuth = 'basic', tls } = config
+  if (clientAuth === 'tls') {
+    // Without one nobody would be proven, and a careless server might not mind.
+    if (tls?.certFile === undefined) throw new Error("clientAuth: tls needs 'tls.certFile' and 'tls.keyFile'")
+    return (form) => form.set('client_id', clientId)
+  }
   if (clientAuth === 'private-key-jwt') return assertionAuth(config, audience)
   if (clientSecret === undefined) throw new Error(`clientAuth: ${clientAuth} needs 'clientSecret'`)
   if (clientAuth === 'post') {
