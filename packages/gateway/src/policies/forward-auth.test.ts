@@ -68,6 +68,7 @@ test('the server hears what the request was, and the upstream what the server sa
     headers: {
       ...{ authorization: 'Bearer x', cookie: 's=0', 'x-secret': '1', 'x-forwarded-method': 'GET' },
       ...{ 'x-user-id': 'root', x_user_id: 'root', 'x-admin': '1', 'x-route': 'forged' },
+      ...{ 'X-User-Groups': 'admins', x_user_groups: 'admins' },
     },
   })
   assert.equal(await response.text(), 'from the backend')
@@ -86,6 +87,8 @@ test('the server hears what the request was, and the upstream what the server sa
     [sent['x-user-id'], sent['x_user_id'], sent['x-admin'], sent['x-other']],
     ['ann', undefined, undefined, undefined],
   )
+  // Who reads groups there reads what the server has said, or nothing.
+  assert.deepEqual([sent['x-user-groups'], sent['x_user_groups']], [undefined, undefined])
 })
 
 test('a refusal is passed on with its status, its body and the fields that are meant for clients', async (t) => {

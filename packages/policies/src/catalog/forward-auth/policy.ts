@@ -45,6 +45,12 @@ export const forwardAuth = definePolicy({
   },
 })
 
+/** Fields by which the server says who is calling, so that nobody else may say so to the upstream. */
+function ownFieldsOf({ upstreamHeaders = [], consumer }: ForwardAuthConfig): string[] {
+  const names = [...upstreamHeaders, ...Object.values(consumer ?? {})]
+  return names.map((name) => fieldName('request', name))
+}
+
 /** Asks about requests, and does what the server decides. */
 class Gate {
   readonly #ask: AskAbout
@@ -61,9 +67,7 @@ class Gate {
     this.#ask = compileQuestion(config, path)
     this.#cache = new DecisionCache(config, env, compileReader(config))
     this.#client = clientOf(config, origin, env)
-    this.#spoofed = new SpoofedFields(
-      (config.upstreamHeaders ?? []).map((name) => fieldName('request', name)),
-    )
+    this.#spoofed = new SpoofedFields(ownFieldsOf(config))
     this.#isOpen = config.onFailure === 'allow'
     const detail = 'the server that decides who may call does not answer; try again'
     this.#unavailable = env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])

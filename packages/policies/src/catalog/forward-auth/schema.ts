@@ -34,13 +34,16 @@ const header = string('A header.', { minLength: 1, maxLength: 256 })
 const headers = (description: string, fallback: readonly string[]) =>
   optionalList(header, description, { default: [...fallback], maxItems: 64, uniqueItems: true })
 
-const consumer = optionalClosed('Who is calling, by fields of the answer that lets a request pass.', {
-  id: string('The field with the id. An answer without it is a failure.', { minLength: 1, maxLength: 256 }),
-  name: optionalText(256, 'The field with the name; default: the id.'),
-  groups: optionalText(256, 'The field with the groups, separated by commas.'),
-  roles: optionalText(256, 'The field with the roles, separated by commas.'),
-  scopes: optionalText(256, 'The field with the scopes, separated by spaces.'),
-})
+const consumer = optionalClosed(
+  'Who is calling, by fields of the answer that lets a request pass. What the client sent under these names is removed too.',
+  {
+    id: string('The field with the id. An answer without it is a failure.', { minLength: 1, maxLength: 256 }),
+    name: optionalText(256, 'The field with the name; default: the id.'),
+    groups: optionalText(256, 'The field with the groups, separated by commas.'),
+    roles: optionalText(256, 'The field with the roles, separated by commas.'),
+    scopes: optionalText(256, 'The field with the scopes, separated by spaces.'),
+  },
+)
 
 const cache = optionalClosed('Decisions are kept. Absent: each request asks.', {
   scope: optionalOneOf(
