@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { keyPair } from '@sluice/core/testing'
 import { catalog } from '@sluice/policies'
-import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
+import { startLogged } from '../testing/traffic-records.js'
 import { ask, errorOf } from './testing/browser.js'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -38,7 +38,7 @@ async function startReceiver(t: TestContext) {
     JSON.stringify({ version: 1, routes: [{ id: 'out', respond: { status: 500 }, policies: [policy] }] }),
     catalog,
   )
-  const { url } = await startGateway(t, { routes: plan.routes }, { catalog })
+  const { url, records } = await startLogged(t, { routes: plan.routes }, {}, { catalog })
   const post = (token: string) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
     return ask(url, {
@@ -47,11 +47,11 @@ async function startReceiver(t: TestContext) {
       body: new URLSearchParams({ logout_token: token }).toString(),
     })
   }
-  return { issuer: origin.url, post }
+  return { issuer: origin.url, post, records }
 }
 
 test('a logout token is taken with all that it needs, and refused with what makes it another token', async (t) => {
-  const { issuer, post } = await startReceiver(t)
+  const { issuer, post, records } = await startReceiver(t)
   const now = Math.floor(Date.now() / 1000)
   const claims = (changes: object = {}): object => ({
     ...{ iss: issuer, aud: 'gw', iat: now, exp: now + 120, jti: randomUUID(), sub: 'ann', sid: 's1' },
@@ -104,4 +104,7 @@ test('a logout token is taken with all that it needs, and refused with what make
     assert.deepEqual(errorOf(await post(token)), [400, 'GW_LOGOUT_TOKEN'], what)
   assert.equal((await post(whole)).status, 200)
   assert.deepEqual(errorOf(await post(whole)), [400, 'GW_LOGOUT_TOKEN'], 'a second time')
+  const results = (await records()).map(({ result }) => result)
+  assert.equal(results[0], 'success', 'who logs out is not refused')
+  assert.equal(results.at(-1), 'blocked')
 })

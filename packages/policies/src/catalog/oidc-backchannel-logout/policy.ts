@@ -1,10 +1,10 @@
 import {
-  answer,
   type CompileEnv,
   definePolicy,
   type Exchange,
   type Reply,
   StateUnavailable,
+  substitute,
 } from '@sluice/core'
 import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
 import { OneTimeUse } from '../../crypto/replay/one-time-use.js'
@@ -90,7 +90,7 @@ class LogoutReceiver {
       if (verdict === 'replayed') throw new Error('the token was used before')
       if (verdict !== 'first') return loginUnavailable(this.#env, NO_STORE)
       await this.#end(token)
-      return answer(200, NO_STORE, EMPTY)
+      return substitute(200, NO_STORE, EMPTY)
     } catch (error) {
       x.record.reason = reasonOf(error)
       const isDown = error instanceof StateUnavailable || error instanceof KeysUnavailable
