@@ -136,7 +136,7 @@ export class Call {
 
   #enqueue(x: Exchange, client: HttpClient, call: SentCall): CallResult {
     const sinceMono = performance.now()
-    const isTaken = this.#queue.add(client, call, (answer, error) => {
+    const isTaken = this.#queue.add(call.origin, client, call, (answer, error) => {
       if (answer !== null) this.#counterOf(this.#isExpected(answer) ? 'ok' : 'unexpected').value++
       else this.#counterOf(error instanceof HttpCallFailed ? error.failure : 'invalid').value++
     })
