@@ -1,7 +1,7 @@
 export { ABILITIES, type Ability } from './data-plane/listener/abilities.js'
 export { policyMistakes } from './explain/policy-mistakes.js'
 export { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
-export { writePrivateFile } from './supervisor/private-file.js'
+export { type FileRights, writePrivateFile } from './supervisor/private-file.js'
 export { HEAP_SHARE, type Tier } from './supervisor/sizing.js'
 export { StartError } from './supervisor/start-error.js'
 export { type SupervisorOptions, startSupervisor } from './supervisor/start-supervisor.js'

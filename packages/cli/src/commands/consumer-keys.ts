@@ -46,14 +46,15 @@ export function rotateKey(options: RotateOptions, consumer: string): Promise<num
 /** Removes a key of a consumer. */
 export function revokeKey({ file }: FileOptions, id: string, key: string): number {
   changeConsumers(file, (consumers) => {
-    const { keys = [] } = consumerIn(file, consumers, id)
+    const owner = consumerIn(file, consumers, id)
+    const { keys = [] } = owner
     const left = keys.filter((one) => one.id !== key)
     if (left.length === keys.length)
       throw new Failure(
         EXIT.failed,
         `the consumer '${id}' has no key '${key}'; gw key list ${id} shows what it has`,
       )
-    return withKeys(consumers, id, left)
+    return withKeys(consumers, owner, left)
   })
   say(`revoked the key '${key}' of '${id}'; gateways refuse it as soon as they have read the file`)
   return EXIT.ok
@@ -98,7 +99,8 @@ async function addKey(
   }
   let expired: readonly string[] = []
   changeConsumers(file, (consumers) => {
-    const { keys = [] } = consumerIn(file, consumers, consumer)
+    const owner = consumerIn(file, consumers, consumer)
+    const { keys = [] } = owner
     const alive = keys.filter((one) => endOf(one) > now)
     expired = keys.filter((one) => !alive.includes(one)).map((one) => one.id)
     if (alive.some((one) => one.id === made.id))
@@ -106,7 +108,7 @@ async function addKey(
         EXIT.failed,
         `the consumer '${consumer}' has a key '${made.id}' already; name it by --id`,
       )
-    return withKeys(consumers, consumer, [...change(alive), made])
+    return withKeys(consumers, owner, [...change(alive), made])
   })
   if (!isTable(output)) await printValue({ consumer, id: made.id, key }, output)
   else print(`id  ${made.id}`, `key ${key}`)
@@ -125,10 +127,10 @@ function endOf({ expires }: KeyRecord): number {
 
 function withKeys(
   consumers: readonly ConsumerRecord[],
-  id: string,
+  owner: ConsumerRecord,
   keys: readonly KeyRecord[],
 ): readonly ConsumerRecord[] {
-  return consumers.map((consumer) => (consumer.id === id ? { ...consumer, keys } : consumer))
+  return consumers.map((consumer) => (consumer === owner ? { ...consumer, keys } : consumer))
 }
 
 /** @param text a duration of the document, or days such as `90d`. */

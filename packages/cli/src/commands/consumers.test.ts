@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -111,6 +111,37 @@ test('keys that have expired are listed as such, and go with the next new one', 
     ['valid', 'old-0'],
   )
   assert.deepEqual(ann, others)
+})
+
+test('a file that is there keeps its owner and its rights, so that the gateway can read it', async (t) => {
+  const file = fileIn(t)
+  writeFileSync(file, JSON.stringify({ id: 'acme' }))
+  chmodSync(file, 0o640)
+  const isRoot = process.getuid!() === 0
+  if (isRoot) chownSync(file, 65_534, 65_533)
+  const before = statSync(file)
+  const made = await gwInProcess(['key', 'create', 'acme', '-f', file])
+  assert.equal(made.code, 0, made.stderr)
+  const after = statSync(file)
+  assert.notEqual(after.ino, before.ino)
+  assert.deepEqual([after.uid, after.gid, after.mode], [before.uid, before.gid, before.mode])
+})
+
+test('an id is found whichever way its letters are composed', async (t) => {
+  const file = fileIn(t)
+  const [composed, decomposed] = ['Jos\u00e9', 'Jose\u0301']
+  for (const args of [
+    ['consumer', 'add', decomposed],
+    ['consumer', 'set', decomposed, '--group', 'a'],
+    ['key', 'create', decomposed, '--id', 'one'],
+    ['key', 'list', decomposed],
+    ['key', 'revoke', decomposed, 'one'],
+  ]) {
+    const { code, stderr } = await gwInProcess([...args, '-f', file])
+    assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+  }
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).id, composed)
+  assert.equal((await gwInProcess(['consumer', 'rm', decomposed, '-f', file])).code, 0)
 })
 
 function fileIn(t: TestContext): string {

@@ -48,8 +48,9 @@ export async function setConsumer(options: TraitOptions, id: string): Promise<nu
   if (Object.keys(changes).length === 0)
     throw new Failure(EXIT.usage, 'name what is to change, such as --group gold or --no-scope')
   changeConsumers(file, (consumers) => {
-    const changed = { ...consumerIn(file, consumers, id), ...changes } as ConsumerRecord
-    return consumers.map((consumer) => (consumer.id === id ? changed : consumer))
+    const found = consumerIn(file, consumers, id)
+    const changed = { ...found, ...changes } as ConsumerRecord
+    return consumers.map((consumer) => (consumer === found ? changed : consumer))
   })
   say(`changed the consumer '${id}'; gateways that read the file take it within a second`)
   return EXIT.ok
@@ -58,8 +59,8 @@ export async function setConsumer(options: TraitOptions, id: string): Promise<nu
 /** Removes a consumer, with its keys and its password. */
 export function removeConsumer({ file }: FileOptions, id: string): number {
   changeConsumers(file, (consumers) => {
-    consumerIn(file, consumers, id)
-    return consumers.filter((consumer) => consumer.id !== id)
+    const found = consumerIn(file, consumers, id)
+    return consumers.filter((consumer) => consumer !== found)
   })
   say(`removed the consumer '${id}'; gateways refuse it as soon as they have read the file`)
   return EXIT.ok

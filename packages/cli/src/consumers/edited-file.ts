@@ -1,5 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs'
-import { writePrivateFile } from '@sluice/gateway'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { type FileRights, writePrivateFile } from '@sluice/gateway'
 import { ConsumerTable, readConsumerEntry } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 
@@ -37,9 +46,9 @@ function consumersOf(file: string): readonly ConsumerRecord[] {
   return lines.map((line) => JSON.parse(line) as ConsumerRecord)
 }
 
-/** The consumer with an id. @throws Failure when there is none. */
+/** The consumer with an id, however its letters are composed: the file has them in NFC. @throws Failure when there is none. */
 export function consumerIn(file: string, consumers: readonly ConsumerRecord[], id: string): ConsumerRecord {
-  const found = consumers.find((consumer) => consumer.id === id)
+  const found = consumers.find((consumer) => consumer.id === id.normalize('NFC'))
   if (found === undefined && consumers.length === 0) readConsumers(file)
   if (found === undefined)
     throw new Failure(EXIT.failed, `${file} has no consumer '${id}'; gw consumer list shows all`)
@@ -48,7 +57,7 @@ export function consumerIn(file: string, consumers: readonly ConsumerRecord[], i
 
 /**
  * Changes a file of consumers: whoever reads it sees all of the old one or all of the new one, and nobody else changes it
- * meanwhile. Only its owner can read it.
+ * meanwhile. A new one can only be read by its owner; another one stays whose it is, so that the gateway can read it.
  * @throws Failure when somebody else is changing it, or a gateway would refuse what comes of it.
  */
 export function changeConsumers(
@@ -61,10 +70,27 @@ export function changeConsumers(
   try {
     const lines = change(consumersOf(target)).map((consumer) => JSON.stringify(consumer))
     checkLines(file, lines)
-    writePrivateFile(target, lines.map((line) => `${line}\n`).join(''))
+    write(target, lines.map((line) => `${line}\n`).join(''))
   } finally {
     rmSync(lock, { force: true })
   }
+}
+
+/** A gateway that could not read the file any more would go on with the keys that it knows, also with revoked ones. */
+function write(file: string, text: string): void {
+  try {
+    writePrivateFile(file, text, rightsOf(file))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const remedy = code === 'EPERM' ? '; it belongs to another user: run gw as that one' : ''
+    throw new Failure(EXIT.failed, `${file} cannot be written (${code})${remedy}`)
+  }
+}
+
+/** Null: it is not there yet. */
+function rightsOf(file: string): FileRights | null {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? null : { uid: stats.uid, gid: stats.gid, mode: stats.mode & 0o777 }
 }
 
 function checkLines(file: string, lines: readonly string[]): void {
