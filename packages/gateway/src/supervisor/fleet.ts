@@ -44,13 +44,24 @@ export class Fleet {
     const { ports } = this.#options
     const plan = this.#options.resolve(bundle)
     const claim = await ports.claim(plan.listeners)
-    if (!claim.ok) return claim.reasons.map(ownObjection)
+    const objections = claim.ok
+      ? await this.#bringTo(claim.ports, bundle, plan, agree)
+      : claim.reasons.map(ownObjection)
+    if (objections.length > 0) ports.release()
+    return objections
+  }
+
+  async #bringTo(
+    ports: Ports,
+    bundle: ConfigBundle,
+    plan: Plan,
+    agree: MayActivate | null,
+  ): Promise<readonly Objection[]> {
     const preparation = await this.#prepareOwn(plan)
     if (!preparation.ok) return [ownObjection(preparation.reason)]
-
-    const objections = await this.#vote(bundle, claim.ports, agree)
+    const objections = await this.#vote(bundle, ports, agree)
     if (objections.length > 0) await preparation.prepared.discard()
-    else await this.#settle(plan, claim.ports, preparation.prepared)
+    else await this.#settle(plan, ports, preparation.prepared)
     return objections
   }
 

@@ -41,6 +41,28 @@ test('an address that the gateway serves itself is not probed', async (t) => {
   assert.deepEqual(await ports.claim([fakeListener(port)]), { ok: true, ports: ports.serving })
 })
 
+test('an address that nobody listens on yet belongs to the gateway that has claimed it, until it gives it up', {
+  skip: process.platform !== 'linux' && 'no abstract sockets',
+}, async () => {
+  const [one, two] = [new ListenerPorts(), new ListenerPorts()]
+  const claim = await one.claim([fakeListener(0)])
+  assert.ok(claim.ok)
+  const listener = fakeListener(claim.ports['127.0.0.1:0']!)
+  const { address } = listener
+  const reason = `address ${address} is in use; stop the other process or change listeners[0].address`
+  assert.deepEqual(await two.claim([listener]), { ok: false, reasons: [reason] })
+  one.commit(claim.ports)
+  assert.equal((await two.claim([listener])).ok, false)
+  one.commit({})
+  assert.equal((await two.claim([listener])).ok, true)
+  assert.equal((await one.claim([listener])).ok, false)
+  two.release()
+  assert.equal((await one.claim([listener])).ok, true)
+  one.close()
+  assert.equal((await two.claim([listener])).ok, true)
+  two.close()
+})
+
 test('an address of another machine is refused', async () => {
   const listener = { ...fakeListener(0), host: '192.0.2.1', address: '192.0.2.1:0' }
   const claim = await new ListenerPorts().claim([listener])

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { ListenerPlan } from '@sluice/config'
+import { PortNames } from './port-names.js'
 
 /** Listener address to the real port behind it. */
 export type Ports = Readonly<Record<string, number>>
@@ -12,10 +13,12 @@ export type Claim =
 
 /**
  * Which addresses the gateway listens on. Workers bind with SO_REUSEPORT, and the kernel would let them share a port
- * with another gateway of the same user without a word; therefore each new address is first bound here, exclusively.
+ * with another gateway of the same user without a word; therefore each new address is first bound here, exclusively, and
+ * its name is kept as long as it serves.
  */
 export class ListenerPorts {
   readonly #formerPort: (address: string) => number | null
+  readonly #names = new PortNames()
   #serving: Ports = {}
 
   /** @param formerPort the port of an address that workers of a killed supervisor still listen on. */
@@ -28,7 +31,10 @@ export class ListenerPorts {
     return this.#serving
   }
 
-  /** Checks the addresses that do not serve yet, and finds a free port for those that name port 0. */
+  /**
+   * Checks the addresses that do not serve yet, and finds a free port for those that name port 0. They are this
+   * gateway's until the next `commit` or `release`.
+   */
   async claim(listeners: readonly ListenerPlan[]): Promise<Claim> {
     const ports: Record<string, number> = {}
     const reasons: string[] = []
@@ -46,16 +52,40 @@ export class ListenerPorts {
   /** The plan with these ports serves now. */
   commit(ports: Ports): void {
     this.#serving = ports
+    this.release()
   }
 
-  async #find(listener: ListenerPlan): Promise<number | Complaint> {
-    // The workers of a killed supervisor are asked to leave once ours serve beside them.
-    const former = this.#formerPort(listener.address)
-    if (former !== null) return former
-    const { host, port } = listener
-    if (port === 0) return anyPort(host)
+  /** Gives up what was claimed and does not serve. */
+  release(): void {
+    this.#names.keepOnly(this.#serving)
+  }
+
+  /** Gives up everything: the gateway is about to end. */
+  close(): void {
+    this.#names.keepOnly({})
+  }
+
+  async #find({ address, host, port }: ListenerPlan): Promise<number | Complaint> {
+    // The workers of a killed supervisor, which may live on without its parent, are asked to leave once ours serve beside them.
+    const former = this.#formerPort(address)
+    if (former !== null) {
+      await this.#names.take(address, former)
+      return former
+    }
+    if (port === 0) return this.#any(address, host)
     // A port that this gateway serves on another address of the machine would only be in its own way.
-    return Object.values(this.#serving).includes(port) ? port : freePort(host, port)
+    const found = Object.values(this.#serving).includes(port) ? port : await freePort(host, port)
+    if (typeof found !== 'number' || (await this.#names.take(address, port))) return found
+    return complaint(host, port, REMEDIES['EADDRINUSE']!)
+  }
+
+  /** Finds a free port; the system's choice where there is none among those of ours. */
+  async #any(address: string, host: string): Promise<number | Complaint> {
+    for (let i = 0; i < ATTEMPTS; i++) {
+      const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
+      if (typeof found === 'number' && (await this.#names.take(address, found))) return found
+    }
+    return freePort(host, 0)
   }
 }
 
@@ -76,22 +106,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
 const CHOSEN_PORTS = { first: 10_000, count: 10_000 }
 const ATTEMPTS = 20
 
-/** Finds a free port; the system's choice where there is none among those of ours. */
-async function anyPort(host: string): Promise<number | Complaint> {
-  for (let i = 0; i < ATTEMPTS; i++) {
-    const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
-    if (typeof found === 'number') return found
-  }
-  return freePort(host, 0)
-}
-
 /** Binds an address for a moment. Resolves with its port, or with a complaint. */
 function freePort(host: string, port: number): Promise<number | Complaint> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       const remedy = REMEDIES[error.code ?? ''] ?? `cannot be used (${error.message}); change`
-      resolve((place) => `address ${addressText(host, port)} ${remedy} ${place}`)
+      resolve(complaint(host, port, remedy))
     })
     server.listen({ host, port, exclusive: true }, () => {
       const address = server.address()
@@ -99,6 +120,10 @@ function freePort(host: string, port: number): Promise<number | Complaint> {
       server.close(() => resolve(real))
     })
   })
+}
+
+function complaint(host: string, port: number, remedy: string): Complaint {
+  return (place) => `address ${addressText(host, port)} ${remedy} ${place}`
 }
 
 /** `host:port`, with an IPv6 host in brackets. */

@@ -313,6 +313,8 @@ export class Supervisor implements AdminBackend {
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
+    // As soon as the workers do not listen any more another gateway may have the ports.
+    this.#ports.close()
     await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
     const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
     this.#seams.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
@@ -329,6 +331,7 @@ export class Supervisor implements AdminBackend {
     this.#deployment.close()
     this.#targets.close()
     this.#services.close()
+    this.#ports.close()
     if (this.#isStarted) notifyParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
