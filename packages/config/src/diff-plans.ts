@@ -91,7 +91,16 @@ function addedOrChanged(old: Part | undefined, now: Part): PlanChange[] {
   if (old === undefined) return [changeOf('add', now, summary(now))]
   if (canonicalJson(old.value) === canonicalJson(now.value)) return []
   const details = differences({ old: old.value, now: now.value, oldShown: old.shown, nowShown: now.shown })
-  return details.length === 0 ? [] : [changeOf('change', now, details)]
+  if (details.length === 0) return []
+  const losses = details.some((detail) => isOfCacheServer(now.what, detail)) ? [LOST_VALUES] : []
+  return [changeOf('change', now, [...details, ...losses])]
+}
+
+const LOST_VALUES = 'the cache server starts again, without the values that it has'
+
+/** Whether a setting belongs to the server that the supervisor runs. */
+function isOfCacheServer(what: PlanPart, detail: string): boolean {
+  return what === 'cache' && /^(serve|token)[.:]/.test(detail)
 }
 
 function changeOf(kind: PlanChange['kind'], { what, name }: Part, details: readonly string[]): PlanChange {

@@ -1,3 +1,5 @@
+import type { Address } from './grammar/address.js'
+
 /** The cache server that policies keep values at. */
 export interface CachePlan {
   /** The origin. */
@@ -7,6 +9,27 @@ export interface CachePlan {
   /** Of each worker. */
   readonly connections: number
   readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  /** The server that the supervisor runs; absent: it runs none. */
+  readonly serve?: CacheServePlan
+}
+
+/** A cache server that the supervisor runs. */
+export interface CacheServePlan extends Address {
+  readonly workers: number
+  /** Of the spaces that have no memory of their own. */
+  readonly maxBytes: number
+  /** Longest value. */
+  readonly maxObjectBytes: number
+  readonly ttlMs: number
+  /** Most connections to one thread. */
+  readonly connections: number
+  /** `maxBytes` null: the memory of all. */
+  readonly spaces: readonly {
+    readonly name: string
+    readonly ttlMs: number
+    readonly maxBytes: number | null
+  }[]
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null
 }
 
 /** The Valkey or Redis server that replicas share. */

@@ -1,4 +1,4 @@
-import { isFlaw, isLoopback, parseAddress } from '@sluice/config'
+import { isCacheToken, isFlaw, isLoopback, longestCachedValue, parseAddress } from '@sluice/config'
 import { parseDuration, parseSize } from '@sluice/core'
 import {
   type CacheServer,
@@ -35,11 +35,6 @@ const LEAST_BYTES = 8 * 1024 ** 2
 /** 64 shards with offsets of 31 bits. */
 const MOST_BYTES = 64 * 1024 ** 3
 const MAX_SPACES = 64
-/** A value is stored with its key, its type, its tags and a head. */
-const BESIDE_VALUE_BYTES = 4096
-/** The part of a store's shard that one value may take; a shard has at least 16 MB, or all of the store. */
-const SHARD_BYTES = 16 * 1024 ** 2
-const LARGEST_PART = 8
 
 /** Runs a cache server until it is asked to stop; resolves with the exit code. */
 export async function runCacheServer(options: CacheServerOptions): Promise<number> {
@@ -100,7 +95,7 @@ function readToken({ tokenFile }: CacheServerOptions, host: string): string | nu
     throw usage(`others could read and change the cache on ${host}; add --token-file, or listen on loopback`)
   }
   const token = secretInFile(tokenFile, 'token file')
-  if (/^[\x21-\x7e]{16,4096}$/.test(token)) return token
+  if (isCacheToken(token)) return token
   throw new Failure(EXIT.failed, `the token in ${tokenFile} has to be 16 to 4096 visible ASCII characters`)
 }
 
@@ -143,11 +138,9 @@ function readMemory(option: string, text: string): number {
 }
 
 function checkRoom(maxObjectBytes: number, memory: number): void {
-  const largest = Math.floor(Math.min(memory, SHARD_BYTES) / LARGEST_PART)
-  if (maxObjectBytes >= 1 && maxObjectBytes + BESIDE_VALUE_BYTES <= largest) return
-  throw usage(
-    `--max-object-bytes: 1 to ${largest - BESIDE_VALUE_BYTES} bytes, an eighth of the memory that a value may lie in`,
-  )
+  const longest = longestCachedValue(memory)
+  if (maxObjectBytes >= 1 && maxObjectBytes <= longest) return
+  throw usage(`--max-object-bytes: 1 to ${longest} bytes, an eighth of the memory that a value may lie in`)
 }
 
 function read<T>(option: string, text: string, parse: (text: string) => T): T {

@@ -79,6 +79,7 @@ function summary(part: AnswerPart): string[] {
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
     ...refusal(part),
     ...stateSummary(part),
+    ...cacheServerSummary(part.partOrNull('cacheServer')),
     logSummary(part),
     ...part.texts('warnings').map((warning) => `warning: ${warning}`),
   ].map(visibleText)
@@ -103,6 +104,16 @@ function stateSummary(part: AnswerPart): string[] {
   return [
     `state: not used by ${problems.length} of ${countText(workers.length, 'worker')}: the server ${problems[0]}`,
   ]
+}
+
+/** The cache server of `cache.serve`; nothing when the document has none. */
+function cacheServerSummary(server: AnswerPart | null): string[] {
+  if (server === null) return []
+  const host = server.text('host')
+  const scheme = server.flag('tls') ? 'https' : 'http'
+  const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${server.number('port')}`
+  const memory = formatSize(server.number('rssBytes'))
+  return [`cache server ${url}: ${server.text('state')}, ${memory}, restarts: ${server.number('restarts')}`]
 }
 
 function reasonText(reason: AnswerPart): string {

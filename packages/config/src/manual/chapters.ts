@@ -85,6 +85,10 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'Where the policy `cache` keeps values for several gateways: [its server](cache-server.md), [the policy](caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
   },
   {
+    at: 'cache.serve',
+    text: 'A [cache server](cache-server.md#one-that-the-gateway-runs) beside the workers. It is restarted when it ends, and when these keys or `token` change: its values are lost then.',
+  },
+  {
     at: 'kubernetes',
     text: 'Needed only for a gateway outside of the cluster. See [upstreams](upstreams.md#services-of-kubernetes).',
   },

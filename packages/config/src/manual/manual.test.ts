@@ -26,7 +26,7 @@ const env = {
   LOG_KEY: 'a key of sixteen characters and more',
   ES_API_KEY: 'c',
   VALKEY_PASSWORD: 'secret',
-  CACHE_TOKEN: 'secret',
+  CACHE_TOKEN: 'the-token-of-the-server',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
 }

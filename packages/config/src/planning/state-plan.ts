@@ -1,6 +1,8 @@
-import { parseDuration } from '@sluice/core'
-import type { CachePlan, StatePlan } from '../plan.js'
+import { parseDuration, parseSize } from '@sluice/core'
+import type { CachePlan, CacheServePlan, StatePlan } from '../plan.js'
+import type { CacheServeDocument } from '../schema/cache-serve.js'
 import type { Document } from '../schema/document.js'
+import { addressOf } from './listener-plan.js'
 
 /** The store that replicas share. */
 export function statePlan(state: NonNullable<Document['state']>): StatePlan {
@@ -11,7 +13,40 @@ export function statePlan(state: NonNullable<Document['state']>): StatePlan {
 
 /** The cache server that policies keep values at. */
 export function cachePlan(cache: NonNullable<Document['cache']>): CachePlan {
-  const { url, token = null, timeout, connections, tls } = cache
+  const { token = null, timeout, connections, tls } = cache
   const { caFile = null, insecure } = tls
-  return { url, token, timeoutMs: parseDuration(timeout), connections, tls: { caFile, insecure } }
+  const serve = cache.serve === undefined ? undefined : cacheServePlan(cache.serve)
+  return {
+    url: cache.url ?? ownUrl(serve!),
+    token,
+    timeoutMs: parseDuration(timeout),
+    connections,
+    tls: { caFile, insecure },
+    ...(serve === undefined ? {} : { serve }),
+  }
+}
+
+function cacheServePlan(serve: CacheServeDocument): CacheServePlan {
+  const { listen, workers, maxBytes, maxObjectBytes, ttl, connections, spaces, tls } = serve
+  return {
+    ...addressOf(listen),
+    workers,
+    maxBytes: parseSize(maxBytes),
+    maxObjectBytes: parseSize(maxObjectBytes),
+    ttlMs: parseDuration(ttl),
+    connections,
+    spaces: Object.keys(spaces)
+      .sort()
+      .map((name) => {
+        const { ttl: ownTtl = ttl, max } = spaces[name]!
+        return { name, ttlMs: parseDuration(ownTtl), maxBytes: max === undefined ? null : parseSize(max) }
+      }),
+    tls: tls === undefined ? null : { certFile: tls.certFile, keyFile: tls.keyFile },
+  }
+}
+
+/** Where this machine reaches a server that listens there: on every address it is on loopback too. */
+function ownUrl({ host, port }: CacheServePlan): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }

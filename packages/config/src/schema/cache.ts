@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, text } from './build.js'
+import { cacheServeSchema } from './cache-serve.js'
 
 const tls = object(
   {
@@ -12,9 +13,13 @@ const tls = object(
 /** The cache server that policies keep values at. */
 export const cacheSchema = object(
   {
-    url: text('cache-url', {
-      description: 'Where `gw cache-server` listens: `http://HOST:PORT`, or `https://` for TLS.',
-    }),
+    url: Type.Optional(
+      text('cache-url', {
+        description:
+          'Where a cache server listens: `http://HOST:PORT`, or `https://` for TLS. With `serve`, by default the address of that one.',
+      }),
+    ),
+    serve: Type.Optional(cacheServeSchema),
     token: Type.Optional(
       Type.String({ secret: true, minLength: 1, maxLength: 4096, description: 'Its token.' }),
     ),
@@ -29,6 +34,7 @@ export const cacheSchema = object(
     tls,
   },
   {
+    choice: { keys: ['url', 'serve'], min: 1, max: 2 },
     description:
       'The cache server that policies with `use: cache` keep values at. Absent: the supervisor has them in memory, for the workers of this gateway.',
   },

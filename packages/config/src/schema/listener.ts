@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, name, object, oneOf, size, text } from './build.js'
 
-const certificate = {
+/** Where a certificate is, and its key. */
+export const certificate = {
   certFile: filePath('The certificate chain, PEM.'),
   keyFile: filePath('The private key, PEM.'),
 }

@@ -1,4 +1,5 @@
 import { checkBodyPaths } from './body-path-check.js'
+import { checkCacheServer } from './cache-check.js'
 import { checkClientCertificates } from './client-certificate-check.js'
 import { checkConflicts } from './conflict-check.js'
 import { checkConsumers } from './consumer-check.js'
@@ -29,6 +30,7 @@ export function inspect(inspection: Inspection): void {
   checkLog(inspection)
   checkLogPrivacy(inspection)
   checkState(inspection)
+  checkCacheServer(inspection)
   checkKubernetes(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(inspection)

@@ -14,6 +14,8 @@ export function checkListeners(inspection: Inspection): void {
   claim(inspection, taken, document.admin.address, ['admin', 'address'])
   if (document.metrics.address !== undefined)
     claim(inspection, taken, document.metrics.address, ['metrics', 'address'])
+  if (document.cache?.serve !== undefined)
+    claim(inspection, taken, document.cache.serve.listen, ['cache', 'serve', 'listen'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkListenerTls(inspection, listener.tls, [...path, 'tls'])
@@ -120,6 +122,7 @@ function checkEffects({ report }: Inspection, listener: ListenerDocument, path: 
 const OWNERS: ReadonlyMap<unknown, string> = new Map([
   ['admin', 'the admin API'],
   ['metrics', 'the metrics'],
+  ['cache', 'the cache server'],
 ])
 
 function claim(

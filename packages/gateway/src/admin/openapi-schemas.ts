@@ -207,6 +207,20 @@ export const OPENAPI_SCHEMAS = {
     workers: listOf(ref('Worker')),
     listeners: listOf(ref('Listener')),
     admin: { anyOf: [object({ address: text, url: text }), { type: 'null' }] },
+    cacheServer: {
+      anyOf: [
+        object({
+          pid: { type: ['integer', 'null'] },
+          state: { enum: ['starting', 'ready', 'restarting'] },
+          host: text,
+          port: count,
+          tls: { type: 'boolean' },
+          restarts: count,
+          rssBytes: count,
+        }),
+        { type: 'null' },
+      ],
+    },
     lastRollout: { anyOf: [ref('Rollout'), { type: 'null' }] },
     plugins: listOf(
       object({ name: text, version: text, contract: text, entry: text, policies: listOf(text) }),

@@ -56,3 +56,14 @@ export type FromThread =
   | { readonly kind: 'cannot-listen'; readonly message: string }
   | { readonly kind: 'drained' }
   | { readonly kind: 'fault'; readonly message: string }
+
+/** From the supervisor to a cache server that it runs: begin so, or end. */
+export type ToServer =
+  | { readonly kind: 'serve'; readonly settings: CacheSettings }
+  | { readonly kind: 'stop' }
+
+/** What a cache server tells the supervisor that runs it. */
+export type FromServer =
+  | { readonly kind: 'listening' }
+  | { readonly kind: 'memory'; readonly rssBytes: number }
+  | { readonly kind: 'fault'; readonly message: string }

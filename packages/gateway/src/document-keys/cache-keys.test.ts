@@ -72,42 +72,46 @@ async function certificate(t: TestContext): Promise<{ readonly certFile: string;
   return { certFile, keyFile }
 }
 
-testKeys('cache', {
-  url: async (t) => {
-    const port = await withValue(t, {})
-    assert.equal(await (await ask(t, { url: `http://127.0.0.1:${port}/`, timeout: '10s' }))(), 200)
+testKeys(
+  'cache',
+  {
+    url: async (t) => {
+      const port = await withValue(t, {})
+      assert.equal(await (await ask(t, { url: `http://127.0.0.1:${port}/`, timeout: '10s' }))(), 200)
+    },
+    token: async (t) => {
+      const token = 'the token of the server'
+      const cache = { url: `http://127.0.0.1:${await withValue(t, { token })}`, timeout: '10s' }
+      assert.equal(await (await ask(t, cache))(), 503)
+      assert.equal(await (await ask(t, { ...cache, token }))(), 200)
+    },
+    timeout: async (t) => {
+      const { url } = await rawOrigin(t, () => {})
+      assert.equal(await (await ask(t, { url, timeout: '20ms' }))(), 503)
+    },
+    connections: async (t) => {
+      const waiting: (() => void)[] = []
+      const server = await httpOrigin(t, (_, res) => void waiting.push(() => res.writeHead(404).end()))
+      const call = await ask(t, { url: server.url, timeout: '10s', connections: 2 })
+      const calls = Array.from({ length: 5 }, call)
+      for (let answered = 0; answered < 5; answered++) {
+        await until(() => waiting.length > 0)
+        assert.ok(waiting.length <= 2)
+        waiting.shift()?.()
+      }
+      assert.deepEqual(await Promise.all(calls), Array(5).fill(204))
+    },
+    'tls.caFile': async (t) => {
+      const tls = await certificate(t)
+      const cache = { url: `https://localhost:${await withValue(t, { tls })}`, timeout: '10s' }
+      assert.equal(await (await ask(t, cache))(), 503)
+      assert.equal(await (await ask(t, { ...cache, tls: { caFile: tls.certFile } }))(), 200)
+    },
+    'tls.insecure': async (t) => {
+      const port = await withValue(t, { tls: await certificate(t) })
+      const cache = { url: `https://localhost:${port}`, timeout: '10s', tls: { insecure: true } }
+      assert.equal(await (await ask(t, cache))(), 200)
+    },
   },
-  token: async (t) => {
-    const token = 'the token of the server'
-    const cache = { url: `http://127.0.0.1:${await withValue(t, { token })}`, timeout: '10s' }
-    assert.equal(await (await ask(t, cache))(), 503)
-    assert.equal(await (await ask(t, { ...cache, token }))(), 200)
-  },
-  timeout: async (t) => {
-    const { url } = await rawOrigin(t, () => {})
-    assert.equal(await (await ask(t, { url, timeout: '20ms' }))(), 503)
-  },
-  connections: async (t) => {
-    const waiting: (() => void)[] = []
-    const server = await httpOrigin(t, (_, res) => void waiting.push(() => res.writeHead(404).end()))
-    const call = await ask(t, { url: server.url, timeout: '10s', connections: 2 })
-    const calls = Array.from({ length: 5 }, call)
-    for (let answered = 0; answered < 5; answered++) {
-      await until(() => waiting.length > 0)
-      assert.ok(waiting.length <= 2)
-      waiting.shift()?.()
-    }
-    assert.deepEqual(await Promise.all(calls), Array(5).fill(204))
-  },
-  'tls.caFile': async (t) => {
-    const tls = await certificate(t)
-    const cache = { url: `https://localhost:${await withValue(t, { tls })}`, timeout: '10s' }
-    assert.equal(await (await ask(t, cache))(), 503)
-    assert.equal(await (await ask(t, { ...cache, tls: { caFile: tls.certFile } }))(), 200)
-  },
-  'tls.insecure': async (t) => {
-    const port = await withValue(t, { tls: await certificate(t) })
-    const cache = { url: `https://localhost:${port}`, timeout: '10s', tls: { insecure: true } }
-    assert.equal(await (await ask(t, cache))(), 200)
-  },
-})
+  ['serve.'],
+)

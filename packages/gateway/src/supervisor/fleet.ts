@@ -3,6 +3,7 @@ import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/ad
 import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import type { Services } from '../kubernetes/services.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
+import type { OwnCacheServer } from './cache-server/own-cache-server.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout.js'
 import type { WorkerPool } from './worker-pool.js'
@@ -14,6 +15,7 @@ export interface FleetOptions {
   readonly admin: AdminEndpoint
   readonly metrics: MetricsEndpoint
   readonly services: Services
+  readonly cacheServer: OwnCacheServer
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
   /** The plan with the values of its references. */
@@ -67,13 +69,14 @@ export class Fleet {
 
   /** What this process does itself, its addresses and watches: all of it can be had, or none is begun. */
   async #prepareOwn(plan: Plan): Promise<AdminPreparation> {
-    const { admin, metrics, services } = this.#options
+    const { admin, metrics, services, cacheServer } = this.#options
     const all: PreparedAdmin[] = []
     const discard = async () => void (await Promise.all(all.map((one) => one.discard())))
     for (const prepare of [
       () => admin.prepare(plan.admin),
       () => metrics.prepare(plan.metrics.address),
       () => services.prepare(plan),
+      () => cacheServer.prepare(plan.cache),
     ]) {
       const preparation = await prepare()
       if (!preparation.ok) {
@@ -89,8 +92,9 @@ export class Fleet {
   /** Has the workers serve the bundle, all or none. */
   async #vote(bundle: ConfigBundle, ports: Ports, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { pool } = this.#options
-    const isUp =
-      pool.isStarted || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
+    const { plan } = bundle
+    const first = { headBytes: headBytesOf(plan), reservedBytes: cacheBytesOf(plan) }
+    const isUp = pool.isStarted || (await pool.start(this.#options.size(plan), first))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
     if (this.#takesNewProcesses(bundle.plan)) {
@@ -137,6 +141,7 @@ export class Fleet {
       log.info('workers.resized', { from: pool.slots.length, to: workers })
       pool.resize(workers, plan.drain.timeoutMs)
     }
+    pool.reservedBytes = cacheBytesOf(plan)
     const headBytes = headBytesOf(plan)
     if (headBytes <= pool.headBytes) return
     // The native parser takes its limit from the environment, once: only a new process can have a larger one.
@@ -147,6 +152,13 @@ export class Fleet {
 
 function headBytesOf(plan: Plan): number {
   return Math.max(0, ...plan.listeners.map((listener) => listener.limits.headerBytes))
+}
+
+/** What the cache server may hold of the memory that the gateway has. */
+function cacheBytesOf({ cache }: Plan): number {
+  const serve = cache?.serve
+  if (serve === undefined) return 0
+  return serve.spaces.reduce((sum, { maxBytes }) => sum + (maxBytes ?? 0), serve.maxBytes)
 }
 
 function ownObjection(reason: string): Objection {

@@ -54,8 +54,8 @@ export function workerFork(
   cluster.schedulingPolicy = cluster.SCHED_NONE
   // What the operator has set stays.
   const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
-  return (headBytes, workers) => {
-    const execArgv = [...WORKER_FLAGS, ...heapFlags(workers), ...nodeOptions]
+  return (headBytes, workers, reservedBytes) => {
+    const execArgv = [...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
     cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
     const process = cluster.fork({
       [HEAD_BYTES_ENV]: String(headBytes + HEAD_ROOM_BYTES),

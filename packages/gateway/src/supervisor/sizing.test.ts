@@ -72,15 +72,16 @@ const MIB = 1024 ** 2
 
 test('the heaps of all workers together take two thirds of the memory limit', () => {
   const setting = { constrained: 2048 * MIB, total: 16_384 * MIB, nodeOptions: '' }
-  assert.deepEqual(heapFlags(2, setting), ['--max-old-space-size=665'])
-  assert.deepEqual(heapFlags(8, setting), ['--max-old-space-size=166'])
-  assert.deepEqual(heapFlags(8, { ...setting, constrained: 256 * MIB }), ['--max-old-space-size=64'])
+  assert.deepEqual(heapFlags(2, 0, setting), ['--max-old-space-size=665'])
+  assert.deepEqual(heapFlags(8, 0, setting), ['--max-old-space-size=166'])
+  assert.deepEqual(heapFlags(2, 512 * MIB, setting), ['--max-old-space-size=499'])
+  assert.deepEqual(heapFlags(8, 0, { ...setting, constrained: 256 * MIB }), ['--max-old-space-size=64'])
 })
 
 test('without a memory limit, or with a heap that the operator has set, V8 decides', () => {
   const setting = { constrained: 2048 * MIB, total: 16_384 * MIB, nodeOptions: '' }
-  assert.deepEqual(heapFlags(2, { ...setting, constrained: 0 }), [])
-  assert.deepEqual(heapFlags(2, { ...setting, constrained: 2 ** 63 }), [])
-  assert.deepEqual(heapFlags(2, { ...setting, nodeOptions: '--no-warnings --max-old-space-size=900' }), [])
-  assert.deepEqual(heapFlags(2, { ...setting, nodeOptions: '--max_old_space_size=900' }), [])
+  assert.deepEqual(heapFlags(2, 0, { ...setting, constrained: 0 }), [])
+  assert.deepEqual(heapFlags(2, 0, { ...setting, constrained: 2 ** 63 }), [])
+  assert.deepEqual(heapFlags(2, 0, { ...setting, nodeOptions: '--no-warnings --max-old-space-size=900' }), [])
+  assert.deepEqual(heapFlags(2, 0, { ...setting, nodeOptions: '--max_old_space_size=900' }), [])
 })

@@ -56,15 +56,18 @@ export interface MemorySetting {
  * The option that bounds the heap of each of that many workers, none where no memory limit holds or the operator has set
  * one. V8 by itself takes half of the limit for each heap, so that two workers outgrow their container and the kernel kills
  * one of them in place of its garbage being collected.
+ * @param reservedBytes what others than the workers hold of that memory.
  */
 export function heapFlags(
   workers: number,
+  reservedBytes = 0,
   setting: MemorySetting = memoryOfThisProcess(),
 ): readonly string[] {
   const { constrained, total, nodeOptions } = setting
   const isLimited = constrained > 0 && constrained < total
   if (!isLimited || /--max[-_]old[-_]space[-_]size/.test(nodeOptions)) return []
-  const heapMib = Math.floor((constrained * HEAP_SHARE) / 1024 ** 2 / Math.max(1, workers))
+  const heapBytes = Math.max(0, constrained - reservedBytes) * HEAP_SHARE
+  const heapMib = Math.floor(heapBytes / 1024 ** 2 / Math.max(1, workers))
   return [`--max-old-space-size=${Math.max(LEAST_HEAP_MIB, heapMib)}`]
 }
 

@@ -20,6 +20,8 @@ export interface SupervisorStatus {
   readonly workers: readonly WorkerStatus[]
   readonly listeners: readonly ListenerStatus[]
   readonly admin: { readonly address: string; readonly url: string } | null
+  /** Of `cache.serve`; null: the document has none. */
+  readonly cacheServer: CacheServerStatus | null
   readonly lastRollout: RolloutReport | null
   /** The plugins of the document that serves. */
   readonly plugins: readonly PluginStatus[]
@@ -65,6 +67,27 @@ export interface WorkerStatus {
   readonly stateProblem: string | null
   readonly uptimeMs: number
   readonly log: LogIdentity
+}
+
+/** The cache server that the supervisor runs. */
+export interface CacheServerStatus {
+  /** Null while it waits to be started again. */
+  readonly pid: number | null
+  readonly state: 'starting' | 'ready' | 'restarting'
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  readonly restarts: number
+  readonly rssBytes: number
+}
+
+/** Where the gateway can be reached. */
+export interface Addresses {
+  /** Base address of the admin API. */
+  readonly admin: string | null
+  /** Null: the document has no address for metrics. */
+  readonly metrics: string | null
+  readonly listeners: readonly ListenerStatus[]
 }
 
 /** One listener with the port behind it. */

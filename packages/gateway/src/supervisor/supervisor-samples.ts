@@ -20,6 +20,9 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
   gw_rollout_queue_length: 'Documents that are being applied or wait for it.',
   gw_rollout_last_seconds: 'Duration of the last rollout.',
   gw_supervisor_rss_bytes: 'Resident memory of the supervisor.',
+  gw_cache_server_up: 'Whether the cache server of `cache.serve` serves.',
+  gw_cache_server_restarts_total: 'How often it was started again after it had ended.',
+  gw_cache_server_rss_bytes: 'Resident memory of the cache server.',
   gw_worker_up: 'Whether the worker serves.',
   gw_worker_restarts_total: 'How often the slot of the worker was filled again.',
   gw_worker_rss_bytes: 'Resident memory of the worker.',
@@ -37,7 +40,17 @@ export function supervisorSamples({ status, rollouts, queueLength }: SupervisorN
     sample('gw_rollout_queue_length', queueLength),
     sample('gw_rollout_last_seconds', (status.lastRollout?.durationMs ?? 0) / 1000),
     sample('gw_supervisor_rss_bytes', residentBytes()),
+    ...cacheServerSamples(status.cacheServer),
     ...status.workers.filter((worker) => worker.state !== 'draining').flatMap(workerSamples),
+  ]
+}
+
+function cacheServerSamples(server: SupervisorStatus['cacheServer']): Sample[] {
+  if (server === null) return []
+  return [
+    sample('gw_cache_server_up', server.state === 'ready' ? 1 : 0),
+    sample('gw_cache_server_restarts_total', server.restarts),
+    sample('gw_cache_server_rss_bytes', server.rssBytes),
   ]
 }
 

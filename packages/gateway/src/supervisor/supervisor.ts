@@ -11,6 +11,7 @@ import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
+import { OwnCacheServer } from './cache-server/own-cache-server.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment, warningsOf } from './deployment.js'
@@ -28,7 +29,7 @@ import { logSamples } from './log-samples.js'
 import { METRICS_HELP } from './metrics-help.js'
 import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
-import { type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
+import { type Addresses, type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
 import type { SupervisorSeams } from './supervisor-seams.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
@@ -38,15 +39,6 @@ import { workerStatuses } from './worker-status.js'
 
 /** How a document is applied; by default for real, over the API, by nobody in particular. */
 export type ApplyOptions = Partial<ApplyRequest>
-
-/** Where the gateway can be reached. */
-export interface Addresses {
-  /** Base address of the admin API. */
-  readonly admin: string | null
-  /** Null: the document has no address for metrics. */
-  readonly metrics: string | null
-  readonly listeners: readonly ListenerStatus[]
-}
 
 /** Longest wait for all workers after the first rollout. */
 const START_MS = 60_000
@@ -58,6 +50,7 @@ export class Supervisor implements AdminBackend {
   readonly #seams: SupervisorSeams
   readonly #admin: AdminEndpoint
   readonly #metrics: MetricsEndpoint
+  readonly #cacheServer: OwnCacheServer
   readonly #ports: ListenerPorts
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
@@ -94,6 +87,7 @@ export class Supervisor implements AdminBackend {
     this.#lastGood = new LastGoodFile(seams.dataDir)
     this.#admin = new AdminEndpoint(this, log)
     this.#metrics = new MetricsEndpoint(this, log)
+    this.#cacheServer = new OwnCacheServer(log)
     this.#ports = new ListenerPorts((address) => seams.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
       fork: seams.fork,
@@ -115,6 +109,7 @@ export class Supervisor implements AdminBackend {
       admin: this.#admin,
       metrics: this.#metrics,
       services: this.#services,
+      cacheServer: this.#cacheServer,
       size: seams.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
@@ -224,6 +219,7 @@ export class Supervisor implements AdminBackend {
       workers: workerStatuses(this.#pool),
       listeners: this.#listeners(),
       admin: admin === undefined || url === null ? null : { address: admin.address, url },
+      cacheServer: this.#cacheServer.status,
       lastRollout: this.#deployment.lastRollout,
       plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
       warnings: warningsOf(current, this.#seams.documents),
@@ -338,6 +334,7 @@ export class Supervisor implements AdminBackend {
     await Promise.all([this.#pool.close(), this.#admin.close(), this.#metrics.close()])
     // Behind the workers, which have given back what they did not use.
     this.#memory.close()
+    await this.#cacheServer.close({ isCut: code !== 0 })
     this.#seams.fleetFile.remove()
     this.#finish(code)
   }

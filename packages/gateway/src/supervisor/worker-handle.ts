@@ -329,7 +329,7 @@ export class WorkerHandle implements Participant {
 }
 
 /** `exited with code 1` or `ended by SIGKILL`. */
-export function exitText(exit: Exit): string {
+export function exitText(exit: Pick<Exit, 'code' | 'signal'>): string {
   return exit.signal === null ? `exited with code ${exit.code}` : `ended by ${exit.signal}`
 }
 

@@ -39,7 +39,7 @@ test('workers that were started early are those that the plan needs', async (t) 
   workers.startEarly(2)
   assert.equal(workers.isStarted, false)
   sayHello()
-  assert.equal(await workers.start(2, 8192), true)
+  assert.equal(await workers.start(2, { headBytes: 8192, reservedBytes: 0 }), true)
   assert.equal(workers.isStarted, true)
   assert.deepEqual(
     forked.map(({ headBytes, workers: count, process }) => [headBytes, count, process.signals]),
@@ -54,14 +54,14 @@ test('a plan with other workers than were expected gets its own', async (t) => {
   const more = pool(t)
   more.workers.startEarly(1)
   more.sayHello()
-  const started = more.workers.start(3, 16_384)
+  const started = more.workers.start(3, { headBytes: 16_384, reservedBytes: 0 })
   more.sayHello()
   assert.equal(await started, true)
   assert.deepEqual([more.forked.length, more.workers.slots.length], [3, 3])
   const fewer = pool(t)
   fewer.workers.startEarly(2)
   fewer.sayHello()
-  void fewer.workers.start(1, 16_384)
+  void fewer.workers.start(1, { headBytes: 16_384, reservedBytes: 0 })
   assert.deepEqual(
     [fewer.workers.slots.length, fewer.forked.map(({ process }) => process.heard.at(-1)?.kind)],
     [1, ['seat', 'drain']],
@@ -71,7 +71,7 @@ test('a plan with other workers than were expected gets its own', async (t) => {
 test('workers that were started for smaller heads than the plan takes are replaced', async (t) => {
   const { workers, forked, sayHello } = pool(t)
   workers.startEarly(1)
-  const started = workers.start(1, 65_536)
+  const started = workers.start(1, { headBytes: 65_536, reservedBytes: 0 })
   sayHello()
   assert.equal(await started, true)
   assert.deepEqual(
@@ -86,7 +86,7 @@ test('workers that were started for smaller heads than the plan takes are replac
 test('workers whose heaps were meant for another number of them are replaced', async (t) => {
   const { workers, forked, sayHello } = pool(t, String)
   workers.startEarly(2)
-  const started = workers.start(1, 16_384)
+  const started = workers.start(1, { headBytes: 16_384, reservedBytes: 0 })
   sayHello()
   assert.equal(await started, true)
   assert.deepEqual(

@@ -20,8 +20,11 @@ import { watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
-/** Makes a worker process, one of `workers`; `headBytes` is the largest request head its native parser has to take. */
-export type Fork = (headBytes: number, workers: number) => WorkerHandle
+/**
+ * Makes a worker process, one of `workers`; `headBytes` is the largest request head its native parser has to take, and
+ * `reservedBytes` what others than the workers hold of the memory of the gateway.
+ */
+export type Fork = (headBytes: number, workers: number, reservedBytes: number) => WorkerHandle
 
 /** What a pool needs. */
 export interface PoolOptions {
@@ -30,11 +33,18 @@ export interface PoolOptions {
   /** What the workers share. */
   readonly memory: SharedMemory
   /** What says how large the heap of each of so many workers may be. Default: that of this machine. */
-  readonly heapOf?: (workers: number) => string
+  readonly heapOf?: (workers: number, reservedBytes: number) => string
   /** A slot cannot be filled; reported once per slot. */
   readonly onGaveUp: (reason: string) => void
   /** The workers have changed, or the state of one has. */
   readonly onChanged: () => void
+}
+
+/** What the first workers are started for. */
+export interface FirstWorkers {
+  readonly headBytes: number
+  /** What others hold of the memory of the gateway. */
+  readonly reservedBytes: number
 }
 
 /** All workers of the gateway: as many slots as the plan wants, each kept filled. */
@@ -50,6 +60,8 @@ export class WorkerPool {
   /** Of slots that a smaller number of workers has removed: a larger one goes on counting from there. */
   readonly #restarts = new Map<number, number>()
   isStarted = false
+  /** What others than the workers hold of the memory; counts for workers that are started from now on. */
+  reservedBytes = 0
   #slots: WorkerSlot[] = []
   #count = 0
   #current: Assignment | null = null
@@ -91,11 +103,13 @@ export class WorkerPool {
   }
 
   /** Fills the first slots. Resolves when every worker waits for its bundle; false when one cannot start. */
-  async start(count: number, headBytes: number): Promise<boolean> {
+  async start(count: number, { headBytes, reservedBytes }: FirstWorkers): Promise<boolean> {
     this.isStarted = true
     const { heapOf = heapText } = this.#options
     // What was started for smaller heads, or for another share of the memory, is of no use.
-    if (headBytes > this.#headBytes || heapOf(count) !== heapOf(this.#count)) this.resize(0, 0)
+    const isOfOtherHeap = heapOf(count, reservedBytes) !== heapOf(this.#count, this.reservedBytes)
+    if (headBytes > this.#headBytes || isOfOtherHeap) this.resize(0, 0)
+    this.reservedBytes = reservedBytes
     this.#headBytes = Math.max(headBytes, this.#headBytes)
     this.resize(count, 0)
     const isDone = () => this.#slots.every((slot) => slot.state === 'idle' || slot.state === 'stopped')
@@ -264,7 +278,7 @@ export class WorkerPool {
   }
 
   #fork(headBytes: number): WorkerHandle {
-    const handle = this.#options.fork(headBytes, this.#count)
+    const handle = this.#options.fork(headBytes, this.#count, this.reservedBytes)
     handle.onChanged = (uris) => {
       for (const other of this.#live) if (other !== handle) other.tellChanged(uris)
     }
@@ -292,8 +306,8 @@ export class WorkerPool {
   }
 }
 
-function heapText(workers: number): string {
-  return heapFlags(workers).join()
+function heapText(workers: number, reservedBytes: number): string {
+  return heapFlags(workers, reservedBytes).join()
 }
 
 /** What listeners take unless the document says otherwise (`limits.headerBytes`). */

@@ -24,6 +24,7 @@ export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorS
     workers: [],
     listeners: [],
     admin: null,
+    cacheServer: null,
     lastRollout: null,
     plugins: [],
     warnings: [],

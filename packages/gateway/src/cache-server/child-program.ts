@@ -1,0 +1,44 @@
+import { residentBytes } from '../telemetry/process-memory.js'
+import type { CacheSettings, FromServer, ToServer } from './settings.js'
+import { startCacheServer } from './start-cache-server.js'
+
+const MEMORY_EVERY_MS = 2000
+
+function tell(message: FromServer): void {
+  process.send?.(message, () => {})
+}
+
+/** Serves until it is told to stop. What cannot go on ends the process; the supervisor starts another one. */
+async function serve(settings: CacheSettings): Promise<void> {
+  const server = await startCacheServer(settings)
+  tell({ kind: 'listening' })
+  const tellMemory = (): void => tell({ kind: 'memory', rssBytes: residentBytes() })
+  tellMemory()
+  setInterval(tellMemory, MEMORY_EVERY_MS).unref()
+  process.on('message', ({ kind }: ToServer) => {
+    if (kind === 'stop') server.stop()
+  })
+  const fault = await server.ended
+  if (fault === null) process.exit(0)
+  endWith(fault)
+}
+
+/** What is left of its threads would keep the process, and could not be trusted. */
+function endWith(message: string): void {
+  if (process.connected) process.send!({ kind: 'fault', message } satisfies FromServer, die)
+  else die()
+}
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+// Signals that a whole group gets are the supervisor's; it says when this ends. Without one nobody would.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+process.once('disconnect', () => process.exit())
+process.once('message', (message: ToServer) => {
+  if (message.kind === 'serve')
+    serve(message.settings).catch((error: unknown) =>
+      endWith(error instanceof Error ? error.message : String(error)),
+    )
+})

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
+import { exitText } from '../worker-handle.js'
+
+const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
+/** Threads of its own do the work: one helper of V8 is enough. */
+const FLAGS = ['--v8-pool-size=1']
+/** The largest head that uWebSockets accepts, in bytes: keys, tags and a long token. */
+const HEAD_BYTES = { UWS_HTTP_MAX_HEADERS_SIZE: '32768' }
+/** It listens within this time, and has ended so long after it was told to. */
+const START_MS = 30_000
+const END_MS = 15_000
+
+/** One process that serves a cache. Its settings come over the channel, so that no token stands in the list of processes. */
+export class CacheServerProcess {
+  readonly startedMono = performance.now()
+  /** Null: it serves; else why it does not. */
+  readonly listening: Promise<string | null>
+  /** Why it has ended. */
+  readonly ended: Promise<string>
+  /** Resident memory, at its last word. */
+  rssBytes = 0
+  readonly #child: ChildProcess
+  #fault: string | null = null
+
+  constructor(settings: CacheSettings) {
+    const child = fork(PROGRAM, [], {
+      execArgv: FLAGS,
+      env: { ...process.env, ...HEAD_BYTES },
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#child = child
+    this.ended = new Promise((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('exit', (code, signal) => resolve(this.#fault ?? exitText({ code, signal })))
+    })
+    this.listening = new Promise((resolve) => {
+      const deadline = setTimeout(() => this.kill('does not start'), START_MS).unref()
+      const settle = (problem: string | null): void => {
+        clearTimeout(deadline)
+        resolve(problem)
+      }
+      child.on('message', (message: FromServer) => {
+        if (message.kind === 'listening') settle(null)
+        else if (message.kind === 'memory') this.rssBytes = message.rssBytes
+        else this.#fault = message.message
+      })
+      void this.ended.then(settle)
+    })
+    this.#send({ kind: 'serve', settings })
+  }
+
+  get pid(): number | null {
+    return this.#child.pid ?? null
+  }
+
+  /** Ends it: what is under way has some time. */
+  async stop(): Promise<void> {
+    this.#send({ kind: 'stop' })
+    const deadline = setTimeout(() => this.kill('does not end'), END_MS)
+    await this.ended
+    clearTimeout(deadline)
+  }
+
+  /** Ends it at once. */
+  async kill(reason: string): Promise<void> {
+    this.#fault ??= reason
+    this.#child.kill('SIGKILL')
+    await this.ended
+  }
+
+  #send(message: ToServer): void {
+    if (this.#child.connected) this.#child.send(message, () => {})
+  }
+}

@@ -1,0 +1,82 @@
+import type { CachePlan } from '@sluice/config'
+import { isCacheToken } from '@sluice/config/serving'
+import type { AdminPreparation } from '../../admin/admin-endpoint.js'
+import type { CacheSettings } from '../../cache-server/settings.js'
+import type { OperationLog } from '../../telemetry/operation-log.js'
+import type { CacheServerStatus } from '../status.js'
+import { CacheServerSeat } from './cache-server-seat.js'
+
+/**
+ * The cache server of a gateway whose document has `cache.serve`. It takes part in a rollout as the admin API does: one for
+ * another port starts beside the one that serves, with other settings on the same port it takes its place, empty.
+ */
+export class OwnCacheServer {
+  readonly #log: OperationLog
+  #seat: CacheServerSeat | null = null
+
+  constructor(log: OperationLog) {
+    this.#log = log
+  }
+
+  /** Null: the plan has none. */
+  get status(): CacheServerStatus | null {
+    const seat = this.#seat
+    if (seat === null) return null
+    const { host, port, tls } = seat.settings
+    const { process, state, restarts } = seat
+    const rssBytes = process?.rssBytes ?? 0
+    return { pid: process?.pid ?? null, state, host, port, tls: tls !== null, restarts, rssBytes }
+  }
+
+  /** @param plan with the values of its references. */
+  async prepare(plan: CachePlan | null): Promise<AdminPreparation> {
+    const settings = settingsOf(plan)
+    const last = this.#seat
+    if (JSON.stringify(settings) === JSON.stringify(last?.settings ?? null)) return prepared(async () => {})
+    if (settings === null) return prepared(async () => this.#seatNext(null))
+    if (settings.token !== null && !isCacheToken(settings.token))
+      return { ok: false, reason: 'cache.token has to be 16 to 4096 visible ASCII characters' }
+    const next = new CacheServerSeat(settings, this.#log)
+    if (last?.settings.port === settings.port) return prepared(() => this.#replace(last, next))
+    const problem = await next.open()
+    if (problem !== null) {
+      const reason = `the cache server cannot serve on ${settings.host}:${settings.port} (${problem}); change cache.serve.listen`
+      return { ok: false, reason }
+    }
+    return prepared(
+      async () => this.#seatNext(next),
+      () => next.end({ isCut: true }),
+    )
+  }
+
+  /** Ends it, behind the workers. */
+  async close(options: { readonly isCut: boolean }): Promise<void> {
+    await this.#seat?.end(options)
+  }
+
+  #seatNext(next: CacheServerSeat | null): void {
+    const last = this.#seat
+    this.#seat = next
+    void last?.end({ isCut: false })
+  }
+
+  /** Two cannot have one port: what is under way is cut, so that callers are without a cache for a moment only. */
+  async #replace(last: CacheServerSeat, next: CacheServerSeat): Promise<void> {
+    this.#seat = next
+    await last.end({ isCut: true })
+    await next.start()
+  }
+}
+
+function settingsOf(plan: CachePlan | null): CacheSettings | null {
+  if (plan?.serve === undefined) return null
+  const { address: _, ...serve } = plan.serve
+  return { ...serve, token: plan.token }
+}
+
+function prepared(
+  activate: () => Promise<void>,
+  discard: () => Promise<void> = async () => {},
+): AdminPreparation {
+  return { ok: true, prepared: { activate, discard } }
+}
