@@ -19,6 +19,8 @@ export interface Consumer {
   readonly scopes: readonly string[] | null
   /** What else is known, as text by name: claims of a token, metadata of a consumer; null: nothing. */
   readonly claims: ReadonlyMap<string, string> | null
+  /** The items of those claims that are lists of several, by their name; null: none is. */
+  readonly claimLists: ReadonlyMap<string, readonly string[]> | null
 }
 
 /** A consumer of what a policy knows of it; all have the same shape. The name is the id where nobody says another. */
@@ -36,5 +38,6 @@ export function consumerOf(
     roles: known.roles ?? null,
     scopes: known.scopes ?? null,
     claims: known.claims ?? null,
+    claimLists: known.claimLists ?? null,
   }
 }

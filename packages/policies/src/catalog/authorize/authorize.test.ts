@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Consumer, consumerOf, type Exchange, type Reply } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { claimTexts } from '../jwt/claim.js'
+import { consumerIn } from '../jwt/consumer-claims.js'
 import { meaningOf } from './meaning.js'
 import { authorize } from './policy.js'
 import type { AuthorizeConfig } from './schema.js'
@@ -48,6 +50,31 @@ test('one rule that holds lets in; a rule holds when all it names holds', () => 
     else assert.equal(code(config), isIn ? '' : 'GW_ACCESS_DENIED', JSON.stringify(rule))
   }
   assert.equal(code({ allow: [{ roles: ['admin'] }, { groups: ['beta'] }] }), '')
+})
+
+test('of a claim that is a list one item is enough, to be refused as well', () => {
+  const claims = {
+    ...{ sub: 'ann', plan: ['gold', 'eu'], title: 'no gold', level: [1, 2], one: ['x'], none: [] },
+    ...{ realm: { roles: ['suspended', 'a b'], deep: [{ a: 1 }, 'x'] }, 'realm.roles': ['top', 'most'] },
+  }
+  const ann = consumerIn(claims, { auth: 'jwt', texts: claimTexts(claims) })
+  for (const [name, value, isMet] of [
+    ['plan', 'gold', true],
+    ['plan', 'gold eu', true],
+    ['plan', 'go', false],
+    ['title', 'gold', false],
+    ['level', '2', true],
+    ['one', 'x', true],
+    ['none', 'x', false],
+    ['realm.roles', 'most', true],
+    // What stands at the top is the claim of that name.
+    ['realm.roles', 'suspended', false],
+    ['realm.deep', 'x', false],
+  ] as const) {
+    const rules = [{ claims: { [name]: value } }]
+    assert.equal(code({ allow: rules }, ann), isMet ? '' : 'GW_ACCESS_DENIED', `${name} ${value}`)
+    assert.equal(code({ allow: 'authenticated', deny: rules }, ann), isMet ? 'GW_ACCESS_DENIED' : '', name)
+  }
 })
 
 test('deny wins over allow, and what nobody allows is refused', () => {

@@ -58,9 +58,11 @@ function matches(given: readonly string[], wanted: readonly string[], match: 'an
 function claimDemand(name: string, values: readonly string[]): Demand {
   return {
     kind: `claims.${name}`,
-    isMet({ claims }) {
+    isMet({ claims, claimLists }) {
       const value = claims?.get(name)
-      return value !== undefined && (values.length === 0 || values.includes(value))
+      if (value === undefined) return false
+      if (values.length === 0 || values.includes(value)) return true
+      return claimLists?.get(name)?.some((item) => values.includes(item)) === true
     },
   }
 }

@@ -31,7 +31,7 @@ const rule = closed('A rule holds when all that it names holds.', {
         minProperties: 1,
         maxProperties: 100,
         description:
-          'Claims of the consumer (`consumer.claims`) with their value, or a list of values of which one is enough; an empty list asks only that the claim is there.',
+          'Claims of the consumer (`consumer.claims`) with their value, or a list of values of which one is enough; an empty list asks only that the claim is there. Of a claim that is a list one item is enough, but for those of `ldap`, which are one text with commas.',
       },
     ),
   ),

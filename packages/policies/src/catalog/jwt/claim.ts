@@ -53,6 +53,35 @@ function addTexts(
   for (const [path, value] of inner) addTexts(texts, value, { prefix: `${path}.`, depth: at.depth + 1 })
 }
 
+/** The items of the claims that are lists of several texts, numbers or booleans; null: none is. @param texts of the same claims. */
+export function claimLists(
+  claims: JsonObject,
+  texts: ReadonlyMap<string, string>,
+): ReadonlyMap<string, readonly string[]> | null {
+  const lists = new Map<string, readonly string[]>()
+  addLists(lists, claims, texts, { prefix: '', depth: 1 })
+  return lists.size === 0 ? null : lists
+}
+
+function addLists(
+  lists: Map<string, readonly string[]>,
+  claims: JsonObject,
+  texts: ReadonlyMap<string, string>,
+  at: { prefix: string; depth: number },
+): void {
+  for (const [name, value] of Object.entries(claims)) {
+    const path = at.prefix + name
+    // Another claim may have this path: its text says whose it is.
+    if (isListOfSeveral(value) && texts.get(path) === claimText(value)) lists.set(path, value.map(String))
+    else if (isJsonObject(value) && at.depth < MAX_DEPTH)
+      addLists(lists, value, texts, { prefix: `${path}.`, depth: at.depth + 1 })
+  }
+}
+
+function isListOfSeveral(value: unknown): value is readonly (string | number | boolean)[] {
+  return Array.isArray(value) && value.length > 1 && value.every(isScalar)
+}
+
 /** The items of a claim that is a list of texts, or a text with spaces. */
 export function claimItems(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.split(' ').filter((item) => item !== '')

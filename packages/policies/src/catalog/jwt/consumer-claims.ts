@@ -1,6 +1,6 @@
 import { type Consumer, consumerOf } from '@sluice/core'
 import type { JsonObject } from '../../engines/json/strict-json.js'
-import { claimAt, claimItems, scopesOf } from './claim.js'
+import { claimAt, claimItems, claimLists, scopesOf } from './claim.js'
 import { idOf } from './claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
 
@@ -22,6 +22,6 @@ export function consumerIn(all: JsonObject, claims: ConsumerClaims): Consumer {
   const roles = rolesClaim === undefined ? null : claimItems(claimAt(all, rolesClaim))
   return consumerOf(claims.auth, id, {
     ...{ name: name ?? id, groups, roles },
-    ...{ scopes: scopesOf(all), claims: claims.texts },
+    ...{ scopes: scopesOf(all), claims: claims.texts, claimLists: claimLists(all, claims.texts) },
   })
 }
