@@ -33,8 +33,8 @@ export function containerObstacle() {
   return controlGroupObstacle()
 }
 
-/** Version 1 has a folder for each controller, version 2 one for all. */
-function controlGroupObstacle() {
+/** Why no control group can be made. Version 1 has a folder for each controller, version 2 one for all. */
+export function controlGroupObstacle() {
   const name = `sluice-probe-${process.pid}`
   const reasons = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].map((mount) => {
     try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { unitText } from '../service/unit.js'
@@ -146,3 +146,14 @@ for (const [what, given, document, message] of [
     assert.equal(statSync(unit, { throwIfNoEntry: false }), undefined)
   })
 }
+
+test('a gw that is a link to where the service cannot see it is refused', async (t) => {
+  const folder = mkdtempSync('/dev/shm/gw-cli-')
+  t.after(() => rmSync(folder, { recursive: true }))
+  const link = join(folder, 'gw')
+  symlinkSync('/tmp', link)
+  assert.throws(
+    () => install({ name: 'sluice', root: '/', gw: link, dryRun: true }, '/etc/sluice/gateway.yaml'),
+    { exit: 64, message: /cannot see gw, as \/dev\/shm\/\S+, a link to \/tmp, because/ },
+  )
+})

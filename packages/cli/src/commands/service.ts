@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { print, printText, say } from '../output/output.js'
@@ -30,8 +30,8 @@ const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 export function install(options: InstallOptions, given?: string): number {
   const name = checkedName('--name', options.name)
   const user = checkedName('--user', options.user ?? name)
-  const document = visiblePath('the document', given ?? `/etc/${name}/gateway.yaml`)
-  const text = unitText({ name, user, document, command: commandOf(options.gw) })
+  const document = visiblePath('the document', given ?? `/etc/${name}/gateway.yaml`, options)
+  const text = unitText({ name, user, document, command: commandOf(options) })
   const { path, inside } = placeOf(options)
   const before = textOf(path)
   if (options.dryRun === true) {
@@ -87,22 +87,34 @@ function checkedName(option: string, name: string): string {
   throw usage(`${option}: '${name}' is no name; write up to 31 of a-z, 0-9, - and _, a letter first`)
 }
 
-function visiblePath(what: string, given: string): string {
+function visiblePath(what: string, given: string, { root }: ServiceOptions): string {
   const path = resolve(given)
   if (!PLAIN_PATH.test(path))
     throw usage(`${what} '${path}' has characters that mean something to systemd; choose another path`)
-  if (HIDDEN.test(path))
+  const places = resolve(root) === '/' ? [path, targetOf(path)] : [path]
+  const hidden = places.find((place) => HIDDEN.test(place))
+  if (hidden !== undefined)
     throw usage(
-      `the service cannot see ${what} ${path}, because its unit hides homes and folders for temporary files; put it elsewhere, such as /etc or /opt`,
+      `the service cannot see ${what} ${path}${hidden === path ? '' : `, a link to ${hidden}`}, because its unit hides homes and folders for temporary files; put it elsewhere, such as /etc or /opt`,
     )
   return path
 }
 
+/** Where links lead, such as that of `npm install --global FOLDER`. */
+function targetOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // It is to be put there.
+    return path
+  }
+}
+
 /** `gw` finds Node.js by the search path, which for systemd is a short one. */
-function commandOf(given: string | undefined): string {
-  const gw = visiblePath('gw, as', given ?? process.argv[1]!)
+function commandOf(options: InstallOptions): string {
+  const gw = visiblePath('gw, as', options.gw ?? process.argv[1]!, options)
   if (PROGRAM_FOLDERS.includes(dirname(process.execPath))) return gw
-  return `${visiblePath('Node.js, as', process.execPath)} ${gw}`
+  return `${visiblePath('Node.js, as', process.execPath, options)} ${gw}`
 }
 
 function placeOf({ name, root }: ServiceOptions) {
