@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { type KeyObject, sign } from 'node:crypto'
 import http from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { origin, startGateway } from './testing.js'
+import { keyPair } from '@sluice/core/testing'
+import { PEOPLE, person, Slapd, slapdSkip } from '@sluice/policies/testing/slapd'
+import { origin, startGateway, until } from './testing.js'
 
 const REQUESTS = 1000
 /** Of the other server: so long its answer is waited for. */
@@ -10,12 +13,26 @@ const ANSWER_MS = 300
 
 test(`${REQUESTS} requests that ask the same of another server make one call, whatever workers they come to`, async (t) => {
   const calls: string[] = []
+  const keys = [keyOf('a')]
+  const answers: Readonly<Record<string, () => object | string>> = {
+    '/introspect': () => ({ active: true, sub: 'ann' }),
+    '/decide': () => ({}),
+    '/.well-known/openid-configuration': () => ({ issuer: server, jwks_uri: `${server}/keys` }),
+    '/keys': () => ({ keys: keys.map(({ jwk }) => jwk) }),
+    '/garbage': () => '<html>',
+  }
   const server = await origin(t, async (req, res) => {
-    calls.push(req.url!)
+    const path = req.url!.split('?')[0]!
+    calls.push(path)
     await delay(ANSWER_MS)
     res.setHeader('content-type', 'application/json')
-    res.end(JSON.stringify({ active: true, sub: 'ann' }))
+    res.end(JSON.stringify(answers[path]?.()))
   })
+  const callsOf = (...paths: readonly string[]): string[] => calls.filter((path) => paths.includes(path))
+  const slapd =
+    slapdSkip === false ? await Slapd.start(['ann', 'bob'].map((uid) => person(uid, 'secret'))) : null
+  t.after(() => slapd?.stop())
+  const timeouts = 'connect: 60s, operation: 60s'
   const gateway = await startGateway(
     t,
     `version: 1
@@ -33,25 +50,99 @@ routes:
     match: { path: /decision }
     policies: [{ use: forward-auth, with: { url: "${server}/decide", timeout: 20s, cache: {} } }]
     respond: { body: "ok" }
+  - id: keys
+    match: { path: /keys }
+    policies: [{ use: jwt, with: { jwks: { discovery: "${server}", timeout: 20s } } }]
+    respond: { body: "ok" }
+  - id: garbage
+    match: { path: /garbage }
+    policies: [{ use: jwt, with: { jwks: { url: "${server}/garbage", timeout: 20s } } }]
+    respond: { body: "ok" }
+  - id: login
+    match: { path: /login }
+    policies:
+      - use: ldap
+        with: { urls: ["${slapd?.url ?? 'ldap://127.0.0.1'}"], userDn: "uid={{username}},${PEOPLE}", timeouts: { ${timeouts} } }
+    respond: { body: "ok" }
 log: { sink: none }
 `,
     [],
     { env: { CLIENT_SECRET: 'secret' } },
   )
-  for (const path of ['/token', '/decision']) {
-    const statuses = await Promise.all(Array.from({ length: REQUESTS }, () => statusOf(gateway.url + path)))
-    assert.deepEqual([...new Set(statuses)], [200], path)
-  }
-  assert.deepEqual(
-    calls.map((path) => path.slice(0, 11)),
-    ['/introspect', '/decide'],
+  const ask = (path: string, authorization = 'Bearer t') => statuses(gateway.url + path, authorization)
+
+  await t.test('about a token, about a request', async () => {
+    assert.deepEqual([await ask('/token'), await ask('/decision')], [[200], [200]])
+    assert.deepEqual(callsOf('/introspect', '/decide'), ['/introspect', '/decide'])
+  })
+
+  await t.test('for the keys of an issuer, and once more for a key that is new', async () => {
+    const fetched = ['/.well-known/openid-configuration', '/keys']
+    const askWith = (key: SigningKey, path = '/keys') => ask(path, `Bearer ${tokenOf(key, server)}`)
+    assert.deepEqual(await askWith(keys[0]!), [200])
+    assert.deepEqual(callsOf(...fetched), fetched)
+    keys.push(keyOf('b'))
+    assert.deepEqual(await askWith(keys[1]!), [200])
+    assert.deepEqual(callsOf(...fetched), [...fetched, ...fetched])
+    assert.deepEqual(await askWith(keys[0]!, '/garbage'), [503])
+  })
+
+  await t.test(
+    'of a directory, which holds up nobody who is known when it stands still or is gone',
+    {
+      skip: slapdSkip,
+    },
+    async () => {
+      const askAs = (name: string, password = 'secret') =>
+        ask('/login', `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`)
+      assert.deepEqual([await askAs('ann'), await askAs('ann', 'wrong')], [[200], [401]])
+      process.kill(slapd!.pid, 'SIGSTOP')
+      const waiting = askAs('bob')
+      await delay(ANSWER_MS)
+      assert.deepEqual(await askAs('ann'), [200])
+      process.kill(slapd!.pid, 'SIGCONT')
+      assert.deepEqual(await waiting, [200])
+      const binds = () => [slapd!.bindsOf(`uid=ann,${PEOPLE}`), slapd!.bindsOf(`uid=bob,${PEOPLE}`)]
+      // The log comes through a pipe, behind the answers.
+      await until(() => binds()[1] !== 0)
+      assert.deepEqual(binds(), [2, 1])
+      await slapd!.stop()
+      assert.deepEqual([await askAs('ann'), await askAs('bob'), await askAs('eve')], [[200], [200], [503]])
+    },
   )
 })
 
-/** On a connection of its own. */
-function statusOf(url: string): Promise<number> {
+/** The different answers to many requests, each on a connection of its own. */
+async function statuses(url: string, authorization: string): Promise<number[]> {
+  const all = await Promise.all(Array.from({ length: REQUESTS }, () => statusOf(url, authorization)))
+  return [...new Set(all)]
+}
+
+function statusOf(url: string, authorization: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: 'Bearer t' }
+    const headers = { authorization }
     http.get(url, { agent: false, headers }, (res) => resolve(res.resume().statusCode!)).on('error', reject)
   })
+}
+
+interface SigningKey {
+  readonly jwk: object
+  readonly kid: string
+  readonly privateKey: KeyObject
+}
+
+function keyOf(kid: string): SigningKey {
+  const { publicKey, privateKey } = keyPair('ec', { namedCurve: 'P-256' })
+  return { jwk: { ...publicKey.export({ format: 'jwk' }), kid }, kid, privateKey }
+}
+
+function tokenOf({ kid, privateKey }: SigningKey, iss: string): string {
+  const exp = Math.floor(Date.now() / 1000) + 3600
+  const parts = [
+    { alg: 'ES256', kid },
+    { iss, sub: 'ann', exp },
+  ]
+  const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${input}.${signature.toString('base64url')}`
 }

@@ -19,6 +19,9 @@ import { type ExchangeFields, setFields } from '@sluice/core/testing'
 import { Ajv } from 'ajv'
 import { SignatureChecks } from './crypto/keys/signature-checks.js'
 
+/** Of all workers that a test imagines. */
+const SECRET = Buffer.alloc(32, 'secret')
+
 /** A CompileEnv that works, for tests of policies. */
 export interface TestEnv extends CompileEnv {
   /** What was reported to the operator. */
@@ -40,7 +43,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   const store = table.get('state') as MemoryStore
   return {
     reports,
-    state: { store: () => store, isShared: false },
+    state: { store: () => store, isShared: false, secret: SECRET },
     cache: new LocalCache(store),
     report: (event, fields) => void reports.push({ event, fields }),
     slot: pairSlot,

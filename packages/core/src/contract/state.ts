@@ -71,6 +71,11 @@ export interface StateStores {
   store(scope: StateScope): StateStore
   /** The document has `state`: what is kept for the cluster is shared by all replicas. */
   readonly isShared: boolean
+  /**
+   * 32 random bytes that the workers of this gateway have, and no store; others with each start. A key of HMAC makes texts
+   * that can be guessed, such as passwords, into keys of a store.
+   */
+  readonly secret: Uint8Array
 }
 
 /** The store did not answer in time, refused, or cannot be reached; the message says which, without secrets. */

@@ -36,6 +36,8 @@ export interface SnapshotOptions {
   readonly threads: ThreadPool
   /** What all workers of the gateway share. */
   readonly memory: StateStore
+  /** Which they all have, see StateStores; default: none does. */
+  readonly secret?: Uint8Array | undefined
   readonly context: PipelineContext
   readonly network: Network
 }

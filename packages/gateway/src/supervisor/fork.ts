@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, WORKER_VERSION_ENV } from '../worker/messages.js'
 import { heapFlags } from './sizing.js'
@@ -54,6 +55,7 @@ export function workerFork(
   cluster.schedulingPolicy = cluster.SCHED_NONE
   // What the operator has set stays.
   const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
+  const secret = randomBytes(32)
   return (headBytes, workers, reservedBytes) => {
     const execArgv = [...WORKER_FLAGS, ...heapFlags(workers, reservedBytes), ...nodeOptions]
     cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
@@ -64,6 +66,6 @@ export function workerFork(
       [FLEET_FILE_ENV]: fleet.path,
       [FLEET_INSTANCE_ENV]: fleet.instance,
     })
-    return new WorkerHandle(process, deadlines)
+    return new WorkerHandle(process, deadlines, secret)
   }
 }

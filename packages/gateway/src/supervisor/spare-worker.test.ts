@@ -5,12 +5,14 @@ import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
 import { WORKER_DEADLINES, WorkerHandle } from './worker-handle.js'
 
+const SECRET = new Uint8Array(32)
+
 function spare(t: TestContext) {
   const processes: FakeProcess[] = []
   const worker = new SpareWorker(() => {
     const process = new FakeProcess()
     processes.push(process)
-    return new WorkerHandle(process, WORKER_DEADLINES)
+    return new WorkerHandle(process, WORKER_DEADLINES, SECRET)
   })
   t.after(() => {
     worker.close()
@@ -37,7 +39,7 @@ test('the process learns which worker it is once it listens, and only once', (t)
   worker.take(16_384)?.seat(2)
   assert.deepEqual(processes[0]?.heard, [])
   processes[0]?.say({ kind: 'hello' })
-  assert.deepEqual(processes[0]?.heard, [{ kind: 'seat', worker: 2 }])
+  assert.deepEqual(processes[0]?.heard, [{ kind: 'seat', worker: 2, secret: SECRET }])
 })
 
 test('a spare for smaller heads is ended instead of taken', (t) => {

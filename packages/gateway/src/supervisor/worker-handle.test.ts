@@ -31,7 +31,7 @@ const BEAT: FromWorker = {
 
 function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
   const process = new FakeProcess()
-  return { process, worker: new WorkerHandle(process, deadlines) }
+  return { process, worker: new WorkerHandle(process, deadlines, new Uint8Array(32)) }
 }
 
 test('a spare is not asked for numbers, which it would never answer; a seated worker is', async () => {

@@ -94,6 +94,7 @@ export class WorkerHandle implements Participant {
 
   readonly #process: WorkerProcess
   readonly #deadlines: WorkerDeadlines
+  readonly #secret: Uint8Array
   readonly #startedMono = performance.now()
   /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
   readonly #questions = new Map<number, (answer: Answer) => void>()
@@ -110,10 +111,12 @@ export class WorkerHandle implements Participant {
     this.#greet = resolve
   })
 
-  constructor(process: WorkerProcess, deadlines: WorkerDeadlines) {
+  /** @param secret that all workers have, see StateStores. */
+  constructor(process: WorkerProcess, deadlines: WorkerDeadlines, secret: Uint8Array) {
     this.pid = process.process.pid ?? 0
     this.#process = process
     this.#deadlines = deadlines
+    this.#secret = secret
     process.on('message', (message: FromWorker) => this.#hear(message))
     // A send to a process that has just died; its exit, which follows, says everything.
     process.on('error', () => {})
@@ -132,7 +135,7 @@ export class WorkerHandle implements Participant {
   seat(worker: number): void {
     this.worker = worker
     if (!this.#isUp) return
-    this.#send({ kind: 'seat', worker })
+    this.#send({ kind: 'seat', worker, secret: this.#secret })
     if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
   }
 

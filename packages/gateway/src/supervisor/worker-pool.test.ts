@@ -19,7 +19,7 @@ function pool(t: TestContext, heapOf = (_: number): string => '') {
     fork: (headBytes, workers) => {
       const process = new FakeProcess()
       forked.push({ headBytes, workers, process })
-      return new WorkerHandle(process, WORKER_DEADLINES)
+      return new WorkerHandle(process, WORKER_DEADLINES, new Uint8Array(32))
     },
     log: createOperationLog({ write: () => {} }),
     memory: new SharedMemory(),

@@ -55,6 +55,8 @@ export interface DataPlaneOptions {
   readonly heartbeat?: Heartbeat
   /** What all workers of the gateway share; default: in this process. */
   readonly memory?: StateStore
+  /** Which they all have, see StateStores; default: none does. */
+  readonly secret?: Uint8Array
   /** Default: the system's. */
   readonly network?: Network
   /** The most descriptors that the process may have open; default: what the system says. */
@@ -163,6 +165,7 @@ class WorkerDataPlane implements DataPlane {
       shared: this.#shared,
       threads: this.#threads,
       memory: this.#memory,
+      secret: this.#options.secret,
       context: this.#context,
       network: this.#network,
     }).catch((error: Error) => {

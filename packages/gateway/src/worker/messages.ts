@@ -27,8 +27,11 @@ import type { Sample } from '../telemetry/sample.js'
  *     drain(deadlineMs), cut          ──► drained, then the process ends
  */
 export type ToWorker =
-  /** First of all, once: which worker it is from now on. A spare waits for it with its modules loaded. */
-  | { readonly kind: 'seat'; readonly worker: number }
+  /**
+   * First of all, once: which worker it is from now on, and the secret of the gateway (StateStores). A spare waits for it
+   * with its modules loaded.
+   */
+  | { readonly kind: 'seat'; readonly worker: number; readonly secret: Uint8Array }
   | PrepareMessage
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }

@@ -18,6 +18,8 @@ export interface PlaneSurroundings {
   readonly heartbeat: Heartbeat
   /** What all workers of the gateway share. */
   readonly memory: StateStore
+  /** Which they all have, see StateStores. */
+  readonly secret: Uint8Array
   /** Tells the supervisor what is about to run; resolves when the message has left. */
   readonly announce: (what: string) => Promise<void>
 }
@@ -78,7 +80,7 @@ export class WorkerLife {
   }
 
   hear(message: ToWorker): void {
-    if (message.kind === 'seat') this.#sit(message.worker)
+    if (message.kind === 'seat') this.#sit(message.worker, message.secret)
     else if (message.kind === 'state') this.#memory.hear(message.id, message.results)
     else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
     else if (this.#plane !== null && this.#preparation !== null) {
@@ -100,7 +102,7 @@ export class WorkerLife {
     process.exit(code)
   }
 
-  #sit(worker: number): void {
+  #sit(worker: number, secret: Uint8Array): void {
     this.#worker = worker
     const vitals = new Vitals((lateMs) => {
       this.#plane?.onLoopDelay(lateMs)
@@ -112,6 +114,7 @@ export class WorkerLife {
       loopLagMs: () => vitals.lag.longestMs,
       heartbeat: this.#heartbeat,
       memory: this.#memory,
+      secret,
       announce,
     })
     this.#preparation = new Preparation(this.#plane)

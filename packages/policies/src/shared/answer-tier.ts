@@ -6,7 +6,7 @@ import {
   StateUnavailable,
 } from '@sluice/core'
 import { isJsonObject, memberOf } from '../engines/json/strict-json.js'
-import { askOnce } from './ask-once.js'
+import { askOnce, MARGIN_MS } from './ask-once.js'
 import type { Found } from './call-cache.js'
 
 /** An answer that another worker, or this one before, has got. */
@@ -31,7 +31,7 @@ export interface SharedCall<T> {
   readonly mostMs: number
   /** Calls the other server. Rejects with any Error. */
   ask(): Promise<Asked<T>>
-  /** What an answer says that another worker has got, and that may be used so long. @throws Error when it says nothing. */
+  /** What an answer says that another worker has got, and that may be used so long. @throws Error when it says nothing: then the server is asked. */
   read(answer: HttpAnswer, leftMs: number): Found<T>
 }
 
@@ -41,8 +41,6 @@ export interface Asked<T> {
   readonly found: Found<T>
 }
 
-/** Beyond the time of a call, for who waits for that of another worker. */
-const MARGIN_MS = 1000
 /** Ends the head of a stored answer; JSON has no such byte outside of texts. */
 const LINE_END = 10
 
@@ -65,17 +63,14 @@ export class AnswerTier {
     this.#onDown = onDown
   }
 
-  /** What the answer says that is kept here, or that one worker asks for in the place of all. Rejects as `ask` and `read` do. */
+  /** What the answer says that is kept here, or that one worker asks for in the place of all. Rejects as `ask` does. */
   get<T>(key: string, { mostMs, ask, read }: SharedCall<T>): Promise<Found<T>> {
     const name = `${this.#space}:${key}`
     let isKept = true
     return askOnce({
       ...{ store: this.#store, key: name, waitMs: this.#waitMs },
       isKept: () => isKept,
-      find: async () => {
-        const shared = await this.#find(name, mostMs)
-        return shared === null ? null : { ...read(shared.answer, shared.leftMs), ttlMs: shared.leftMs }
-      },
+      find: async () => readable(await this.#find(name, mostMs), read),
       ask: async () => {
         const { answer, found } = await ask()
         isKept = found.ttlMs > 0 && (await this.#keep(name, answer, found.ttlMs))
@@ -114,6 +109,16 @@ export class AnswerTier {
     const message = error instanceof Error ? error.message : String(error)
     this.#onDown(message)
     return new StateUnavailable(message)
+  }
+}
+
+/** Null: there is no answer, or it says nothing. */
+function readable<T>(shared: SharedAnswer | null, read: SharedCall<T>['read']): Found<T> | null {
+  if (shared === null) return null
+  try {
+    return { ...read(shared.answer, shared.leftMs), ttlMs: shared.leftMs }
+  } catch {
+    return null
   }
 }
 

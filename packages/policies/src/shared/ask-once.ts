@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { type StateStore, StateUnavailable } from '@sluice/core'
 
+/** How long workers wait for one that asks, beyond the time of its calls, ms. */
+export const MARGIN_MS = 1000
+
 const LOOK_EVERY_MS = 25
 /** What a lock says: somebody asks, or has asked in vain. */
 const ASKING = new Uint8Array([0])

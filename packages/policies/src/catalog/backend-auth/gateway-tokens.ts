@@ -1,10 +1,7 @@
 import type { StateStore } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { askOnce } from '../../shared/ask-once.js'
+import { askOnce, MARGIN_MS } from '../../shared/ask-once.js'
 import type { IssuedToken } from './token-source.js'
-
-/** Beyond the time of a call, for who waits for that of another worker. */
-const MARGIN_MS = 1000
 
 /** Tokens that the workers of a gateway share, in the memory of its supervisor, so that one of them asks for all. */
 export class GatewayTokens {

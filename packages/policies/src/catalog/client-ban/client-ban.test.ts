@@ -28,7 +28,7 @@ class BanWorker {
     this.env = testEnv(table)
     const env: CompileEnv = {
       ...this.env,
-      state: { store: () => store, isShared: false },
+      state: { ...this.env.state, store: () => store },
       schedule: (_, job) => void this.#jobs.push(job),
     }
     this.#step = clientBan.compile(config, env, { id: 'p' }) as Step

@@ -48,6 +48,16 @@ test('a set that has to ask first makes the request wait, once', async () => {
   assert.equal(keys.asked, 1)
 })
 
+test('requests with one token that wait for the keys have it checked once', async () => {
+  const keys = new ChangingKeys()
+  keys.isLate = true
+  const admit = admission(keys)
+  const token = await issuer.token(claims)
+  const outcomes = await Promise.all(Array.from({ length: 1000 }, () => admit(token)))
+  assert.ok(outcomes.every((outcome) => outcome === null))
+  assert.equal(keys.asked, 1)
+})
+
 test('what was verified is verified again once the keys have changed', async () => {
   const keys = new ChangingKeys()
   const admit = admission(keys)

@@ -37,6 +37,12 @@ class RefusedTokens {
   }
 }
 
+interface Running {
+  /** Of the key set when it began. */
+  readonly generation: number
+  readonly verdict: Promise<Verdict>
+}
+
 /** The decision for one request; a token that was met before costs one look into a map. */
 export class TokenGate {
   readonly #location: CredentialLocation
@@ -44,6 +50,8 @@ export class TokenGate {
   readonly #verifier: TokenVerifier
   readonly #tokens: VerifiedTokens
   readonly #refused = new RefusedTokens()
+  /** Tokens that are being verified: those of requests that wait. */
+  readonly #running = new Map<string, Running>()
   readonly #refusals: TokenRefusals
   readonly #maxLength: number
   readonly #strips: boolean
@@ -67,16 +75,43 @@ export class TokenGate {
     const known = this.#tokens.find(token, generation)
     if (known !== undefined) return this.#decide(x, known)
     if (this.#refused.has(token, generation)) return this.#refusals.signature
-    const verdict = this.#verifier.verify(token, x)
+    const verdict = this.#verify(token, x)
     const conclude = (late: Verdict): Outcome => {
       if ('refusal' in late) {
         if (late.refusal === this.#refusals.signature) this.#refused.add(token, generation)
+        if (late.reason !== undefined) x.record.reason = late.reason
         return late.refusal
       }
       this.#tokens.add(token, generation, late.verified)
       return this.#decide(x, late.verified)
     }
     return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
+  }
+
+  /**
+   * Requests that bring the same token at one time wait for one check: behind keys that have to be fetched first, a check
+   * each would be more than there is time for.
+   */
+  #verify(token: string, x: Exchange): Verdict | Promise<Verdict> {
+    const { generation } = this.#keys
+    const running = this.#running.get(token)
+    if (running?.generation === generation) {
+      // It is not made where that request has ended meanwhile.
+      return running.verdict.then((verdict) =>
+        'refusal' in verdict && verdict.refusal === this.#refusals.overloaded
+          ? this.#verify(token, x)
+          : verdict,
+      )
+    }
+    const verdict = this.#verifier.verify(token, x)
+    if (!(verdict instanceof Promise)) return verdict
+    const own = { generation, verdict }
+    this.#running.set(token, own)
+    const end = (): void => {
+      if (this.#running.get(token) === own) this.#running.delete(token)
+    }
+    verdict.then(end, end)
+    return verdict
   }
 
   /** The times are compared for each request, whenever the signature was checked. */

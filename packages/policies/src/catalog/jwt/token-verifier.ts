@@ -18,7 +18,10 @@ import { tokenLocation } from './token-location.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
 /** Whether the token is worth remembering: one whose signature is right is, also when its claims are refused. */
-export type Verdict = { readonly verified: VerifiedToken } | { readonly refusal: Reply }
+export type Verdict =
+  | { readonly verified: VerifiedToken }
+  /** The reason is for the log; absent: the refusal says all. */
+  | { readonly refusal: Reply; readonly reason?: string }
 
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 /** What `typ` may be when the configuration does not say. A token for another use has another one (RFC 8725 section 3.11). */
@@ -56,8 +59,7 @@ export class TokenVerifier {
     if (header === null || !this.#isRightKind(header)) return { refusal: malformed }
     const unavailable = (error: unknown): Verdict => {
       if (!(error instanceof KeysUnavailable)) throw error
-      x.record.reason = error.message
-      return { refusal: this.#refusals.unavailable }
+      return { refusal: this.#refusals.unavailable, reason: error.message }
     }
     const keys = this.#keys.candidates(header.alg, header.kid)
     if (keys instanceof Promise) return keys.then((found) => this.#check(token, x, found)).catch(unavailable)

@@ -7,6 +7,7 @@ import {
   definePolicy,
   type Eventual,
   type Exchange,
+  type HttpAnswer,
   headerCount,
   headerValue,
   isFieldValue,
@@ -22,6 +23,7 @@ import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
 import { Directory, type DirectoryUser } from './directory.js'
 import { type LdapConfig, ldapSchema } from './schema.js'
 import { directoryOptions, serverAddresses } from './settings.js'
+import { answerOf, openSharedLogins, type SharedLogins, userIn } from './shared-logins.js'
 
 /** Asks for a user name and a password, lets a directory check them, and names the consumer. */
 export const ldap = definePolicy({
@@ -42,6 +44,8 @@ interface Logins {
   /** By digest of the Basic token, under a key that never leaves the process. */
   readonly cache: CallCache<Verdict>
   readonly digests: KeyedDigest
+  /** Null: each worker remembers by itself. */
+  readonly shared: SharedLogins | null
 }
 
 /** Null: nobody has this name and password. */
@@ -58,12 +62,12 @@ class Throttled extends Error {}
 const REFUSED: Verdict = { consumer: null }
 /** Room for what is remembered, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
-
 /** The decision for one request. What is remembered is decided without a promise. */
 class Gate {
   readonly #logins: Logins
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
+  readonly #mostMs: number
   readonly #maxFailures: number
   readonly #stripsCredentials: boolean
   readonly #failures: FailureWindow
@@ -74,6 +78,7 @@ class Gate {
     this.#logins = loginsOf(config, env)
     this.#ttlMs = parseDuration(config.cache?.ttl ?? '60s')
     this.#negativeTtlMs = parseDuration(config.cache?.negativeTtl ?? '10s')
+    this.#mostMs = Math.max(this.#ttlMs, this.#negativeTtlMs)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials ?? true
     this.#failures = env.shared('ldap/failures', () => new FailureWindow())
@@ -108,7 +113,17 @@ class Gate {
     const credentials = parseBasicToken(token)
     if (credentials === null) throw new Malformed()
     if (this.#isThrottled(x)) throw new Throttled()
-    const user = await this.#logins.directory.login(credentials.name, credentials.password)
+    const { directory, shared } = this.#logins
+    const ask = async () => {
+      const user = await directory.login(credentials.name, credentials.password)
+      return { answer: answerOf(user), found: this.#found(user) }
+    }
+    if (shared === null) return (await ask()).found
+    const read = (answer: HttpAnswer) => this.#found(userIn(answer))
+    return shared.get(token, { mostMs: this.#mostMs, ask, read })
+  }
+
+  #found(user: DirectoryUser | null): Found<Verdict> {
     const isNegative = user === null
     return {
       value: isNegative ? REFUSED : { consumer: consumerOf('ldap', user.id, user) },
@@ -151,7 +166,8 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
   const pair =
     tls.certFile === undefined ? {} : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile!) }
   const operationMs = parseDuration(timeouts.operation ?? '2s')
-  return env.shared(`ldap ${JSON.stringify([config, ca?.toString(), String(pair.cert)])}`, () => ({
+  const name = `ldap ${JSON.stringify([config, ca?.toString(), String(pair.cert)])}`
+  return env.shared(name, () => ({
     directory: new Directory(
       new ConnectionPool({
         servers,
@@ -170,6 +186,7 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
       options,
     ),
     digests: new KeyedDigest(),
+    shared: openSharedLogins(config, name, env),
     cache: new CallCache<Verdict>({
       maxEntries: cache.maxEntries ?? 10_000,
       maxBytes: MAX_BYTES,

@@ -101,8 +101,13 @@ export const ldapSchema = policyOptions(
       { minimum: 1, maximum: 1_000_000 },
     ),
     cache: optionalClosed(
-      'What is remembered of logins, as HMAC under a key that lives in the process only.',
+      'What is remembered of logins, as HMAC under keys that live in the memory of the gateway only.',
       {
+        scope: optionalOneOf(
+          ['worker', 'gateway'],
+          'Who remembers: each worker for itself, or all workers together, so that one of them asks about a login.',
+          'gateway',
+        ),
         ttl: optionalDuration('How long a login needs no other. 0s: not at all.', '60s'),
         negativeTtl: optionalDuration('How long a refused login is refused without asking.', '10s'),
         maxEntries: optionalInteger('Most logins, per worker; those that were used longest ago go first.', {

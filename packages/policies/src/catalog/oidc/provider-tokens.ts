@@ -57,7 +57,8 @@ export class ProviderTokens {
     const verdict = await this.#verifier.verify(token, x)
     if ('refusal' in verdict) {
       const { status, problem } = verdict.refusal
-      throw status === 503 ? new KeysUnavailable(problem!.detail) : new Error(problem!.detail)
+      const reason = verdict.reason ?? problem!.detail
+      throw status === 503 ? new KeysUnavailable(reason) : new Error(reason)
     }
     const { refusal, expiresAt, validFrom } = verdict.verified
     if (refusal !== null) throw new Error(refusal.problem!.detail)

@@ -1,6 +1,6 @@
 import type { CompileEnv, Exchange, StateStore } from '@sluice/core'
 import { memberOf } from '../../engines/json/strict-json.js'
-import { askOnce } from '../../shared/ask-once.js'
+import { askOnce, MARGIN_MS } from '../../shared/ask-once.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
 import type { OpenSession, Session, SessionCodec } from '../../shared/session/session.js'
 import { GrantRefused, type Provider } from './provider.js'
@@ -9,8 +9,6 @@ import { type TokenUse, tokensOf } from './token-use.js'
 
 /** For so long requests that still bring the cookie before get the session that has taken its place. */
 const GRACE_MS = 60_000
-/** How long workers wait for one that refreshes, beyond the time of its calls. */
-const MARGIN_MS = 1000
 const FAILURES = 3
 const OPEN_MS = 5000
 

@@ -8,7 +8,7 @@ import type { SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { readKeySet } from './load-key.js'
 import { addKey } from './local-key-set.js'
-import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
+import type { FetchedKeys } from './remote-key-set.js'
 
 /** What of a policy says which fetched keys it takes. */
 export interface KeyAcceptance {
@@ -16,34 +16,48 @@ export interface KeyAcceptance {
   readonly allowWeak: boolean
 }
 
+/** Where an issuer publishes its keys. */
+export interface KeyEndpoint {
+  /** The document with the keys. Rejects with any Error; its message holds no secret. */
+  fetch(): Promise<Uint8Array>
+  /** The keys in it. @param fetchedAt ms since 1970. @throws Error where none of them can be used. */
+  read(body: Uint8Array, fetchedAt: number): FetchedKeys
+}
+
 /**
- * Fetches the keys of an issuer: from `url`, or from where the metadata of `discovery` says (OpenID Connect Discovery 1.0,
- * section 4). @throws Error for an address that is none.
+ * The keys of an issuer: at `url`, or where the metadata of `discovery` says (OpenID Connect Discovery 1.0, section 4).
+ * @throws Error for an address that is none.
  */
-export function compileKeyFetch(
+export function compileKeyEndpoint(
   config: RemoteJwksConfig,
   accepted: KeyAcceptance,
   env: CompileEnv,
-): FetchKeys {
+): KeyEndpoint {
   const { timeout = DEFAULT_KEY_TIMEOUT, tls, url, discovery } = config
   const [address, key] = url === undefined ? [discovery!, 'jwks.discovery'] : [url, 'jwks.url']
   const call = compileIssuerCalls({ own: parseEndpoint(address, key), timeout, tls }, 'jwks.timeout', env)
-  if (url !== undefined) {
-    return async () => keysIn(await fetchDocument(call, url, 'jwks.url'), config.issuer ?? null, accepted)
+  const read = (body: Uint8Array, fetchedAt: number): FetchedKeys => {
+    return { ...keysIn(body, config.issuer ?? discovery ?? null, accepted), fetchedAt }
   }
+  if (url !== undefined) return { fetch: () => fetchDocument(call, url, 'jwks.url'), read }
   const issuer = discovery!
   const place = metadataAddress(issuer)
   parseEndpoint(place, 'jwks.discovery')
-  return async () => {
+  const fetch = async (): Promise<Uint8Array> => {
     const metadata = metadataIn(await fetchDocument(call, place, 'jwks.discovery'), issuer)
     const address = addressIn(metadata, 'jwks_uri', issuer)
     if (address === null) throw new Error("the metadata of the issuer has no 'jwks_uri'")
-    return keysIn(await fetchDocument(call, address, 'jwks_uri'), config.issuer ?? issuer, accepted)
+    return fetchDocument(call, address, 'jwks_uri')
   }
+  return { fetch, read }
 }
 
 /** Keys that cannot serve are left out: an issuer may publish some of other kinds. Secrets are never among them. */
-function keysIn(body: Uint8Array, issuer: string | null, { allowed, allowWeak }: KeyAcceptance): FetchedKeys {
+function keysIn(
+  body: Uint8Array,
+  issuer: string | null,
+  { allowed, allowWeak }: KeyAcceptance,
+): Omit<FetchedKeys, 'fetchedAt'> {
   const table = new KeyTable<SignatureKey>()
   const kids = new Set<string>()
   let placed = 0

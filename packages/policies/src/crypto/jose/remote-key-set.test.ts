@@ -22,7 +22,7 @@ function issuer() {
     const kids = new Set(it.kids)
     const found = (kid: string | null): SignatureKey[] =>
       [...kids].filter((one) => kid === null || one === kid).map((one) => ({ kid: one }) as SignatureKey)
-    return { version: it.kids.join(), kids, candidates: (_, kid) => found(kid) }
+    return { version: it.kids.join(), fetchedAt: Date.now(), kids, candidates: (_, kid) => found(kid) }
   })
   const find = async (kid: string | null): Promise<(string | null)[]> =>
     (await keys.candidates('ES256', kid)).map((key) => key.kid)

@@ -1,17 +1,24 @@
 import { SharedFetch } from '../../shared/shared-fetch.js'
 import type { KeySet, SignatureKey } from './key-set.js'
+import { UNKNOWN_EVERY_MS } from './keys-of-gateway.js'
 
 /** Keys of an issuer, as they were fetched. */
 export interface FetchedKeys {
   /** Another text for other keys. */
   readonly version: string
+  /** When, ms since 1970. */
+  readonly fetchedAt: number
   /** The ids of the keys. */
   readonly kids: ReadonlySet<string>
   candidates(alg: string, kid: string | null): readonly SignatureKey[]
 }
 
-/** Fetches the keys. Rejects with any Error; its message holds no secret. */
-export type FetchKeys = () => Promise<FetchedKeys>
+/**
+ * Fetches the keys. Rejects with any Error; its message holds no secret.
+ * @param held what there is; it is the answer where nothing newer may be asked for.
+ * @param kid the key that is missing there; null: they have grown old, or there are none.
+ */
+export type FetchKeys = (held: FetchedKeys | null, kid: string | null) => Promise<FetchedKeys>
 
 /** What a remote key set is told. */
 export interface RemoteKeySetOptions {
@@ -30,9 +37,6 @@ export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
 }
 
-/** Tokens that name unknown keys have the keys fetched no more often than this: anybody can write a `kid`. */
-const UNKNOWN_EVERY_MS = 10_000
-
 /**
  * The keys of an issuer that publishes them. All who need them at one time wait for one call.
  *
@@ -48,6 +52,8 @@ export class RemoteKeySet implements KeySet {
   #keys: FetchedKeys | null = null
   #fetchedMono = Number.NEGATIVE_INFINITY
   #nextUnknownMono = Number.NEGATIVE_INFINITY
+  /** For which the call under way was begun. */
+  #missing: string | null = null
   #lastFailure = 'nobody has fetched the keys of the issuer'
 
   constructor(options: RemoteKeySetOptions) {
@@ -62,7 +68,7 @@ export class RemoteKeySet implements KeySet {
 
   /** Says how the keys are fetched; after a reload the newest way counts. @returns what takes it back. */
   use(fetch: FetchKeys): () => void {
-    return this.#fetch.use(async () => this.#hold(await fetch()))
+    return this.#fetch.use(async () => this.#hold(await fetch(this.#keys, this.#missing)))
   }
 
   /** Rejects with KeysUnavailable. */
@@ -71,7 +77,7 @@ export class RemoteKeySet implements KeySet {
     const keys = this.#usable(now)
     if (keys === null) return this.#fetchFirst().then(() => this.#found(alg, kid))
     if (kid === null || keys.kids.has(kid) || !this.#mayAskForUnknown(now)) return keys.candidates(alg, kid)
-    return this.#refresh().then(() => this.#found(alg, kid))
+    return this.#refresh(kid).then(() => this.#found(alg, kid))
   }
 
   /** Fetches keys that have grown old, and gives up those that are too old; called every few seconds. */
@@ -108,14 +114,16 @@ export class RemoteKeySet implements KeySet {
   }
 
   /** Never rejects: what is known goes on. */
-  async #refresh(): Promise<void> {
+  async #refresh(missing: string | null = null): Promise<void> {
+    if (!this.#fetch.isRunning) this.#missing = missing
     await this.#fetch.run().catch(() => {})
   }
 
   #hold(keys: FetchedKeys): FetchedKeys {
+    if (keys === this.#keys) return keys
     if (keys.version !== this.#keys?.version) this.generation++
     this.#keys = keys
-    this.#fetchedMono = this.#now()
+    this.#fetchedMono = this.#now() - Math.max(0, Date.now() - keys.fetchedAt)
     return keys
   }
 }

@@ -1,8 +1,15 @@
 import { type CompileEnv, parseDuration } from '@sluice/core'
+import { MARGIN_MS } from '../../shared/ask-once.js'
 import { digestOf } from '../../shared/call-sharing.js'
-import { compileKeyFetch, type KeyAcceptance } from './key-endpoint.js'
-import { DEFAULT_KEY_REFRESH, DEFAULT_KEY_STALE, type RemoteJwksConfig } from './key-schema.js'
+import { compileKeyEndpoint, type KeyAcceptance } from './key-endpoint.js'
+import {
+  DEFAULT_KEY_REFRESH,
+  DEFAULT_KEY_STALE,
+  DEFAULT_KEY_TIMEOUT,
+  type RemoteJwksConfig,
+} from './key-schema.js'
 import type { KeySet } from './key-set.js'
+import { fetchTogether } from './keys-of-gateway.js'
 import { RemoteKeySet } from './remote-key-set.js'
 
 /** How often a worker looks whether keys have grown old. */
@@ -10,19 +17,20 @@ const LOOK_EVERY_MS = 5000
 
 /** The keys of an issuer, fetched when they are needed and kept fresh. @throws Error for an address that is none. */
 export function openRemoteKeys(jwks: RemoteJwksConfig, accepted: KeyAcceptance, env: CompileEnv): KeySet {
-  const fetch = compileKeyFetch(jwks, accepted, env)
-  const endpoint = jwks.url ?? jwks.discovery
+  const endpoint = compileKeyEndpoint(jwks, accepted, env)
+  const address = jwks.url ?? jwks.discovery
+  const refreshMs = parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH)
+  const maxStaleMs = parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE)
   // What was fetched outlives reloads that change nothing of it.
   const digest = digestOf(jwks, accepted.allowed, accepted.allowWeak)
-  const keys = env.shared(
-    `jwt-keys:${digest}`,
-    () =>
-      new RemoteKeySet({
-        refreshMs: parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH),
-        maxStaleMs: parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE),
-        onFailure: (reason) => env.report('jwt_keys_failed', { endpoint, reason }),
-      }),
-  )
+  const name = `jwt-keys:${digest}`
+  const onFailure = (reason: string): void => env.report('jwt_keys_failed', { endpoint: address, reason })
+  const keys = env.shared(name, () => new RemoteKeySet({ refreshMs, maxStaleMs, onFailure }))
+  const calls = jwks.url === undefined ? 2 : 1
+  const fetch = fetchTogether(endpoint, {
+    ...{ store: env.state.store('gateway'), name, freshMs: Math.min(refreshMs, maxStaleMs) },
+    waitMs: calls * parseDuration(jwks.timeout ?? DEFAULT_KEY_TIMEOUT) + MARGIN_MS,
+  })
   env.onClose(keys.use(fetch))
   env.schedule(LOOK_EVERY_MS, () => keys.keepFresh())
   return keys
