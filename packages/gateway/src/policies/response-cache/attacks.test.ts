@@ -105,6 +105,37 @@ test('fields by which a client changes what is meant make responses of their own
   }
 })
 
+test('what the upstream may read as another field, parameter or operation is a part of the key', async (t) => {
+  const bench = await counting(t, { forced: { ttl: '1m', methods: ['GET', 'POST'] } })
+  const asked = (headers: Record<string, string>): Asked => ({ headers })
+  const posted = (headers: Record<string, string>): Asked => ({ method: 'POST', body: '<a/>', headers })
+  for (const name of [
+    'x_original_url',
+    'X_Tenant',
+    'front-end-https',
+    'x-original-path',
+    'x-url-scheme',
+  ])
+    assert.equal(await leaks(bench, [`/${name}`, asked({ [name]: 'evil' })], [`/${name}`]), false, name)
+  for (const name of ['soapaction', 'content-encoding'])
+    assert.equal(
+      await leaks(bench, [`/${name}`, posted({ [name]: 'a' })], [`/${name}`, posted({})]),
+      false,
+      name,
+    )
+  assert.equal(await leaks(bench, ['/same', posted({})], ['/same', posted({})]), true)
+})
+
+test('no parameter that counts hides in one that does not', async (t) => {
+  const bench = await counting(t, { key: { query: { except: ['utm', 'a.b'] } } })
+  assert.equal(await leaks(bench, ['/a?id=1&utm=x;id=2'], ['/a?id=1']), false)
+  assert.equal(await leaks(bench, ['/b?id=1&utm=x'], ['/b?id=1&u%74m=y&a.b=1']), true)
+  await bench.configure({ key: { query: { only: ['user_id'] } } })
+  for (const more of ['user.id=2', 'user_id[]=2', 'user+id=2', 'user%5fid=2', 'x=1;user_id=2', ';user_id=2'])
+    assert.equal(await leaks(bench, [`/o?user_id=1&${more}`], ['/o?user_id=1']), false, more)
+  assert.equal(await leaks(bench, ['/o?user_id=2&other=1'], ['/o?user_id=2']), true)
+})
+
 test('hosts, paths and queries that differ in a byte are not taken for each other', async (t) => {
   const bench = await counting(t)
   const pairs: readonly (readonly [string, string])[] = [
@@ -161,9 +192,25 @@ test('a response varies by what it says, and one that varies by everything answe
   assert.equal(await leaks(bench, ['/x-v', asked('a')], ['/x-v', asked('b')]), false)
   assert.equal(await leaks(bench, ['/x-v', asked('a')], ['/x-v', asked('a')]), true)
   assert.equal(await leaks(bench, ['/X-V_other', asked('a')], ['/X-V_other']), false)
-  for (const path of ['/*', '/x-v_*', `/${Array.from({ length: 40 }, (_, i) => `f${i}`).join('_')}`]) {
+  const written = ['x-forwarded-for', 'X-Forwarded-For', 'x-v_forwarded', 'x-request-id', 'x-real-ip']
+  for (const path of [
+    ...written.map((name) => `/${name}`),
+    '/*',
+    '/x-v_*',
+    `/${Array.from({ length: 40 }, (_, i) => `f${i}`).join('_')}`,
+  ]) {
     assert.equal(await leaks(bench, [path], [path]), false, path)
   }
+})
+
+test('a response in a coding that the upstream does not say it chose is for those who ask alike', async (t) => {
+  const bench = await cacheBench(t, (_, res, count) => {
+    res.writeHead(200, { ...FRESH, 'content-encoding': 'br' }).end(`${count}`)
+  })
+  const asked = (value: string): Asked => ({ headers: { 'accept-encoding': value } })
+  assert.equal(await leaks(bench, ['/a', asked('br')], ['/a', asked('gzip')]), false)
+  assert.equal(await leaks(bench, ['/b', asked('br')], ['/b']), false)
+  assert.equal(await leaks(bench, ['/c', asked('br')], ['/c', asked('br')]), true)
 })
 
 test('neither a part, nor a response to HEAD or to a request with a body, is taken for the whole', async (t) => {

@@ -10,6 +10,13 @@ const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
 const HEURISTIC_PART = 0.1
 const HEURISTIC_MAX_MS = 24 * 60 * 60 * 1000
 const MOST_VARY_FIELDS = 16
+/** Fields whose values the gateway writes for each client, after the cache has looked. */
+const WRITTEN_LATER: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-forwarded-for',
+  'x-real-ip',
+  'x-request-id',
+])
 
 /** What an operator decides about the responses that are kept. */
 export interface StoringRules {
@@ -164,11 +171,13 @@ function windowOf(control: CacheControl, name: string, otherwise: number): numbe
 
 /** Null: no request can be known to ask for the same (RFC 9111, 4.1). */
 function varyOf(headers: readonly string[]): readonly string[] | null {
-  const field = headerJoined(headers, 'vary')
-  if (field === null) return []
+  const field = headerJoined(headers, 'vary') ?? ''
   const names = field.split(',').map((name) => name.trim().toLowerCase())
-  const vary = [...new Set(names.filter((name) => name !== ''))]
-  return vary.includes('*') || vary.length > MOST_VARY_FIELDS ? null : vary
+  const vary = new Set(names.filter((name) => name !== ''))
+  if (vary.has('*') || [...vary].some((name) => WRITTEN_LATER.has(name))) return null
+  // Who cannot read a coding does not get it, though the upstream has forgotten to say that it chose one.
+  if (has(headers, 'content-encoding')) vary.add('accept-encoding')
+  return vary.size > MOST_VARY_FIELDS ? null : [...vary]
 }
 
 function has(headers: readonly string[], name: string): boolean {

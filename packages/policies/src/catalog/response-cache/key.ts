@@ -63,9 +63,13 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** Of requests other than GET: what they ask for stands in the body, and what that is in its type. */
+/** Fields that say what a body is, and SOAP 1.1 which operation it is for. */
+const BODY_FIELDS = ['content-type', 'content-encoding', 'soapaction']
+
+/** Of requests other than GET: what they ask for stands in the body, and what that is in its fields. */
 function bodyDigest(x: Exchange): string {
-  const hash = createHash('sha256').update(`${headerJoined(x.headers, 'content-type') ?? ''}\n`)
+  const hash = createHash('sha256')
+  for (const name of BODY_FIELDS) hash.update(part(headerJoined(x.headers, name)))
   return `${x.method} ${hash.update(x.body!).digest('base64')}`
 }
 
@@ -85,18 +89,27 @@ function cookieValues(field: string, name: string): string | null {
   return values.length === 0 ? null : values.join(';')
 }
 
-/** Parameters keep their order and writing: what is equal to us might not be to the upstream. */
+/** Others read names beyond these as other names: PHP `user.id` and `user_id[` as `user_id`. */
+const PLAIN_NAME = /^[\w-]*$/
+
+/**
+ * Parameters keep their order and writing: what is equal to us might not be to the upstream. A pair that others read
+ * differently always counts, or else a parameter hides in one that does not: `;` separates for some (`utm=1;id=2`).
+ */
 function filterOf(query: NonNullable<KeyParts['query']>): (text: string) => string {
   const isKept = (cursor: QueryCursor): boolean =>
     'only' in query
-      ? query.only.some((name) => cursor.hasName(name))
+      ? query.only.some((name) => cursor.hasName(name)) || !PLAIN_NAME.test(cursor.rawName)
       : !query.except.some((name) => cursor.hasName(name))
   return (text) => {
     if (text === '') return ''
     const cursor = new QueryCursor()
     const kept: string[] = []
     cursor.read(text)
-    while (cursor.advance()) if (isKept(cursor)) kept.push(text.slice(cursor.start, cursor.end))
+    while (cursor.advance()) {
+      const pair = text.slice(cursor.start, cursor.end)
+      if (pair.includes(';') || isKept(cursor)) kept.push(pair)
+    }
     return kept.join('&')
   }
 }

@@ -7,22 +7,29 @@ import { CacheControl } from '../../shared/cache-control.js'
  */
 const OVERRIDES: ReadonlySet<string> = new Set([
   'forwarded',
+  'front-end-https',
+  'x-envoy-original-path',
   'x-forwarded-host',
+  'x-forwarded-path',
   'x-forwarded-port',
   'x-forwarded-prefix',
   'x-forwarded-proto',
+  'x-forwarded-protocol',
   'x-forwarded-scheme',
   'x-forwarded-server',
   'x-forwarded-ssl',
+  'x-forwarded-uri',
   'x-host',
   'x-http-host-override',
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
   'x-original-host',
+  'x-original-path',
   'x-original-uri',
   'x-original-url',
   'x-rewrite-url',
+  'x-url-scheme',
 ])
 
 /** Fields that carry credentials: Authorization, `x-api-key` and their likes. */
@@ -40,7 +47,10 @@ export class RequestFacts {
   ifModifiedSince: string | null = null
   /** It has a condition that only the upstream can judge. */
   hasPrecondition = false
-  /** Names and values of fields that change what is asked for; empty: there are none. */
+  /**
+   * Names and values of fields that change what is asked for, and of all with `_`, which CGI and its likes take for
+   * those with `-`; empty: there are none.
+   */
   overrides = ''
   /** A request without Cache-Control shares one. */
   control: CacheControl = NO_CONTROL
@@ -79,8 +89,8 @@ export class RequestFacts {
           this.hasPrecondition = true
           break
         default:
-          if (OVERRIDES.has(name)) this.overrides += `${name}:${value}\n`
-          else if (CREDENTIALS.has(name)) this.credentials += `${name}:${value}\n`
+          if (CREDENTIALS.has(name)) this.credentials += `${name}:${value}\n`
+          else if (OVERRIDES.has(name) || name.includes('_')) this.overrides += `${name}:${value}\n`
       }
     }
     if (control !== null) this.control = new CacheControl(control)
