@@ -109,13 +109,7 @@ test('what the upstream may read as another field, parameter or operation is a p
   const bench = await counting(t, { forced: { ttl: '1m', methods: ['GET', 'POST'] } })
   const asked = (headers: Record<string, string>): Asked => ({ headers })
   const posted = (headers: Record<string, string>): Asked => ({ method: 'POST', body: '<a/>', headers })
-  for (const name of [
-    'x_original_url',
-    'X_Tenant',
-    'front-end-https',
-    'x-original-path',
-    'x-url-scheme',
-  ])
+  for (const name of ['x_original_url', 'X_Tenant', 'front-end-https', 'x-original-path', 'x-url-scheme'])
     assert.equal(await leaks(bench, [`/${name}`, asked({ [name]: 'evil' })], [`/${name}`]), false, name)
   for (const name of ['soapaction', 'content-encoding'])
     assert.equal(
@@ -150,6 +144,7 @@ test('hosts, paths and queries that differ in a byte are not taken for each othe
   for (const [a, b] of pairs) assert.equal(await leaks(bench, [a], [b]), false, `${a} ${b}`)
   const host = (name: string): Asked => ({ headers: { host: name } })
   assert.equal(await leaks(bench, ['/h', host('a.example')], ['/h', host('b.example')]), false)
+  assert.equal(await leaks(bench, ['/u', host('D.example')], ['/u', host('d.example')]), false)
   assert.equal(await leaks(bench, ['/h', host('c.example')], ['/h', host('c.example:81')]), false)
 })
 
@@ -201,6 +196,21 @@ test('a response varies by what it says, and one that varies by everything answe
   ]) {
     assert.equal(await leaks(bench, [path], [path]), false, path)
   }
+})
+
+test('an answer to what one request said of itself is kept for no other', async (t) => {
+  const bench = await cacheBench(t, (req, res, count) => {
+    const status = Number(req.headers['x-fails'] ?? 200)
+    res.writeHead(status, FRESH).end(`${count}`)
+  })
+  for (const status of [408, 412, 413, 415, 416, 417, 421, 425, 428, 429, 431]) {
+    const { status: first } = await bench.ask(`/${status}`, { headers: { 'x-fails': `${status}` } })
+    assert.deepEqual([first, (await bench.ask(`/${status}`)).status], [status, 200])
+  }
+  await assert.rejects(
+    bench.configure({ forced: { ttl: '1m', statuses: [429] } }),
+    /429, which speaks of one/,
+  )
 })
 
 test('a response in a coding that the upstream does not say it chose is for those who ask alike', async (t) => {

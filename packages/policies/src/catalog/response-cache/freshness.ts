@@ -2,9 +2,16 @@ import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
 import { CacheControl } from '../../shared/cache-control.js'
 
-/** Statuses that may be kept without a word about it (RFC 9110, 15.1); 206 is not kept at all. */
+/** Statuses that may be kept without a word about it (RFC 9110, 15.1). */
 const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
   200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501,
+])
+/**
+ * Statuses that speak of one request: of its range, its conditions, its size, its pace or its connection. Some of them
+ * "MUST NOT be stored by a cache" (RFC 6585), and no other request should get them.
+ */
+export const OF_ONE_REQUEST: ReadonlySet<number> = new Set([
+  206, 304, 407, 408, 412, 413, 415, 416, 417, 421, 425, 426, 428, 429, 431, 511,
 ])
 /** The part of its age that a document is expected to go on unchanged, and no longer than that (RFC 9111, 4.2.2). */
 const HEURISTIC_PART = 0.1
@@ -76,7 +83,7 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
   const { status, headers } = facts
   const control = new CacheControl(headerJoined(headers, 'cache-control'))
   const vary = varyOf(headers)
-  if (status < 200 || status === 206 || status === 304 || vary === null) return null
+  if (status < 200 || OF_ONE_REQUEST.has(status) || vary === null) return null
   // RFC 9111, 5.2.2.3.
   if (control.has('must-understand') && STATUS_CODES[status] === undefined) return null
   if (!rules.keepsSetCookie && (has(headers, 'set-cookie') || has(headers, 'set-cookie2'))) return null

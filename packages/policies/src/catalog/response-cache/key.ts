@@ -36,10 +36,12 @@ export function uriOf(authority: string, path: string, query: string): string {
 
 /** Makes the whole key: the URI, and who and what else may get another response. */
 export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: RequestFacts) => string {
-  const { use, headers, cookies, hasConsumer, hasCredentials } = parts
+  const { use, hasHost, headers, cookies, hasConsumer, hasCredentials } = parts
   return (x, uri, facts) => {
     let key =
       uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR + facts.overrides
+    // The upstream gets the host as it was written, and may know it in small letters alone.
+    if (hasHost && !uri.startsWith(x.authority)) key += sized('H', x.authority)
     if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
     if (hasCredentials && facts.isAuthorized) key += sized('a', digestOf(facts.credentials))
     for (const name of headers) key += part(headerJoined(x.headers, name))

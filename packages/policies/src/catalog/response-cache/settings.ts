@@ -1,7 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { digestOf } from '../../shared/call-sharing.js'
 import type { FlightBounds } from './flight.js'
-import type { StoringRules } from './freshness.js'
+import { OF_ONE_REQUEST, type StoringRules } from './freshness.js'
 import type { KeyParts } from './key.js'
 import type { ResponseCacheConfig } from './schema.js'
 
@@ -68,6 +68,11 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
 }
 
 function compileForced(forced: NonNullable<ResponseCacheConfig['forced']>): StoringRules['forced'] {
+  const unkept = forced.statuses?.find((status) => OF_ONE_REQUEST.has(status))
+  if (unkept !== undefined)
+    throw new Error(
+      `'forced.statuses' has ${unkept}, which speaks of one request alone and is never kept; remove it`,
+    )
   return {
     ttlMs: parseDuration(forced.ttl),
     statuses: new Set(forced.statuses ?? DEFAULT_STATUSES),
