@@ -58,6 +58,16 @@ test('the client is the right-most address that is not a proxy of ours', () => {
   for (const trust of [PROXIES, FORWARDED]) assert.equal(clientOf([], trust), '10.0.0.1')
 })
 
+test('a client has one address, however proxies spell it', () => {
+  const spellings = {
+    '1.1.1.1': ['::ffff:1.1.1.1', '[::FFFF:101:101]:80', '0:0:0:0:0:ffff:1.1.1.1', '1.1.1.1:80'],
+    '2001:db8::1': ['2001:DB8::1', '2001:0db8:0:0::1', '2001:db8::0.0.0.1', '[2001:db8:0:0:0:0:0:1]:1'],
+    '::': ['0::0', '0:0:0:0:0:0:0:0'],
+  }
+  for (const [address, others] of Object.entries(spellings))
+    for (const other of others) assert.equal(clientOf(['x-forwarded-for', other]), address, other)
+})
+
 test('the port of the client is what a trusted proxy writes behind the address', () => {
   const portOf = (headers: string[], peer?: string, trust = PROXIES): number => {
     const x = arrival(headers, peer)

@@ -11,6 +11,7 @@ import {
 } from '@sluice/core'
 import { type ForwardedHop, forwardedHops } from './forwarded.js'
 import type { ListenerSettings } from './listener.js'
+import { canonicalAddress } from './uws/peer-address.js'
 
 const MAX_PORT = 65_535
 const NO_HOPS: readonly ForwardedHop[] = []
@@ -45,7 +46,7 @@ function readForwarding(x: Exchange, trusted: CidrSet, from: Trust['forwardedHea
   const hop = lastUntrusted(from === 'forwarded' ? forwardedHopsOf(x) : xForwardedHopsOf(x), trusted)
   if (hop === MALFORMED) return BAD_HOP
   if (hop !== null) {
-    x.clientIp = bareAddress(hop.node)
+    x.clientIp = canonicalAddress(bareAddress(hop.node))
     x.clientPort = portOf(hop.node)
   }
   const proto = from === 'forwarded' ? hop?.proto : headerJoined(x.headers, 'x-forwarded-proto')

@@ -1,5 +1,5 @@
 import { isIpAddress } from '@sluice/core'
-import { addressText } from '../uws/peer-address.js'
+import { addressText, canonicalAddress } from '../uws/peer-address.js'
 
 /** What a proxy says of a connection that it passes on. */
 export interface ProxyHeader {
@@ -43,7 +43,8 @@ function readText(bytes: Buffer): ProxyHeader | null | 'broken' {
   const isSound = [address, target].every(
     (each) => isIpAddress(each) && each.includes(':') === (family === '6'),
   )
-  return isSound && Number(port) <= 65_535 ? { length, address, port: Number(port) } : 'broken'
+  if (!isSound || Number(port) > 65_535) return 'broken'
+  return { length, address: canonicalAddress(address), port: Number(port) }
 }
 
 function readBinary(bytes: Buffer): ProxyHeader | null | 'broken' {

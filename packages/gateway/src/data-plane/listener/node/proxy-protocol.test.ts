@@ -24,6 +24,17 @@ function binary(command: number, family: number, addresses: readonly number[]): 
 const V2 = binary(0x21, 0x11, [192, 0, 2, 7, 192, 0, 2, 8, 0x12, 0x67, 1, 187])
 const V6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
+test('an address is the same in all headers, however a proxy spells it', () => {
+  for (const [spelled, address] of [
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['::FFFF:192.0.2.7', '192.0.2.7'],
+  ]) {
+    const header = readProxyHeader(Buffer.from(`PROXY TCP6 ${spelled} ::1 4711 443\r\n`))
+    assert.ok(header !== null && header !== 'broken')
+    assert.equal(header.address, address)
+  }
+})
+
 async function proxied(t: TestContext, isTrusted = true, isTls = false): Promise<TestGateway> {
   const origin = await echoOrigin(t)
   return startGateway(t, {

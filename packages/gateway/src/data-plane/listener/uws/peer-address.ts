@@ -1,3 +1,5 @@
+import { readIpv6 } from '@sluice/core'
+
 /** Most addresses cached as text; a full cache is cleared. */
 const MAX_CACHED = 4096
 
@@ -9,6 +11,15 @@ export function addressText(binary: ArrayBuffer): string {
   if (bytes.length === 4) return v4Text(bytes, 0)
   if (bytes.length !== 16) return ''
   return isMapped(bytes) ? v4Text(bytes, 12) : v6Text(bytes)
+}
+
+/** An address as `addressText` writes it: whoever is counted or banned by it has one name, however a proxy spells it. */
+export function canonicalAddress(text: string): string {
+  const words = new Uint32Array(4)
+  if (!text.includes(':') || !readIpv6(text, words)) return text
+  const binary = new DataView(new ArrayBuffer(16))
+  for (const [i, word] of words.entries()) binary.setUint32(4 * i, word)
+  return addressText(binary.buffer)
 }
 
 function v4Text(bytes: Uint8Array, at: number): string {
