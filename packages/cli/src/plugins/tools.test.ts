@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { installPackage, policyCode } from '@sluice/config/testing'
+import { CONTRACT_VERSION } from '@sluice/core'
 import { loadFile } from '../document.js'
 import { gwInProcess } from '../testing/in-process.js'
 import { gw, type Outcome, origin, scratch, spawnGw, startArgs, until } from '../testing.js'
@@ -29,6 +30,11 @@ test('gw plugin new makes a package whose test passes without a network', async 
   const again = await gwInProcess(['plugin', 'new', '@acme/sluice-plugin-labels'], { cwd: dir })
   assert.match(again.stderr, /is there already/)
   assert.match((await gwInProcess(['plugin', 'new', '../up'], { cwd: dir })).stderr, /no name for a package/)
+})
+
+test('docs/plugins.md names the version of the contract', () => {
+  const text = readFileSync(new URL('../../../../docs/plugins.md', import.meta.url), 'utf8')
+  assert.ok(text.includes(`This gateway has ${CONTRACT_VERSION}:`))
 })
 
 /** Runs `gw plugin test` on a package whose policy does what the code says. */

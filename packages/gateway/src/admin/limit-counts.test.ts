@@ -41,5 +41,7 @@ test('a store that does not answer is 503', async () => {
     throw new StateUnavailable('away')
   }
   const backend = Object.assign(new FakeBackend(), { limits: { get: down, reset: down, set: down } })
-  assert.equal((await countsAnswer(callOf('', '', backend), 'rate-limit')).status, 503)
+  const answer = await countsAnswer(callOf('', '', backend), 'rate-limit')
+  assert.equal(answer.status, 503)
+  assert.match(String(answer.body), /server of 'state' is not in use: away; .*'onStoreDown'/)
 })

@@ -96,7 +96,8 @@ async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
     return await work()
   } catch (error) {
     if (!(error instanceof StateUnavailable)) throw error
-    return problemAnswer('GW_ADMIN_STORE_UNAVAILABLE', error.message)
+    const detail = `the server of 'state' is not in use: ${error.message}; requests go on as 'onStoreDown' of the policy says`
+    return problemAnswer('GW_ADMIN_STORE_UNAVAILABLE', detail)
   }
 }
 
