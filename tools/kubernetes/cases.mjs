@@ -15,6 +15,10 @@ listeners:
   - { address: "[::]:8443", tls: { certFile: /a, keyFile: /b } }
 workers: 3
 `,
+  families: `version: 1
+listeners: [{ address: ":080" }, { address: "[::]:80", health: true }, { address: "0.0.0.0:8081" }]
+upstreams: { a: { targets: ["http://orders.example.org:09000"] } }
+`,
   times: 'version: 1\nlisteners: [{ address: ":1", health: true }]\ndrain: { delay: 1.5s, timeout: 2m }\n',
   long: 'version: 1\nlisteners: [{ address: ":1", health: true }]\ndrain: { delay: 10m, timeout: 1h }\n',
   references: `version: 1

@@ -1,6 +1,6 @@
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { DEPLOYMENT_SLOTS } from './deployment-slots.mjs'
-import { below, block, included, items, optional, templateOf, value, when } from './slots.mjs'
+import { below, block, included, items, name, optional, templateOf, value, when } from './slots.mjs'
 
 const DOCUMENT = `version: 1
 listeners: [{ address: ':80' }]
@@ -61,7 +61,7 @@ const ROWS = [
     kind: 'ServiceAccount',
     condition: 'if .Values.serviceAccount.create',
     slots: {
-      'metadata/name': value('include "sluice.serviceAccountName" .'),
+      'metadata/name': name('include "sluice.serviceAccountName" .'),
       'metadata/labels': {
         lines: (head, indent) => [
           ...included('sluice.labels').lines(head, indent),
@@ -74,7 +74,7 @@ const ROWS = [
   {
     kind: 'RoleBinding',
     each: 'range $facts.serviceNamespaces',
-    slots: { 'subjects/0/name': value('include "sluice.serviceAccountName" $') },
+    slots: { 'subjects/0/name': name('include "sluice.serviceAccountName" $') },
   },
   {
     kind: 'ConfigMap',
@@ -128,7 +128,7 @@ const ROWS = [
         '    - podSelector: {}',
         '    - namespaceSelector:',
         '        matchLabels:',
-        '          kubernetes.io/metadata.name: {{ $.Values.networkPolicy.monitoringNamespace }}',
+        '          kubernetes.io/metadata.name: {{ $.Values.networkPolicy.monitoringNamespace | quote }}',
         '  ports:',
         '    {{- toYaml . | nindent 8 }}',
         '{{- end }}',

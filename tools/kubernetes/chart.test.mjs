@@ -25,8 +25,8 @@ function run(command, values) {
   return { isGood: status === 0, text: stdout + stderr, stdout }
 }
 
-function rendered(values, release = 'edge') {
-  const result = run(['template', release, CHART, '--namespace', 'gateways'], values)
+function rendered(values, release = 'edge', namespace = 'gateways') {
+  const result = run(['template', release, CHART, '--namespace', namespace], values)
   assert.ok(result.isGood, result.text)
   return parseAllDocuments(result.stdout)
     .map((part) => part.toJS())
@@ -110,6 +110,17 @@ test('what values take away is not there', options, () => {
   assert.match(template.spec.containers[0].image, /^sluice@sha256:a+$/)
 })
 
+test('names that YAML takes for numbers or truth are names all the same', options, () => {
+  const names = { fullnameOverride: '1e3', serviceAccount: { name: '7' }, priorityClassName: 'true' }
+  const values = { ...ALL_VALUES, ...names, networkPolicy: { monitoringNamespace: '10' } }
+  const followed = 'upstreams: { a: { targets: ["k8s://orders.12:1"] } }'
+  for (const object of rendered({ ...values, document: `${documents.metrics}${followed}` }, '007', '123')) {
+    assert.deepEqual(objectMistakes(object), [])
+    assert.equal(object.metadata.labels['app.kubernetes.io/instance'], '007')
+    assert.match(object.metadata.namespace, /^12$|^123$/)
+  }
+})
+
 test('documents and values from which no gateway can be made are refused with the remedy', options, () => {
   const listeners = 'version: 1\nlisteners: [{ address: ":8080" }]\n'
   const refusals = [
@@ -126,6 +137,10 @@ test('documents and values from which no gateway can be made are refused with th
     [{ document: documents.plain, monitoring: { enabled: true } }, /Prometheus reaches no metrics/],
     [{ tier: 'W3' }, /tier/],
     [{ replicas: 3 }, /replicas/],
+    [{ replicaCount: 7, autoscaling: { enabled: true } }, /maxReplicas is 6; write at least 7/],
+    [{ service: { externalTrafficPolicy: 'Local' } }, /for service.type NodePort and LoadBalancer/],
+    [{ fullnameOverride: 'a"\n  annotations: { a: "b' }, /fullnameOverride/],
+    [{ priorityClassName: 'a\nhostNetwork: true' }, /priorityClassName/],
     [{ service: { type: 'None' } }, /type/],
     [{ image: { repositry: 'a' } }, /repositry/],
   ]

@@ -1,4 +1,4 @@
-import { below, block, included, items, optional, value, when } from './slots.mjs'
+import { below, block, included, items, name, optional, value, when } from './slots.mjs'
 
 const POD = 'spec/template/spec'
 const CONTAINER = `${POD}/containers/0`
@@ -21,7 +21,7 @@ export const DEPLOYMENT_SLOTS = {
     '{{- toYaml . | nindent N }}',
     '{{- end }}',
   ),
-  [`${POD}/serviceAccountName`]: value('include "sluice.serviceAccountName" .'),
+  [`${POD}/serviceAccountName`]: name('include "sluice.serviceAccountName" .'),
   [`${POD}/automountServiceAccountToken`]: value('gt (len $facts.serviceNamespaces) 0'),
   [`${POD}/imagePullSecrets`]: optional('.Values.imagePullSecrets'),
   [`${POD}/securityContext`]: below(
@@ -31,9 +31,9 @@ export const DEPLOYMENT_SLOTS = {
     '  {{- toYaml . | nindent 10 }}',
     '{{- end }}',
   ),
-  [`${POD}/priorityClassName`]: when('.Values.priorityClassName', value('.Values.priorityClassName')),
+  [`${POD}/priorityClassName`]: when('.Values.priorityClassName', name('.Values.priorityClassName')),
   [`${POD}/terminationGracePeriodSeconds`]: value('$facts.gracePeriodSeconds'),
-  [`${CONTAINER}/image`]: value('include "sluice.image" .'),
+  [`${CONTAINER}/image`]: name('include "sluice.image" .'),
   [`${CONTAINER}/imagePullPolicy`]: value('.Values.image.pullPolicy'),
   [`${CONTAINER}/env`]: optional('concat $facts.environment .Values.extraEnv'),
   [`${CONTAINER}/ports`]: block('$facts.containerPorts'),

@@ -56,13 +56,23 @@ const UNITS = `{{- /* Milliseconds of a duration; the context is its place and t
 const PORT = String.raw`{{- /* The port of an address that others than the pod can reach, else nothing; the context is its place and the text. */ -}}
 {{- define "sluice.port" -}}
 {{- $text := index . 1 | toString | lower -}}
-{{- $port := regexFind ":[0-9]+$" $text | trimPrefix ":" -}}
-{{- if or (not $port) (eq $port "0") (contains "${REFERENCE}" $text) -}}
+{{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]+$" $text) "" -}}
+{{- if or (not $port) (contains "${REFERENCE}" $text) -}}
 {{- fail (printf "%s.address is '%s'; write a port that is known before the pods start" (index . 0) $text) -}}
 {{- end -}}
 {{- if not (regexMatch "^(localhost|127[.][0-9.]+|\\[::1\\]):" $text) }}{{ $port }}{{ end -}}
 {{- end -}}
 
+`
+
+/** Values that are allowed each, but not together. */
+const VALUES = `{{- $pods := .Values.autoscaling -}}
+{{- if and $pods.enabled (lt (int $pods.maxReplicas) (int .Values.replicaCount)) -}}
+{{- fail (printf "autoscaling.maxReplicas is %v; write at least %v, as in replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
+{{- end -}}
+{{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
+{{- fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer" -}}
+{{- end -}}
 `
 
 function facts() {
@@ -71,7 +81,7 @@ function facts() {
 {{- if hasKey $doc "Error" }}{{ fail (printf "document is not YAML: %s" $doc.Error) }}{{ end -}}
 {{- $text := toJson $doc | replace "${ESCAPED}" "" -}}
 {{- $facts := dict -}}
-${listenerFacts()}${supervisorFacts()}${drainFacts()}${sizeFacts()}${referenceFacts()}${roomFacts()}${egressFacts()}{{- toJson $facts -}}
+${VALUES}${listenerFacts()}${supervisorFacts()}${drainFacts()}${sizeFacts()}${referenceFacts()}${roomFacts()}${egressFacts()}{{- toJson $facts -}}
 {{- end -}}
 `
 }
@@ -84,8 +94,15 @@ function listenerFacts() {
 {{- range $i, $listener := $doc.listeners -}}
 {{- with include "sluice.port" (list (printf "listeners[%d]" $i) ($listener.address | default "")) -}}
 {{- $isOpen := not (or $listener.proxyProtocol ($listener.tls).clientCaFile) -}}
-{{- $own = append $own (int .) -}}
-{{- $listeners = append $listeners (dict "port" (int .) "isTls" (hasKey $listener "tls") "answers" (and $listener.health $isOpen)) -}}
+{{- $port := int . -}}
+{{- $answers := and $listener.health $isOpen -}}
+{{- /* As one for IPv4 and one for IPv6. */ -}}
+{{- if has $port $own -}}
+{{- range $listeners }}{{ if eq .port $port }}{{ $_ := set . "answers" (or .answers $answers) }}{{ end }}{{ end -}}
+{{- else -}}
+{{- $own = append $own $port -}}
+{{- $listeners = append $listeners (dict "port" $port "isTls" (hasKey $listener "tls") "answers" $answers) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not $listeners -}}
@@ -273,7 +290,7 @@ function egressFacts() {
 {{- $authority := regexReplaceAll "^[^:]*://([^/?#@]*@)?([^/?#]*).*$" . "$2" | lower -}}
 {{- $written := regexFind ":[0-9]+$" $authority -}}
 {{- $host := trimSuffix $written $authority | trimPrefix "[" | trimSuffix "]" -}}
-{{- $port := trimPrefix ":" $written | default (get $usual $scheme) | int -}}
+{{- $port := regexReplaceAll "^:0*" $written "" | default (get $usual $scheme) | int -}}
 {{- if not (or (contains "${REFERENCE}" .) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
 {{- $protocols := list "TCP" -}}
 {{- if eq $scheme "udp" }}{{ $protocols = list "UDP" }}{{ else if eq $scheme "dns" }}{{ $protocols = list "UDP" "TCP" }}{{ end -}}

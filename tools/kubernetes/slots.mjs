@@ -17,15 +17,21 @@ export function templateOf(object, { slots, texts, condition = null, each = null
   })
   let text = objectsYaml([copy])
   for (const { token, slot } of places) text = withSlot(text, token, slot)
-  for (const [from, to] of texts) text = text.replaceAll(from, to)
+  text = text
+    .split('\n')
+    .map((line) => withTexts(line, texts))
+    .join('\n')
   const left = /__slot_\d+__|slot-[a-z]+|\bslot\b/.exec(text)
   if (left !== null) throw new Error(`${object.kind}: the template says nothing of ${left[0]}`)
   const framed = frame(text, { condition, each })
   return framed.includes('$facts') ? FACTS + framed : framed
 }
 
-/** `key: {{ expression }}`. */
+/** `key: {{ expression }}`, of what is no text. */
 export const value = (expression) => ({ lines: (head) => [`${head} {{ ${expression} }}`] })
+
+/** `key: "text"`: a name such as 123 or 1e3 would be read as a number otherwise. */
+export const name = (expression) => value(`${expression} | quote`)
 
 /** The key, and template lines below it. */
 export const below = (...lines) => ({
@@ -76,6 +82,13 @@ function withSlot(text, token, slot) {
     return slot.lines(line.slice(0, at).trimEnd(), /^ */.exec(line)[0])
   })
   return lines.join('\n')
+}
+
+/** A value that is nothing but a name is quoted. */
+function withTexts(line, texts) {
+  const filled = texts.reduce((text, [from, to]) => text.replaceAll(from, to), line)
+  if (filled === line) return line
+  return filled.replace(/^( *(?:- )?[\w./-]+: )((?:[\w.-]|\{\{ [^{}]+ \}\})+)$/, `$1"$2"`)
 }
 
 function frame(text, { condition, each }) {

@@ -31,8 +31,8 @@ source as the manifests in deploy/kubernetes.
 {{- /* The port of an address that others than the pod can reach, else nothing; the context is its place and the text. */ -}}
 {{- define "sluice.port" -}}
 {{- $text := index . 1 | toString | lower -}}
-{{- $port := regexFind ":[0-9]+$" $text | trimPrefix ":" -}}
-{{- if or (not $port) (eq $port "0") (contains "${" $text) -}}
+{{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]+$" $text) "" -}}
+{{- if or (not $port) (contains "${" $text) -}}
 {{- fail (printf "%s.address is '%s'; write a port that is known before the pods start" (index . 0) $text) -}}
 {{- end -}}
 {{- if not (regexMatch "^(localhost|127[.][0-9.]+|\\[::1\\]):" $text) }}{{ $port }}{{ end -}}
@@ -43,6 +43,13 @@ source as the manifests in deploy/kubernetes.
 {{- if hasKey $doc "Error" }}{{ fail (printf "document is not YAML: %s" $doc.Error) }}{{ end -}}
 {{- $text := toJson $doc | replace "$${" "" -}}
 {{- $facts := dict -}}
+{{- $pods := .Values.autoscaling -}}
+{{- if and $pods.enabled (lt (int $pods.maxReplicas) (int .Values.replicaCount)) -}}
+{{- fail (printf "autoscaling.maxReplicas is %v; write at least %v, as in replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
+{{- end -}}
+{{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
+{{- fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer" -}}
+{{- end -}}
 
 {{- /* Listeners. */ -}}
 {{- $listeners := list -}}
@@ -50,8 +57,15 @@ source as the manifests in deploy/kubernetes.
 {{- range $i, $listener := $doc.listeners -}}
 {{- with include "sluice.port" (list (printf "listeners[%d]" $i) ($listener.address | default "")) -}}
 {{- $isOpen := not (or $listener.proxyProtocol ($listener.tls).clientCaFile) -}}
-{{- $own = append $own (int .) -}}
-{{- $listeners = append $listeners (dict "port" (int .) "isTls" (hasKey $listener "tls") "answers" (and $listener.health $isOpen)) -}}
+{{- $port := int . -}}
+{{- $answers := and $listener.health $isOpen -}}
+{{- /* As one for IPv4 and one for IPv6. */ -}}
+{{- if has $port $own -}}
+{{- range $listeners }}{{ if eq .port $port }}{{ $_ := set . "answers" (or .answers $answers) }}{{ end }}{{ end -}}
+{{- else -}}
+{{- $own = append $own $port -}}
+{{- $listeners = append $listeners (dict "port" $port "isTls" (hasKey $listener "tls") "answers" $answers) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not $listeners -}}
@@ -213,7 +227,7 @@ source as the manifests in deploy/kubernetes.
 {{- $authority := regexReplaceAll "^[^:]*://([^/?#@]*@)?([^/?#]*).*$" . "$2" | lower -}}
 {{- $written := regexFind ":[0-9]+$" $authority -}}
 {{- $host := trimSuffix $written $authority | trimPrefix "[" | trimSuffix "]" -}}
-{{- $port := trimPrefix ":" $written | default (get $usual $scheme) | int -}}
+{{- $port := regexReplaceAll "^:0*" $written "" | default (get $usual $scheme) | int -}}
 {{- if not (or (contains "${" .) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
 {{- $protocols := list "TCP" -}}
 {{- if eq $scheme "udp" }}{{ $protocols = list "UDP" }}{{ else if eq $scheme "dns" }}{{ $protocols = list "UDP" "TCP" }}{{ end -}}

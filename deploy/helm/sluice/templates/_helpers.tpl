@@ -19,8 +19,8 @@
 
 {{- /* The labels that pods are chosen by; they never change. */ -}}
 {{- define "sluice.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "sluice.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "sluice.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "sluice.labels" -}}

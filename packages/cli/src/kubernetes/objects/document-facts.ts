@@ -65,7 +65,21 @@ export function documentFacts(text: string): DocumentFacts {
   }
 }
 
+/** One for each port: addresses of IPv4 and IPv6 with the same one are one port of the pods. */
 function listenersOf(root: RawPart): ListenerFacts[] {
+  const byPort = new Map<number, ListenerFacts>()
+  for (const listener of reachableListeners(root)) {
+    const { port, answersProbes } = listener
+    const same = byPort.get(port)
+    byPort.set(
+      port,
+      same === undefined ? listener : { ...same, answersProbes: same.answersProbes || answersProbes },
+    )
+  }
+  return [...byPort.values()]
+}
+
+function reachableListeners(root: RawPart): ListenerFacts[] {
   return partsAt(root, 'listeners').flatMap((listener, i) => {
     const { host, port } = addressAt(listener, `listeners[${i}]`, '')
     if (isLoopback(host)) return []

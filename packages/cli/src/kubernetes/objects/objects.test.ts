@@ -161,6 +161,15 @@ test('the ports of clients are 80 and 443 at the service unless a listener has t
   )
 })
 
+test('addresses of IPv4 and IPv6 with the same port are one port of the pods', () => {
+  const document = 'version: 1\nlisteners: [{ address: ":80" }, { address: "[::]:80", health: true }]'
+  const objects = made(document)
+  assert.equal((at(one(objects, 'Service'), 'spec.ports') as unknown[]).length, 1)
+  const container = at(one(objects, 'Deployment'), 'spec.template.spec.containers.0')
+  assert.deepEqual(at(container, 'ports'), [{ name: 'http', containerPort: 80, protocol: 'TCP' }])
+  assert.equal(at(container, 'readinessProbe.httpGet.port'), 'http')
+})
+
 test('the document is in the ConfigMap as it was written, with its digest, which replaces the pods when it changes', () => {
   const document = `${BEGIN}# a comment\n`
   const sha256 = createHash('sha256').update(document).digest('hex')
