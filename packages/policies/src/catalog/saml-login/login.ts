@@ -15,6 +15,7 @@ import type { Assertion } from '../saml/assertion.js'
 import { claimsOf } from '../saml/assertion-claims.js'
 import type { AssertionUse } from '../saml/assertion-use.js'
 import { formField, MAX_FORM_BYTES } from '../saml/form.js'
+import type { IdentityProvider } from '../saml/idp.js'
 import { DEFAULT_FIELD } from '../saml/schema.js'
 import type { AssertionVerifier } from '../saml/verifier.js'
 import type { SamlLoginConfig } from './schema.js'
@@ -29,6 +30,7 @@ export interface LoginParts {
   readonly site: Site
   readonly sealed: CookieSeal
   readonly cookie: string
+  readonly idp: Pick<IdentityProvider, 'validUntilMs'>
   /** The claim with the id of the consumer. */
   readonly consumerClaim: string
   readonly lists: Pick<SamlLoginConfig, 'groupsClaim' | 'rolesClaim'>
@@ -60,6 +62,11 @@ export class SamlLogin {
 
   /** The way to the provider. @param ended the fields that end a session. */
   async begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
+    // Where the metadata have ended, nobody knows whether that is still the way.
+    if (Date.now() >= this.#parts.idp.validUntilMs) {
+      x.record.reason = 'the metadata of the provider have ended'
+      return loginUnavailable(this.#env, ended)
+    }
     // An xsd:ID begins with no digit.
     const facts = { id: `_${randomBytes(20).toString('hex')}` }
     const { key, fields } = this.#logins.begin(x, cookies, facts)

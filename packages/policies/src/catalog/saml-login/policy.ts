@@ -44,14 +44,15 @@ export const samlLogin = definePolicy({
 /** Everything that reads XML is loaded here, for gateways that have this policy only. */
 async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
-  const [{ SamlLogin }, { AssertionVerifier }, { AssertionUse }, { identityProvider }] = await Promise.all([
-    import('./login.js'),
-    import('../saml/verifier.js'),
-    import('../saml/assertion-use.js'),
-    import('../saml/idp.js'),
-  ])
+  const [{ SamlLogin }, { AssertionVerifier }, { AssertionUse }, { openIdentityProvider }] =
+    await Promise.all([
+      import('./login.js'),
+      import('../saml/verifier.js'),
+      import('../saml/assertion-use.js'),
+      import('../saml/idp.js'),
+    ])
   const { audience, acsUrl, session, signingKey, consumerClaim = NAME_ID } = config
-  const idp = identityProvider(config.idp)
+  const idp = openIdentityProvider(config.idp, env)
   if (idp.ssoUrl === null) throw new Error("'idp' says nowhere where users log in; write 'idp.ssoUrl'")
   const site = siteOf(acsUrl, 'acsUrl')
   const cookie = cookieOf(session)
@@ -61,7 +62,7 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
   const request = { ssoUrl: idp.ssoUrl, acsUrl, issuer: audience, signingKey: signingKey?.key }
   const login = new SamlLogin(
     {
-      ...{ site, sealed, cookie, consumerClaim, lists: config, addressOf: compileAuthnRequest(request) },
+      ...{ site, sealed, cookie, idp, consumerClaim, lists: config, addressOf: compileAuthnRequest(request) },
       verifier: new AssertionVerifier(rules, 'root', env),
       use: new AssertionUse(idp, { sharing: config.replay ?? {}, skewMs }, env),
     },

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { verify } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 import { type Exchange, headerValue, type Outcome, type Reply, type Step } from '@sluice/core'
@@ -238,4 +241,32 @@ test('who has no session gets 401 where no page was asked for', async () => {
   const { pages } = await site()
   const x = exchange({ method: 'POST', headers: ['accept', 'text/html'] })
   assert.equal(((await pages.onRequest!(x)) as Reply).problem?.code, 'GW_AUTH_MISSING')
+})
+
+test('nobody is sent to a provider whose metadata have ended; sessions go on', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const [metadataFile, now] = [join(dir, 'idp.xml'), Date.now()]
+  const certificate = idp.certificatePem.replaceAll(/-----[^-]+-----/g, '')
+  writeFileSync(
+    metadataFile,
+    `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}" validUntil="${new Date(now + 30_000).toISOString()}"><IDPSSODescriptor><KeyDescriptor><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></KeyDescriptor></IDPSSODescriptor></EntityDescriptor>`,
+  )
+  const { pages, acs } = await site({ idp: { metadataFile, ssoUrl: SSO } })
+  t.mock.timers.enable({ apis: ['Date'], now })
+  const [ann, bob] = [new Jar(), new Jar()]
+  const { id, relayState } = await begin(pages, ann)
+  const { id: late, relayState: lateState } = await begin(pages, bob)
+  assert.equal(
+    (await post(acs, ann, { SAMLResponse: response({ inResponseTo: id }), RelayState: relayState })).status,
+    302,
+  )
+  t.mock.timers.setTime(now + 31_000)
+  const refused = await post(acs, bob, {
+    SAMLResponse: response({ inResponseTo: late }),
+    RelayState: lateState,
+  })
+  assert.equal(refused.problem?.code, 'GW_LOGIN_FAILED')
+  assert.equal((await ask(pages, page(new Jar()), new Jar()))?.problem?.code, 'GW_AUTH_UNAVAILABLE')
+  assert.equal(await ask(pages, page(ann), ann), null)
 })

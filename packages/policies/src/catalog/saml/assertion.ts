@@ -8,6 +8,7 @@ import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import { type AssertionPlace, type SignedAssertion, signedAssertion } from './signed-assertion.js'
+import { parseTime } from './time.js'
 
 /** Longest document with an assertion, in bytes; how deep it may be. */
 export const MAX_ASSERTION_BYTES = 256 * 1024
@@ -51,6 +52,11 @@ export function readAssertion(
 ): Assertion {
   const isValid = ({ validFromMs, validToMs }: IssuerKey) => nowMs >= validFromMs && nowMs <= validToMs
   const now = { ...rules, keys: rules.keys.filter(isValid) }
+  if (now.keys.length === 0)
+    throw new RefusedAssertion(
+      'signature',
+      'no certificate of the issuer is valid now, or its metadata have ended',
+    )
   try {
     const view = parseXml(bytes, LIMITS)
     try {
@@ -202,13 +208,11 @@ function textOf(element: XmlElement): string {
   return text
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
-
 /** A time in UTC (SAML Core, section 1.3.3); null: there is none. */
 function timeOf(element: XmlElement, name: string): number | null {
   const text = attributeOf(element, name)
   if (text === null) return null
-  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
+  const ms = parseTime(text)
   if (Number.isNaN(ms)) throw new RefusedAssertion('malformed', `${name} is no time in UTC`)
   return ms
 }

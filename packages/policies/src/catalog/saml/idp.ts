@@ -1,5 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { CompileEnv } from '@sluice/core'
 import type { XmlElement } from 'libxml2-wasm'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { parseXml } from '../../engines/xml/gate.js'
@@ -9,8 +10,9 @@ import { NS } from '../ws-security/names.js'
 import { certificateFrom } from '../ws-security/pem.js'
 import { SAML } from './names.js'
 import type { SamlConfig } from './schema.js'
+import { parseTime } from './time.js'
 
-/** A key of an identity provider, and when its certificate is valid, ms since 1970. */
+/** A key of an identity provider, and when its certificate and the metadata with it are valid, ms since 1970. */
 export interface IssuerKey {
   readonly key: KeyObject
   readonly validFromMs: number
@@ -23,22 +25,52 @@ export interface IdentityProvider {
   readonly keys: readonly IssuerKey[]
   /** Where it takes requests by redirect; null: nobody says. */
   readonly ssoUrl: string | null
+  /** When its metadata end, ms since 1970; Infinity: they do not say. */
+  readonly validUntilMs: number
 }
 
 const MAX_METADATA_BYTES = 1024 * 1024
 const MAX_CERTIFICATE_LENGTH = 16_384
 
-/** @throws Error for a provider that is not described, or by what cannot be read. */
+/** How often it is looked whether metadata have ended. */
+const LOOK_EVERY_MS = 60_000
+
+/** The provider of a policy; the operator hears when its metadata end. @throws Error as identityProvider does. */
+export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): IdentityProvider {
+  const provider = identityProvider(idp)
+  const { entityId, validUntilMs } = provider
+  let isReported = validUntilMs === Number.POSITIVE_INFINITY
+  if (!isReported)
+    env.schedule(LOOK_EVERY_MS, () => {
+      if (isReported || Date.now() < validUntilMs) return
+      isReported = true
+      env.report('saml_metadata_expired', { entityId, validUntil: new Date(validUntilMs).toISOString() })
+    })
+  return provider
+}
+
+/** @throws Error for a provider that is not described, by what cannot be read, or by metadata that have ended. */
 export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
   const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
   if ((metadataFile === undefined) === (entityId === undefined))
     throw new Error("'idp' needs either 'metadataFile' or 'entityId' with 'certificates'")
   const found =
     metadataFile === undefined
-      ? { entityId: entityId!, certificates: written(certificates), ssoUrl: null }
+      ? {
+          ...{ entityId: entityId!, certificates: written(certificates), ssoUrl: null },
+          validUntilMs: Number.POSITIVE_INFINITY,
+        }
       : described(metadataFile)
-  const keys = found.certificates.map((certificate) => keyOf(certificate, allowExpired))
-  return { entityId: found.entityId, keys, ssoUrl: ssoUrl ?? found.ssoUrl }
+  const { validUntilMs } = found
+  if (Date.now() >= validUntilMs)
+    throw new Error(
+      `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}; get it anew from the provider`,
+    )
+  const keys = found.certificates.map((certificate) => {
+    const key = keyOf(certificate, allowExpired)
+    return { ...key, validToMs: Math.min(key.validToMs, validUntilMs) }
+  })
+  return { entityId: found.entityId, keys, ssoUrl: ssoUrl ?? found.ssoUrl, validUntilMs }
 }
 
 function written(certificates: readonly string[] | undefined): X509Certificate[] {
@@ -60,6 +92,7 @@ interface Described {
   readonly entityId: string
   readonly certificates: readonly X509Certificate[]
   readonly ssoUrl: string | null
+  readonly validUntilMs: number
 }
 
 /** SAML Metadata 2.0, section 2. @throws Error */
@@ -79,10 +112,20 @@ function described(file: string): Described {
     const [sso] = childrenNamed(role, SAML.metadata, 'SingleSignOnService').filter(
       (one) => attributeOf(one, 'Binding') === SAML.redirect,
     )
-    return { entityId, certificates, ssoUrl: sso === undefined ? null : attributeOf(sso, 'Location') }
+    const ssoUrl = sso === undefined ? null : attributeOf(sso, 'Location')
+    return { entityId, certificates, ssoUrl, validUntilMs: Math.min(...[root, role].map(endOf)) }
   } finally {
     view.close()
   }
+}
+
+/** `validUntil` (SAML Metadata 2.0, sections 2.3.2 and 2.4.1); Infinity: there is none. @throws Error for what is no time. */
+function endOf(element: XmlElement): number {
+  const text = attributeOf(element, 'validUntil')
+  if (text === null) return Number.POSITIVE_INFINITY
+  const ms = parseTime(text)
+  if (Number.isNaN(ms)) throw new Error("'idp.metadataFile' has a 'validUntil' that is no time in UTC")
+  return ms
 }
 
 function certificatesIn(descriptor: XmlElement): X509Certificate[] {

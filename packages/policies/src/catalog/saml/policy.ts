@@ -17,8 +17,11 @@ export const saml = definePolicy({
 /** Everything that reads XML is loaded here, for gateways that have this policy only. */
 async function compileStep(config: SamlConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
-  const [{ SamlGate }, { identityProvider }] = await Promise.all([import('./gate.js'), import('./idp.js')])
-  const gate = new SamlGate(config, identityProvider(config.idp), env)
+  const [{ SamlGate }, { openIdentityProvider }] = await Promise.all([
+    import('./gate.js'),
+    import('./idp.js'),
+  ])
+  const gate = new SamlGate(config, openIdentityProvider(config.idp, env), env)
   if ((config.from ?? 'header') === 'header') return { name: 'saml', onRequest: (x) => gate.admitHeader(x) }
   return {
     name: 'saml',

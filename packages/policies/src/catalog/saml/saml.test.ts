@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { before, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
 import { makeCertificate } from '../ws-security/testing/make-certificate.js'
@@ -217,16 +217,10 @@ test('what is to be used once is used once', async () => {
 })
 
 test('a provider is known by its metadata, and signs with any of its certificates in their time', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const file = join(dir, 'idp.xml')
-  const key = (use: string, pem: string) =>
-    `<md:KeyDescriptor${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${pem.replaceAll(/-----[^-]+-----/g, '')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`
-  const metadata = (keys: string) =>
-    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}"><md:IDPSSODescriptor>${keys}</md:IDPSSODescriptor></md:EntityDescriptor>`
+  const file = fileOf(t)
   writeFileSync(
     file,
-    metadata(key(' use="encryption"', stranger.certificatePem) + key('', idp.certificatePem)),
+    metadataXml(keyXml(' use="encryption"', stranger.certificatePem) + keyXml('', idp.certificatePem)),
   )
   const step = await stepOf({ from: 'body', idp: { metadataFile: file } })
   assert.equal(await verdict(goodAssertion(), step), 'ann')
@@ -248,6 +242,70 @@ test('a provider is known by its metadata, and signs with any of its certificate
     stepOf({ idp: { entityId: ENTITY, certificates: [weak.certificatePem] } }),
     /the key of a certificate of 'idp' is an RSA key of 1024 bits/,
   )
-  writeFileSync(file, metadata(''))
+  writeFileSync(file, metadataXml(''))
   await assert.rejects(stepOf({ idp: { metadataFile: file } }), /no certificate that signs/)
 })
+
+test('metadata that have ended are refused, and end while the gateway runs', async (t) => {
+  const [file, now] = [fileOf(t), Date.now()]
+  const key = keyXml('', idp.certificatePem)
+  const until = (ms: number) => ` validUntil="${new Date(ms).toISOString()}"`
+  for (const ended of [metadataXml(key, until(now)), metadataXml(key, until(now + 60_000), until(now - 1))]) {
+    writeFileSync(file, ended)
+    await assert.rejects(
+      stepOf({ idp: { metadataFile: file, allowExpired: true } }),
+      /was valid until 2\S+Z; get it anew/,
+    )
+  }
+  for (const text of [
+    '',
+    'tomorrow',
+    '9999-12-31',
+    '2100-01-01T00:00:00',
+    '2100-01-01T00:00:00+01:00',
+    '1e99',
+  ]) {
+    writeFileSync(file, metadataXml(key, ` validUntil="${text}"`))
+    await assert.rejects(stepOf({ idp: { metadataFile: file } }), /'validUntil' that is no time in UTC/, text)
+  }
+  for (const [whole, role] of [
+    [until(now + 30_000), ''],
+    [until(now + 90_000), until(now + 30_000)],
+  ] as const) {
+    writeFileSync(file, metadataXml(key, whole, role))
+    const jobs: (() => unknown)[] = []
+    const env = testEnv()
+    const watched = { ...env, schedule: (_: number, job: () => unknown) => void jobs.push(job) }
+    const step = await stepOf({ idp: { metadataFile: file, allowExpired: true } }, watched)
+    const xml = goodAssertion()
+    t.mock.timers.enable({ apis: ['Date'], now })
+    for (const job of jobs) job()
+    assert.equal(await admit(step, inHeader(xml)), null)
+    t.mock.timers.setTime(now + 31_000)
+    for (const one of [xml, goodAssertion()])
+      assert.equal((await admit(step, inHeader(one)))?.problem?.code, 'GW_TOKEN_SIGNATURE')
+    for (const job of [...jobs, ...jobs]) job()
+    assert.deepEqual(
+      env.reports.map(({ event }) => event),
+      ['saml_metadata_expired'],
+    )
+    t.mock.timers.reset()
+  }
+})
+
+/** A file that goes with the test. */
+function fileOf(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return join(dir, 'idp.xml')
+}
+
+function keyXml(use: string, pem: string): string {
+  const certificate = pem.replaceAll(/-----[^-]+-----/g, '')
+  return `<md:KeyDescriptor${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`
+}
+
+/** @param whole attributes of the entity. @param role attributes of its description as a provider. */
+function metadataXml(keys: string, whole = '', role = ''): string {
+  return `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}"${whole}><md:IDPSSODescriptor${role}>${keys}</md:IDPSSODescriptor></md:EntityDescriptor>`
+}
