@@ -85,8 +85,16 @@ test('the token can stand in another header, and be of another kind', async (t) 
     clientAuth: 'post',
     ...types,
   }
-  const { send } = await gatewayWith(t, own)
-  assert.deepEqual(await send({ 'x-token': 'ann' }), [200, 'Bearer for-ann-1', null])
+  const { backend, send } = await gatewayWith(t, own)
+  assert.deepEqual(await send({ 'x-token': 'ann', x_token: 'ann' }), [200, 'Bearer for-ann-1', null])
+  const { headers } = backend.calls[0]!
+  assert.deepEqual(
+    [headers['x-token'], headers['x_token']],
+    [undefined, undefined],
+    'it is not for the backend',
+  )
+  const { secretNames } = catalog.get('backend-auth')!
+  assert.deepEqual(secretNames?.({ oauth2: own } as never), ['X-Token'], 'nor for the log')
   const form = server.forms[0]!
   assert.deepEqual([form.get('subject_token_type'), form.get('requested_token_type')], ['urn:x:a', 'urn:x:b'])
   assert.deepEqual([form.get('client_id'), form.get('client_secret')], ['sluice', 'secret'])

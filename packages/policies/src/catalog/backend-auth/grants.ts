@@ -21,6 +21,8 @@ export interface Grant {
   readonly subjectOf: Render | null
   /** Whether the subject is a token of the client, which policies may take away before the attempt. */
   readonly isClientToken: boolean
+  /** The header in which the token of the client stands; absent: there is none. */
+  readonly subjectField?: string
   /** The parameters for a subject, '' for the gateway itself. */
   formOf(subject: string): GrantForm | Promise<GrantForm>
 }
@@ -53,9 +55,11 @@ export function compileGrant(config: Oauth2Config): Grant {
     subject_token_type: subjectTokenType ?? DEFAULT_TOKEN_TYPE,
     ...(requestedTokenType !== undefined && { requested_token_type: requestedTokenType }),
   }
+  const subjectField = fieldName('request', subjectHeader ?? DEFAULT_SUBJECT_HEADER)
   return {
-    subjectOf: clientToken(fieldName('request', subjectHeader ?? DEFAULT_SUBJECT_HEADER)),
+    subjectOf: clientToken(subjectField),
     isClientToken: true,
+    subjectField,
     formOf: (subject) =>
       isExchange
         ? { grant_type: TOKEN_EXCHANGE, subject_token: subject, ...types }

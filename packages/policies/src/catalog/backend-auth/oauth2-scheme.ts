@@ -46,6 +46,7 @@ export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, e
   return {
     needsBody: false,
     setsAuthorization: true,
+    ...(grant.subjectField !== undefined && { clientField: grant.subjectField }),
     // A policy behind may take the token of the client away.
     ...(grant.isClientToken && {
       onRequest(x: Exchange) {

@@ -6,6 +6,7 @@ import {
   removeHeader,
   type Step,
 } from '@sluice/core'
+import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import { awsSigV4Scheme } from './aws-sig-v4-scheme.js'
 import { digestScheme } from './digest-scheme.js'
 import { apiKeyScheme, basicScheme, bearerScheme } from './fixed-scheme.js'
@@ -20,25 +21,38 @@ export const backendAuth = definePolicy({
     'Authenticates at the upstream: Basic, API key, bearer token, tokens of an OAuth 2.0 server, digest, AWS Signature Version 4.',
   schema: backendAuthSchema,
   cost: 'io',
-  secretNames: ({ apiKey }) => (apiKey === undefined ? [] : [apiKey.name]),
+  secretNames: ({ apiKey, oauth2 }) =>
+    [apiKey?.name, oauth2?.subjectHeader].filter((name) => name !== undefined),
   compile(config, env): Step {
     const scheme = schemeOf(config, env)
     const { onRequest, onAttempt, onRejected } = scheme
-    const strips = !scheme.setsAuthorization && config.passThrough !== true
+    const fields = config.passThrough === true ? [] : clientFields(scheme)
     return {
       name: 'backend-auth',
       ...(onRequest !== undefined && { onRequest }),
       ...(scheme.needsBody && { onRequestBody: collect }),
-      onAttempt: strips
-        ? (x: Exchange) => {
-            removeHeader(x.headers, 'authorization')
-            return onAttempt(x)
-          }
-        : onAttempt,
+      onAttempt:
+        fields.length === 0
+          ? onAttempt
+          : (x: Exchange) => {
+              for (const name of fields) {
+                removeHeader(x.headers, name)
+                removeLookalikes(x.headers, name)
+              }
+              return onAttempt(x)
+            },
       ...(onRejected !== undefined && { onRejected }),
     }
   },
 })
+
+/** What the client has sent to prove itself; the upstream gets other credentials. */
+function clientFields({ setsAuthorization, clientField }: Scheme): readonly string[] {
+  return [
+    ...(setsAuthorization ? [] : ['authorization']),
+    ...(clientField === undefined || clientField === 'authorization' ? [] : [clientField]),
+  ]
+}
 
 function schemeOf(config: BackendAuthConfig, env: CompileEnv): Scheme {
   const { basic, apiKey, bearer, oauth2, digest, awsSigV4 } = config

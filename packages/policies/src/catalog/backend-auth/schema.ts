@@ -151,7 +151,7 @@ export const backendAuthSchema = policyOptions(
     awsSigV4,
     passThrough: optionalFlag(
       false,
-      'Leaves `authorization` of the client in the request where the credentials go elsewhere.',
+      'Leaves in the request what the client has sent: `authorization` where the credentials go elsewhere, and the token in `oauth2.subjectHeader`.',
     ),
   },
   [

@@ -7,4 +7,6 @@ export interface Scheme extends Pick<Step, 'onRequest' | 'onRejected'> {
   readonly needsBody: boolean
   /** It writes `authorization`. */
   readonly setsAuthorization: boolean
+  /** Where the client's credential stands that is not for the upstream, beside `authorization`; absent: nowhere. */
+  readonly clientField?: string
 }

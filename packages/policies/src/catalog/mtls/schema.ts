@@ -69,7 +69,7 @@ export const mtlsSchema = policyOptions(
   },
   [
     'Without a certificate the answer is 401 `GW_AUTH_MISSING`; with one that is nobody’s, or whose issuer is not among `issuers`, 401 `GW_AUTH_INVALID`; with one that has expired since the connection began 401 `GW_AUTH_EXPIRED`. `consumer.credential` is the fingerprint.',
-    '`x-forwarded-client-cert` is read as Envoy writes it. The listener removes it from requests of everybody who is not in `trustedProxies`; a trusted proxy has to replace what its client wrote (in Envoy `SANITIZE_SET`). An element needs `Hash`; where it has `Cert`, that certificate counts, and has to have this hash. What stands twice, or is not of the grammar, is refused. Conditions then see this certificate as that of the client.',
+    '`x-forwarded-client-cert` is read as Envoy writes it. The listener removes it from requests of everybody who is not in `trustedProxies`; a trusted proxy has to replace what its client wrote (in Envoy `SANITIZE_SET`). An element needs `Hash`; where it has `Cert`, that certificate counts, and has to have this hash. What stands twice, or is not of the grammar, is refused. Envoy writes names without quotes: where an authority signs names with `;` in them, have the proxy send `Cert`, which counts alone. Conditions then see this certificate as that of the client.',
     '`gw validate` refuses a document none of whose listeners can provide the certificates.',
   ],
 )
