@@ -7,5 +7,6 @@ test('names of other gateways lead to the policy that is meant, where there is o
   assert.equal(policySuggestion('key-auth', known, 'none'), "did you mean 'api-key'?")
   assert.equal(policySuggestion('apikey', known, 'none'), "did you mean 'api-key'?")
   assert.equal(policySuggestion('openid-connect', known, 'none'), 'none')
+  assert.equal(policySuggestion('request-callout', ['api-call'], 'none'), "did you mean 'api-call'?")
   assert.equal(policySuggestion('constructor', known, 'none'), 'none')
 })

@@ -52,8 +52,12 @@ export async function fetchDocument(
   return body
 }
 
-/** Where an issuer has its metadata (OpenID Connect Discovery 1.0, section 4). */
+/** Where an issuer has its metadata (OpenID Connect Discovery 1.0, section 4). @throws Error where that was written in its place. */
 export function metadataAddress(issuer: string): string {
+  if (issuer.endsWith(DISCOVERY_PATH))
+    throw new Error(
+      `'${issuer}' is where the metadata are; the issuer is what stands before ${DISCOVERY_PATH}`,
+    )
   return `${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`
 }
 
