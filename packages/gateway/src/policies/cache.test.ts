@@ -161,6 +161,39 @@ test('conditions see hit and miss; a value goes into a variable or a field, and 
   )
 })
 
+test('attacks: a request that says a part of the key twice has no key, for the upstream may take the other', async (t) => {
+  const withKeys = async (key: string[]) =>
+    (await serve(t, [[{ ...LOOKUP, key }], [{ ...POPULATE, key, from: 'body' }]])).textOf
+  const json = await withKeys(['req.method', 'req.body.json("$.id")'])
+  const post = (body: string): RequestInit => ({
+    ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
+  })
+  const query = await withKeys(['req.query["user_id"]'])
+  const any = await withKeys(['req.path', 'req.query.id'])
+  const header = await withKeys(['req.header["x-id"]'])
+  const attempts: readonly (readonly [
+    typeof json,
+    readonly [string, RequestInit?],
+    readonly [string, RequestInit?],
+  ])[] = [
+    [json, ['/', post('{"id":"a","id":"b"}')], ['/', post('{"id":"b"}')]],
+    [json, ['/', post('{"id":"c","i\\u0064":"d"}')], ['/', post('{"id":"d"}')]],
+    [query, ['/?user_id=1&user_id=2'], ['/?user_id=1']],
+    [query, ['/?user_id=3&user%5Fid=4'], ['/?user_id=3']],
+    [query, ['/?user_id=5&user.id=6'], ['/?user_id=5']],
+    [query, ['/?user_id=7&user_id[]=8'], ['/?user_id=7']],
+    [query, ['/?a=1;user_id=9&user_id=10'], ['/?user_id=10']],
+    [any, ['/p?id=1&id=2'], ['/p?id=1']],
+    [header, ['/', { headers: { 'x-id': '1', x_id: '2' } }], ['/', { headers: { 'x-id': '1' } }]],
+  ]
+  for (const [ask, attack, victim] of attempts) {
+    const poisoned = await ask(...attack)
+    const served = await ask(...victim)
+    assert.notEqual(served, poisoned, attack[0])
+    assert.equal(await ask(...victim), served, 'the bench itself keeps values')
+  }
+})
+
 test('a key may read the body of the request, though the value comes with the response', async (t) => {
   const key = ['req.method', 'req.body.json("$.id")']
   const { textOf, send } = await serve(t, [[{ ...LOOKUP, key }], [{ ...POPULATE, key }, 'res.status == 200']])

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CompileEnv, Exchange, Expression } from '@sluice/core'
+import { compileAmbiguity } from './ambiguity.js'
 
 /** Longest key that is kept as it is, and what is kept of a longer one before its digest. */
 const MAX_LENGTH = 500
@@ -15,20 +16,23 @@ export interface ValueKey {
 /**
  * A key of expressions, `@CONSUMER/PART/PART`: parts are percent-encoded, so that none looks like two, like that of a
  * consumer, or like a digest, whatever callers send.
+ * @param isStrict a request that says twice what the key is made of has none.
  * @throws Error for an expression that is none.
  */
 export function compileValueKey(
   texts: string | readonly string[],
-  isShared: boolean,
+  { isShared, isStrict }: { readonly isShared: boolean; readonly isStrict: boolean },
   env: CompileEnv,
 ): ValueKey {
-  const parts = (typeof texts === 'string' ? [texts] : texts).map((text) => env.expression(text))
+  const list = typeof texts === 'string' ? [texts] : texts
+  const parts = list.map((text) => env.expression(text))
+  const isAmbiguous = isStrict ? compileAmbiguity(list) : () => false
   return {
     readsBody: parts.some(({ readsBody }) => readsBody),
     readsResponse: parts.some(({ readsResponse }) => readsResponse),
     read(x) {
       try {
-        const key = keyOf(parts, isShared, x)
+        const key = isAmbiguous(x) ? null : keyOf(parts, isShared, x)
         return key !== null && key.length > MAX_LENGTH ? shortened(key) : key
       } catch {
         // What cannot be evaluated, such as in a body of another kind, or is no text in Unicode.

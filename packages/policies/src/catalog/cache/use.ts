@@ -28,7 +28,9 @@ export class CacheUse {
     this.store = env.cache
     this.space = config.space
     this.side = config.phase ?? (operation === 'lookup' ? 'request' : 'response')
-    this.key = key === undefined ? null : compileValueKey(key, shared, env)
+    // What may have changed is forgotten rather than kept.
+    const rules = { isShared: shared, isStrict: operation !== 'invalidate' }
+    this.key = key === undefined ? null : compileValueKey(key, rules, env)
     if (this.side === 'request' && this.key?.readsResponse === true)
       throw new Error("the key reads the response, and there is none yet; write 'phase: response'")
     this.isClosed = config.onStoreDown === 'closed'

@@ -1,0 +1,67 @@
+import { type Exchange, formText, QueryCursor } from '@sluice/core'
+import { jsonOf } from '../../engines/json/view.js'
+import { plainName } from '../../shared/spoofed-fields.js'
+
+/** `req.query["id"]` and `req.query.id`; without a name any is read. */
+const QUERY = /\breq\.query\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g
+const HEADER = /\breq\.header\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g
+
+/** Whether a request says something twice that a key is made of, so that the upstream may take the other. */
+export type Ambiguity = (x: Exchange) => boolean
+
+/**
+ * What a key reads that applications read differently: who can have a value kept that the upstream has made for another
+ * key has it served to everybody.
+ * @param texts the expressions of the key.
+ */
+export function compileAmbiguity(texts: readonly string[]): Ambiguity {
+  const checks: Ambiguity[] = []
+  const query = namesIn(texts, QUERY)
+  if (query !== null) checks.push((x) => x.query !== '' && isRepeated(x.query, query))
+  const header = namesIn(texts, HEADER)
+  if (header !== null) {
+    const plain = new Set([...header].map((name) => plainName(name.toLowerCase())))
+    checks.push((x) => hasLookalike(x.headers, plain))
+  }
+  if (texts.some((text) => text.includes('req.body.json')))
+    checks.push((x) => x.body !== null && jsonOf(x, x.body).hasDuplicateKeys)
+  return (x) => checks.some((check) => check(x))
+}
+
+/** Null: they read none. Empty: it cannot be known which. */
+function namesIn(texts: readonly string[], pattern: RegExp): ReadonlySet<string> | null {
+  const found = texts.flatMap((text) => [...text.matchAll(pattern)])
+  if (found.length === 0) return null
+  const names = found.map(([, , quoted, plain]) => quoted ?? plain)
+  return names.includes(undefined) ? new Set() : new Set(names as string[])
+}
+
+/** Whether a name stands twice; `;` separates for some, and PHP reads `a.b` as `a_b`, and `a[]` as `a`. */
+function isRepeated(query: string, names: ReadonlySet<string>): boolean {
+  if (query.includes(';')) return true
+  const [cursor, seen] = [new QueryCursor(), new Set<string>()]
+  const known = new Set([...names].map(phpName))
+  cursor.read(query)
+  while (cursor.advance()) {
+    const name = phpName(formText(cursor.rawName))
+    if (known.size > 0 && !known.has(name)) continue
+    if (seen.has(name)) return true
+    seen.add(name)
+  }
+  return false
+}
+
+function phpName(name: string): string {
+  const at = name.indexOf('[', 1)
+  const isArray = at > 0 && name.includes(']', at)
+  return (isArray ? name.slice(0, at) : name).trimStart().replace(/[ .[]/g, '_')
+}
+
+/** Whether a field could be taken for one of these: CGI and its likes do not distinguish `x_id` from `x-id`. */
+function hasLookalike(headers: readonly string[], plain: ReadonlySet<string>): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    if (name.includes('_') && (plain.size === 0 || plain.has(plainName(name)))) return true
+  }
+  return false
+}
