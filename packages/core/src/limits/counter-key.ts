@@ -28,6 +28,11 @@ export function counterKey(text: string): string {
   return bounded(text, MAX_KEY)
 }
 
+/** Whether an expression of a key is the address of the client, of which IPv6 counts by its /64 (`clientNetwork`). */
+export function isAddressKey(expression: string): boolean {
+  return expression.trim() === 'client.ip'
+}
+
 /** What the names of all counters of a policy begin with. */
 export function counterPrefix(kind: LimitKind, policy: string): string {
   return `${kind === 'quota' ? 'quota' : 'rate'}${SEPARATOR}${bounded(policy, MAX_ID)}${SEPARATOR}`

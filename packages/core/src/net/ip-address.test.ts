@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ipv4Number, isIpAddress, isIpv4Mapped, readIpv6 } from './ip-address.js'
+import { clientNetwork, ipv4Number, isIpAddress, isIpv4Mapped, readIpv6 } from './ip-address.js'
 
 test('what is an address agrees with node:net for valid, near-valid and arbitrary text', () => {
   const nearV4 = fc.string({ unit: fc.constantFrom(...'0125.9'), maxLength: 17 })
@@ -66,3 +66,10 @@ function words(text: string): number[] | null {
   const target = new Uint32Array(4)
   return readIpv6(text, target) ? [...target] : null
 }
+
+test('a client of IPv6 is its /64, whichever address of it and however that is written', () => {
+  for (const address of ['2001:db8::1', '2001:DB8:0:0:ffff::', '2001:0db8:0::0.0.0.1'])
+    assert.equal(clientNetwork(address), '2001:db8:0:0::/64')
+  assert.equal(clientNetwork('2001:db8:0:1::1'), '2001:db8:0:1::/64')
+  for (const other of ['192.0.2.1', 'acme', 'a:b', '']) assert.equal(clientNetwork(other), other)
+})

@@ -48,7 +48,12 @@ const network = new Uint32Array(4)
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':') || !readIpv6(address, network) || isIpv4Mapped(network)) return address
-  return `${network[0]!.toString(16)}:${network[1]!.toString(16)}/64`
+  const [high, low] = [network[0]!, network[1]!]
+  return `${groupsOf(high)}:${groupsOf(low)}::/64`
+}
+
+function groupsOf(word: number): string {
+  return `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
 }
 
 /** An IPv6 address in brackets, as RFC 5952 writes it: the address has many spellings. It must be one. */

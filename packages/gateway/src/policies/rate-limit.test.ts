@@ -31,6 +31,7 @@ async function serve(t: TestContext, ...routes: readonly (readonly Use[])[]): Pr
           ...{ when: null, onError: 'fail' },
         })),
       })) as never,
+      listener: { trustedProxies: ['127.0.0.1/32'] },
     },
     { catalog },
   )
@@ -116,6 +117,23 @@ test('key: expressions in a list; the values of one cannot look like those of an
     ['1\\', '|2|3'],
   ] as const) {
     assert.deepEqual(await statuses(2, of(a, b)), [200, 429], `${a} ${b}`)
+  }
+})
+
+test('attacks: no client has more by taking another address of its network, or another spelling', async (t) => {
+  const lists = [{ limit: '1/h' }, { limit: '1/h', key: ['client.ip', 'route'] }]
+  const gateway = await serve(t, ...lists.map((config) => [{ with: config }]))
+  for (const path of ['/0/', '/1/']) {
+    const from = (address: string) => ask(gateway, path, { 'x-forwarded-for': address })
+    const statusesOf = async (...addresses: readonly string[]) =>
+      Promise.all(addresses.map(async (address) => (await from(address)).status))
+    assert.equal((await from('2001:db8::1')).status, 200)
+    assert.deepEqual(
+      await statusesOf('2001:DB8:0::1', '2001:db8::9:0:0:2', '2001:db8:0:1::1'),
+      [429, 429, 200],
+    )
+    assert.equal((await from('192.0.2.1')).status, 200)
+    assert.deepEqual(await statusesOf('::ffff:192.0.2.1', '192.0.2.1:99', '192.0.2.2'), [429, 429, 200])
   }
 })
 

@@ -2,6 +2,7 @@ import {
   BAN_CHANGES_MS,
   BANS_LIFTED,
   banName,
+  clientNetwork,
   counterKey,
   type StateScope,
   type StateStore,
@@ -94,7 +95,8 @@ async function liftIn(store: StateStore, policy: string, key: string | null): Pr
     lifted = await store.deleteAll(banName(policy, 'ban'))
     for (const entry of ['bans', 'count'] as const) await store.deleteAll(banName(policy, entry))
   } else {
-    const known = counterKey(key)
+    // An address of IPv6 is banned with its /64.
+    const known = counterKey(clientNetwork(key))
     lifted = Number(await store.delete(banName(policy, 'ban', known)))
     for (const entry of ['bans', 'count'] as const) await store.delete(banName(policy, entry, known))
   }

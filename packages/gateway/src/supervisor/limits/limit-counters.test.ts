@@ -22,3 +22,26 @@ test('a period ends at one moment, though the store has a clock of its own', asy
     )
   }
 })
+
+test('the count of an address of IPv6 is that of its /64, of what else looks like one its own', async () => {
+  const take = async () => ({ granted: 0, remaining: 10, resetMs: 1000 })
+  const store = { take } as unknown as StateStore
+  for (const [key, counted] of [
+    [undefined, '2001:db8:0:0::/64'],
+    [['client.ip'], '2001:db8:0:0::/64'],
+    ['consumer.id', '2001:DB8::7'],
+    [['client.ip', 'consumer.id'], '2001:DB8::7'],
+  ]) {
+    const policies = [{ id: 'pace', use: 'rate-limit', with: { limit: '10/h', ...(key && { key }) } }]
+    const stores = {
+      plan: () => ({ routes: [{ id: 'r', api: null, policies }] }),
+      use: (_: boolean, work: (storeOf: () => StateStore) => unknown) => work(() => store),
+    }
+    const counters = new LimitCounters(stores as never, {} as never)
+    const counts = await counters.get({ kind: 'rate-limit', policy: 'pace', key: '2001:DB8::7' })
+    assert.deepEqual(
+      counts?.map((count) => count.key),
+      [counted],
+    )
+  }
+})

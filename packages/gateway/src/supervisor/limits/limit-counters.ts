@@ -1,8 +1,10 @@
 import type { PolicyUse, RoutePlan } from '@sluice/config'
 import {
+  clientNetwork,
   counterKey,
   counterName,
   counterPrefix,
+  isAddressKey,
   type Limit,
   type LimitKind,
   quotaLimit,
@@ -61,6 +63,8 @@ interface Counting {
   readonly scope: StateScope
   /** Those that are known from the plan: an empty one, or routes and APIs. */
   readonly places: readonly string[]
+  /** Keys are addresses of clients. */
+  readonly isByAddress: boolean
 }
 
 /** The counts of `rate-limit` and `quota`, for operators. */
@@ -151,9 +155,14 @@ export class LimitCounters {
 
 function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting {
   const config = use.with as never
-  const { scope = 'cluster', countPer = 'policy' } = use.with as {
+  const {
+    scope = 'cluster',
+    countPer = 'policy',
+    key = 'client.ip',
+  } = use.with as {
     scope?: Counting['scope']
     countPer?: string
+    key?: string | readonly string[]
   }
   const limits = kind === 'quota' ? [quotaLimit(config)] : rateLimits(config)
   const apart = countPer === 'api' ? (route.api?.name ?? route.id) : route.id
@@ -163,15 +172,17 @@ function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting
     limits,
     scope,
     places: [countPer === 'policy' ? '' : apart],
+    isByAddress: isAddressKey([key].flat().join()),
   }
 }
 
 /** Of a key those that there can be, of all keys those that there are. */
 async function namesOf(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
-  const { prefix, limits, places } = policy
+  const { prefix, limits, places, isByAddress } = policy
   if (key === null) return (await store.list(prefix, MAX_COUNTS)).sort()
+  const counted = counterKey(isByAddress ? clientNetwork(key) : key)
   return limits.flatMap((_, limit) =>
-    places.map((place) => counterName(prefix, { limit, place, key: counterKey(key) })),
+    places.map((place) => counterName(prefix, { limit, place, key: counted })),
   )
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import {
   type CompileEnv,
+  clientNetwork,
   definePolicy,
   type Eventual,
   type Exchange,
@@ -29,7 +30,7 @@ function compileKey(kinds: readonly string[]): (x: Exchange) => string {
 
 function partOf(kind: string): (x: Exchange) => string {
   if (kind === 'route') return (x) => x.routeId
-  if (kind === 'ip') return (x) => x.clientIp
+  if (kind === 'ip') return (x) => clientNetwork(x.clientIp)
   if (kind === 'consumer') return (x) => x.consumer?.id ?? ''
   const name = kind.slice('header:'.length).toLowerCase()
   return (x) => bounded(headerJoined(x.headers, name) ?? '')

@@ -21,7 +21,7 @@ export const concurrencyLimitSchema = policyOptions(
       string('`route`, `consumer`, `ip` or `header:NAME`.', {
         pattern: "^(route|consumer|ip|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$",
       }),
-      'What is counted apart: any of `route`, `consumer`, `ip` and `header:NAME`; requests that agree in all of them share a key. An empty list counts all together.',
+      'What is counted apart: any of `route`, `consumer`, `ip` and `header:NAME`; requests that agree in all of them share a key. `ip` counts IPv6 addresses by their /64. An empty list counts all together.',
       { default: ['route'], maxItems: 5 },
     ),
     name: optionalText(

@@ -1,4 +1,12 @@
-import { type CompileEnv, counterKey, type Exchange, type Expression, UnreadableBody } from '@sluice/core'
+import {
+  type CompileEnv,
+  clientNetwork,
+  counterKey,
+  type Exchange,
+  type Expression,
+  isAddressKey,
+  UnreadableBody,
+} from '@sluice/core'
 
 /** What requests are counted by, of those that are not written otherwise. */
 export const DEFAULT_KEY = 'client.ip'
@@ -12,8 +20,8 @@ export interface KeyReader {
 }
 
 /**
- * The key of a list of expressions.
- * @param shape what a part counts as.
+ * The key of a list of expressions; `client.ip` counts IPv6 addresses by their /64, in which a client may take any.
+ * @param shape what any other part counts as.
  * @throws Error for an expression that is none, or reads the response.
  */
 export function compileKey(
@@ -21,19 +29,20 @@ export function compileKey(
   env: CompileEnv,
   shape: (part: string) => string = (part) => part,
 ): KeyReader {
+  const shapes = texts.map((text) => (isAddressKey(text) ? clientNetwork : shape))
   const parts = texts.map((text) => env.expression(text))
   const late = parts.findIndex(({ readsResponse }) => readsResponse)
   if (late >= 0)
     throw new Error(`the key '${texts[late]}' reads the response; it is counted before there is one`)
   const [only] = parts
   const readsBody = parts.some((part) => part.readsBody)
-  if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x, shape)) }
+  if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x, shapes[0]!)) }
   return {
     readsBody,
     read(x) {
       const values: string[] = []
-      for (const part of parts) {
-        const value = partOf(part, x, shape)
+      for (const [i, part] of parts.entries()) {
+        const value = partOf(part, x, shapes[i]!)
         if (value === null) return null
         // No part can look like two.
         values.push(value.replaceAll('\\', '\\\\').replaceAll('|', '\\|'))

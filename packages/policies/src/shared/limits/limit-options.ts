@@ -9,7 +9,7 @@ export const limitOptions = {
     Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 5 })], {
       default: 'client.ip',
       description:
-        'What is counted apart: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of them; requests that agree in all of them share a count. See docs/conditions.md for what can be read; `route` and `api` are known too.',
+        'What is counted apart: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of them; requests that agree in all of them share a count. With `client.ip` IPv6 addresses count by their /64. See docs/conditions.md for what can be read; `route` and `api` are known too.',
     }),
   ),
   onMissingKey: optionalOneOf(
