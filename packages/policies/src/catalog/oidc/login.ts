@@ -175,6 +175,8 @@ export class Login {
       const detail = 'the provider has refused the code of this login; open the page again'
       return this.#env.refusal('GW_LOGIN_FAILED', detail, noStore)
     }
+    // An ID token that is not valid, too: it came from the provider itself (OpenID Connect Core 1.0, section 3.1.3.7, which
+    // names no status), so the browser cannot mend it, and whoever watches the gateway has to see it.
     this.#env.report('oidc_login_failed', { issuer: this.#config.issuer, reason: x.record.reason })
     return loginUnavailable(this.#env, noStore)
   }

@@ -141,7 +141,7 @@ export const oidcSchema = policyOptions(
     'Uses of this policy with the same `issuer`, `clientId`, `session.cookie` and secrets share sessions. Where a route needs another login than others, by its `parameters` or `scopes`, give it another `session.cookie`.',
     'After the login the browser goes to the page that it had asked for, on the site of `redirectUri` and nowhere else.',
     'A session ends after `session.lifetime`, and `session.idleTimeout` after the last request; when its refresh token is refused; by `logout`; and by the policy `oidc-backchannel-logout` on another route, within 5 s. Without `state` other gateways do not hear of that.',
-    'A login that cannot be finished is 400 `GW_LOGIN_FAILED`; a provider that does not answer, or with what cannot be right, is 503 `GW_AUTH_UNAVAILABLE`. `error.reason` in the traffic log says why.',
+    'A login that cannot be finished is 400 `GW_LOGIN_FAILED`; a provider that does not answer, or with what cannot be right, such as an ID token that is not valid, is 503 `GW_AUTH_UNAVAILABLE`, because it is the provider that has to mend it. `error.reason` in the traffic log says why.',
   ],
 )
 
