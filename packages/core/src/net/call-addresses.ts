@@ -18,7 +18,16 @@ const PRIVATE_RANGES = [
 ]
 
 /** Link-local addresses, and those at which clouds hand out the credentials of a machine. */
-const METADATA_RANGES = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32', '100.100.100.200', '192.0.0.192']
+const METADATA_RANGES = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  // AWS, Google Cloud, Alibaba Cloud, Oracle Cloud, Azure.
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+]
 
 /** What else the registries of special-purpose addresses (RFC 6890) list as not global, or what stands for another one. */
 const SPECIAL_RANGES = [
