@@ -297,8 +297,9 @@ const both = (...texts: readonly (readonly [string, string])[]) =>
 
 type Both = readonly [pattern: string, meaning: string]
 
+/** Groups in groups; a level more makes some that take a second each. */
 const patterns = fc.letrec<{ branch: Both; group: Both; atom: Both }>((tie) => ({
-  atom: fc.oneof({ depthSize: 'small' }, fc.constantFrom(...ATOMS), tie('group')),
+  atom: fc.oneof({ depthSize: 'small', maxDepth: 2 }, fc.constantFrom(...ATOMS), tie('group')),
   branch: fc
     .array(fc.tuple(tie('atom'), fc.constantFrom(...QUANTIFIERS)), { minLength: 1, maxLength: 4 })
     .map((pieces) => both(...pieces.flatMap(([atom, times]) => [atom, [times, times] as const]))),
@@ -342,7 +343,7 @@ test('what has few ways to match is quick', () => {
       assert.notEqual(isAccepted(text, word.join('').repeat(3000) + end), null, text)
       assert.ok(performance.now() - began < 10_000, text)
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 
