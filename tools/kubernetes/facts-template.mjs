@@ -280,6 +280,7 @@ function egressFacts() {
 {{- if eq .sink "webhook" }}{{ $urls = append $urls .webhook.url }}{{ end -}}
 {{- end -}}
 {{- with ($doc.state).url }}{{ $urls = append $urls . }}{{ end -}}
+{{- range ($doc.state).cluster }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ($doc.cache).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- $usual := dict ${ports.join(' ')} -}}
 {{- $addressed := dict -}}

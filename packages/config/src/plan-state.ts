@@ -32,13 +32,20 @@ export interface CacheServePlan extends Address {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
 }
 
-/** The Valkey or Redis server that replicas share. */
+/** The Valkey or Redis server, or the cluster, that replicas share. */
 export interface StatePlan {
-  /** `redis://` or `rediss://`, without a user. */
-  readonly url: string
+  /** `redis://` or `rediss://`, without a user; null: it is a cluster. */
+  readonly url: string | null
+  /** URLs of nodes of a cluster, which name the others; none: it is one server. */
+  readonly cluster: readonly string[]
   readonly username: string | null
   readonly password: string | null
   readonly keyPrefix: string
   readonly timeoutMs: number
-  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  readonly tls: {
+    readonly caFile: string | null
+    /** The name in the certificates; null: the host of each URL. */
+    readonly serverName: string | null
+    readonly insecure: boolean
+  }
 }

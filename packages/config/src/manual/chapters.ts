@@ -78,7 +78,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'state',
-    text: 'Where policies that share something among replicas keep it. Each worker has one connection. While the server is away or late, calls fail at once, and each policy says what it does then. What the server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](bounds.md), [limits](limits.md#shared-state).',
+    text: 'Where policies that share something among replicas keep it. Each worker has one connection, or in a cluster one to each primary. While a server is away or late, calls fail at once, and each policy says what it does then; in a cluster this is so for the keys of that server only. Slots that move and replicas that take over are followed. What a server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](bounds.md), [limits](limits.md#shared-state).',
   },
   {
     at: 'cache',

@@ -15,7 +15,7 @@ import { manual, rowsOf } from './manual.js'
 const FOLDER = join(import.meta.dirname, '../../manual')
 const PAGE = join(import.meta.dirname, '../../../../docs/configuration.md')
 /** Alternatives of keys that the examples show; two of them cannot stand together. */
-const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy/
+const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$/
 
 const env = {
   CI_TOKEN_SHA256: 'a'.repeat(64),

@@ -6,9 +6,10 @@ import { addressOf } from './listener-plan.js'
 
 /** The store that replicas share. */
 export function statePlan(state: NonNullable<Document['state']>): StatePlan {
-  const { url, username = null, password = null, keyPrefix, timeout, tls } = state
-  const { caFile = null, insecure } = tls
-  return { url, username, password, keyPrefix, timeoutMs: parseDuration(timeout), tls: { caFile, insecure } }
+  const { url = null, cluster = [], username = null, password = null, keyPrefix, timeout } = state
+  const { caFile = null, serverName = null, insecure } = state.tls
+  const tls = { caFile, serverName, insecure }
+  return { url, cluster, username, password, keyPrefix, timeoutMs: parseDuration(timeout), tls }
 }
 
 /** The cache server that policies keep values at. */

@@ -1,4 +1,4 @@
-/** Who sees what a store holds: all workers of this gateway, or all gateways that have the same `state.url`. */
+/** Who sees what a store holds: all workers of this gateway, or all gateways that have the same server in `state`. */
 export type StateScope = 'gateway' | 'cluster'
 
 /** The most bytes of a value that a store takes; more is a RangeError. */
@@ -81,4 +81,11 @@ export interface StateStores {
 /** The store did not answer in time, refused, or cannot be reached; the message says which, without secrets. */
 export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable'
+  /** Other keys can be asked for: it is a node of a cluster that does not answer. */
+  readonly isPartial: boolean
+
+  constructor(message: string, isPartial = false) {
+    super(message)
+    this.isPartial = isPartial
+  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Catalog, definePolicy, type Policy, substitute } from '@sluice/core'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
+import { startWholeNode } from '../state/testing/redis-cluster.js'
 import { RedisServer, redisSkip } from '../state/testing/redis-server.js'
 import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
@@ -60,6 +61,10 @@ if (redisSkip === false) {
       assert.deepEqual([await firstCount(t, { url }), await firstCount(t, { url })], ['1', '2'])
       assert.equal(await firstCount(t, { url: `${url}/3` }), '1')
     },
+    cluster: async (t) => {
+      const { port } = await startWholeNode(t)
+      assert.equal(await firstCount(t, { cluster: [`redis://127.0.0.1:${port}`] }), '1')
+    },
     username: async (t) => {
       const server = await RedisServer.start(t)
       await until(() => server.cli('acl', 'setuser', 'gate', 'on', '>secret', '~*', '+@all') === 'OK')
@@ -86,6 +91,11 @@ if (redisSkip === false) {
     'tls.caFile': async (t) => {
       const { url, caFile } = await secureServer(t)
       assert.equal(await firstCount(t, { url, tls: { caFile } }), '1')
+    },
+    'tls.serverName': async (t) => {
+      const { url, caFile } = await secureServer(t)
+      const byAddress = url.replace('localhost', '127.0.0.1')
+      assert.equal(await firstCount(t, { url: byAddress, tls: { caFile, serverName: 'localhost' } }), '1')
     },
     'tls.insecure': async (t) => {
       const { url } = await secureServer(t)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { StatePlan } from '@sluice/config'
 import { catalog } from '@sluice/policies'
+import { RedisCluster } from '../state/testing/redis-cluster.js'
 import { RedisServer, redisSkip, statePlanOf } from '../state/testing/redis-server.js'
 import { startGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
@@ -8,7 +10,11 @@ import { httpOrigin } from '../testing/origin.js'
 const skip = redisSkip
 
 /** A gateway whose limits are in a server. */
-async function limitedBy(t: TestContext, server: RedisServer, config: object) {
+function limitedBy(t: TestContext, server: RedisServer, config: object) {
+  return limitedIn(t, statePlanOf(server.port, { timeoutMs: 500 }), config)
+}
+
+async function limitedIn(t: TestContext, state: StatePlan, config: object) {
   const origin = await httpOrigin(t, (_, res) => res.end())
   const policy = {
     id: 'p',
@@ -22,12 +28,12 @@ async function limitedBy(t: TestContext, server: RedisServer, config: object) {
     {
       upstreams: [{ urls: [origin.url] }],
       routes: [{ id: 'all', policies: [policy] }],
-      state: statePlanOf(server.port, { timeoutMs: 500 }),
+      state,
     },
     { catalog },
   )
-  const ask = async (): Promise<number> => {
-    const answer = await fetch(gateway.url)
+  const ask = async (who = ''): Promise<number> => {
+    const answer = await fetch(gateway.url, { headers: { who } })
     await answer.arrayBuffer()
     return answer.status
   }
@@ -95,4 +101,25 @@ test('a server that hangs makes one request wait for its deadline, and then nobo
     passed(statuses) <= 10 + 9 && statuses.every((status) => status === 200 || status === 429),
     String(statuses),
   )
+})
+
+test('a node of a cluster is killed: its keys are refused, those of the other nodes are counted further on', {
+  skip,
+}, async (t) => {
+  const cluster = await RedisCluster.start(t)
+  const plan = statePlanOf(0, { url: null, cluster: cluster.urls, timeoutMs: 500 })
+  const limited = await limitedIn(t, plan, { key: 'req.header["who"]', onStoreDown: 'closed' })
+  await cluster.primaries[1]!.kill()
+  const callers = Array.from({ length: 30 }, (_, i) => `caller-${i}`)
+  for (let i = 0; i < 10; i++) {
+    const statuses = await Promise.all(callers.map((caller) => limited.ask(caller)))
+    assert.deepEqual([...new Set(statuses)].sort(), [200, 503])
+    if (i > 0) continue
+    for (const [at, status] of statuses.entries()) if (status === 503) callers[at] = ''
+    assert.ok(callers.filter((caller) => caller !== '').length > 10)
+  }
+  const counted = callers.filter((caller) => caller !== '')
+  assert.deepEqual(new Set(await Promise.all(counted.map((caller) => limited.ask(caller)))), new Set([429]))
+  const reports = limited.gateway.events.filter(({ event }) => event === 'limit_store_down')
+  assert.equal(reports.length, 1)
 })

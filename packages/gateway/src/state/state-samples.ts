@@ -9,9 +9,10 @@ export const STATE_HELP: Readonly<Record<string, string>> = {
   gw_memory_store_entries: 'Values, counters and limits that the supervisor holds for all workers.',
   gw_memory_store_bytes: 'What they take.',
   gw_memory_store_evictions_total: 'Those that had to go before they had expired, because there was no room.',
-  gw_state_connections: 'How many workers have a connection to the server of `state` that answers.',
+  gw_state_connections:
+    'How many workers have a connection to the server of `state` that answers, or to each primary of its cluster.',
   gw_state_calls_total:
-    'Calls of the server of `state`, by result: answered, failed (an error of the server or the connection), late, refused (not sent, because the server is away or too many wait).',
+    'Calls of the server of `state`, or of the nodes of its cluster, by result: answered, failed (an error of the server or the connection, or another node has the key), late, refused (not sent, because the server is away or too many wait).',
   gw_state_call_seconds_total: 'Time that the answered calls took together.',
 }
 

@@ -47,6 +47,8 @@ export function destinationsOf(root: RawPart): Destinations {
     const url = textAt(partAt(root, part), 'url')
     if (url !== null) places.push({ at: `${part}.url`, url })
   }
+  for (const [i, node] of listAt(partAt(root, 'state'), 'cluster').entries())
+    places.push({ at: `state.cluster[${i}]`, url: String(node) })
   const known: Destination[] = []
   const unknown: string[] = []
   for (const { at, url } of places) {

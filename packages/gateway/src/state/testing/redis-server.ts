@@ -20,11 +20,12 @@ export const redisSkip =
 export function statePlanOf(port: number, overrides: Partial<StatePlan> = {}): StatePlan {
   return {
     url: `redis://127.0.0.1:${port}`,
+    cluster: [],
     username: null,
     password: null,
     keyPrefix: 'test:',
     timeoutMs: 5000,
-    tls: { caFile: null, insecure: false },
+    tls: { caFile: null, serverName: null, insecure: false },
     ...overrides,
   }
 }
@@ -86,5 +87,10 @@ export class RedisServer {
   /** Asks it as an operator would. */
   cli(...args: string[]): string {
     return spawnSync('redis-cli', ['-p', String(this.port), ...args], { encoding: 'utf8' }).stdout.trim()
+  }
+
+  /** Sends it several commands, each on a line. */
+  commands(lines: readonly string[]): void {
+    spawnSync('redis-cli', ['-p', String(this.port)], { input: lines.join('\n') })
   }
 }

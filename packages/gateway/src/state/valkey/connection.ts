@@ -5,15 +5,25 @@ import type { StatePlan } from '@sluice/config'
 /** One argument of a command. */
 export type Argument = string | Buffer
 
+/** One server, and how it is trusted and asked. */
+export interface ServerPlan extends Pick<StatePlan, 'username' | 'password' | 'tls'> {
+  /** `redis://` or `rediss://`, without a user. */
+  readonly url: string
+}
+
 /** A connection to the server, made again and again while there is none. */
 export interface ConnectionOptions {
-  readonly plan: StatePlan
+  readonly plan: ServerPlan
   /** Null: it is there; else why not. Called when that changes. */
   readonly onChange: (problem: string | null) => void
 }
 
+/** Why there is no connection before it has been tried. */
+export const BEGINNING = 'is not connected yet'
+
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 5000
+/** For the connection, and for what it begins with. */
 const CONNECT_MS = 5000
 
 /** Only a key that is there turns off the default of 5 s. */
@@ -30,7 +40,7 @@ export class ValkeyConnection {
   #failures = 0
   #retry: NodeJS.Timeout | null = null
   #isClosed = false
-  #problem = 'is not connected yet'
+  #problem = BEGINNING
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -78,7 +88,12 @@ export class ValkeyConnection {
     }
     client.on('error', lose)
     client.on('end', () => lose(new Error('closed the connection')))
-    client.connect().then(() => this.#gain(client), lose)
+    // One that is stopped accepts connections and greets nobody.
+    const late = setTimeout(() => lose(new Error('did not greet in time')), CONNECT_MS).unref()
+    client
+      .connect()
+      .then(() => this.#gain(client), lose)
+      .finally(() => clearTimeout(late))
   }
 
   #gain(client: Client): void {
@@ -100,7 +115,7 @@ export class ValkeyConnection {
 }
 
 /** @throws Error when the file of the authority cannot be read. */
-function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password, tls }: StatePlan) {
+function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password, tls }: ServerPlan) {
   const { protocol, hostname, port, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const common = {
@@ -127,9 +142,10 @@ function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password
 }
 
 function tlsOptions(tls: StatePlan['tls'], host: string) {
+  // An address is no name (RFC 6066, 3).
+  const servername = tls.serverName ?? (isIP(host) === 0 ? host : null)
   return {
-    // An address is no name (RFC 6066, 3).
-    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(servername === null ? {} : { servername }),
     rejectUnauthorized: !tls.insecure,
     ...(tls.caFile === null ? {} : { ca: readFileSync(tls.caFile) }),
   }

@@ -44,7 +44,8 @@ test('over TLS only a server with a certificate of the authority is believed', {
   const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile]
   await RedisServer.start(t, ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files])
   const url = `rediss://localhost:${port}`
-  const trusting = openStore(t, statePlanOf(port, { url, tls: { caFile: certFile, insecure: false } }))
+  const tls = { caFile: certFile, serverName: null, insecure: false }
+  const trusting = openStore(t, statePlanOf(port, { url, tls }))
   const wary = openStore(t, statePlanOf(port, { url }))
   await trusting.isUp()
   assert.equal(await trusting.store.add('c', 2, LONG_MS), 2)

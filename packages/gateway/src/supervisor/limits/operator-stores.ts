@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConfigBundle, Plan } from '@sluice/config'
-import { MemoryStore, type StateScope, type StateStore, StateUnavailable } from '@sluice/core'
+import { MemoryStore, type StateScope, type StateStore } from '@sluice/core'
 import type { SharedMemory } from '../../state/shared-memory.js'
 import { ValkeyStore } from '../../state/valkey/valkey-store.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-
-/** A server that has not answered by then is away. */
-const CONNECT_MS = 2000
-const LOOK_MS = 20
 
 /** Where state and policies are. */
 export interface OperatorStoresSeams {
@@ -48,18 +43,10 @@ export class OperatorStores {
     const { log } = this.#seams
     const shared = new ValkeyStore({ plan, report: (event, fields) => log.warn(event, { ...fields }) })
     try {
-      await connected(shared)
+      await shared.opened
       return await work((scope) => (scope === 'gateway' ? memory : shared))
     } finally {
       shared.close()
     }
-  }
-}
-
-/** @throws StateUnavailable */
-async function connected(store: ValkeyStore): Promise<void> {
-  for (let waitedMs = 0; store.problem !== null; waitedMs += LOOK_MS) {
-    if (waitedMs >= CONNECT_MS) throw new StateUnavailable(store.problem)
-    await sleep(LOOK_MS)
   }
 }

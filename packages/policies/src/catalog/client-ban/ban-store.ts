@@ -8,6 +8,7 @@ import {
   type StateScope,
   type StateStore,
 } from '@sluice/core'
+import { StorePause } from '../../shared/store-pause.js'
 
 /** When bans begin and end. */
 export interface BanRules {
@@ -25,8 +26,6 @@ export interface ResponseCount {
 
 /** Both numbers are one counter, so that they begin and end together; neither reaches this. */
 const SHIFT = 2 ** 26
-/** After a store did not answer, for so long nobody asks it. */
-const PAUSE_MS = 1000
 /** Bans that are learned at once. */
 const MAX_LISTED = 10_000
 /** Bans that are looked for at once. */
@@ -38,8 +37,7 @@ export class BanStore {
   readonly #rules: BanRules
   readonly #main: StateStore
   readonly #local: StateStore | null
-  readonly #report: CompileEnv['report']
-  #downUntilMono = 0
+  readonly #pause: StorePause
 
   /** @param local takes the place of a store that does not answer. */
   constructor(
@@ -48,7 +46,7 @@ export class BanStore {
     rules: BanRules,
   ) {
     this.#main = env.state.store(options.scope)
-    this.#report = env.report.bind(env)
+    this.#pause = new StorePause((error) => env.report('ban_store_down', { error: String(error) }))
     this.#local = options.local
     this.#rules = rules
     this.#id = options.id
@@ -70,7 +68,7 @@ export class BanStore {
 
   /** How many bans were made, and how often some were lifted. Null also while the store is left alone. */
   async changes(): Promise<{ readonly made: number; readonly lifted: number } | null> {
-    if (performance.now() < this.#downUntilMono) return null
+    if (this.#pause.isOn()) return null
     return this.#askMain(async (store) => {
       const changes = await store.add(this.#name('changes'), 0, BAN_CHANGES_MS)
       return { made: changes % BANS_LIFTED, lifted: Math.floor(changes / BANS_LIFTED) }
@@ -133,18 +131,17 @@ export class BanStore {
   }
 
   async #ask<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
-    const answer = performance.now() < this.#downUntilMono ? null : await this.#askMain(question)
+    const answer = this.#pause.isOn() ? null : await this.#askMain(question)
     return answer === null && this.#local !== null ? question(this.#local) : answer
   }
 
   async #askMain<T>(question: (store: StateStore) => Promise<T>): Promise<T | null> {
     try {
       const answer = await question(this.#main)
-      this.#downUntilMono = 0
+      this.#pause.end()
       return answer
     } catch (error) {
-      if (this.#downUntilMono === 0) this.#report('ban_store_down', { error: String(error) })
-      this.#downUntilMono = performance.now() + PAUSE_MS
+      this.#pause.begin(error)
       return null
     }
   }

@@ -1,4 +1,5 @@
 import { type CompileEnv, type Reply, type StateStore, USED_PREFIX } from '@sluice/core'
+import { StorePause } from '../../shared/store-pause.js'
 import type { ReplayCache, ReplayVerdict } from './replay-cache.js'
 import { DEFAULT_ON_STORE_DOWN, DEFAULT_SCOPE, type SharingConfig } from './sharing-options.js'
 
@@ -7,8 +8,6 @@ export type UseVerdict = ReplayVerdict | 'unavailable'
 
 /** The clocks of gateways may be so far apart. */
 const CLOCKS_APART_MS = 60_000
-/** For so long nobody waits for a store that did not answer; then one call tries it again. */
-const PAUSE_MS = 1000
 const NOTHING = new Uint8Array(0)
 
 /** The refusal of a request while nobody can say whether it is the first time. */
@@ -38,8 +37,7 @@ export class OneTimeUse {
   readonly #seen: ReplayCache
   readonly #store: StateStore
   readonly #verdictWhenDown: 'unavailable' | 'first'
-  readonly #report: (error: unknown) => void
-  #downUntilMono = 0
+  readonly #pause: StorePause
 
   constructor(env: CompileEnv, { space, seen, sharing }: OneTimeUseOptions) {
     const { scope = DEFAULT_SCOPE, onStoreDown = DEFAULT_ON_STORE_DOWN } = sharing
@@ -47,7 +45,9 @@ export class OneTimeUse {
     this.#seen = seen
     this.#store = env.state.store(scope)
     this.#verdictWhenDown = onStoreDown === 'closed' ? 'unavailable' : 'first'
-    this.#report = (error) => env.report('replay_store_down', { space, onStoreDown, error: String(error) })
+    this.#pause = new StorePause((error) =>
+      env.report('replay_store_down', { space, onStoreDown, error: String(error) }),
+    )
   }
 
   /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
@@ -57,18 +57,14 @@ export class OneTimeUse {
   }
 
   async #useEverywhere(key: string): Promise<UseVerdict> {
-    const now = performance.now()
-    if (this.#downUntilMono > now) return this.#withoutStore(key)
-    // One tries while all others still go on without it.
-    if (this.#downUntilMono !== 0) this.#downUntilMono = now + PAUSE_MS
+    if (this.#pause.isOn()) return this.#withoutStore(key)
     try {
       const ttlMs = this.#seen.ttlMs + CLOCKS_APART_MS
       const isFirst = await this.#store.set(this.#prefix + key, NOTHING, ttlMs, 'absent')
-      this.#downUntilMono = 0
+      this.#pause.end()
       return isFirst ? 'first' : 'replayed'
     } catch (error) {
-      if (this.#downUntilMono === 0) this.#report(error)
-      this.#downUntilMono = performance.now() + PAUSE_MS
+      this.#pause.begin(error)
       return this.#withoutStore(key)
     }
   }

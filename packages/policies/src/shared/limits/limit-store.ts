@@ -1,5 +1,6 @@
 import type { CompileEnv, Grant, LimitRule, StateScope, StateStore } from '@sluice/core'
 import { MemoryStore } from '@sluice/core'
+import { StorePause } from '../store-pause.js'
 
 /** What a use of a limit does while its store does not answer. */
 export type OnStoreDown = 'open' | 'closed' | 'local'
@@ -9,9 +10,6 @@ export interface Granted extends Grant {
   readonly source: StateStore
 }
 
-/** For so long nobody waits for a store that did not answer; then one call tries it again. */
-const PAUSE_MS = 1000
-
 /**
  * The store of a limit with what takes its place while it does not answer:
  *
@@ -19,38 +17,31 @@ const PAUSE_MS = 1000
  *     cluster ─► nobody                      `open`, `closed`: the caller decides
  */
 export class LimitStore {
-  readonly #stores: readonly StateStore[]
-  readonly #downUntilMono: number[]
-  readonly #report: (store: number, error: unknown) => void
+  readonly #stores: readonly { readonly source: StateStore; readonly pause: StorePause }[]
 
   constructor(env: CompileEnv, scope: StateScope, onStoreDown: OnStoreDown) {
     const main = env.state.store(scope)
     const gateway = env.state.store('gateway')
     const others = gateway === main ? [new MemoryStore()] : [gateway, new MemoryStore()]
-    this.#stores = onStoreDown === 'local' ? [main, ...others] : [main]
-    this.#downUntilMono = this.#stores.map(() => 0)
-    this.#report = (store, error) =>
-      env.report('limit_store_down', {
-        place: ['store', 'gateway', 'worker'][store],
-        onStoreDown,
-        error: String(error),
-      })
+    const stores = onStoreDown === 'local' ? [main, ...others] : [main]
+    this.#stores = stores.map((source, at) => {
+      const place = ['store', 'gateway', 'worker'][at]
+      const report = (error: unknown): void =>
+        env.report('limit_store_down', { place, onStoreDown, error: String(error) })
+      return { source, pause: new StorePause(report) }
+    })
   }
 
   /** Null: no store answers. */
   async take(key: string, rule: LimitRule, amount: number): Promise<Granted | null> {
-    for (const [at, source] of this.#stores.entries()) {
-      const now = performance.now()
-      if (this.#downUntilMono[at]! > now) continue
-      // One tries while all others still go on without it.
-      if (this.#downUntilMono[at] !== 0) this.#downUntilMono[at] = now + PAUSE_MS
+    for (const { source, pause } of this.#stores) {
+      if (pause.isOn()) continue
       try {
         const grant = await source.take(key, rule, amount)
-        this.#downUntilMono[at] = 0
+        pause.end()
         return { ...grant, source }
       } catch (error) {
-        if (this.#downUntilMono[at]! === 0) this.#report(at, error)
-        this.#downUntilMono[at] = performance.now() + PAUSE_MS
+        pause.begin(error)
       }
     }
     return null

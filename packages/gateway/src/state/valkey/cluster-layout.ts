@@ -1,0 +1,68 @@
+import { isIP } from 'node:net'
+
+/** Of a cluster, by its specification. */
+export const SLOTS = 16_384
+/** Primaries that are followed: each of them costs a worker a connection. */
+const MAX_PRIMARIES = 128
+/** A name, or an address of version 4. */
+const HOST = /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/
+
+/** Slots that one primary has: the first and the last of them, and its host and port. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+  readonly address: string
+}
+
+/** What a node says instead of an answer: another one has the slot (`MOVED`), or will have it (`ASK`). */
+export interface Redirect {
+  readonly kind: 'MOVED' | 'ASK'
+  readonly slot: number
+  readonly address: string
+}
+
+/**
+ * Reads the answer to CLUSTER SLOTS.
+ * @param asked host and port of the node that answered: a node without a host is reached where it is.
+ * @throws Error when it says nothing that can be followed.
+ */
+export function readLayout(answer: unknown, asked: string): SlotRange[] {
+  if (!Array.isArray(answer)) throw new Error('answers nonsense')
+  if (answer.length === 0) throw new Error('knows of no slots')
+  if (answer.length > SLOTS) throw new Error('answers nonsense')
+  const ranges = answer.map((entry: unknown) => readRange(entry, asked))
+  const primaries = new Set(ranges.map(({ address }) => address))
+  if (primaries.size > MAX_PRIMARIES) throw new Error(`names more than ${MAX_PRIMARIES} primaries`)
+  return ranges
+}
+
+/** Null: the words of a server are no redirect that can be followed. */
+export function readRedirect(words: string, asked: string): Redirect | null {
+  const match = /^(MOVED|ASK) (\d{1,5}) (\S*):(\d{1,5})$/.exec(words)
+  if (match === null) return null
+  const address = addressOf(match[3]!, Number(match[4]), asked)
+  return address === null ? null : { kind: match[1] as Redirect['kind'], slot: Number(match[2]), address }
+}
+
+function readRange(entry: unknown, asked: string): SlotRange {
+  const [from, to, primary] = Array.isArray(entry) ? (entry as unknown[]) : []
+  if (!isSlot(from) || !isSlot(to) || from > to || !Array.isArray(primary))
+    throw new Error('answers nonsense')
+  const [host, port] = primary as unknown[]
+  const name = host === null ? '' : Buffer.isBuffer(host) ? host.toString('latin1') : '?'
+  const address = addressOf(name, port, asked)
+  if (address === null) throw new Error('names a node that has no address')
+  return { from, to, address }
+}
+
+function isSlot(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < SLOTS
+}
+
+/** As a URL has them; null: these are none. */
+function addressOf(host: string, port: unknown, asked: string): string | null {
+  if (typeof port !== 'number' || !(port > 0 && port < 65_536)) return null
+  if (host === '') return `${asked.replace(/:\d+$/, '')}:${port}`
+  if (isIP(host) === 6) return `[${host}]:${port}`
+  return HOST.test(host) ? `${host.toLowerCase()}:${port}` : null
+}

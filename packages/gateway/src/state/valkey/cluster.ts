@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import calculateSlot from '@redis/client/dist/lib/utils/calculate-slot.js'
+import { StateUnavailable } from '@sluice/core'
+import { readLayout, readRedirect, SLOTS, type SlotRange } from './cluster-layout.js'
+import { type Argument, BEGINNING } from './connection.js'
+import { type ServerOptions, ServerRefused, ValkeyServer, type ValkeyServers } from './server.js'
+
+/** What a cluster needs beside what its servers have together. */
+export interface ClusterOptions extends Omit<ServerOptions, 'plan' | 'onChange'> {
+  readonly plan: Omit<ServerOptions['plan'], 'url'>
+  /** Nodes that are asked for the others, all with one scheme. */
+  readonly urls: readonly string[]
+}
+
+/** How often a call is sent on. */
+const MAX_REDIRECTS = 5
+/** Calls that wait for a connection to a new node. */
+const MAX_FOLLOWING = 1000
+/** Nodes that are asked at all. */
+const MAX_NODES = 256
+/** A node that calls were sent on to is kept for so long without being in a layout. */
+const REDIRECTED_MS = 60_000
+/** Nodes that are asked, one after the other, where the slots are. */
+const MAX_ASKED = 5
+/** While a node is away the cluster is asked after so long, for other reasons no sooner than this after the last time. */
+const LEARN_AGAIN_MS = 500
+const LEARN_PAUSE_MS = 100
+/** What makes a worker ready waits for all nodes no longer. */
+const OPENED_WITHIN_MS = 2000
+
+const slotOf = calculateSlot.default
+
+/**
+ * The primaries of a Valkey or Redis cluster, a connection to each. Where slots are is learned from any node, and again
+ * when one says that it has changed, or is away. Nodes that the cluster names are asked over TLS where those of the
+ * document are.
+ *
+ * The cluster client of the library is not used: a node that accepts connections and does not answer makes it wait for
+ * ever, and an answer with slots that cannot be ends the process.
+ */
+export class ValkeyCluster implements ValkeyServers {
+  readonly opened: Promise<void>
+  readonly #options: ClusterOptions
+  readonly #protocol: string
+  /** By host and port: the primaries; those of the document too until these are known, and while none of them answers. */
+  readonly #nodes = new Map<string, ValkeyServer>()
+  readonly #owners: (ValkeyServer | null)[] = new Array(SLOTS).fill(null)
+  /** When a node was last named by another one instead of an answer. */
+  readonly #redirectedMono = new Map<string, number>()
+  #isKnown = false
+  /** Null: every slot has a node. */
+  #layoutProblem: string | null = 'is not known yet'
+  #learning: Promise<void> | null = null
+  #learnedMono = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | null = null
+  #onKnown = (): void => {}
+  #following = 0
+  #isClosed = false
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+    this.#protocol = new URL(options.urls[0]!).protocol
+    const known = new Promise<void>((resolve) => {
+      this.#onKnown = resolve
+    })
+    this.#openSeeds()
+    const tried = this.#allOpened().then(() => this.#learn())
+    this.opened = Promise.race([
+      Promise.race([known, tried]).then(() => this.#allOpened()),
+      sleep(OPENED_WITHIN_MS, undefined, { ref: false }),
+    ])
+  }
+
+  get problem(): string | null {
+    if (!this.#isKnown) return this.#layoutProblem
+    for (const { problem, address } of this.#nodes.values())
+      if (problem !== null) return `${address} ${problem}`
+    return this.#layoutProblem
+  }
+
+  async send(key: Argument, args: readonly Argument[], valueBytes = 0): Promise<unknown> {
+    const slot = slotOf(key)
+    const startedMono = performance.now()
+    let server = this.#ownerOf(slot)
+    let isAsking = false
+    for (let redirects = 0; ; redirects++) {
+      try {
+        return await server.ask(args, { valueBytes, startedMono, isAsking })
+      } catch (error) {
+        const redirect = error instanceof ServerRefused ? readRedirect(error.words, server.address) : null
+        if (redirect === null || redirect.slot !== slot || redirects === MAX_REDIRECTS)
+          throw this.#failureOf(error, server)
+        server = this.#targetOf(redirect.address)
+        await this.#connected(server, startedMono)
+        isAsking = redirect.kind === 'ASK'
+        if (!isAsking) this.#owners[slot] = server
+      }
+    }
+  }
+
+  all(): readonly ValkeyServer[] {
+    if (this.#layoutProblem !== null) throw this.#unavailable(`the cluster ${this.#layoutProblem}`)
+    return [...new Set(this.#owners)].filter((owner) => owner !== null)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    for (const node of this.#nodes.values()) node.close()
+  }
+
+  async #allOpened(): Promise<void> {
+    await Promise.all([...this.#nodes.values()].map(({ opened }) => opened))
+  }
+
+  #openSeeds(): void {
+    for (const url of this.#options.urls) this.#openNode(url)
+  }
+
+  #openNode(url: string): ValkeyServer {
+    const { host } = new URL(url)
+    const known = this.#nodes.get(host)
+    if (known !== undefined) return known
+    const { plan, urls, ...shared } = this.#options
+    const onChange = (): void => this.#learnSoon(LEARN_PAUSE_MS)
+    const node = new ValkeyServer({ ...shared, plan: { ...plan, url }, onChange })
+    this.#nodes.set(host, node)
+    return node
+  }
+
+  #ownerOf(slot: number): ValkeyServer {
+    const owner = this.#owners[slot]
+    if (owner != null) return owner
+    this.#options.counts.refused++
+    throw this.#unavailable(this.#isKnown ? `no node has slot ${slot}` : `the cluster ${this.#layoutProblem}`)
+  }
+
+  /** Where a call is sent on to. One that has no slots yet, to which the first are on their way, is in no layout. */
+  #targetOf(address: string): ValkeyServer {
+    if (this.#isClosed) throw new StateUnavailable('the store is closed')
+    if (!this.#nodes.has(address) && this.#nodes.size >= MAX_NODES)
+      throw this.#unavailable(`the cluster names more than ${MAX_NODES} nodes`)
+    this.#redirectedMono.set(address, performance.now())
+    this.#learnSoon(LEARN_PAUSE_MS)
+    return this.#openNode(`${this.#protocol}//${address}`)
+  }
+
+  /** A new node is waited for, no longer than for an answer. */
+  async #connected(server: ValkeyServer, startedMono: number): Promise<void> {
+    if (server.problem !== BEGINNING) return
+    if (this.#following >= MAX_FOLLOWING) throw this.#unavailable('too many calls wait for a new node')
+    this.#following++
+    const leftMs = startedMono + this.#options.timeoutMs - performance.now()
+    await Promise.race([server.opened, sleep(Math.max(1, leftMs), undefined, { ref: false })])
+    this.#following--
+  }
+
+  #learnSoon(waitMs: number): void {
+    if (this.#isClosed) return
+    const learn = (): void => {
+      this.#timer = null
+      void this.#learn()
+    }
+    this.#timer ??= setTimeout(learn, waitMs).unref()
+  }
+
+  /** Learns where the slots are; all who want to know wait for one answer. Never rejects. */
+  #learn(): Promise<void> {
+    this.#learning ??= this.#learnNow().finally(() => {
+      this.#learning = null
+      this.#learnedMono = performance.now()
+      if (this.problem !== null) this.#learnSoon(LEARN_AGAIN_MS)
+    })
+    return this.#learning
+  }
+
+  async #learnNow(): Promise<void> {
+    const pauseMs = this.#learnedMono + LEARN_PAUSE_MS - performance.now()
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { ref: false })
+    if (this.#isClosed) return
+    for (const node of this.#informants()) {
+      try {
+        const layout = readLayout(await node.ask(['CLUSTER', 'SLOTS']), node.address)
+        if (!this.#isClosed) this.#apply(layout)
+        return
+      } catch (error) {
+        if (this.#isClosed) return
+        this.#noteFailure(`${node.address} ${(error as Error).message}`)
+      }
+    }
+  }
+
+  /** Any node knows; one that is cut off from the others may know what has been. */
+  #informants(): ValkeyServer[] {
+    const there = [...this.#nodes.values()].filter(({ problem }) => problem === null)
+    if (there.length === 0) this.#openSeeds()
+    const begin = Math.floor(Math.random() * there.length)
+    return [...there.slice(begin), ...there.slice(0, begin)].slice(0, MAX_ASKED)
+  }
+
+  #noteFailure(problem: string): void {
+    if (this.#isKnown || problem === this.#layoutProblem) return
+    this.#layoutProblem = problem
+    this.#options.report('state_unavailable', { server: 'cluster', problem })
+  }
+
+  #apply(layout: readonly SlotRange[]): void {
+    this.#closeAllBut(new Set(layout.map(({ address }) => address)))
+    this.#owners.fill(null)
+    let missing = SLOTS
+    for (const { from, to, address } of layout) {
+      this.#owners.fill(this.#openNode(`${this.#protocol}//${address}`), from, to + 1)
+      missing -= to - from + 1
+    }
+    this.#isKnown = true
+    this.#layoutProblem = missing > 0 ? `has no node for ${missing} slots` : null
+    this.#onKnown()
+  }
+
+  #closeAllBut(named: ReadonlySet<string>): void {
+    const keptMono = performance.now() - REDIRECTED_MS
+    for (const [address, node] of this.#nodes) {
+      if (named.has(address) || (this.#redirectedMono.get(address) ?? Number.NEGATIVE_INFINITY) > keptMono)
+        continue
+      node.close()
+      this.#nodes.delete(address)
+      this.#redirectedMono.delete(address)
+    }
+  }
+
+  #failureOf(error: unknown, server: ValkeyServer): StateUnavailable {
+    const { message } = error as Error
+    // Where the cluster is divided, the nodes that answer so are on the smaller side.
+    if (message.includes('CLUSTERDOWN')) this.#learnSoon(LEARN_PAUSE_MS)
+    return this.#unavailable(`${server.address}: ${message}`)
+  }
+
+  /** Partial, as long as one of the nodes can be asked. */
+  #unavailable(message: string): StateUnavailable {
+    const isPartial = this.#isKnown && [...this.#nodes.values()].some(({ problem }) => problem === null)
+    return new StateUnavailable(message, isPartial)
+  }
+}

@@ -1,0 +1,223 @@
+import { StateUnavailable } from '@sluice/core'
+import { type Argument, type ServerPlan, ValkeyConnection } from './connection.js'
+
+/** How calls ended. */
+export interface ValkeyCounts {
+  answered: number
+  failed: number
+  late: number
+  /** Not sent: the server is away, or too many wait. */
+  refused: number
+  /** Of those that were answered, ms. */
+  sumMs: number
+}
+
+/** Calls that wait for their answer, and what they hold: of all servers of a store together. */
+export interface CallBudget {
+  calls: number
+  bytes: number
+}
+
+/** What servers of one store have together. */
+export interface ServerOptions {
+  readonly plan: ServerPlan
+  readonly timeoutMs: number
+  readonly budget: CallBudget
+  readonly counts: ValkeyCounts
+  readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  /** It can be used now (null), or not for this reason. */
+  readonly onChange?: (problem: string | null) => void
+}
+
+/** One call. */
+export interface CallOptions {
+  /** Of the value among the arguments. */
+  readonly valueBytes?: number
+  /** When the time of the call began; default: now. */
+  readonly startedMono?: number
+  /** Of a slot that another node still has, but that is on its way to this one. */
+  readonly isAsking?: boolean
+}
+
+/** The servers of a store: one, or the primaries of a cluster. */
+export interface ValkeyServers {
+  /** They are connected, or could not be, or not in time: who serves before counts by itself, or refuses. */
+  readonly opened: Promise<void>
+  /** Why not all of them can be used; null: they can. */
+  readonly problem: string | null
+  /** Sends a command about one key to the server that has it. Rejects with StateUnavailable. */
+  send(key: Argument, args: readonly Argument[], valueBytes?: number): Promise<unknown>
+  /** Those that have all keys together. @throws StateUnavailable */
+  all(): readonly Pick<ValkeyServer, 'ask'>[]
+  close(): void
+}
+
+/** A server has answered with an error. */
+export class ServerRefused extends StateUnavailable {
+  /** What it said, bounded. */
+  readonly words: string
+
+  constructor(words: string) {
+    super(`the server refused: ${words}`)
+    this.words = words
+  }
+}
+
+const MAX_CALLS = 10_000
+const MAX_BYTES = 8 * 1024 ** 2
+/** What makes a worker ready waits for the first connection no longer. */
+const OPENED_WITHIN_MS = 2000
+/** A server that has still not answered so long after the deadline gets a new connection, and what it sent is given up. */
+const HUNG_MS = 1000
+
+interface Waiting {
+  readonly startedMono: number
+  readonly bytes: number
+  readonly reject: (error: StateUnavailable) => void
+  isLate: boolean
+}
+
+/** One server, and one connection to it. It has a deadline for each call; while one is overdue no other is sent. */
+export class ValkeyServer implements ValkeyServers {
+  readonly opened: Promise<void>
+  /** Host and port, as its URL has them. */
+  readonly address: string
+  readonly #options: ServerOptions
+  readonly #connection: ValkeyConnection
+  /** In the order in which they were sent, which is that of their answers. */
+  readonly #waiting = new Set<Waiting>()
+  #clock: NodeJS.Timeout | null = null
+  #reported: string | null = 'nothing yet'
+  #isClosed = false
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+    this.address = new URL(options.plan.url).host
+    let resolve = (): void => {}
+    this.opened = new Promise((done) => {
+      resolve = done
+    })
+    setTimeout(resolve, OPENED_WITHIN_MS).unref()
+    const onChange = (): void => {
+      resolve()
+      this.#reportChange()
+    }
+    this.#connection = new ValkeyConnection({ plan: options.plan, onChange })
+  }
+
+  get problem(): string | null {
+    return this.#connection.problem ?? this.#lateness()
+  }
+
+  send(_key: Argument, args: readonly Argument[], valueBytes?: number): Promise<unknown> {
+    return this.ask(args, valueBytes === undefined ? {} : { valueBytes })
+  }
+
+  all(): readonly ValkeyServer[] {
+    return [this]
+  }
+
+  /** Rejects with StateUnavailable: ServerRefused when it answers with an error. */
+  ask(args: readonly Argument[], options: CallOptions = {}): Promise<unknown> {
+    const bytes = (options.valueBytes ?? 0) + 200
+    const problem = this.problem ?? this.#fullness(bytes)
+    if (problem !== null) {
+      this.#options.counts.refused++
+      return Promise.reject(new StateUnavailable(`the server ${problem}`))
+    }
+    return new Promise((resolve, reject) => {
+      const { startedMono = performance.now() } = options
+      const waiting: Waiting = { startedMono, bytes, reject, isLate: false }
+      this.#waiting.add(waiting)
+      this.#hold(1, bytes)
+      this.#clock ??= this.#startClock()
+      // Both leave in one go.
+      if (options.isAsking === true) this.#connection.send(['ASKING']).catch(() => {})
+      this.#connection.send(args).then(
+        (answer) => {
+          this.#settle(waiting, 'answered')
+          resolve(answer)
+        },
+        (error: unknown) => {
+          this.#settle(waiting, 'failed')
+          // Another one is the primary now, perhaps behind the same name.
+          if (messageOf(error).startsWith('READONLY')) this.#connection.drop('is a read-only replica')
+          reject(new ServerRefused(messageOf(error)))
+        },
+      )
+    })
+  }
+
+  close(): void {
+    if (this.#clock !== null) clearTimeout(this.#clock)
+    this.#isClosed = true
+    this.#connection.close()
+    for (const waiting of this.#waiting) waiting.reject(new StateUnavailable('the store is closed'))
+  }
+
+  #settle(waiting: Waiting, outcome: 'answered' | 'failed'): void {
+    this.#waiting.delete(waiting)
+    this.#hold(-1, -waiting.bytes)
+    if (waiting.isLate) {
+      this.#reportChange()
+      return
+    }
+    const { counts } = this.#options
+    counts[outcome]++
+    if (outcome === 'answered') counts.sumMs += performance.now() - waiting.startedMono
+  }
+
+  #hold(calls: number, bytes: number): void {
+    const { budget } = this.#options
+    budget.calls += calls
+    budget.bytes += bytes
+  }
+
+  #fullness(bytes: number): string | null {
+    const { budget } = this.#options
+    const isFull = budget.calls >= MAX_CALLS || budget.bytes + bytes > MAX_BYTES
+    return isFull ? 'has too many calls to answer' : null
+  }
+
+  /** Answers come in order: while the oldest call is late, so would be a new one. */
+  #lateness(): string | null {
+    const [oldest] = this.#waiting
+    return oldest?.isLate === true ? `did not answer within ${this.#options.timeoutMs} ms` : null
+  }
+
+  /** One coarse clock for all calls, behind what has arrived while this process was busy. */
+  #startClock(): NodeJS.Timeout {
+    return setTimeout(() => setImmediate(() => this.#onClock()), this.#options.timeoutMs / 4)
+  }
+
+  #onClock(): void {
+    const { timeoutMs, counts } = this.#options
+    const lateMono = performance.now() - timeoutMs
+    for (const waiting of this.#waiting) {
+      if (waiting.startedMono > lateMono || waiting.isLate) continue
+      waiting.isLate = true
+      counts.late++
+      waiting.reject(new StateUnavailable(`the server did not answer within ${timeoutMs} ms`))
+    }
+    this.#reportChange()
+    const [oldest] = this.#waiting
+    if (oldest !== undefined && oldest.startedMono < lateMono - HUNG_MS) this.#connection.drop('hangs')
+    this.#clock = this.#waiting.size > 0 ? this.#startClock() : null
+  }
+
+  #reportChange(): void {
+    const { problem } = this
+    if (this.#isClosed) return
+    if ((problem === null) === (this.#reported === null) && this.#reported !== 'nothing yet') return
+    this.#reported = problem
+    const server = this.address
+    if (problem === null) this.#options.report('state_available', { server })
+    else this.#options.report('state_unavailable', { server, problem })
+    this.#options.onChange?.(problem)
+  }
+}
+
+/** Bounded: it is logged, and comes from outside. */
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200)
+}
