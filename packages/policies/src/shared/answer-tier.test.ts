@@ -59,6 +59,23 @@ test('what no gateway has written is nothing', async () => {
   }
 })
 
+test('what says nothing to who reads it is asked for again', async () => {
+  const store = new MemoryStore()
+  const { worker } = workers(store)
+  await worker()
+  const tier = new AnswerTier(store, { space: 'a', timeoutMs: 60_000, onDown: () => {} })
+  const found = { value: { own: true }, ttlMs: FRESH_MS, bytes: 0, isNegative: false, isForOne: false }
+  const read = () => {
+    throw new Error('says nothing')
+  }
+  const { value } = await tier.get('k', {
+    mostMs: FRESH_MS,
+    ask: async () => ({ answer: ANSWER, found }),
+    read,
+  })
+  assert.deepEqual(value, { own: true })
+})
+
 test('what is not to be kept, or is too large, is for who has asked', async () => {
   for (const options of [{ ttlMs: 0 }, { answer: { ...ANSWER, body: new Uint8Array(1024 * 1024) } }]) {
     const { store, worker, calls } = workers()
