@@ -1,5 +1,6 @@
 import type { Reply } from '@sluice/core'
 import { isExact } from '../../engines/json/exact.js'
+import { hasControls } from '../../shared/consumers/controls.js'
 import { claimAt, scopesOf } from './claim.js'
 import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
@@ -63,5 +64,5 @@ function consumerRule(path: string, refusals: TokenRefusals): ClaimRule {
 /** A claim that names somebody; null when it does not. */
 export function idOf(value: unknown): string | null {
   const id = typeof value === 'number' && isExact(value) ? String(value) : value
-  return typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH ? id : null
+  return typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH && !hasControls(id) ? id : null
 }

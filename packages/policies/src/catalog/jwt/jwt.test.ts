@@ -205,6 +205,9 @@ test('a token without the claim for the consumer is refused', async () => {
   for (const sub of [undefined, '', 'x'.repeat(257)])
     assert.equal(codeOf({}, await issuer.token({ ...good, sub })), 'GW_TOKEN_CLAIMS')
   assert.equal(codeOf({ consumerClaim: 'client_id' }, await issuer.token(good)), 'GW_TOKEN_CLAIMS')
+  // The upstream could not be told who it is.
+  for (const sub of ['ann\n', '\u0000', 'a\u001b[2Jb', 'a\u007f'])
+    assert.equal(codeOf({}, await issuer.token({ ...good, sub })), 'GW_TOKEN_CLAIMS', JSON.stringify(sub))
   const x = bearing(await issuer.token({ exp: good.exp, client: { id: 7 } }))
   assert.equal(admit(compile({ consumerClaim: 'client.id' }), x), null)
   assert.equal(x.consumer?.id, '7')

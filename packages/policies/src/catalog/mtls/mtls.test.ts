@@ -81,6 +81,8 @@ test('an id comes out of the certificate only where it stands there once', () =>
   const two = { ...BILLING, subject: 'CN=billing,CN=admin', names: ['DNS:a', 'DNS:b'] }
   assert.equal(verdict(stepOf({ idFrom: 'common-name' }), two), 'GW_AUTH_INVALID')
   assert.equal(verdict(stepOf({ idFrom: 'dns' }), two), 'GW_AUTH_INVALID')
+  const cut = { ...BILLING, subject: 'CN=admin\\0AO\\=x' }
+  assert.equal(verdict(stepOf({ idFrom: 'common-name' }), cut), 'GW_AUTH_INVALID')
   const long = { ...BILLING, subject: `CN=${'a'.repeat(257)}` }
   assert.equal(verdict(stepOf({ idFrom: 'common-name' }), long), 'GW_AUTH_INVALID')
 })

@@ -11,6 +11,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { about } from '../../shared/about.js'
 import { CertificateOwners, nameOf } from '../../shared/consumers/certificate-owners.js'
+import { hasControls } from '../../shared/consumers/controls.js'
 import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
 import { forwardedCertificate } from './forwarded-certificate.js'
 import { type MtlsConfig, mtlsSchema } from './schema.js'
@@ -127,7 +128,7 @@ function idOf(certificate: ClientCertificate, from: NonNullable<MtlsConfig['idFr
 }
 
 function only(values: readonly string[]): string {
-  return values.length === 1 ? values[0]!.normalize('NFC') : ''
+  return values.length === 1 && !hasControls(values[0]!) ? values[0]!.normalize('NFC') : ''
 }
 
 function compileRefusals(env: CompileEnv) {

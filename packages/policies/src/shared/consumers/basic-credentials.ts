@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { decode } from '../encoding/byte-text.js'
+import { hasControls } from './controls.js'
 
 /** Longest token that is decoded, in bytes. */
 const MAX_TOKEN_BYTES = 8192
 const SCHEME = 'basic '
-const CONTROLS = /[\x00-\x1f\x7f]/
 
 /**
  * What follows the scheme in an Authorization value of the Basic scheme, compared without case: base64, still to be
@@ -35,6 +35,6 @@ export function parseBasicToken(token: string): Credentials | null {
   if (bytes === null || !isUtf8(bytes)) return null
   const text = bytes.toString('utf8').normalize('NFC')
   const colon = text.indexOf(':')
-  if (colon < 1 || colon === text.length - 1 || CONTROLS.test(text)) return null
+  if (colon < 1 || colon === text.length - 1 || hasControls(text)) return null
   return { name: text.slice(0, colon), password: text.slice(colon + 1) }
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseStrictObject } from '../../engines/json/strict-json.js'
 import { parseInstant } from '../instant.js'
+import { hasControls } from './controls.js'
 
 /** A key of a consumer, as the file has it. */
 export interface KeyEntry {
@@ -99,6 +100,6 @@ function nameIn(value: JsonObject, member: string): string {
 function textOf(value: unknown, member: string, max = MAX_TEXT): string {
   if (typeof value !== 'string' || value === '' || value.length > max)
     throw new Error(`${member} is not a text of 1 to ${max} characters`)
-  if (/[\u0000-\u001f\u007f]/.test(value)) throw new Error(`${member} has control characters`)
+  if (hasControls(value)) throw new Error(`${member} has control characters`)
   return value
 }
