@@ -4,13 +4,13 @@ import { type TestContext, test } from 'node:test'
 import {
   documentFor,
   type GwProcess,
-  gw,
   origin,
   scratch,
   spawnGw,
   startGateway,
   until,
 } from '@sluice/cli/testing'
+import { gwInProcess } from '@sluice/cli/testing/in-process'
 import type { LogIdentity } from '@sluice/core'
 import { assertIdentity } from '@sluice/core/testing'
 
@@ -67,7 +67,7 @@ test('an address that is none, or is taken, and a delay that is none are refused
     [['--delay', 'soon'], 64, /^--delay: 'soon' is not a duration; /],
   ]
   for (const [args, exit, message] of refusals) {
-    const { code, stderr } = await gw(['bench', 'sink', ...args])
+    const { code, stderr } = await gwInProcess(['bench', 'sink', ...args])
     assert.match(stderr, message)
     assert.equal(code, exit)
   }

@@ -39,7 +39,7 @@ test('something that does not speak HTTP is reported', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  const { code, stderr } = await gw(['status', '--server', `http://127.0.0.1:${port}`])
+  const { code, stderr } = await gwInProcess(['status', '--server', `http://127.0.0.1:${port}`])
   assert.equal(code, 5)
   assert.match(stderr, /\(it does not speak HTTP\)/)
 })
@@ -50,14 +50,14 @@ test('an admin API with TLS that is asked without is reported by its URL, and th
   await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
   t.after(() => secure.close())
   const address = `127.0.0.1:${(secure.address() as AddressInfo).port}`
-  const open = await gw(['status', '--server', `http://${address}`])
+  const open = await gwInProcess(['status', '--server', `http://${address}`])
   assert.equal(open.code, 5)
   assert.match(
     open.stderr,
     new RegExp(`it speaks TLS: write https://${address}, and trust its certificate with`),
   )
   const plain = await origin(t, (_, res) => res.end('{}'))
-  const closed = await gw(['status', '--server', plain.replace('http:', 'https:')])
+  const closed = await gwInProcess(['status', '--server', plain.replace('http:', 'https:')])
   assert.equal(closed.code, 5)
   assert.match(closed.stderr, new RegExp(`\\(it does not speak TLS\\); write ${plain}\\n$`))
 })
@@ -115,9 +115,9 @@ test('the token comes from the file before the environment, and goes out as a be
   const file = fileWith(t, 'from-file\n', 'token')
   chmodSync(file, 0o600)
   const env = { GW_SERVER: server, GW_TOKEN: 'from-env' }
-  await gw(['status'], { env })
-  const { stderr } = await gw(['status', '--token-file', file], { env })
-  await gw(['status'], { env: { ...env, GW_TOKEN: '' } })
+  await gwInProcess(['status'], { env })
+  const { stderr } = await gwInProcess(['status', '--token-file', file], { env })
+  await gwInProcess(['status'], { env: { ...env, GW_TOKEN: '' } })
   assert.deepEqual(seen, ['Bearer from-env', 'Bearer from-file', undefined])
   assert.doesNotMatch(stderr, /from-file|chmod/)
 })
@@ -135,12 +135,14 @@ test('a token file that others can read is used with a warning, one that is wron
   const missing = await run('/nonexistent/token')
   assert.match(missing.stderr, /^cannot read the token file \/nonexistent\/token: there is no such file$/m)
   assert.equal(missing.code, 1)
-  const fromEnv = await gw(['status'], { env: { GW_SERVER: server, GW_TOKEN: 'J\u00fc' } })
+  const fromEnv = await gwInProcess(['status'], { env: { GW_SERVER: server, GW_TOKEN: 'J\u00fc' } })
   assert.match(fromEnv.stderr, /^GW_TOKEN holds no token/)
 })
 
 test('a token that leaves the machine unencrypted is reported', async () => {
-  const { stderr } = await gw(['status', '--server', 'http://gateway.invalid:1'], { env: { GW_TOKEN: 'x' } })
+  const { stderr } = await gwInProcess(['status', '--server', 'http://gateway.invalid:1'], {
+    env: { GW_TOKEN: 'x' },
+  })
   assert.match(stderr, /^the token travels to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
 })
 

@@ -9,23 +9,26 @@ test('a password from stdin becomes a hash that basic-auth takes', async () => {
   const { code, stdout, stderr } = await gw(['hash-password'], { stdin: 'correct horse\n' })
   assert.deepEqual([code, stderr], [0, ''])
   assert.ok(await verifyPassword('correct horse', stdout.trim()))
-  const refused = await gw(['hash-password'], { stdin: 'a\tb' })
+  const refused = await gwInProcess(['hash-password'], { stdin: 'a\tb' })
   assert.match(refused.stderr, /control characters/)
   assert.equal(refused.code, 1)
 })
 
 test('a key is shown once with its digest, which hash-key gives as well', async () => {
-  const [text, json] = await Promise.all([gw(['new-key']), gw(['new-key', '-o', 'json'])])
+  const [text, json] = await Promise.all([gwInProcess(['new-key']), gwInProcess(['new-key', '-o', 'json'])])
   const { schemaVersion, key, sha256 } = JSON.parse(json.stdout)
   assert.equal(schemaVersion, 1)
   assert.equal(createHash('sha256').update(key).digest('hex'), sha256)
   assert.match(text.stdout, /^key {4}gw_\S{52}\nsha256 [0-9a-f]{64}\n$/)
   assert.match(text.stderr, /is not kept anywhere/)
-  assert.equal((await gw(['hash-key'], { stdin: `${key}\n` })).stdout, `${sha256}\n`)
+  assert.equal((await gwInProcess(['hash-key'], { stdin: `${key}\n` })).stdout, `${sha256}\n`)
 })
 
 test('secrets are taken from stdin only', async () => {
-  const [empty, argument] = await Promise.all([gw(['hash-key']), gw(['hash-password', 'secret'])])
+  const [empty, argument] = await Promise.all([
+    gwInProcess(['hash-key']),
+    gwInProcess(['hash-password', 'secret']),
+  ])
   assert.equal(empty.stderr, 'there is no key on stdin; type it, or redirect a file with it\n')
   assert.equal(empty.code, 64)
   assert.match(argument.stderr, /^too many arguments/)
@@ -34,9 +37,9 @@ test('secrets are taken from stdin only', async () => {
 
 test('the policies are listed and documented from their schemas', async () => {
   const [list, json, doc, schema, unknown] = await Promise.all([
-    gw(['policy', 'list']),
+    gwInProcess(['policy', 'list']),
     gwInProcess(['policy', 'list', '-o', 'json']),
-    gw(['policy', 'doc', 'api-key']),
+    gwInProcess(['policy', 'doc', 'api-key']),
     gwInProcess(['policy', 'doc', 'api-key', '-o', 'json']),
     gwInProcess(['policy', 'doc', 'apikey']),
   ])

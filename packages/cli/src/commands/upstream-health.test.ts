@@ -3,7 +3,8 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { fileWith, gw, type Outcome, type RunningGateway, startGateway, statusOf, until } from '../testing.js'
+import { gwInProcess } from '../testing/in-process.js'
+import { fileWith, type Outcome, type RunningGateway, startGateway, statusOf, until } from '../testing.js'
 
 // Health checks and drains, with real workers: one supervisor checks for all of them.
 
@@ -55,7 +56,7 @@ interface Bench {
 async function bench(t: TestContext): Promise<Bench> {
   const [a, b] = [await originNamed(t, 'a'), await originNamed(t, 'b')]
   const gateway = await startGateway(t, documentOf([a.url, b.url]))
-  const run = (...args: string[]) => gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
+  const run = (...args: string[]) => gwInProcess(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
   const line = async ({ url }: Origin) => {
     const { stdout } = await run('upstream', 'health', 'up')
     return stdout.split('\n').find((text) => text.includes(url)) ?? ''

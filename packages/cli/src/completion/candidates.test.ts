@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createProgram } from '../program.js'
-import { gw } from '../testing.js'
+import { gwInProcess } from '../testing/in-process.js'
 import { candidates } from './candidates.js'
 
 function texts(...words: readonly string[]): string[] {
@@ -47,11 +47,11 @@ test('arguments with fixed values are offered them', () => {
 
 test('every shell has a script', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, stdout } = await gw(['completion', shell])
+    const { code, stdout } = await gwInProcess(['completion', shell])
     assert.equal(code, 0)
     assert.match(stdout, /gw __complete -- /)
   }
-  assert.equal((await gw(['completion', 'tcsh'])).code, 64)
+  assert.equal((await gwInProcess(['completion', 'tcsh'])).code, 64)
 })
 
 const hasBash = spawnSync('bash', ['-c', ':']).status === 0

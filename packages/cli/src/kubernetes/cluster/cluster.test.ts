@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { kubeconfigAccess } from '@sluice/gateway/kubernetes'
 import { parseAllDocuments } from 'yaml'
+import { gwInProcess } from '../../testing/in-process.js'
 import { closedPort, fileWith, gw } from '../../testing.js'
 import { execCredentials } from './exec-credentials.js'
 
@@ -33,12 +34,14 @@ test('a cluster that is not there, or that nothing names, is reported with what 
   const server = `https://127.0.0.1:${await closedPort()}`
   const file = fileWith(t, kubeconfig(server, { token: 'secret-token' }), 'kubeconfig')
   const env = { HOME: '/nowhere', KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' }
-  const run = (...more: readonly string[]) => gw(['deploy', 'kubernetes', '-c', document, ...more], { env })
+  const args = ['deploy', 'kubernetes', '-c', document]
+  const run = (...more: readonly string[]) => gwInProcess([...args, ...more], { env })
   const [away, absent, unknown, none] = await Promise.all([
     run('--kubeconfig', file),
     run('--kubeconfig', '/nowhere/config'),
     run('--kubeconfig', file, '--context', 'other'),
-    run(),
+    // Where the home is, only a process of its own can be told.
+    gw(args, { env }),
   ])
   assert.deepEqual([away.code, absent.code, unknown.code, none.code], [5, 1, 1, 1])
   assert.equal(away.stderr, `cannot reach the API server at ${server} (connection refused)\n`)
@@ -54,7 +57,8 @@ test('what can be said without a cluster is said before it is asked', async (t) 
     'kubeconfig',
   )
   const document = fileWith(t, DOCUMENT)
-  const run = (...args: readonly string[]) => gw(['deploy', 'kubernetes', '--kubeconfig', file, ...args])
+  const run = (...args: readonly string[]) =>
+    gwInProcess(['deploy', 'kubernetes', '--kubeconfig', file, ...args])
   // An earlier deploy may have said it, which only the cluster knows.
   const secrets = fileWith(t, DOCUMENT.replace('hello', '"${env:WORD}"'))
   const [before, rendered] = await Promise.all([
@@ -92,7 +96,7 @@ test('what of a kubeconfig would be ignored is refused, and a certificate that i
   const server = `https://127.0.0.1:${await closedPort()}`
   const run = (user: object, cluster: object = {}) => {
     const file = fileWith(t, kubeconfig(server, user, cluster), 'kubeconfig')
-    return gw(['deploy', 'kubernetes', '-c', document, '--kubeconfig', file])
+    return gwInProcess(['deploy', 'kubernetes', '-c', document, '--kubeconfig', file])
   }
   const [proxied, other, unchecked] = await Promise.all([
     run({ token: 't' }, { 'proxy-url': 'http://127.0.0.1:1' }),
