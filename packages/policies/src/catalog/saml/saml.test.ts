@@ -185,10 +185,12 @@ test('groups and roles are whole names, and as many as a directory has', async (
 })
 
 test('what was verified is forgotten when the certificate of its signer ends', async (t) => {
-  const [short, now] = [makeCertificate({ name: 'idp', to: new Date(Date.now() + 30_000) }), Date.now()]
+  const now = Date.now()
+  // A key may take its time on a machine on which others compute, too.
+  const short = makeCertificate({ name: 'idp', to: new Date(now + 30_000) })
   const step = await stepOf({ idp: { ...CONFIG.idp, certificates: [short.certificatePem] } })
-  const xml = goodAssertion({}, { keyPem: short.keyPem })
   t.mock.timers.enable({ apis: ['Date'], now })
+  const xml = goodAssertion({}, { keyPem: short.keyPem })
   assert.equal(await admit(step, inHeader(xml)), null)
   t.mock.timers.setTime(now + 25_000)
   assert.equal(await admit(step, inHeader(xml)), null)
@@ -277,8 +279,8 @@ test('metadata that have ended are refused, and end while the gateway runs', asy
     const env = testEnv()
     const watched = { ...env, schedule: (_: number, job: () => unknown) => void jobs.push(job) }
     const step = await stepOf({ idp: { metadataFile: file, allowExpired: true } }, watched)
-    const xml = goodAssertion()
     t.mock.timers.enable({ apis: ['Date'], now })
+    const xml = goodAssertion()
     for (const job of jobs) job()
     assert.equal(await admit(step, inHeader(xml)), null)
     t.mock.timers.setTime(now + 31_000)
