@@ -284,6 +284,26 @@ test('a body that is cut, ends with its connection, is longer than the bound or 
   assert.equal((await again).text, 'abcdef')
 })
 
+test('who reads slowly makes others wait once at most: then another request leads', async (t) => {
+  const held: (() => void)[] = []
+  const bench = await cacheBench(
+    t,
+    (_, res, count) => void held.push(() => res.writeHead(200, FRESH).end(`${count}`)),
+    { coalesce: { wait: '25s' } },
+  )
+  const slow = bench.ask('/a')
+  await until(() => held.length === 1)
+  const now = Date.now.bind(Date)
+  t.mock.method(Date, 'now', () => now() + 25_000)
+  const second = bench.ask('/a')
+  await until(() => held.length === 2)
+  const third = bench.ask('/a')
+  held[1]!()
+  assert.deepEqual([(await second).text, (await third).text], ['2', '2'])
+  held[0]!()
+  assert.equal((await slow).text, '1')
+})
+
 test('random queries take no more than the store has, and what is used stays', async (t) => {
   const { ask, gateway } = await cacheBench(
     t,

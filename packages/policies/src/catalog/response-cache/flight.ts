@@ -1,3 +1,6 @@
+/** A request is waited for, and not sent again in the background, for so long at least. */
+const LEAST_OVERDUE_MS = 1000
+
 /** What those who wait for a flight are told: look again, or go to the upstream yourselves. */
 export type Landing = 'look' | 'go'
 
@@ -16,11 +19,22 @@ export interface FlightBounds {
 /** A request on its way to the upstream whose response others wait for, to be answered with it as well. */
 export class Flight {
   readonly #waiting = new Set<Waiter>()
-  readonly #onLanded: () => void
+  readonly #startedAt: number
+  readonly #onLanded: (flight: Flight) => void
   #hasLanded = false
 
-  constructor(onLanded: () => void) {
+  /** @param now wall clock, ms. */
+  constructor(now: number, onLanded: (flight: Flight) => void) {
+    this.#startedAt = now
     this.#onLanded = onLanded
+  }
+
+  /**
+   * It takes longer than anybody should wait, such as one whose client reads slowly on purpose: nobody waits for it any
+   * more, and another may take its place.
+   */
+  isOverdue(now: number, { waitMs }: FlightBounds): boolean {
+    return now - this.#startedAt >= Math.max(waitMs, LEAST_OVERDUE_MS)
   }
 
   get waiting(): number {
@@ -49,7 +63,7 @@ export class Flight {
   land(landing: Landing): void {
     if (this.#hasLanded) return
     this.#hasLanded = true
-    this.#onLanded()
+    this.#onLanded(this)
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const { settle, timer } of waiting) {

@@ -128,8 +128,8 @@ export class ResponseCache {
 
   /** Null: nobody asks for the same, or there is no waiting for it. */
   #wait(x: Exchange, look: Look, now: number): Promise<Reply | null> | null {
-    const flight = this.#store.flights.get(look.key)
-    if (flight === undefined || look.waits >= MOST_WAITS || this.#store.isPassed(look.key, now)) return null
+    const flight = this.#flightFor(look.key, now)
+    if (flight === null || look.waits >= MOST_WAITS || this.#store.isPassed(look.key, now)) return null
     return new Promise((resolve, reject) => {
       const settle = (landing: Landing): void => {
         const next = { ...look, waits: look.waits + 1 }
@@ -156,14 +156,23 @@ export class ResponseCache {
     visit.stored = stored
     if (stored?.hasValidator === true && x.method !== 'POST') validate(x, visit, stored)
     const isWhole = visit.isValidating || !facts.isConditional
-    const { flights } = this.#store
-    if (isWhole && this.#settings.coalesce.most > 0 && !flights.has(key)) this.#lead(visit)
+    if (isWhole && this.#settings.coalesce.most > 0 && this.#flightFor(key, Date.now()) === null)
+      this.#lead(visit)
     return null
+  }
+
+  /** Null: nobody asks for it, or for too long already. */
+  #flightFor(key: string, now: number): Flight | null {
+    const flight = this.#store.flights.get(key)
+    return flight === undefined || flight.isOverdue(now, this.#settings.coalesce) ? null : flight
   }
 
   #lead(visit: Visit): void {
     const { flights } = this.#store
-    const flight = new Flight(() => flights.delete(visit.key))
+    const flight = new Flight(Date.now(), (landed) => {
+      // Another may have taken its place.
+      if (flights.get(visit.key) === landed) flights.delete(visit.key)
+    })
     flights.set(visit.key, flight)
     visit.flight = flight
   }
@@ -177,7 +186,7 @@ export class ResponseCache {
 
   /** Asks for a new response that nobody waits for, unless somebody has. */
   #refresh(x: Exchange, look: Look, stored: StoredResponse): void {
-    if (x.method === 'POST' || this.#store.flights.has(look.key)) return
+    if (x.method === 'POST' || this.#flightFor(look.key, Date.now()) !== null) return
     this.#env.refresh(x, (copy) => {
       this.#forward(copy, look, 'stale')
       const visit = this.#visits.get(copy)!

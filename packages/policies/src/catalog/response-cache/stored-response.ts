@@ -2,7 +2,7 @@ import { headerJoined, headerValue, httpDate, type StoredResponseFacts } from '@
 import type { Freshness } from './freshness.js'
 
 /** Fields that belong to one delivery, and not to what is kept. */
-const UNKEPT: ReadonlySet<string> = new Set([
+export const UNKEPT: ReadonlySet<string> = new Set([
   'age',
   'cache-status',
   'content-length',

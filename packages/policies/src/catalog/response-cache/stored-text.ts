@@ -1,6 +1,6 @@
 import { isHopByHop, isToken, MAX_STATE_VALUE_BYTES } from '@sluice/core'
-import type { Freshness } from './freshness.js'
-import { StoredResponse } from './stored-response.js'
+import { type Freshness, OF_ONE_REQUEST } from './freshness.js'
+import { StoredResponse, UNKEPT } from './stored-response.js'
 
 /** When a response was asked for, in the terms of the second tier. */
 export interface Stamp {
@@ -86,6 +86,7 @@ function isVariant(value: unknown): boolean {
     isWhole(status) &&
     status >= 200 &&
     status < 600 &&
+    !OF_ONE_REQUEST.has(status) &&
     isWhole(bytes) &&
     isAmount(receivedAt) &&
     isTexts(tags) &&
@@ -111,7 +112,7 @@ function isFreshness(value: unknown): value is Freshness {
 }
 
 function isKeptName(name: string): boolean {
-  return isToken(name) && name === name.toLowerCase() && !isHopByHop(name) && name !== 'content-length'
+  return isToken(name) && name === name.toLowerCase() && !isHopByHop(name) && !UNKEPT.has(name)
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -122,7 +123,7 @@ function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && isAmount(value)
 }
 
-/** JSON has no infinite numbers. */
+/** Times in ms: such as can be written into a field as digits. */
 function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
