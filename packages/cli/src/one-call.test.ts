@@ -32,7 +32,7 @@ test(`${REQUESTS} requests that ask the same of another server make one call, wh
   const slapd =
     slapdSkip === false ? await Slapd.start(['ann', 'bob'].map((uid) => person(uid, 'secret'))) : null
   t.after(() => slapd?.stop())
-  const timeouts = 'connect: 60s, operation: 60s'
+  const patience = 'timeouts: { connect: 60s, operation: 60s }, cache: { ttl: 1h, negativeTtl: 1h }'
   const gateway = await startGateway(
     t,
     `version: 1
@@ -62,7 +62,7 @@ routes:
     match: { path: /login }
     policies:
       - use: ldap
-        with: { urls: ["${slapd?.url ?? 'ldap://127.0.0.1'}"], userDn: "uid={{username}},${PEOPLE}", timeouts: { ${timeouts} } }
+        with: { urls: ["${slapd?.url ?? 'ldap://127.0.0.1'}"], userDn: "uid={{username}},${PEOPLE}", ${patience} }
     respond: { body: "ok" }
 log: { sink: none }
 `,
