@@ -41,7 +41,7 @@ log:
     - { id: d, sink: file, file: { maxBytes: 300kb } }
 `,
   targets:
-    'version: 1\nlisteners: [{ address: ":8080", health: true }]\nlog: { targets: [{ id: a, sink: stdout }] }\nstate: { cluster: ["rediss://10.0.0.7:7000", "rediss://valkey.store.svc"] }\n',
+    'version: 1\nlisteners: [{ address: ":8080", health: true }]\nlog: { targets: [{ id: a, sink: stdout }] }\nstate: { cluster: ["rediss://10.0.0.7:7000", "rediss://valkey.store.svc"] }\ncache: { serve: { persist: { url: "rediss://10.0.0.8:7001" } } }\n',
   upstreams: `version: 1
 listeners: [{ address: ":8080", health: true }]
 upstreams:

@@ -282,6 +282,7 @@ function egressFacts() {
 {{- with ($doc.state).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- range ($doc.state).cluster }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ($doc.cache).url }}{{ $urls = append $urls . }}{{ end -}}
+{{- with ((($doc.cache).serve).persist).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- $usual := dict ${ports.join(' ')} -}}
 {{- $addressed := dict -}}
 {{- $elsewhere := dict -}}

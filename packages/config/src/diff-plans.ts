@@ -92,11 +92,11 @@ function addedOrChanged(old: Part | undefined, now: Part): PlanChange[] {
   if (canonicalJson(old.value) === canonicalJson(now.value)) return []
   const details = differences({ old: old.value, now: now.value, oldShown: old.shown, nowShown: now.shown })
   if (details.length === 0) return []
-  const losses = details.some((detail) => isOfCacheServer(now.what, detail)) ? [LOST_VALUES] : []
+  const losses = details.some((detail) => isOfCacheServer(now.what, detail)) ? [STARTS_AGAIN] : []
   return [changeOf('change', now, [...details, ...losses])]
 }
 
-const LOST_VALUES = 'the cache server starts again, without the values that it has'
+const STARTS_AGAIN = 'the cache server starts again, without the values that it has in memory'
 
 /** Whether a setting belongs to the server that the supervisor runs. */
 function isOfCacheServer(what: PlanPart, detail: string): boolean {

@@ -30,6 +30,14 @@ export interface CacheServePlan extends Address {
     readonly maxBytes: number | null
   }[]
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
+  /** Where values outlive the server; absent: nowhere. */
+  readonly persist?: PersistPlan
+}
+
+/** The Valkey or Redis server that keeps the values of a cache server. */
+export interface PersistPlan extends Omit<StatePlan, 'url' | 'cluster'> {
+  /** `redis://` or `rediss://`, without a user. */
+  readonly url: string
 }
 
 /** The Valkey or Redis server, or the cluster, that replicas share. */

@@ -219,6 +219,7 @@ source as the manifests in deploy/kubernetes.
 {{- with ($doc.state).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- range ($doc.state).cluster }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ($doc.cache).url }}{{ $urls = append $urls . }}{{ end -}}
+{{- with ((($doc.cache).serve).persist).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- $usual := dict "http" 80 "https" 443 "redis" 6379 "rediss" 6379 "udp" 514 "tcp" 601 "tls" 6514 "dns" 53 -}}
 {{- $addressed := dict -}}
 {{- $elsewhere := dict -}}

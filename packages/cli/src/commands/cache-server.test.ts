@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { test } from 'node:test'
+import { RedisServer, redisSkip } from '@sluice/gateway/testing/redis-server'
 import { gwInProcess } from '../testing/in-process.js'
 import { fileWith, spawnGw, until } from '../testing.js'
 
@@ -45,10 +46,37 @@ test('what cannot be served is refused before anything is', async () => {
     [/is not a name/, '--space', '../a=ttl:1s'],
     [/not 'size'/, '--space', 'a=size:1mb'],
     [/go together/, '--tls-cert', 'cert.pem'],
+    [/--persist: write redis/, '--persist', 'redis://user:secret@127.0.0.1'],
+    [/need --persist/, '--persist-user', 'cache'],
+    [/from 10ms to 10s/, '--persist', 'redis://127.0.0.1', '--persist-timeout', '1ms'],
   ]
   const answers = await Promise.all(cases.map(([, ...args]) => run(...args)))
   for (const [i, { code, stderr }] of answers.entries()) {
     assert.match(stderr, cases[i]![0])
+    assert.doesNotMatch(stderr, /secret/)
     assert.equal(code, 64)
   }
+})
+
+test('what a cache server keeps in Valkey is there when it is started again', {
+  skip: redisSkip,
+}, async (t) => {
+  const redis = await RedisServer.start(t, ['--requirepass', 'password-of-valkey'])
+  const file = fileWith(t, 'password-of-valkey\n')
+  chmodSync(file, 0o600)
+  const url = `redis://127.0.0.1:${redis.port}`
+  const persist = ['--persist', url, '--persist-password-file', file, '--persist-prefix', 'mine:']
+  const start = async () => {
+    const server = spawnGw(t, ['cache-server', '--listen', '127.0.0.1:0', '--tier', 'W1', ...persist])
+    await until(() => server.stdout().includes('listening on'), server.stderr)
+    return { ...server, value: `${/listening on (\S+)/.exec(server.stdout())![1]}/v1/cache/a/b` }
+  }
+  const first = await start()
+  await until(() => first.stderr().includes('values are kept in Valkey'), first.stderr)
+  assert.equal((await fetch(first.value, { method: 'PUT', body: 'v' })).status, 204)
+  first.process.kill('SIGTERM')
+  assert.equal(await first.exited, 0)
+  const second = await start()
+  await until(() => second.stderr().includes('those that were there are used'), second.stderr)
+  assert.equal(await (await fetch(second.value)).text(), 'v')
 })

@@ -13,10 +13,11 @@ import {
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 import { complain, outliveReader, print } from '../output/output.js'
-import { countText } from '../output/text.js'
+import { countText, visibleText } from '../output/text.js'
+import { type PersistOptions, readPersist } from './cache-persist.js'
 import { untilSignal } from './until-signal.js'
 
-interface CacheServerOptions {
+interface CacheServerOptions extends PersistOptions {
   readonly listen: string
   readonly tokenFile?: string
   readonly tier?: Tier
@@ -41,13 +42,19 @@ export async function runCacheServer(options: CacheServerOptions): Promise<numbe
   const settings = readSettings(options)
   const { signal } = untilSignal()
   outliveReader()
-  const server = await startCacheServer(settings).catch((error: unknown) => {
+  const server = await startCacheServer(settings, tellOperator).catch((error: unknown) => {
     throw new Failure(EXIT.failed, `cannot serve on ${options.listen}: ${messageOf(error)}`)
   })
   const scheme = settings.tls === null ? 'http' : 'https'
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host
   print(`listening on ${scheme}://${host}:${server.port} (${countText(settings.workers, 'worker')})`)
   return untilEnded(server, signal)
+}
+
+function tellOperator(event: string, { problem, values }: Readonly<Record<string, unknown>>): void {
+  if (event === 'persist_lost') complain(`values are not kept in Valkey now: ${visibleText(String(problem))}`)
+  else if (event === 'persist_ready')
+    complain(`values are kept in Valkey${values === 'found' ? '; those that were there are used' : ''}`)
 }
 
 async function untilEnded(server: CacheServer, signal: AbortSignal): Promise<number> {
@@ -86,6 +93,7 @@ function readSettings(options: CacheServerOptions): CacheSettings {
     ttlMs: readTtl('--ttl', options.ttl),
     spaces,
     connections: options.connections,
+    persist: readPersist(options),
   }
 }
 

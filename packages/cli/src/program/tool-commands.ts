@@ -49,6 +49,15 @@ function addCacheServer(program: Command): void {
     .option('--connections <n>', 'most connections to one thread', wholeNumber(1, 1_000_000), 5000)
     .option('--tls-cert <file>', 'certificate chain; needs --tls-key')
     .option('--tls-key <file>', 'private key of the certificate')
+    .option(
+      '--persist <url>',
+      'Valkey or Redis where values outlive the server, redis://host:port or rediss://',
+    )
+    .option('--persist-user <name>', 'the user there')
+    .option('--persist-password-file <file>', 'holds the password; private (chmod 600)')
+    .option('--persist-prefix <text>', 'what all keys there begin with; one for each server', 'sluice-cache:')
+    .option('--persist-timeout <duration>', 'how long a request waits for it', '250ms')
+    .option('--persist-ca <file>', 'authority of its certificate, PEM')
     .action(runs(async () => (await import('../commands/cache-server.js')).runCacheServer))
   withExample(
     server,

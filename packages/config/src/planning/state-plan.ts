@@ -1,5 +1,5 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { CachePlan, CacheServePlan, StatePlan } from '../plan.js'
+import type { CachePlan, CacheServePlan, PersistPlan, StatePlan } from '../plan.js'
 import type { CacheServeDocument } from '../schema/cache-serve.js'
 import type { Document } from '../schema/document.js'
 import { addressOf } from './listener-plan.js'
@@ -28,7 +28,7 @@ export function cachePlan(cache: NonNullable<Document['cache']>): CachePlan {
 }
 
 function cacheServePlan(serve: CacheServeDocument): CacheServePlan {
-  const { listen, workers, maxBytes, maxObjectBytes, ttl, connections, spaces, tls } = serve
+  const { listen, workers, maxBytes, maxObjectBytes, ttl, connections, spaces, tls, persist } = serve
   return {
     ...addressOf(listen),
     workers,
@@ -43,7 +43,13 @@ function cacheServePlan(serve: CacheServeDocument): CacheServePlan {
         return { name, ttlMs: parseDuration(ownTtl), maxBytes: max === undefined ? null : parseSize(max) }
       }),
     tls: tls === undefined ? null : { certFile: tls.certFile, keyFile: tls.keyFile },
+    ...(persist === undefined ? {} : { persist: persistPlan(persist) }),
   }
+}
+
+function persistPlan(persist: NonNullable<CacheServeDocument['persist']>): PersistPlan {
+  const { cluster: _, ...plan } = statePlan(persist)
+  return { ...plan, url: persist.url }
 }
 
 /** Where this machine reaches a server that listens there: on every address it is on loopback too. */

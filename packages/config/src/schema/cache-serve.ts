@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { duration, integer, mapOf, object, size, text } from './build.js'
 import { certificate } from './listener.js'
+import { stateSchema } from './state.js'
 
 const timeToLive = { min: '1ms', max: '365d' }
 const memory = { min: '8mb', max: '64gb' }
@@ -13,6 +14,29 @@ const space = object({
     size(memory, { description: 'Memory of its own, so that other spaces cannot evict what is in it.' }),
   ),
 })
+
+const { username, password, tls } = stateSchema.properties
+
+const persist = object(
+  {
+    url: text('redis-url', {
+      description: 'Valkey or Redis, `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS.',
+    }),
+    username,
+    password,
+    keyPrefix: Type.String({
+      maxLength: 64,
+      default: 'sluice-cache:',
+      description: 'What all keys begin with: each server needs a prefix of its own.',
+    }),
+    timeout: duration(
+      { min: '10ms', max: '10s' },
+      { default: '250ms', description: 'How long a request waits for it.' },
+    ),
+    tls,
+  },
+  { description: 'Where values outlive the server. Absent: nowhere.' },
+)
 
 const spaceName = Type.String({
   pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$',
@@ -43,6 +67,7 @@ export const cacheServeSchema = object(
       propertyNames: spaceName,
       maxProperties: 64,
     }),
+    persist: Type.Optional(persist),
     tls: Type.Optional(object(certificate, { description: 'Serves https; needs `url`.' })),
   },
   {

@@ -4,6 +4,7 @@ import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
 import { isCacheToken, longestCachedValue } from '../grammar/cache-bounds.js'
 import type { CacheServeDocument } from '../schema/cache-serve.js'
+import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
@@ -15,6 +16,8 @@ export function checkCacheServer(inspection: Inspection): void {
   if (serve === undefined || !report.isSound(AT)) return
   checkExposure(inspection, serve)
   checkRoom(inspection, serve)
+  const caFile = serve.persist?.tls.caFile
+  if (caFile !== undefined) checkPemFile(inspection, caFile, [...AT, 'persist', 'tls', 'caFile'])
   if (serve.tls === undefined) return
   checkKeyPair(inspection, serve.tls, [...AT, 'tls'])
   if (document.cache?.url !== undefined) return

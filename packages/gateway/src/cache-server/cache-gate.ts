@@ -9,8 +9,10 @@ import { renderCacheMetrics } from './cache-metrics.js'
 import { readPurgeOrder, readTtl } from './cache-query.js'
 import type { Counters } from './counters.js'
 import { Download, LARGE_BYTES } from './download.js'
-import type { CacheSettings } from './settings.js'
-import { FoundEntry } from './shard.js'
+import { FoundEntry } from './entry.js'
+import { PersistCounters } from './persist/persist-calls.js'
+import type { PersistLink } from './persist/persist-link.js'
+import type { CacheSettings, SharedMemory } from './settings.js'
 import type { Spaces } from './spaces.js'
 import type { TransferBudget } from './transfer-budget.js'
 import { tooLarge, Upload } from './upload.js'
@@ -35,6 +37,9 @@ export interface CacheGateOptions {
   readonly wheel: TimerWheel
   /** Tells entity tags of this server from those of one before it. */
   readonly epoch: string
+  /** Null: nothing is kept in Valkey. */
+  readonly persist: PersistLink | null
+  readonly memory: Pick<SharedMemory, 'persist'>
 }
 
 /** Answers the requests to a cache server, from its stores. */
@@ -59,8 +64,7 @@ export class CacheGate implements Gate {
     else if (this.#isOfPage(x)) this.#refuse(client, 403, 'web pages may not use a cache without a token')
     else if (!this.#isTrusted(x))
       this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
-    else if (path === '/metrics')
-      sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(this.#options.spaces, this.#options.counters))
+    else if (path === '/metrics') this.#sendMetrics(client)
     else this.#serve(x, client)
   }
 
@@ -97,13 +101,28 @@ export class CacheGate implements Gate {
   }
 
   #get(x: Exchange, client: ClientStream, { space, key }: CacheAddress): void {
-    const { spaces, counters, budget, wheel } = this.#options
+    const { spaces, persist } = this.#options
+    const whole = `${space}/${key}`
+    if (spaces.of(space).store.read(whole, Date.now(), this.#found)) this.#sendFound(x, client)
+    else if (persist === null) this.#sendMiss(client)
+    else
+      persist.load(whole, (outcome) => {
+        const isHere = outcome === 'found' && spaces.of(space).store.read(whole, Date.now(), this.#found)
+        if (client.isGone) return
+        if (isHere) this.#sendFound(x, client)
+        else this.#sendMiss(client)
+      })
+  }
+
+  #sendMiss(client: ClientStream): void {
+    this.#options.counters.count('miss')
+    client.send(404, [], null)
+  }
+
+  /** Sends what was read last. */
+  #sendFound(x: Exchange, client: ClientStream): void {
+    const { counters, budget, wheel } = this.#options
     const found = this.#found
-    if (!spaces.of(space).store.read(`${space}/${key}`, Date.now(), found)) {
-      counters.count('miss')
-      client.send(404, [], null)
-      return
-    }
     const tag = this.#tagOf(found.version)
     const { type, value } = found
     if (isNamed(headerJoined(x.headers, 'if-none-match'), tag)) {
@@ -149,11 +168,13 @@ export class CacheGate implements Gate {
   }
 
   #store(client: ClientStream, { space, key, type, tags, ttlMs, onlyIfAbsent, value }: NewEntry): void {
-    const { spaces, counters } = this.#options
+    const { spaces, counters, persist } = this.#options
     const nowMs = Date.now()
     const expiresAt = ttlMs === null ? Number.POSITIVE_INFINITY : nowMs + ttlMs
     const entry = { key: `${space}/${key}`, type, tags, value, expiresAt }
+    persist?.changing(entry.key)
     const version = spaces.of(space).store.write(entry, nowMs, onlyIfAbsent)
+    persist?.changed(entry.key)
     if (version === 0) {
       counters.count('kept')
       sendError(client, 412, 'there is a value under this key')
@@ -164,8 +185,26 @@ export class CacheGate implements Gate {
   }
 
   #delete(client: ClientStream, { space, key }: CacheAddress): void {
-    const { spaces, counters } = this.#options
-    const isRemoved = spaces.of(space).store.remove(`${space}/${key}`, Date.now())
+    const { spaces, persist } = this.#options
+    const whole = `${space}/${key}`
+    persist?.changing(whole)
+    const wasHere = spaces.of(space).store.remove(whole, Date.now())
+    if (persist === null) this.#sendRemoved(client, wasHere)
+    else
+      persist.remove(whole, (outcome) => {
+        if (client.isGone) return
+        if (outcome === 'unknown') this.#sendUnconfirmed(client)
+        else this.#sendRemoved(client, wasHere || outcome === 'found')
+      })
+  }
+
+  #sendUnconfirmed(client: ClientStream): void {
+    const detail = 'it is gone here, but Valkey has not confirmed that it has forgotten it; try again'
+    this.#refuse(client, 503, detail, ['retry-after', '1'])
+  }
+
+  #sendRemoved(client: ClientStream, isRemoved: boolean): void {
+    const { counters } = this.#options
     counters.count(isRemoved ? 'removed' : 'absent')
     client.sendHead(isRemoved ? 204 : 404, [], isRemoved ? -1 : 0)
   }
@@ -182,16 +221,26 @@ export class CacheGate implements Gate {
       return
     }
     this.#isPurging = true
-    const { spaces, counters } = this.#options
+    const { spaces, counters, persist } = this.#options
+    const { store } = spaces.of(space)
     const whole = { prefix: `${space}/${order.prefix}`, tag: order.tag === null ? '' : ` ${order.tag} ` }
-    void spaces
-      .of(space)
-      .store.purge(whole)
-      .then((removed) => {
-        this.#isPurging = false
-        counters.count('purged')
-        if (!client.isGone) sendText(client, 'application/json', `{"removed":${removed}}\n`)
-      })
+    const purge = async (isConfirmed: boolean): Promise<void> => {
+      const removed = await store.purge(whole)
+      persist?.purged()
+      this.#isPurging = false
+      counters.count('purged')
+      if (client.isGone) return
+      if (isConfirmed) sendText(client, 'application/json', `{"removed":${removed}}\n`)
+      else this.#sendUnconfirmed(client)
+    }
+    if (persist === null) void purge(true)
+    else persist.purge(whole, (outcome) => void purge(outcome !== 'unknown'))
+  }
+
+  #sendMetrics(client: ClientStream): void {
+    const { spaces, counters, memory } = this.#options
+    const persist = memory.persist === null ? null : new PersistCounters(memory.persist)
+    sendText(client, TEXT_FORMAT_TYPE, renderCacheMetrics(spaces, counters, persist))
   }
 
   #sendReadiness(client: ClientStream): void {

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { CacheStore, createStoreMemory } from './cache-store.js'
+import { FoundEntry } from './entry.js'
 import { keyHash } from './key-hash.js'
-import { FoundEntry } from './shard.js'
 import type { WriterData } from './testing/store-writer.js'
 
 const NEVER = Number.POSITIVE_INFINITY

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Entry, FoundEntry } from './entry.js'
 import { keyHash } from './key-hash.js'
-import { type Entry, type FoundEntry, Shard, shardMemory } from './shard.js'
+import { Shard, shardMemory } from './shard.js'
 
 /** A shard has at least so many bytes, so that large values find room; and there are no more shards than that. */
 const LEAST_SHARD_BYTES = 16 * 1024 ** 2
@@ -63,6 +64,22 @@ export class CacheStore {
     const { key, type, tags, value, expiresAt } = entry
     const hash = keyHash(key, this.#secret[0], this.#secret[1])
     return this.#shardOf(hash).write({ key, hash, type, tags, value, expiresAt }, nowMs, onlyIfAbsent)
+  }
+
+  /** All of an entry, its tags and its end among it; null: there is none. */
+  copy(key: string, nowMs: number): Entry | null {
+    const hash = keyHash(key, this.#secret[0], this.#secret[1])
+    return this.#shardOf(hash).copy(key, hash, nowMs)
+  }
+
+  /** All keys, some at a time, with turns of the event loop for others in between. */
+  async *keys(): AsyncGenerator<string[]> {
+    for (const shard of this.#shards) {
+      for (let from = 0; from < shard.buckets; from += PURGED_AT_ONCE) {
+        yield shard.keys(from, Math.min(shard.buckets, from + PURGED_AT_ONCE))
+        await new Promise(setImmediate)
+      }
+    }
   }
 
   /** False: there was none. */

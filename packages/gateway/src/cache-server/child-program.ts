@@ -10,7 +10,7 @@ function tell(message: FromServer): void {
 
 /** Serves until it is told to stop. What cannot go on ends the process; the supervisor starts another one. */
 async function serve(settings: CacheSettings): Promise<void> {
-  const server = await startCacheServer(settings)
+  const server = await startCacheServer(settings, (event, fields) => tell({ kind: 'event', event, fields }))
   tell({ kind: 'listening' })
   const tellMemory = (): void => tell({ kind: 'memory', rssBytes: residentBytes() })
   tellMemory()

@@ -6,6 +6,7 @@ import type { Listener, ListenerSettings } from '../data-plane/listener/listener
 import { openUwsListener } from '../data-plane/listener/uws/listener.js'
 import { CacheGate } from './cache-gate.js'
 import { Counters } from './counters.js'
+import { PersistLink } from './persist/persist-link.js'
 import type { CacheSettings, FromThread, ThreadData, ToThread } from './settings.js'
 import { Spaces } from './spaces.js'
 import { TransferBudget } from './transfer-budget.js'
@@ -53,7 +54,11 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   const budget = new TransferBudget()
   const counters = new Counters(memory.counters, row)
   const spaces = new Spaces(settings, memory)
-  const gate = new CacheGate({ settings, spaces, counters, budget, wheel, epoch })
+  const persist =
+    memory.persist === null
+      ? null
+      : new PersistLink(memory.persist, memory.common.secret, (call) => tell({ kind: 'persist', call }))
+  const gate = new CacheGate({ settings, spaces, counters, budget, wheel, epoch, persist, memory })
   const listener = await openUwsListener({
     host: settings.host,
     port: settings.port,
@@ -66,7 +71,8 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
     onTurnedAway: () => counters.count('refused'),
   })
   parentPort?.on('message', (message: ToThread) => {
-    if (message === 'drain') drain(gate, listener, budget)
+    if (typeof message === 'object') persist?.hear(message)
+    else if (message === 'drain') drain(gate, listener, budget)
     else {
       listener.terminate()
       wheel.close()

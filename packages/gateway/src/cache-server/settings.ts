@@ -1,4 +1,6 @@
+import type { PersistPlan } from '@sluice/config'
 import type { StoreMemory } from './cache-store.js'
+import type { PersistAnswer, PersistCall, PersistMemory } from './persist/persist-calls.js'
 
 /** What a space has of its own. */
 export interface SpaceSettings {
@@ -26,6 +28,8 @@ export interface CacheSettings {
   readonly spaces: readonly SpaceSettings[]
   /** Most connections to one thread. */
   readonly connections: number
+  /** Where values outlive the server; null: nowhere. */
+  readonly persist: PersistPlan | null
 }
 
 /** What a thread of the server gets of the others. */
@@ -35,6 +39,8 @@ export interface SharedMemory {
   readonly own: readonly { readonly space: string; readonly memory: StoreMemory }[]
   /** A row of counters for each thread. */
   readonly counters: SharedArrayBuffer
+  /** Null: nothing is kept in Valkey. */
+  readonly persist: PersistMemory | null
 }
 
 /** From the server to a thread. */
@@ -47,8 +53,8 @@ export interface ThreadData {
   readonly epoch: string
 }
 
-/** Ends a thread: no new connections, then none at all. */
-export type ToThread = 'drain' | 'end'
+/** Ends a thread: no new connections, then none at all; or an answer to one of its calls. */
+export type ToThread = 'drain' | 'end' | PersistAnswer
 
 /** What a thread tells the server. */
 export type FromThread =
@@ -56,6 +62,7 @@ export type FromThread =
   | { readonly kind: 'cannot-listen'; readonly message: string }
   | { readonly kind: 'drained' }
   | { readonly kind: 'fault'; readonly message: string }
+  | { readonly kind: 'persist'; readonly call: PersistCall }
 
 /** From the supervisor to a cache server that it runs: begin so, or end. */
 export type ToServer =
@@ -66,4 +73,5 @@ export type ToServer =
 export type FromServer =
   | { readonly kind: 'listening' }
   | { readonly kind: 'memory'; readonly rssBytes: number }
+  | { readonly kind: 'event'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: 'fault'; readonly message: string }

@@ -1,3 +1,4 @@
+import type { Entry, FoundEntry } from './entry.js'
 import { ShardLock } from './shard-lock.js'
 
 // The control words of a shard.
@@ -39,40 +40,6 @@ const MAX_CARRIED = 32
 const LARGEST_PART = 8
 /** There is one bucket for so many bytes: a chain has a few records at the sizes that caches have. */
 const BYTES_PER_BUCKET = 1024
-
-/** An entry as it is written. Key, type and tags hold one byte a character. */
-export interface Entry {
-  readonly key: string
-  readonly hash: number
-  readonly type: string
-  /** Separated and surrounded by spaces, ` a b `; empty: none. */
-  readonly tags: string
-  readonly value: Uint8Array
-  /** Milliseconds since the epoch; Infinity: it stays until it is evicted. */
-  readonly expiresAt: number
-}
-
-/** What was read, copied out of the shared memory; holds until the next read. */
-export class FoundEntry {
-  type = ''
-  version = 0
-  value: Uint8Array
-  readonly #room: Buffer
-
-  /** @param maxBytes of a value and its type. */
-  constructor(maxBytes: number) {
-    this.#room = Buffer.alloc(maxBytes)
-    this.value = this.#room
-  }
-
-  take(source: Uint8Array, typeBytes: number, version: number): void {
-    const room = this.#room
-    room.set(source)
-    this.type = room.toString('latin1', 0, typeBytes)
-    this.value = room.subarray(typeBytes, source.length)
-    this.version = version
-  }
-}
 
 /** The size of a shard's memory that holds so many bytes of records. */
 export function shardMemory(ringBytes: number): SharedArrayBuffer {
@@ -155,6 +122,29 @@ export class Shard {
     return version
   }
 
+  /** All of an entry, copied out of the shared memory; null: there is none. Does not count as reading it. */
+  copy(key: string, hash: number, nowMs: number): Entry | null {
+    this.#lock.take()
+    const at = this.#findFresh(key, hash, nowMs)
+    const copy = at < 0 ? null : this.#copyOf(at, key)
+    this.#lock.giveBack()
+    return copy
+  }
+
+  /** The keys in some of the buckets. */
+  keys(from: number, to: number): string[] {
+    const keys: string[] = []
+    this.#lock.take()
+    for (const first of this.#table.subarray(from, to)) {
+      for (let link = first; link !== 0; link = this.#words[(((link - 1) * 8) >>> 2) + NEXT]!) {
+        const at = (link - 1) * 8
+        keys.push(this.#textAt(at + HEAD_BYTES, this.#words[(at >>> 2) + KEY_BYTES]!))
+      }
+    }
+    this.#lock.giveBack()
+    return keys
+  }
+
   /** False: there was none. */
   remove(key: string, hash: number, nowMs: number): boolean {
     this.#lock.take()
@@ -230,8 +220,27 @@ export class Shard {
     const w = at >>> 2
     const words = this.#words
     const tagsAt = at + HEAD_BYTES + words[w + KEY_BYTES]! + words[w + TYPE_BYTES]! + words[w + VALUE_BYTES]!
-    const tags = Buffer.from(this.#bytes.slice(tagsAt, tagsAt + words[w + TAG_BYTES]!))
-    return tags.toString('latin1').includes(tag)
+    return this.#textAt(tagsAt, words[w + TAG_BYTES]!).includes(tag)
+  }
+
+  #copyOf(at: number, key: string): Entry {
+    const w = at >>> 2
+    const words = this.#words
+    const typeAt = at + HEAD_BYTES + words[w + KEY_BYTES]!
+    const valueAt = typeAt + words[w + TYPE_BYTES]!
+    const tagsAt = valueAt + words[w + VALUE_BYTES]!
+    return {
+      key,
+      hash: words[w + HASH]!,
+      type: this.#textAt(typeAt, words[w + TYPE_BYTES]!),
+      tags: this.#textAt(tagsAt, words[w + TAG_BYTES]!),
+      value: this.#bytes.slice(valueAt, tagsAt),
+      expiresAt: this.#expiresAt(w),
+    }
+  }
+
+  #textAt(at: number, bytes: number): string {
+    return Buffer.from(this.#bytes.slice(at, at + bytes)).toString('latin1')
   }
 
   #expiresAt(w: number): number {

@@ -4,7 +4,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { createStoreMemory } from './cache-store.js'
 import { countersMemory } from './counters.js'
+import { persistMemory } from './persist/persist-calls.js'
+import { Persistence } from './persist/persistence.js'
 import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './settings.js'
+import { Spaces } from './spaces.js'
 
 /** Young objects have as much room as in a worker of the gateway; old ones are few, because values are outside the heap. */
 const LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 256 }
@@ -19,19 +22,28 @@ export interface CacheServer {
   readonly ended: Promise<string | null>
 }
 
+/** Hears what operators should know. */
+export type CacheReport = (event: string, fields: Readonly<Record<string, unknown>>) => void
+
 /** Starts the threads of a cache server. @throws Error when the address cannot be listened on. */
-export async function startCacheServer(settings: CacheSettings): Promise<CacheServer> {
+export async function startCacheServer(
+  settings: CacheSettings,
+  report: CacheReport = () => {},
+): Promise<CacheServer> {
   const port = await findPort(settings)
   const memory = shareMemory(settings)
+  const persistence = openPersistence(settings, memory, report)
+  await persistence?.opened
   const epoch = randomBytes(4).toString('hex')
   const threads = Array.from(
     { length: settings.workers },
-    (_, row) => new ServerThread({ settings: { ...settings, port }, memory, row, epoch }),
+    (_, row) => new ServerThread({ settings: { ...settings, port }, memory, row, epoch }, persistence),
   )
   try {
     await Promise.all(threads.map(({ listening }) => listening))
   } catch (error) {
     for (const thread of threads) thread.post('end')
+    await persistence?.close()
     throw error
   }
   return {
@@ -39,7 +51,7 @@ export async function startCacheServer(settings: CacheSettings): Promise<CacheSe
     stop() {
       for (const thread of threads) thread.post('drain')
     },
-    ended: endOf(threads),
+    ended: endOf(threads, persistence),
   }
 }
 
@@ -56,23 +68,44 @@ async function findPort({ host, port }: CacheSettings): Promise<number> {
   return bound
 }
 
-function shareMemory({ maxBytes, workers, spaces }: CacheSettings): SharedMemory {
+function shareMemory({ maxBytes, workers, spaces, persist }: CacheSettings): SharedMemory {
   return {
     common: createStoreMemory(maxBytes),
     own: spaces.flatMap(({ name, maxBytes: ownBytes }) =>
       ownBytes === null ? [] : [{ space: name, memory: createStoreMemory(ownBytes) }],
     ),
     counters: countersMemory(workers),
+    persist: persist === null ? null : persistMemory(),
   }
 }
 
+function openPersistence(
+  settings: CacheSettings,
+  memory: SharedMemory,
+  report: CacheReport,
+): Persistence | null {
+  if (settings.persist === null || memory.persist === null) return null
+  return new Persistence({
+    plan: settings.persist,
+    spaces: new Spaces(settings, memory),
+    memory: memory.persist,
+    secret: memory.common.secret,
+    maxObjectBytes: settings.maxObjectBytes,
+    report,
+  })
+}
+
 /** When all have drained they end together; a fault of one ends the server, whose memory may be half written. */
-async function endOf(threads: readonly ServerThread[]): Promise<string | null> {
+async function endOf(
+  threads: readonly ServerThread[],
+  persistence: Persistence | null,
+): Promise<string | null> {
   const fault = await Promise.race([
     Promise.all(threads.map(({ drained }) => drained)).then(() => null),
     ...threads.map(({ fault }) => fault),
   ])
   if (fault !== null) return fault
+  await persistence?.close()
   for (const thread of threads) thread.post('end')
   await Promise.all(threads.map(({ exited }) => exited))
   return null
@@ -87,7 +120,7 @@ class ServerThread {
   readonly exited: Promise<void>
   readonly #worker: Worker
 
-  constructor(data: ThreadData) {
+  constructor(data: ThreadData, persistence: Persistence | null) {
     const worker = new Worker(THREAD, { workerData: data, resourceLimits: LIMITS })
     this.#worker = worker
     this.listening = new Promise((resolve, reject) => {
@@ -97,6 +130,12 @@ class ServerThread {
       })
       worker.once('error', reject)
     })
+    if (persistence !== null)
+      worker.on('message', (message: FromThread) => {
+        if (message.kind !== 'persist') return
+        const id = 'id' in message.call ? message.call.id : 0
+        persistence.hear(message.call, (outcome) => this.post({ kind: 'answer', id, outcome }))
+      })
     this.drained = new Promise((resolve) => {
       worker.on('message', ({ kind }: FromThread) => {
         if (kind === 'drained') resolve()

@@ -49,6 +49,8 @@ export function destinationsOf(root: RawPart): Destinations {
   }
   for (const [i, node] of listAt(partAt(root, 'state'), 'cluster').entries())
     places.push({ at: `state.cluster[${i}]`, url: String(node) })
+  const persisted = textAt(partAt(partAt(partAt(root, 'cache'), 'serve'), 'persist'), 'url')
+  if (persisted !== null) places.push({ at: 'cache.serve.persist.url', url: persisted })
   const known: Destination[] = []
   const unknown: string[] = []
   for (const { at, url } of places) {

@@ -269,13 +269,14 @@ upstreams:
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
 log: { targets: [{ id: s, sink: syslog, syslog: { address: "udp://10.0.0.6" } }, { id: e, sink: elasticsearch, elasticsearch: { nodes: ["http://elastic.logging:9200"] } }] }
 state: { cluster: [redis://valkey.example.net, "rediss://10.0.0.7:7000", redis://valkey.store.svc] }
-cache: { url: http://cache.example.net:9910 }
+cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://10.0.0.8:6380 } } }
 `),
     [
       dns,
       { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.6/32' } }], ports: [{ port: 514, protocol: 'UDP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.7/32' } }], ports: [{ port: 7000, protocol: 'TCP' }] },
+      { to: [{ ipBlock: { cidr: '10.0.0.8/32' } }], ports: [{ port: 6380, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.9/32' } }], ports: [{ port: 3128, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: 'fd00::1/128' } }], ports: [{ port: 443, protocol: 'TCP' }] },
       namespace('gateways'),

@@ -18,6 +18,7 @@ export const CACHE_SETTINGS: CacheSettings = {
   ttlMs: 3_600_000,
   spaces: [],
   connections: 100,
+  persist: null,
 }
 
 /** A cache server in a process of its own, which can be killed or stopped; ends with the test. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { CacheStore, type StoreMemory } from '../cache-store.js'
-import { FoundEntry } from '../shard.js'
+import { FoundEntry } from '../entry.js'
 
 /** What a thread of the test does: writes and reads the same few keys as all others. */
 export interface WriterData {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { keysOf } from '../../document-keys/testing.js'
+import { RedisServer, redisSkip } from '../../state/testing/redis-server.js'
 import { closedPort } from '../../testing/origin.js'
 import { fakeDocument, GatewayProcess, isAlive, testDirectory } from '../testing/gateway-process.js'
 import { until } from '../testing/until.js'
@@ -17,7 +18,7 @@ class Serving {
   readonly gateway: GatewayProcess
   readonly port: number
 
-  private constructor(gateway: GatewayProcess, port: number) {
+  constructor(gateway: GatewayProcess, port: number) {
     this.gateway = gateway
     this.port = port
   }
@@ -72,7 +73,7 @@ function documentOf(serve: object | null, more: object = {}, route = 'first'): s
 
 const threadsOf = (pid: number): number => readdirSync(`/proc/${pid}/task`).length
 
-test('every key of cache.serve does what it says', async (t) => {
+test('every key of cache.serve does what it says, and the server ends with its supervisor', async (t) => {
   const spaces = { short: { ttl: '1ms' }, own: { max: '8mb' } }
   const sizes = { maxBytes: '8mb', maxObjectBytes: '900kb' }
   const serving = await Serving.start(t, { workers: 3, ...sizes, spaces })
@@ -103,7 +104,23 @@ test('every key of cache.serve does what it says', async (t) => {
   await serving.deploy({ tls: { certFile, keyFile } }, { url: `https://localhost:${port}` })
   assert.equal(await httpsStatus(port), 200)
 
-  const shown = ['connections', 'listen', 'maxBytes', 'maxObjectBytes', 'spaces', 'tls', 'ttl', 'workers']
+  const pid = await serving.pid()
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal)
+  assert.equal(await httpsStatus(port), 200, 'signals that a whole group gets are for the supervisor')
+  gateway.signal('SIGKILL')
+  await until(() => !isAlive(pid))
+
+  const shown = [
+    'connections',
+    'listen',
+    'maxBytes',
+    'maxObjectBytes',
+    'persist',
+    'spaces',
+    'tls',
+    'ttl',
+    'workers',
+  ]
   const keys = keysOf('cache').flatMap((key) => (key.startsWith('serve.') ? [key.split('.')[1]!] : []))
   assert.deepEqual([...new Set(keys)], shown)
 })
@@ -130,7 +147,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   assert.deepEqual([await serving.get('s/a'), await serving.pid()], [200, first])
 
   const changed = await serving.deploy({ maxBytes: '64mb' })
-  assert.match(changed, /the cache server starts again, without the values that it has/)
+  assert.match(changed, /the cache server starts again, without the values that it has in memory/)
   const second = await serving.pid()
   assert.deepEqual([await serving.get('s/a'), isAlive(first)], [404, false])
   assert.notEqual(second, first)
@@ -139,7 +156,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   await until(async () => (await serving.put('s/a')) === 204)
   const status = (await gateway.status()).cacheServer
   assert.deepEqual([status?.state, status?.restarts], ['ready', 1])
-  assert.equal(gateway.log('cache-server.ended')[0]?.['reason'], 'ended by SIGKILL')
+  await until(() => gateway.log('cache-server.ended')[0]?.['reason'] === 'ended by SIGKILL')
   const metrics = await (await gateway.api('/metrics')).text()
   assert.match(metrics, /gw_cache_server_up 1\n/)
   assert.match(metrics, /gw_cache_server_restarts_total 1\n/)
@@ -181,7 +198,7 @@ test('the token reaches both sides, and no list of processes, log or plan', asyn
   writeFileSync(join(dir, 'token.txt'), 'another-token-of-it')
   running.signal('SIGHUP')
   await until(async () => (await ask('another-token-of-it').catch(() => 0)) === 404)
-  assert.equal(running.log('cache-server.ready').length, 2)
+  await until(() => running.log('cache-server.ready').length === 2)
   assert.doesNotMatch(JSON.stringify(running.log('config.applied')), /token-of-it|the-token/)
 
   running.signal('SIGTERM')
@@ -189,11 +206,49 @@ test('the token reaches both sides, and no list of processes, log or plan', asyn
   await assert.rejects(ask(TOKEN))
 })
 
-test('a cache server does not outlive its supervisor, and signals to the group leave it to that', async (t) => {
-  const serving = await Serving.start(t)
-  const pid = await serving.pid()
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal)
+test('with persist the values are there again after a death, and after other settings', {
+  skip: redisSkip,
+}, async (t) => {
+  const redis = await RedisServer.start(t, ['--requirepass', 'a-password-of-valkey'])
+  const cli = (...args: string[]) => redis.cli('--no-auth-warning', '-a', 'a-password-of-valkey', ...args)
+  await until(() => cli('ping') === 'PONG')
+  cli('acl', 'setuser', 'cache', 'on', '>another-password', '~own:*', '+@all')
+  const persist = {
+    url: `redis://127.0.0.1:${redis.port}/3`,
+    username: 'cache',
+    password: '${file:password.txt}',
+    keyPrefix: 'own:',
+    timeout: '10s',
+  }
+  const dir = testDirectory()
+  writeFileSync(join(dir, 'password.txt'), 'another-password\n')
+  const port = await closedPort()
+  const document = (more: object = {}): string =>
+    documentOf({ listen: `127.0.0.1:${port}`, persist, ...more })
+  const gateway = await new GatewayProcess(t, { document: document(), dir, workers: 1 }).started()
+  const serving = new Serving(gateway, port)
+  const isUp = async (): Promise<boolean> => {
+    const text = await serving.call('GET', '/metrics').then((response) => response.text(), String)
+    return text.includes('sluice_cache_persist_up 1\n')
+  }
+  await until(isUp)
   assert.equal(await serving.put('s/a'), 204)
-  serving.gateway.signal('SIGKILL')
-  await until(() => !isAlive(pid))
+  await until(() => cli('-n', '3', 'keys', 'own:*s/a') !== '')
+  process.kill(await serving.pid(), 'SIGKILL')
+  await until(async () => (await serving.get('s/a')) === 200)
+
+  await gateway.put(document({ maxBytes: '64mb' }))
+  assert.equal(await serving.get('s/a'), 200)
+  const ready = await until(() => {
+    const entries = gateway.log('cache-server.persist-ready')
+    return entries.length === 3 ? entries : null
+  })
+  assert.deepEqual(
+    ready.map((entry) => entry['values']),
+    ['none', 'found', 'found'],
+  )
+  const pid = await serving.pid()
+  for (const file of ['cmdline', 'environ'])
+    assert.doesNotMatch(readFileSync(`/proc/${pid}/${file}`, 'utf8'), /another-password/)
+  assert.doesNotMatch(await (await gateway.api('/v1/plan')).text(), /another-password/)
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
+import type { OperationLog } from '../../telemetry/operation-log.js'
 import { exitText } from '../worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
@@ -24,7 +25,7 @@ export class CacheServerProcess {
   readonly #child: ChildProcess
   #fault: string | null = null
 
-  constructor(settings: CacheSettings) {
+  constructor(settings: CacheSettings, log: OperationLog) {
     const child = fork(PROGRAM, [], {
       execArgv: FLAGS,
       env: { ...process.env, ...HEAD_BYTES },
@@ -45,7 +46,8 @@ export class CacheServerProcess {
       child.on('message', (message: FromServer) => {
         if (message.kind === 'listening') settle(null)
         else if (message.kind === 'memory') this.rssBytes = message.rssBytes
-        else this.#fault = message.message
+        else if (message.kind === 'fault') this.#fault = message.message
+        else log[message.event === 'persist_lost' ? 'warn' : 'info'](eventName(message.event), message.fields)
       })
       void this.ended.then(settle)
     })
@@ -74,4 +76,9 @@ export class CacheServerProcess {
   #send(message: ToServer): void {
     if (this.#child.connected) this.#child.send(message, () => {})
   }
+}
+
+/** `persist_lost` as the operation log names it. */
+function eventName(event: string): string {
+  return `cache-server.${event.replace('_', '-')}`
 }

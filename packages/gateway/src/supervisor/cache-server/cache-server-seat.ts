@@ -32,7 +32,7 @@ export class CacheServerSeat {
   /** Starts it for the first time. Null: it serves; else why it cannot, and nothing runs. */
   async open(): Promise<string | null> {
     for (let tries = 1; ; tries++) {
-      const process = new CacheServerProcess(this.settings)
+      const process = new CacheServerProcess(this.settings, this.#log)
       const problem = await process.listening
       if (problem === null) {
         this.#keep(process)
@@ -46,7 +46,7 @@ export class CacheServerSeat {
   /** Starts it, and again while it cannot. Resolves when the first process serves or has ended. */
   async start(): Promise<void> {
     this.#timer = null
-    const process = new CacheServerProcess(this.settings)
+    const process = new CacheServerProcess(this.settings, this.#log)
     this.#process = process
     void process.ended.then((reason) => this.#onEnd(process, reason))
     if ((await process.listening) === null) this.#serve(process)

@@ -8,7 +8,8 @@ import { CacheServerSeat } from './cache-server-seat.js'
 
 /**
  * The cache server of a gateway whose document has `cache.serve`. It takes part in a rollout as the admin API does: one for
- * another port starts beside the one that serves, with other settings on the same port it takes its place, empty.
+ * another port starts beside the one that serves, with other settings on the same port it takes its place, empty. One that
+ * keeps its values in Valkey takes the place of the other always.
  */
 export class OwnCacheServer {
   readonly #log: OperationLog
@@ -37,7 +38,8 @@ export class OwnCacheServer {
     if (settings.token !== null && !isCacheToken(settings.token))
       return { ok: false, reason: 'cache.token has to be 16 to 4096 visible ASCII characters' }
     const next = new CacheServerSeat(settings, this.#log)
-    if (last?.settings.port === settings.port) return prepared(() => this.#replace(last, next))
+    if (last !== null && !canStandBeside(last.settings, settings))
+      return prepared(() => this.#replace(last, next))
     const problem = await next.open()
     if (problem !== null) {
       const reason = `the cache server cannot serve on ${settings.host}:${settings.port} (${problem}); change cache.serve.listen`
@@ -60,7 +62,7 @@ export class OwnCacheServer {
     void last?.end({ isCut: false })
   }
 
-  /** Two cannot have one port: what is under way is cut, so that callers are without a cache for a moment only. */
+  /** What is under way is cut, so that callers are without a cache for a moment only. */
   async #replace(last: CacheServerSeat, next: CacheServerSeat): Promise<void> {
     this.#seat = next
     await last.end({ isCut: true })
@@ -68,10 +70,15 @@ export class OwnCacheServer {
   }
 }
 
+/** Two cannot have one port, nor keep values in one place. */
+function canStandBeside(last: CacheSettings, next: CacheSettings): boolean {
+  return last.port !== next.port && (last.persist === null || next.persist === null)
+}
+
 function settingsOf(plan: CachePlan | null): CacheSettings | null {
   if (plan?.serve === undefined) return null
-  const { address: _, ...serve } = plan.serve
-  return { ...serve, token: plan.token }
+  const { address: _, persist = null, ...serve } = plan.serve
+  return { ...serve, persist, token: plan.token }
 }
 
 function prepared(
