@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { asymmetricSigner } from '../crypto/keys/signature.js'
 import type { SignatureAlgorithm } from '../crypto/keys/signature-algorithm.js'
-import { oneOf, optionalOneOf, optionalString, string } from './options.js'
+import { oneOf, optionalOneOf, optionalString, optionalText, string } from './options.js'
 
 const ASSERTION_SECONDS = 60
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -31,6 +31,10 @@ export const clientAuthKeys = {
     maxLength: 256,
   }),
   algorithm: Type.Optional(oneOf(ASSERTION_ALGORITHMS, 'With `private-key-jwt`: its algorithm.', 'ES256')),
+  assertionAudience: optionalText(
+    2048,
+    'With `private-key-jwt`: whom the assertion is meant for, its `aud`. Default: the address that is asked, with `oidc` the issuer; some providers want the other.',
+  ),
 }
 
 /** What those keys hold. */
@@ -41,6 +45,7 @@ export interface ClientAuthConfig {
   readonly privateKey?: string
   readonly keyId?: string
   readonly algorithm?: SignatureAlgorithm
+  readonly assertionAudience?: string
   /** Towards the server: the certificate stands there. */
   readonly tls?: { readonly certFile?: string }
 }
@@ -48,7 +53,7 @@ export interface ClientAuthConfig {
 /** Adds what proves the client to a form or to the fields (flat, lower-case names) of one call. */
 export type ClientAuth = (form: URLSearchParams, fields: string[]) => void | Promise<void>
 
-/** @param audience the address that assertions are meant for. @throws Error when a key is missing or cannot be used. */
+/** @param audience whom assertions are meant for where the configuration does not say. @throws Error when a key is missing or cannot be used. */
 export function compileClientAuth(config: ClientAuthConfig, audience: string): ClientAuth {
   const { clientId, clientSecret, clientAuth = 'basic', tls } = config
   if (clientAuth === 'tls') {
@@ -75,13 +80,13 @@ function formEncoded(text: string): string {
 }
 
 function assertionAuth(config: ClientAuthConfig, audience: string): ClientAuth {
-  const { clientId, privateKey, keyId, algorithm = 'ES256' } = config
+  const { clientId, privateKey, keyId, algorithm = 'ES256', assertionAudience = audience } = config
   if (privateKey === undefined) throw new Error("clientAuth: private-key-jwt needs 'privateKey'")
   const sign = compileJwtSigner({ key: privateKey, keyId, algorithm })
   return async (form) => {
     const now = Math.floor(Date.now() / 1000)
     const assertion = await sign({
-      ...{ iss: clientId, sub: clientId, aud: audience, jti: randomUUID() },
+      ...{ iss: clientId, sub: clientId, aud: assertionAudience, jti: randomUUID() },
       ...{ iat: now, exp: now + ASSERTION_SECONDS },
     })
     form.set('client_id', clientId)

@@ -56,7 +56,7 @@ export class Introspection {
     const { timeout = DEFAULT_TIMEOUT, tls } = config
     const bounds = callBounds({ timeout, tls })
     this.#client = env.httpClient({ origin, ...bounds, maxResponseBytes: MAX_ANSWER_BYTES })
-    this.#authenticate = compileClientAuth(config, config.assertionAudience ?? config.url)
+    this.#authenticate = compileClientAuth(config, config.url)
     this.#reader = reader
     const { ttlMs, negativeTtlMs } = lifetimesOf(config)
     this.#mostMs = Math.max(ttlMs, negativeTtlMs)

@@ -7,7 +7,6 @@ import {
   optionalInteger,
   optionalOneOf,
   optionalString,
-  optionalText,
   policyOptions,
   string,
 } from '../../shared/options.js'
@@ -67,10 +66,6 @@ export const introspectionSchema = policyOptions(
       maxLength: 2048,
     }),
     ...clientAuthKeys,
-    assertionAudience: optionalText(
-      2048,
-      'With `private-key-jwt`: whom the assertion is meant for, such as the issuer; default: `url`.',
-    ),
     ...{ issuers, audiences, requiredScopes, requiredClaims, tokenFrom, name, scheme, strip, maxTokenBytes },
     consumerClaim: optionalString(
       'The claim that is the id of the consumer; a token without it is refused. Default: `sub`, for tokens without it `client_id`.',

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keyPair } from '@sluice/core/testing'
+import { type ClientAuthConfig, compileClientAuth } from './client-auth.js'
+
+const ENDPOINT = 'https://login.example.com/token'
+const { privateKey } = keyPair('ec', { namedCurve: 'P-256' })
+const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+
+async function formOf(config: Omit<ClientAuthConfig, 'clientId'>): Promise<URLSearchParams> {
+  const form = new URLSearchParams()
+  await compileClientAuth({ clientId: 'gw', ...config }, ENDPOINT)(form, [])
+  return form
+}
+
+test('an assertion is for the address that is asked, or for whom the configuration names', async () => {
+  const issuer = 'https://login.example.com'
+  for (const [own, expected] of [
+    [{}, ENDPOINT],
+    [{ assertionAudience: issuer }, issuer],
+  ] as const) {
+    const form = await formOf({ clientAuth: 'private-key-jwt', privateKey: pem, ...own })
+    const [, claims = ''] = form.get('client_assertion')!.split('.')
+    assert.equal(JSON.parse(Buffer.from(claims, 'base64url').toString()).aud, expected)
+  }
+})
+
+test('a client that has a certificate names itself, and one without is refused', async () => {
+  const certificate = { certFile: 'client.pem' }
+  assert.equal((await formOf({ clientAuth: 'tls', tls: certificate })).get('client_id'), 'gw')
+  for (const tls of [undefined, {}])
+    await assert.rejects(formOf({ clientAuth: 'tls', ...(tls && { tls }) }), /needs 'tls.certFile'/)
+})
