@@ -86,10 +86,13 @@ class LogoutReceiver {
     if (written === null) return this.#refusals.request
     try {
       const token = logoutTokenIn(await this.#tokens.verify(written, x))
-      const verdict = await this.#once.use(token.jti, Date.now())
+      const now = Date.now()
+      if (await this.#once.wasUsed(token.jti, now)) throw new Error('the token was used before')
+      // Before the token counts as used: a provider that tries again, because this failed, sends the same.
+      await this.#end(token)
+      const verdict = await this.#once.use(token.jti, now)
       if (verdict === 'replayed') throw new Error('the token was used before')
       if (verdict !== 'first') return loginUnavailable(this.#env, NO_STORE)
-      await this.#end(token)
       return substitute(200, NO_STORE, EMPTY)
     } catch (error) {
       x.record.reason = reasonOf(error)

@@ -56,6 +56,14 @@ export class OneTimeUse {
     return verdict === 'first' ? this.#useEverywhere(key) : verdict
   }
 
+  /**
+   * Whether the key was used before. It stays as it is, for what must have been done before it counts as used. Rejects
+   * with StateUnavailable.
+   */
+  async wasUsed(key: string, nowMs: number): Promise<boolean> {
+    return this.#seen.has(key, nowMs) || (await this.#store.get(this.#prefix + key)) !== null
+  }
+
   async #useEverywhere(key: string): Promise<UseVerdict> {
     if (this.#pause.isOn()) return this.#withoutStore(key)
     try {

@@ -36,11 +36,16 @@ export class ReplayCache {
   /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
   use(key: string, nowMs: number): ReplayVerdict {
     this.#forget(nowMs)
-    const usedMs = this.#usedMs.get(key)
-    if (usedMs !== undefined && this.#isLiving(usedMs, nowMs)) return 'replayed'
+    if (this.has(key, nowMs)) return 'replayed'
     if (this.#usedMs.size >= this.#max) return 'full'
     this.#usedMs.set(key, nowMs)
     return 'first'
+  }
+
+  /** Whether the key was used, and still counts. */
+  has(key: string, nowMs: number): boolean {
+    const usedMs = this.#usedMs.get(key)
+    return usedMs !== undefined && this.#isLiving(usedMs, nowMs)
   }
 
   /** The key was not used after all. */
