@@ -52,6 +52,25 @@ upstreams:
 state: { url: redis://valkey.example.net/0 }
 cache: { url: "http://cache.caches:9300" }
 `,
+  policies: `version: 1
+listeners: [{ address: ":8080", health: true }]
+policies:
+  - { id: a, use: jwt, with: { jwks: { url: "https://keys.example.com/jwks" } } }
+  - { id: b, use: jwt, with: { jwks: { discovery: "http://idp.identity:8080" }, issuers: ["https://else.example.com:1"] } }
+  - { id: c, use: cors, with: { origins: ["https://app.example.com:2"] } }
+policyGroups:
+  logins: [{ use: ldap, with: { urls: ["ldaps://Ldap.Directory", "ldap://10.0.0.7", "ldap://10.0.0.8:3389/"], userDn: "{{username}}" } }]
+routes:
+  - id: r
+    policies:
+      - a
+      - { use: forward-auth, with: { url: "http://auth/check" } }
+      - { use: api-call, with: { calls: [{ name: a, url: "http://facts.shop.svc:8080/{{consumer.id}}" }, { name: b, url: "https://{{vars.b}}.example.com/", origins: ["https://x.example.com:8443"] }] } }
+      - { use: oauth2-introspection, with: { url: "https://10.0.0.8/introspect", clientId: a, clientSecret: "\${env:A}" } }
+      - { use: backend-auth, with: { oauth2: { tokenUrl: "https://127.0.0.1/token", clientId: a } } }
+      - { use: oidc, with: { issuer: "\${env:ISSUER:-https://a}" } }
+    respond: { body: a }
+`,
 }
 
 /** Settings of the source with all that a user can ask for. */

@@ -4,6 +4,7 @@ import { API_SERVER_PORTS } from '../../packages/cli/dist/kubernetes/objects/net
 import { TIERS, tierResources } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
 import { DATA_BYTES, MARGIN_MS, PROPAGATION_MS } from '../../packages/cli/dist/kubernetes/objects/workload.js'
 import { DRAIN_GRACE_MS } from '../../packages/gateway/dist/index.js'
+import { catalog } from '../../packages/policies/dist/index.js'
 
 const MIB = 1024 ** 2
 /** How a reference begins, and how it does where it is escaped. */
@@ -14,7 +15,7 @@ const ESCAPED = '$${'
  * What the templates know of the document, in Helm's language: what packages/cli/src/kubernetes/objects finds out of it too.
  */
 export function factsTemplate() {
-  return `${INTRODUCTION}${DOCUMENT}${UNITS}${PORT}${facts()}`
+  return `${INTRODUCTION}${DOCUMENT}${UNITS}${PORT}${TEXTS}${facts()}`
 }
 
 const INTRODUCTION = `{{- /*
@@ -73,6 +74,24 @@ const VALUES = `{{- $pods := .Values.autoscaling -}}
 {{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
 {{- fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer" -}}
 {{- end -}}
+`
+
+const TEXTS = `{{- /* The texts at a path of a value, as JSON; a star is each item of a list. The context is both. */ -}}
+{{- define "sluice.texts" -}}
+{{- $value := index . 0 -}}
+{{- $keys := index . 1 -}}
+{{- $texts := list -}}
+{{- if not $keys }}{{ if kindIs "string" $value }}{{ $texts = list $value }}{{ end -}}
+{{- else if kindIs "slice" $value -}}
+{{- if eq (first $keys) "*" -}}
+{{- range $value }}{{ $texts = concat $texts (include "sluice.texts" (list . (rest $keys)) | fromJsonArray) }}{{ end -}}
+{{- end -}}
+{{- else if kindIs "map" $value -}}
+{{- $texts = include "sluice.texts" (list (get $value (first $keys)) (rest $keys)) | fromJsonArray -}}
+{{- end -}}
+{{- toJson $texts -}}
+{{- end -}}
+
 `
 
 function facts() {
@@ -283,7 +302,7 @@ function egressFacts() {
 {{- range ($doc.state).cluster }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ($doc.cache).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ((($doc.cache).serve).persist).url }}{{ $urls = append $urls . }}{{ end -}}
-{{- $usual := dict ${ports.join(' ')} -}}
+${policyCalls()}{{- $usual := dict ${ports.join(' ')} -}}
 {{- $addressed := dict -}}
 {{- $elsewhere := dict -}}
 {{- $namespaces = $facts.serviceNamespaces -}}
@@ -293,7 +312,7 @@ function egressFacts() {
 {{- $written := regexFind ":[0-9]+$" $authority -}}
 {{- $host := trimSuffix $written $authority | trimPrefix "[" | trimSuffix "]" -}}
 {{- $port := regexReplaceAll "^:0*" $written "" | default (get $usual $scheme) | int -}}
-{{- if not (or (contains "${REFERENCE}" .) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
+{{- if not (or (contains "${REFERENCE}" .) (contains "{{" $authority) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
 {{- $protocols := list "TCP" -}}
 {{- if eq $scheme "udp" }}{{ $protocols = list "UDP" }}{{ else if eq $scheme "dns" }}{{ $protocols = list "UDP" "TCP" }}{{ end -}}
 {{- $labels := splitList "." $host -}}
@@ -328,4 +347,37 @@ function egressFacts() {
 {{- end -}}
 {{- $_ := set $facts "egress" $egress -}}
 `
+}
+
+/** The servers that policies ask, by what their schemas mark as a destination. */
+function policyCalls() {
+  const calls = [...catalog]
+    .map(([use, { schema }]) => [use, markedPaths(schema)])
+    .filter(([, paths]) => paths.length > 0)
+    .map(([use, paths]) => `"${use}" (list ${paths.map(listOf).join(' ')})`)
+  return `{{- $calls := dict
+  ${calls.join('\n  ')} -}}
+{{- $chains := list $doc.policies -}}
+{{- range $doc.policyGroups }}{{ $chains = append $chains . }}{{ end -}}
+{{- range $doc.routes }}{{ $chains = append $chains .policies }}{{ end -}}
+{{- range $chains -}}
+{{- range . -}}
+{{- if kindIs "map" . -}}
+{{- $with := .with -}}
+{{- range get $calls (toString .use) | default list -}}
+{{- $urls = concat $urls (include "sluice.texts" (list $with .) | fromJsonArray) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+`
+}
+
+const listOf = (keys) => `(list ${keys.map((key) => `"${key}"`).join(' ')})`
+
+/** Where texts marked as destinations are in what a schema describes; a star is each item of a list. */
+function markedPaths(schema) {
+  if (schema.destination === true) return [[]]
+  const below = [...Object.entries(schema.properties ?? {}), ...(schema.items ? [['*', schema.items]] : [])]
+  return below.flatMap(([key, part]) => markedPaths(part).map((path) => [key, ...path]))
 }

@@ -23,6 +23,7 @@ export { digestOfFiles } from './plugins/package-files.js'
 export { describedCatalog, extendedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 export { readPlugin, readPlugins } from './plugins/read-plugins.js'
 export { formatReason } from './plugins/reason.js'
+export { type PolicyDestination, policyDestinations } from './policy-destinations.js'
 export {
   type DocumentMistake,
   documentDiagnostics,

@@ -166,7 +166,12 @@ export function exchange(fields: ExchangeFields = {}): Exchange {
 
 /** The mistakes that a policy's schema finds in a configuration, as `path message`; fills the defaults in. */
 export function schemaMistakes(policy: Policy, config: unknown): string[] {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, keywords: ['secret', 'path'] })
+  const ajv = new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    keywords: ['secret', 'path', 'destination'],
+  })
   const check = ajv.compile(policy.schema)
   if (check(config)) return []
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())

@@ -38,6 +38,22 @@ source as the manifests in deploy/kubernetes.
 {{- if not (regexMatch "^(localhost|127[.][0-9.]+|\\[::1\\]):" $text) }}{{ $port }}{{ end -}}
 {{- end -}}
 
+{{- /* The texts at a path of a value, as JSON; a star is each item of a list. The context is both. */ -}}
+{{- define "sluice.texts" -}}
+{{- $value := index . 0 -}}
+{{- $keys := index . 1 -}}
+{{- $texts := list -}}
+{{- if not $keys }}{{ if kindIs "string" $value }}{{ $texts = list $value }}{{ end -}}
+{{- else if kindIs "slice" $value -}}
+{{- if eq (first $keys) "*" -}}
+{{- range $value }}{{ $texts = concat $texts (include "sluice.texts" (list . (rest $keys)) | fromJsonArray) }}{{ end -}}
+{{- end -}}
+{{- else if kindIs "map" $value -}}
+{{- $texts = include "sluice.texts" (list (get $value (first $keys)) (rest $keys)) | fromJsonArray -}}
+{{- end -}}
+{{- toJson $texts -}}
+{{- end -}}
+
 {{- define "sluice.facts" -}}
 {{- $doc := include "sluice.document" . | fromYaml -}}
 {{- if hasKey $doc "Error" }}{{ fail (printf "document is not YAML: %s" $doc.Error) }}{{ end -}}
@@ -220,7 +236,29 @@ source as the manifests in deploy/kubernetes.
 {{- range ($doc.state).cluster }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ($doc.cache).url }}{{ $urls = append $urls . }}{{ end -}}
 {{- with ((($doc.cache).serve).persist).url }}{{ $urls = append $urls . }}{{ end -}}
-{{- $usual := dict "http" 80 "https" 443 "redis" 6379 "rediss" 6379 "udp" 514 "tcp" 601 "tls" 6514 "dns" 53 -}}
+{{- $calls := dict
+  "api-call" (list (list "calls" "*" "url") (list "calls" "*" "origins" "*"))
+  "backend-auth" (list (list "oauth2" "tokenUrl"))
+  "forward-auth" (list (list "url"))
+  "jwt" (list (list "jwks" "url") (list "jwks" "discovery"))
+  "ldap" (list (list "urls" "*"))
+  "oauth2-introspection" (list (list "url"))
+  "oidc" (list (list "issuer"))
+  "oidc-backchannel-logout" (list (list "issuer")) -}}
+{{- $chains := list $doc.policies -}}
+{{- range $doc.policyGroups }}{{ $chains = append $chains . }}{{ end -}}
+{{- range $doc.routes }}{{ $chains = append $chains .policies }}{{ end -}}
+{{- range $chains -}}
+{{- range . -}}
+{{- if kindIs "map" . -}}
+{{- $with := .with -}}
+{{- range get $calls (toString .use) | default list -}}
+{{- $urls = concat $urls (include "sluice.texts" (list $with .) | fromJsonArray) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $usual := dict "http" 80 "https" 443 "redis" 6379 "rediss" 6379 "udp" 514 "tcp" 601 "tls" 6514 "ldap" 389 "ldaps" 636 "dns" 53 -}}
 {{- $addressed := dict -}}
 {{- $elsewhere := dict -}}
 {{- $namespaces = $facts.serviceNamespaces -}}
@@ -230,7 +268,7 @@ source as the manifests in deploy/kubernetes.
 {{- $written := regexFind ":[0-9]+$" $authority -}}
 {{- $host := trimSuffix $written $authority | trimPrefix "[" | trimSuffix "]" -}}
 {{- $port := regexReplaceAll "^:0*" $written "" | default (get $usual $scheme) | int -}}
-{{- if not (or (contains "${" .) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
+{{- if not (or (contains "${" .) (contains "{{" $authority) (eq $scheme "k8s") (eq $port 0) (regexMatch "^(localhost|127[.][0-9.]+|::1)$" $host)) -}}
 {{- $protocols := list "TCP" -}}
 {{- if eq $scheme "udp" }}{{ $protocols = list "UDP" }}{{ else if eq $scheme "dns" }}{{ $protocols = list "UDP" "TCP" }}{{ end -}}
 {{- $labels := splitList "." $host -}}

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import { addKeywords } from '../check/keywords.js'
 
 /** Keywords that say something to the gateway and nothing to a validator. */
-const ANNOTATIONS = ['secret', 'path', 'expects', 'remedy', 'keepsReference']
+const ANNOTATIONS = ['secret', 'path', 'destination', 'expects', 'remedy', 'keepsReference']
 
 /** What is wrong with a schema of parameters, as one line; null when nothing is. */
 export function schemaFlaw(schema: TSchema): string | null {

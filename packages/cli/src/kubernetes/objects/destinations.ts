@@ -1,4 +1,5 @@
-import { isLoopback } from '@sluice/config'
+import { isLoopback, policyDestinations } from '@sluice/config'
+import { catalog } from '@sluice/policies'
 import { listAt, partAt, partsAt, type RawPart, textAt } from './raw-document.js'
 
 /** What a document sends to: one host and port. */
@@ -25,6 +26,8 @@ export const PORTS: Readonly<Record<string, number>> = {
   'udp:': 514,
   'tcp:': 601,
   'tls:': 6514,
+  'ldap:': 389,
+  'ldaps:': 636,
   'dns:': 53,
 }
 
@@ -42,7 +45,11 @@ interface Place {
 
 /** Where the pods of this document have to get through to. */
 export function destinationsOf(root: RawPart): Destinations {
-  const places = [...upstreamPlaces(partAt(root, 'upstreams')), ...logPlaces(partAt(root, 'log'))]
+  const places: Place[] = [
+    ...upstreamPlaces(partAt(root, 'upstreams')),
+    ...logPlaces(partAt(root, 'log')),
+    ...policyPlaces(root),
+  ]
   for (const part of ['state', 'cache']) {
     const url = textAt(partAt(root, part), 'url')
     if (url !== null) places.push({ at: `${part}.url`, url })
@@ -106,11 +113,16 @@ function* outletPlaces(outlet: RawPart, at: string): Generator<Place> {
   else if (sink === 'custom') yield { at: `${at}.custom`, url: null }
 }
 
+/** A host with placeholders leads to what else the policy names. */
+function policyPlaces(root: RawPart): readonly Place[] {
+  return policyDestinations(root, catalog).filter(({ url }) => !/^[^:]*:\/\/[^/?#]*\{\{/.test(url))
+}
+
 function destinationsIn(text: string): Destination[] {
   if (text.includes('${') || !URL.canParse(text)) return []
   const { protocol, hostname, port: written } = new URL(text)
   const port = Number(written) || (PORTS[protocol] ?? 0)
-  const host = hostname.replace(/^\[|\]$/g, '')
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
   if (host === '' || port === 0) return []
   const protocols = PROTOCOLS[protocol] ?? (['TCP'] as const)
   return protocols.map((one) => ({ host, port, protocol: one }))

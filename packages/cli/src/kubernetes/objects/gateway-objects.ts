@@ -71,7 +71,7 @@ function checkIdentity({ name, namespace }: ObjectIdentity): void {
 
 function networkNotes({ destinations }: DocumentFacts): string[] {
   return destinations.unknown.map((at) => {
-    return `the NetworkPolicy does not open the way to ${at}, which the document does not tell; add an egress rule`
+    return `the NetworkPolicy does not open the way to ${at}, which the document does not tell; add a NetworkPolicy that does, or networkPolicy.egress of the chart`
   })
 }
 

@@ -288,6 +288,28 @@ cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://1
   )
 })
 
+test('the way out is open to the servers that policies ask', () => {
+  const document = `${BEGIN}
+policies:
+  - { id: keys, use: jwt, with: { jwks: { url: "https://keys.example.com/jwks" }, issuers: ["https://issuer.example.com:1"] } }
+  - { id: asked, use: forward-auth, with: { url: "\${env:URL:-http://a}" } }
+routes: [{ id: r, policies: [{ use: api-call, with: { calls: [{ name: a, url: "http://{{vars.a}}.example.com", origins: ["http://10.0.0.5:9000"] }] } }] }]
+`
+  assert.deepEqual(egressOf(document), [
+    {
+      ports: [
+        { port: 53, protocol: 'UDP' },
+        { port: 53, protocol: 'TCP' },
+      ],
+    },
+    { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
+    { ports: [{ port: 443, protocol: 'TCP' }] },
+  ])
+  const { notes } = gatewayObjects(document, SETTINGS)
+  assert.deepEqual(notes.length, 1)
+  assert.match(notes[0]!, /to policies\[1\], which the document does not tell/)
+})
+
 test('what the document does not tell is left closed, and said', () => {
   const document = `${BEGIN}upstreams: { a: { targets: ["\${env:URL:-http://a}"] } }\nlog: { sink: file, file: { dir: /records } }`
   const { notes } = gatewayObjects(document, SETTINGS)

@@ -97,10 +97,10 @@ const call = closed('One call.', {
   }),
   url: string(
     'The address. Path and query may hold {{placeholders}}, whose values are percent-encoded; one in the path must not be empty.',
-    { minLength: 1, maxLength: 4096 },
+    { minLength: 1, maxLength: 4096, destination: true },
   ),
   origins: optionalList(
-    string('`https://host` or `http://host:port`.', { minLength: 1, maxLength: 512 }),
+    string('`https://host` or `http://host:port`.', { minLength: 1, maxLength: 512, destination: true }),
     'Needed for a placeholder in the host of `url`: the only servers that it may lead to.',
     { minItems: 1, maxItems: 64, uniqueItems: true },
   ),

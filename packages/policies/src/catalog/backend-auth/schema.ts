@@ -66,7 +66,7 @@ const assertion = optionalClosed(
 )
 
 const oauth2 = optionalClosed('Tokens of an authorization server (RFC 6749).', {
-  tokenUrl: string('Its token endpoint.', { minLength: 1, maxLength: 2048 }),
+  tokenUrl: string('Its token endpoint.', { minLength: 1, maxLength: 2048, destination: true }),
   ...clientAuthKeys,
   grant: optionalOneOf(
     ['client-credentials', 'token-exchange', 'jwt-bearer'],

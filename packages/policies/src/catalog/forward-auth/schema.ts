@@ -81,6 +81,7 @@ export const forwardAuthSchema = policyOptions(
     url: string('The address of the server that decides, with its path and query.', {
       minLength: 1,
       maxLength: 2048,
+      destination: true,
     }),
     method: optionalOneOf(['GET', 'HEAD', 'POST'], 'The method of the call.', 'GET'),
     requestHeaders: headers(

@@ -24,7 +24,11 @@ function scope() {
 export const ldapSchema = policyOptions(
   {
     urls: list(
-      string('`ldaps://host:636` or `ldap://host:389`.', { ...text, pattern: '^ldaps?://[^/?#@]+/?$' }),
+      string('`ldaps://host:636` or `ldap://host:389`.', {
+        ...text,
+        pattern: '^ldaps?://[^/?#@]+/?$',
+        destination: true,
+      }),
       'The directory, and those to ask where it cannot be reached, in this order.',
       { minItems: 1, maxItems: 10 },
     ),

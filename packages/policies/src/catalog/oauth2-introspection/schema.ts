@@ -64,6 +64,7 @@ export const introspectionSchema = policyOptions(
     url: string('The introspection endpoint of the authorization server.', {
       minLength: 1,
       maxLength: 2048,
+      destination: true,
     }),
     ...clientAuthKeys,
     ...{ issuers, audiences, requiredScopes, requiredClaims, tokenFrom, name, scheme, strip, maxTokenBytes },

@@ -46,7 +46,7 @@ const place = '^/[!-~]*$'
 export const providerKeys = {
   issuer: string(
     'The provider. Its metadata are under `/.well-known/openid-configuration` (OpenID Connect Discovery).',
-    { minLength: 1, maxLength: 2048 },
+    { minLength: 1, maxLength: 2048, destination: true },
   ),
   algorithms: optionalList(
     oneOf(ID_TOKEN_ALGORITHMS, 'An algorithm.'),

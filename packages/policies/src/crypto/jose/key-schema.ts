@@ -71,10 +71,14 @@ export const DEFAULT_KEY_STALE = '1d'
 /** A set of keys that may also be one that an issuer publishes. */
 export const remoteJwksMembers = {
   ...jwksSchema.properties,
-  url: optionalString('Where the issuer publishes the set.', { minLength: 1, maxLength: 2048 }),
+  url: optionalString('Where the issuer publishes the set.', {
+    minLength: 1,
+    maxLength: 2048,
+    destination: true,
+  }),
   discovery: optionalString(
     'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone. Keys at another place than the issuer are not fetched from link-local addresses, nor from those at which clouds hand out credentials.',
-    { minLength: 1, maxLength: 2048 },
+    { minLength: 1, maxLength: 2048, destination: true },
   ),
   refresh: optionalDuration(
     'Age from which on keys that were fetched are fetched anew, in the background.',
