@@ -48,7 +48,7 @@ upstreams:
   b: { targets: ["http://10.0.0.5:9000", { url: "https://10.0.0.5" }, "http://127.0.0.1:1", "http://localhost:2", "http://orders", "http://Orders.Shop"] }
   a: { targets: ["http://stock.shop.svc.cluster.local:81", "https://api.example.com", "http://\${env:X:-a}:5", { url: "http://x.example.com", srv: _a._tcp.x } ] }
   c: { targets: ["http://far.example.org:7"], proxy: { url: "http://10.0.0.9:3128" } }
-  d: { targets: ["k8s://orders.shop:8080", "k8s://stock.warehouse:80"], resolve: { servers: [10.0.0.53, "10.0.0.54:5353"] } }
+  d: { targets: ["k8s://orders.shop:8080", "k8s://stock.warehouse:80", { url: "https://x.example.net:444", service: "k8s://x.depot:https" }], resolve: { servers: [10.0.0.53, "10.0.0.54:5353"] } }
 state: { url: redis://valkey.example.net/0 }
 cache: { url: "http://cache.caches:9300" }
 `,

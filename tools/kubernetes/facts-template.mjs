@@ -288,7 +288,7 @@ function egressFacts() {
 {{- range $name, $upstream := $doc.upstreams -}}
 {{- if ($upstream.proxy).url }}{{ $urls = append $urls $upstream.proxy.url }}{{ else -}}
 {{- range $upstream.targets -}}
-{{- if kindIs "string" . }}{{ $urls = append $urls . }}{{ else if and .url (not .srv) }}{{ $urls = append $urls .url }}{{ end -}}
+{{- if kindIs "string" . }}{{ $urls = append $urls . }}{{ else if and .url (not (or .srv .service)) }}{{ $urls = append $urls .url }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- range ($upstream.resolve).servers }}{{ $urls = append $urls (printf "dns://%v" .) }}{{ end -}}

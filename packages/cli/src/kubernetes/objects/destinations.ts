@@ -90,6 +90,8 @@ function* targetPlaces(upstream: RawPart, at: string): Generator<Place> {
     if (typeof target === 'string') yield { at: place, url: target }
     else {
       const part = partAt({ target }, 'target')
+      // Its URL only says the scheme and a name: the pods of the Service get what is sent (see serviceNamespaces).
+      if (textAt(part, 'service') !== null) continue
       yield { at: place, url: textAt(part, 'srv') === null ? textAt(part, 'url') : null }
     }
   }

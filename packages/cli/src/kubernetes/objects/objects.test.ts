@@ -310,6 +310,16 @@ routes: [{ id: r, policies: [{ use: api-call, with: { calls: [{ name: a, url: "h
   assert.match(notes[0]!, /to policies\[1\], which the document does not tell/)
 })
 
+test('the URL of a target whose Service is followed opens nothing', () => {
+  const target = '{ url: "https://orders.example.com", service: "k8s://orders.shop:https" }'
+  const rules = egressOf(`${BEGIN}upstreams: { a: { targets: [${target}] } }`) as unknown[]
+  assert.equal(rules.length, 3)
+  assert.deepEqual(
+    rules.slice(1).map((rule) => /shop|443,.*6443/.exec(JSON.stringify(rule))?.[0].slice(0, 4)),
+    ['shop', '443,'],
+  )
+})
+
 test('what the document does not tell is left closed, and said', () => {
   const document = `${BEGIN}upstreams: { a: { targets: ["\${env:URL:-http://a}"] } }\nlog: { sink: file, file: { dir: /records } }`
   const { notes } = gatewayObjects(document, SETTINGS)
