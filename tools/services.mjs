@@ -118,6 +118,7 @@ export const services = [
     obstacle: machineObstacle,
     commands: ['systemctl', 'systemd-analyze', 'unshare', 'nsenter', 'setpriv', 'useradd', 'curl', 'openssl'],
     debianPackages: ['systemd', 'util-linux', 'passwd', 'curl', 'openssl'],
+    environment: () => ({ SLUICE_SYSTEMD: '1' }),
   },
   {
     name: 'kubernetes',

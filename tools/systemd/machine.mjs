@@ -25,8 +25,8 @@ const WAIT_MS = 30_000
 
 /** systemd as the first process of a machine within this one, with files of its own in memory and a network of its own. */
 export class Machine {
-  #folder = mkdtempSync(join(tmpdir(), 'sluice-machine-'))
-  #group = new ControlGroup(basename(this.#folder))
+  #folder
+  #group
   #child
   #ended
   #said = ''
@@ -35,10 +35,12 @@ export class Machine {
 
   /** Resolves when its services have been started. */
   async start() {
+    this.#folder = mkdtempSync(join(tmpdir(), 'sluice-machine-'))
+    this.#group = new ControlGroup(basename(this.#folder))
     this.#group.create()
-    const join = ['sh', '-ec', JOIN, 'sh', basename(this.#folder)]
+    const enter = ['sh', '-ec', JOIN, 'sh', basename(this.#folder)]
     const boot = ['sh', BOOT, this.#folder, REPOSITORY, process.execPath]
-    this.#child = spawn('setpriv', ['--pdeathsig', 'KILL', ...join, 'unshare', ...NAMESPACES, ...boot])
+    this.#child = spawn('setpriv', ['--pdeathsig', 'KILL', ...enter, 'unshare', ...NAMESPACES, ...boot])
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream.setEncoding('utf8').on('data', (said) => {
         this.#said += said
