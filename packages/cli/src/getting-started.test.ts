@@ -5,7 +5,7 @@ import { formatDiagnostic, loadDocument } from '@sluice/config'
 import { catalog, exampleOf, hashKey, hashPassword } from '@sluice/policies'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { gw } from './testing.js'
+import { gwInProcess } from './testing/in-process.js'
 
 const PAGE = readFileSync(new URL('../../../docs/getting-started.md', import.meta.url), 'utf8')
 const DOCUMENTS = [...PAGE.matchAll(/## (\d\..*)\n[\s\S]*?```yaml\n([\s\S]*?)```/g)]
@@ -14,9 +14,11 @@ test('each task of the introduction has a document', () => {
   assert.equal(DOCUMENTS.length, 6)
 })
 
+const HASH = hashPassword('a password')
+
 for (const [, title = '', text = ''] of DOCUMENTS) {
   test(`the document of '${title}' is valid but for its certificate`, async () => {
-    const hash = await hashPassword('a password')
+    const hash = await HASH
     const env = { ACME_KEY_SHA256: hashKey('a key'), LOG_KEY: 'a key of more than sixteen characters' }
     const readFile = (path: string): string => {
       if (path.endsWith('.pem')) throw new Error('a reader makes it first')
@@ -32,8 +34,10 @@ for (const [, title = '', text = ''] of DOCUMENTS) {
 const QUICKSTART = new URL('../../../examples/quickstart/gateway.yaml', import.meta.url)
 
 test('the schema for editors takes the documents of the introduction, of the quickstart and of every policy', async () => {
-  const { stdout } = await gw(['schema'])
-  const validate = new Ajv({ strict: false }).compile(JSON.parse(stdout) as object)
+  const { stdout } = await gwInProcess(['schema'])
+  // Compiled quickly: it is asked a few times only.
+  const ajv = new Ajv({ strict: false, inlineRefs: false, code: { optimize: false } })
+  const validate = ajv.compile(JSON.parse(stdout) as object)
   const documents = [readFileSync(QUICKSTART, 'utf8'), ...DOCUMENTS.map(([, , text = '']) => text)]
   for (const text of documents) assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
   for (const policy of catalog.values()) {
