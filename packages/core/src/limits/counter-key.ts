@@ -22,10 +22,17 @@ const MAX_PLACE = 40
 const MAX_KEY = 80
 /** Of a text that becomes a digest, for people. */
 const BEGINNING = 24
+const DIGEST_CHARS = 22
+const DIGEST = /^~[\w-]+$/
 
 /** A key as it is counted and shown: what is long or could not be a part of a name becomes its beginning and a digest. */
 export function counterKey(text: string): string {
   return bounded(text, MAX_KEY)
+}
+
+/** The key that an operator names: as requests have it, or as it is shown. */
+export function namedCounterKey(text: string): string {
+  return hasDigest(text) ? text : counterKey(text)
 }
 
 /** Whether an expression of a key is the address of the client, of which IPv6 counts by its /64 (`clientNetwork`). */
@@ -51,8 +58,18 @@ export function readCounterName(name: string, prefix: string): CounterName | nul
 }
 
 function bounded(text: string, most: number): string {
-  if (text.length <= most && !text.includes(SEPARATOR) && toUSVString(text) === text) return text
-  const digest = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('base64url').slice(0, 22)
-  const beginning = text.slice(0, Math.min(BEGINNING, most - 23))
+  const isWhole = text.length <= most && !text.includes(SEPARATOR) && toUSVString(text) === text
+  // Nobody takes the place of a longer text by writing its digest.
+  if (isWhole && !hasDigest(text)) return text
+  const digest = createHash('sha256')
+    .update(Buffer.from(text, 'utf16le'))
+    .digest('base64url')
+    .slice(0, DIGEST_CHARS)
+  const beginning = text.slice(0, Math.min(BEGINNING, most - DIGEST_CHARS - 1))
   return `${toUSVString(beginning.replaceAll(SEPARATOR, ' '))}~${digest}`
+}
+
+function hasDigest(text: string): boolean {
+  const end = text.slice(-DIGEST_CHARS - 1)
+  return end.length > DIGEST_CHARS && end.startsWith('~') && DIGEST.test(end)
 }

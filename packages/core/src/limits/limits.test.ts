@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { zoneOf } from '../lib/zone.js'
 import { takeTokens } from '../state/limit-state.js'
 import { type CalendarPeriod, calendarPeriod } from './calendar.js'
-import { counterKey, counterName, counterPrefix, readCounterName } from './counter-key.js'
+import { counterKey, counterName, counterPrefix, namedCounterKey, readCounterName } from './counter-key.js'
 import { quotaLimit, rateLimits } from './limits.js'
 
 const PERIODS: readonly [string, string, CalendarPeriod, string, string][] = [
@@ -70,6 +70,15 @@ test('what clients send as a key can neither grow without bound nor reach the co
     assert.equal(readCounterName(name, prefix)?.key, counterKey(key))
   }
   assert.notEqual(counterKey('x'.repeat(81)), counterKey('x'.repeat(82)))
+  // Whoever writes what a long key is shown as does not count with it; an operator means it.
+  for (const long of ['x'.repeat(81), 'a\nb', '\ud800']) {
+    const shown = counterKey(long)
+    assert.notEqual(counterKey(shown), shown)
+    assert.equal(namedCounterKey(shown), shown)
+    assert.equal(namedCounterKey(long), shown)
+  }
+  for (const plain of ['~', 'a~b', `a~${'b'.repeat(21)}`, `~${'b'.repeat(23)}`])
+    assert.equal(counterKey(plain), plain)
   assert.notEqual(counterPrefix('quota', 'a'), counterPrefix('rate-limit', 'a'))
   assert.equal(readCounterName('other', prefix), null)
 })

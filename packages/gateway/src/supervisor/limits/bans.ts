@@ -3,7 +3,7 @@ import {
   BANS_LIFTED,
   banName,
   clientNetwork,
-  counterKey,
+  namedCounterKey,
   type StateScope,
   type StateStore,
 } from '@sluice/core'
@@ -96,7 +96,7 @@ async function liftIn(store: StateStore, policy: string, key: string | null): Pr
     for (const entry of ['bans', 'count'] as const) await store.deleteAll(banName(policy, entry))
   } else {
     // An address of IPv6 is banned with its /64.
-    const known = counterKey(clientNetwork(key))
+    const known = namedCounterKey(clientNetwork(key))
     lifted = Number(await store.delete(banName(policy, 'ban', known)))
     for (const entry of ['bans', 'count'] as const) await store.delete(banName(policy, entry, known))
   }

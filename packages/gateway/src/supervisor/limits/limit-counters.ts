@@ -1,12 +1,12 @@
 import type { PolicyUse, RoutePlan } from '@sluice/config'
 import {
   clientNetwork,
-  counterKey,
   counterName,
   counterPrefix,
   isAddressKey,
   type Limit,
   type LimitKind,
+  namedCounterKey,
   quotaLimit,
   rateLimits,
   readCounterName,
@@ -180,7 +180,7 @@ function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting
 async function namesOf(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
   const { prefix, limits, places, isByAddress } = policy
   if (key === null) return (await store.list(prefix, MAX_COUNTS)).sort()
-  const counted = counterKey(isByAddress ? clientNetwork(key) : key)
+  const counted = namedCounterKey(isByAddress ? clientNetwork(key) : key)
   return limits.flatMap((_, limit) =>
     places.map((place) => counterName(prefix, { limit, place, key: counted })),
   )
