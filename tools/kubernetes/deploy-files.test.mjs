@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { gatewayObjects } from '../../packages/cli/dist/kubernetes/objects/gateway-objects.js'
 import { loadDocument } from '../../packages/config/dist/index.js'
 import { catalog } from '../../packages/policies/dist/index.js'
@@ -28,6 +28,14 @@ test('the document of the chart is sound', () => {
   const source = { text: chartValues().document, name: 'values.yaml' }
   const result = loadDocument(source, { catalog, env: {} })
   assert.deepEqual(result.ok ? result.warnings : result.diagnostics, [])
+})
+
+test('the image and the chart are of the version of the packages', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const chart = parse(readFileSync(fileOf('helm/sluice/Chart.yaml'), 'utf8'))
+  assert.deepEqual([chart.version, chart.appVersion], [version, version])
+  const label = /^ARG VERSION=(.*)$/m.exec(readFileSync(fileOf('image/Containerfile'), 'utf8'))
+  assert.equal(label?.[1], version)
 })
 
 test('Kubernetes knows every field of the manifests', () => {

@@ -21,7 +21,7 @@ exec "$@"`
 /** The file systems that it needs, tried where nobody sees them. */
 const OVERLAY =
   'mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work /mnt/root && mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work none /mnt/root'
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 
 /** systemd as the first process of a machine within this one, with files of its own in memory and a network of its own. */
 export class Machine {
