@@ -35,16 +35,16 @@ function checkServers(inspection: Inspection): void {
 
 /** A password that goes to one node goes to all. */
 function checkNodes({ report }: Inspection, urls: readonly string[]): void {
-  const protocols = urls.map((url) => new URL(url).protocol)
-  for (const [i, url] of urls.entries()) {
+  const parsed = urls.map((url) => new URL(url))
+  for (const [i, { protocol, pathname }] of parsed.entries()) {
     const path = [...CLUSTER, i]
-    if (protocols[i] !== protocols[0])
+    if (protocol !== parsed[0]!.protocol)
       report.add({
         path,
         message: 'some nodes of the cluster are asked over TLS, and others are not',
         remedy: 'write rediss:// for all of them',
       })
-    if (!/^(\/0?)?$/.test(new URL(url).pathname))
+    if (!/^(\/0?)?$/.test(pathname))
       report.add({
         path,
         message: 'a cluster has the database 0 only',

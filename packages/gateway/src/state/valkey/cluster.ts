@@ -72,7 +72,6 @@ export class ValkeyCluster implements ValkeyServers {
   }
 
   get problem(): string | null {
-    if (!this.#isKnown) return this.#layoutProblem
     for (const { problem, address } of this.#nodes.values())
       if (problem !== null) return `${address} ${problem}`
     return this.#layoutProblem
@@ -99,7 +98,7 @@ export class ValkeyCluster implements ValkeyServers {
   }
 
   all(): readonly ValkeyServer[] {
-    if (this.#layoutProblem !== null) throw this.#unavailable(`the cluster ${this.#layoutProblem}`)
+    if (this.#layoutProblem !== null) throw this.#unavailable(`the cluster: ${this.problem}`)
     return [...new Set(this.#owners)].filter((owner) => owner !== null)
   }
 
@@ -132,7 +131,7 @@ export class ValkeyCluster implements ValkeyServers {
     const owner = this.#owners[slot]
     if (owner != null) return owner
     this.#options.counts.refused++
-    throw this.#unavailable(this.#isKnown ? `no node has slot ${slot}` : `the cluster ${this.#layoutProblem}`)
+    throw this.#unavailable(this.#isKnown ? `no node has slot ${slot}` : `the cluster: ${this.problem}`)
   }
 
   /** Where a call is sent on to. One that has no slots yet, to which the first are on their way, is in no layout. */

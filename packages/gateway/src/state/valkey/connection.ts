@@ -29,11 +29,13 @@ const CONNECT_MS = 5000
 /** Only a key that is there turns off the default of 5 s. */
 const NO_TIMEOUT: object = { timeout: undefined }
 
-type Redis = typeof import('@redis/client')
+type Library = Awaited<ReturnType<typeof loadLibrary>>
 type Client = ReturnType<typeof clientOf>
 
 /** The one connection of a worker to Valkey or Redis. While it is down, commands fail at once. */
 export class ValkeyConnection {
+  /** Loaded when a document first names a server: it is a sixth of what a gateway loads to start. */
+  static #library: Promise<Library> | null = null
   readonly #options: ConnectionOptions
   #client: Client | null = null
   #isUp = false
@@ -72,15 +74,17 @@ export class ValkeyConnection {
     this.drop('is closed')
   }
 
-  /** The client is loaded when a document first names a server: it is a sixth of what a gateway loads to start. */
   #connect(): void {
     this.#retry = null
-    import('@redis/client').then((redis) => this.#open(redis)).catch((error) => this.#lose(textOf(error)))
+    ValkeyConnection.#library ??= loadLibrary()
+    ValkeyConnection.#library
+      .then((library) => this.#open(library))
+      .catch((error) => this.#lose(textOf(error)))
   }
 
-  #open(redis: Redis): void {
+  #open(library: Library): void {
     if (this.#isClosed || this.#client !== null) return
-    const client = clientOf(redis, this.#options.plan)
+    const client = clientOf(library, this.#options.plan)
     this.#client = client
     const lose = (error: unknown): void => {
       if (this.#client !== client) return
@@ -114,8 +118,14 @@ export class ValkeyConnection {
   }
 }
 
+/** All clients are of one class: one with all commands for each, as `createClient` makes it, costs 10 ms and more. */
+async function loadLibrary() {
+  const { RedisClient, RESP_TYPES } = await import('@redis/client')
+  return { makeClient: RedisClient.factory({ RESP: 2 }), RESP_TYPES }
+}
+
 /** @throws Error when the file of the authority cannot be read. */
-function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password, tls }: ServerPlan) {
+function clientOf({ makeClient, RESP_TYPES }: Library, { url, username, password, tls }: ServerPlan) {
   const { protocol, hostname, port, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const common = {
@@ -126,7 +136,7 @@ function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password
     keepAlive: true,
   } as const
   const socket = protocol === 'redis:' ? common : { ...common, tls: true as const, ...tlsOptions(tls, host) }
-  return createClient({
+  const options = {
     socket,
     database: Number(pathname.slice(1)),
     ...(username === null ? {} : { username }),
@@ -138,7 +148,8 @@ function clientOf({ createClient, RESP_TYPES }: Redis, { url, username, password
     maintNotifications: 'disabled',
     // Its own deadlines cost an AbortSignal a command; the store has one clock for all.
     commandOptions: { ...NO_TIMEOUT, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-  })
+  } as const
+  return makeClient(options)
 }
 
 function tlsOptions(tls: StatePlan['tls'], host: string) {
