@@ -46,6 +46,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
     state: { store: () => store, isShared: false, secret: SECRET },
     cache: new LocalCache(store),
     report: (event, fields) => void reports.push({ event, fields }),
+    reportOutdated: (event, problem) => void reports.push({ event, fields: { problem } }),
     slot: pairSlot,
     shared<T>(key: string, create: () => T): T {
       if (!table.has(key)) table.set(key, create())

@@ -118,6 +118,12 @@ export interface CompileEnv {
   schedule(everyMs: number, job: () => Promise<void> | void): void
   /** Shows the operator; a flood of one event is cut by whoever writes it down. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
+  /**
+   * Tells the operator what has become wrong since the document was written, such as a file that is out of date. A worker
+   * goes on, because one that is replaced has to serve what the others serve.
+   * @throws Error where policies are only tried, so that `gw validate` refuses the document.
+   */
+  reportOutdated(event: string, problem: string): void
   /** Runs when the snapshot has been replaced and its last request has ended. */
   onClose(close: () => void): void
 }

@@ -53,7 +53,7 @@ export interface SnapshotEnvOptions {
   /** Receives all that must be undone. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
-  /** Absent: nothing is sent while policies are only tried. */
+  /** Absent: policies are only tried, and nothing is sent. */
   readonly refreshes?: Refreshes
 }
 
@@ -147,6 +147,11 @@ export class SnapshotEnv implements CompileEnv {
 
   report(event: string, fields: Readonly<Record<string, unknown>>): void {
     this.#report(event, fields)
+  }
+
+  reportOutdated(event: string, problem: string): void {
+    if (this.#refreshes === null) throw new Error(problem)
+    this.#report(event, { problem })
   }
 
   onClose(close: () => void): void {

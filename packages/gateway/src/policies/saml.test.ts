@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { loadOrThrow } from '@sluice/config/testing'
+import { catalog } from '@sluice/policies'
 import {
   type AssertionParts,
+  AUDIENCE,
   assertionXml,
+  ENTITY,
   goodAssertion,
+  idp,
   responseXml,
   type SigningOptions,
   stranger,
 } from '@sluice/policies/testing/saml-issuer'
+import { policyMistakes } from '../explain/policy-mistakes.js'
+import { startGateway } from '../testing/gateway.js'
 import { captureOf } from '../testing/traffic-records.js'
 import { ask, errorOf } from './testing/browser.js'
 import { recipientOf, startSamlSite } from './testing/saml-site.js'
@@ -141,3 +151,32 @@ for (const engine of ['uws', 'node'] as const)
     const response = await ask(`${url}/form`, { method: 'POST', headers: FORM, body: form })
     assert.equal(response.status, 200, 'the honest one passes after all of them')
   })
+
+test('metadata that have ended are a mistake of the document, and close their routes alone where a worker starts', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const metadataFile = join(dir, 'idp.xml')
+  const certificate = idp.certificatePem.replaceAll(/-----[^-]+-----/g, '')
+  const key = `<KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo>`
+  writeFileSync(
+    metadataFile,
+    `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${ENTITY}" validUntil="2020-01-01T00:00:00Z"><IDPSSODescriptor><KeyDescriptor>${key}</KeyDescriptor></IDPSSODescriptor></EntityDescriptor>`,
+  )
+  const saml = {
+    use: 'saml',
+    with: { idp: { metadataFile }, audience: AUDIENCE, from: 'header' },
+  }
+  const text = `version: 1
+routes:
+  - { id: a, match: { path: /a }, respond: { status: 200 }, policies: [${JSON.stringify(saml)}] }
+  - { id: b, match: { path: /b }, respond: { status: 200 } }
+`
+  const bundle = loadOrThrow(text, catalog)
+  const [found] = await policyMistakes(bundle, catalog)
+  assert.match(found?.message ?? '', /was valid until 2020-01-01T00:00:00.000Z; get it anew/)
+  const gateway = await startGateway(t, { routes: bundle.plan.routes }, { catalog })
+  const headers = { 'x-saml-assertion': base64(goodAssertion()) }
+  const statusOf = async (path: string) => (await fetch(gateway.url + path, { headers })).status
+  assert.deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200])
+  assert.ok(gateway.events.some(({ event }) => event === 'saml_metadata_expired'))
+})

@@ -34,22 +34,25 @@ const MAX_CERTIFICATE_LENGTH = 16_384
 
 /** How often it is looked whether metadata have ended. */
 const LOOK_EVERY_MS = 60_000
+const EXPIRED = 'saml_metadata_expired'
 
 /** The provider of a policy; the operator hears when its metadata end. @throws Error as identityProvider does. */
 export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): IdentityProvider {
   const provider = identityProvider(idp)
-  const { entityId, validUntilMs } = provider
-  let isReported = validUntilMs === Number.POSITIVE_INFINITY
-  if (!isReported)
-    env.schedule(LOOK_EVERY_MS, () => {
-      if (isReported || Date.now() < validUntilMs) return
-      isReported = true
-      env.report('saml_metadata_expired', { entityId, validUntil: new Date(validUntilMs).toISOString() })
-    })
+  const { validUntilMs } = provider
+  if (validUntilMs === Number.POSITIVE_INFINITY) return provider
+  const problem = `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}; get it anew from the provider`
+  let isReported = Date.now() >= validUntilMs
+  if (isReported) env.reportOutdated(EXPIRED, problem)
+  env.schedule(LOOK_EVERY_MS, () => {
+    if (isReported || Date.now() < validUntilMs) return
+    isReported = true
+    env.report(EXPIRED, { problem })
+  })
   return provider
 }
 
-/** @throws Error for a provider that is not described, by what cannot be read, or by metadata that have ended. */
+/** @throws Error for a provider that is not described, or by what cannot be read. */
 export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
   const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
   if ((metadataFile === undefined) === (entityId === undefined))
@@ -62,10 +65,6 @@ export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
         }
       : described(metadataFile)
   const { validUntilMs } = found
-  if (Date.now() >= validUntilMs)
-    throw new Error(
-      `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}; get it anew from the provider`,
-    )
   const keys = found.certificates.map((certificate) => {
     const key = keyOf(certificate, allowExpired)
     return { ...key, validToMs: Math.min(key.validToMs, validUntilMs) }

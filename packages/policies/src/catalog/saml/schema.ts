@@ -27,7 +27,7 @@ const address = { minLength: 1, maxLength: 1024 }
 /** Whose assertions are taken. */
 export const idpSchema = closed('The identity provider: `metadataFile`, or `entityId` with `certificates`.', {
   metadataFile: optionalFile(
-    'Its metadata (SAML Metadata 2.0), read at load. Past its `validUntil` the document is refused; when it ends while the gateway runs, no assertion is taken and no login begun until a reload with a newer file (`saml_metadata_expired` in the gateway’s log). `cacheDuration` is not looked at: getting the file anew is left to you.',
+    'Its metadata (SAML Metadata 2.0), read at load. Past its `validUntil` no assertion is taken and no login begun until a reload with a newer file (`saml_metadata_expired` in the gateway’s log); `gw validate` refuses the document. `cacheDuration` is not looked at: getting the file anew is left to you.',
   ),
   entityId: optionalString('Its name, the Issuer of its assertions.', address),
   certificates: optionalList(
