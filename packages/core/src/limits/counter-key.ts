@@ -23,7 +23,8 @@ const MAX_KEY = 80
 /** Of a text that becomes a digest, for people. */
 const BEGINNING = 24
 const DIGEST_CHARS = 22
-const DIGEST = /^~[\w-]+$/
+const DIGEST = /^[\w-]+$/
+const TILDE = 126
 
 /** A key as it is counted and shown: what is long or could not be a part of a name becomes its beginning and a digest. */
 export function counterKey(text: string): string {
@@ -70,6 +71,6 @@ function bounded(text: string, most: number): string {
 }
 
 function hasDigest(text: string): boolean {
-  const end = text.slice(-DIGEST_CHARS - 1)
-  return end.length > DIGEST_CHARS && end.startsWith('~') && DIGEST.test(end)
+  const at = text.length - DIGEST_CHARS - 1
+  return at >= 0 && text.charCodeAt(at) === TILDE && DIGEST.test(text.slice(at + 1))
 }
