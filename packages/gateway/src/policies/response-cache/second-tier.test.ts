@@ -139,9 +139,13 @@ test('a number of purges that the server has forgotten hides none that comes lat
   const more = newKeys(server, 'r')
   assert.equal((await a.ask('/o')).text, 'a ')
   await until(() => more().length > 0)
+  await b.ask('/seen')
   server.cli('del', counter())
-  await until(() => a.gateway.plane.responses.find('/o').length === 0)
-  a.gateway.plane.responses.purge({ by: 'tag', value: 'tag/o' })
-  await until(() => server.cli('keys', '*response-cache:purges:*').split('\n').length > 1)
+  await until(
+    () => [a.gateway.plane.responses.find('/o'), b.gateway.plane.responses.find('/seen')].flat().length === 0,
+  )
+  await b.ask('/o/1')
+  a.gateway.plane.responses.purge({ by: 'prefix', value: '/o' })
+  await until(() => b.gateway.plane.responses.find('/o/1').length === 0)
   assert.equal((await b.ask('/o')).text, 'b ')
 })
