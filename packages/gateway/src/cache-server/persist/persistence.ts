@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PersistPlan } from '@sluice/config'
+import { BEGINNING } from '../../state/valkey/connection.js'
 import type { PurgeOrder } from '../cache-store.js'
 import { keyHash } from '../key-hash.js'
 import type { Spaces } from '../spaces.js'
@@ -35,6 +36,7 @@ const FULL_PAUSE_MS = 10_000
 const FAILED_PAUSE_MS = 500
 /** Who starts while Valkey does waits for it so long: later nothing of what was kept is used. */
 const OPENED_WITHIN_MS = 3000
+const SLOW_MS = 10_000
 const FLUSH_MS = 5000
 
 /**
@@ -87,13 +89,7 @@ export class Persistence {
       else if (event === 'state_available') options.report('persist_connected', { server })
     })
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref()
-    this.opened = new Promise<void>((resolve) => {
-      const deadline = setTimeout(resolve, OPENED_WITHIN_MS)
-      this.#onBegun = () => {
-        clearTimeout(deadline)
-        resolve()
-      }
-    }).then(() => {
+    this.opened = this.#untilBegun().then(() => {
       // What is put from now on may be newer than what is there.
       this.#isUntouched = false
     })
@@ -127,6 +123,21 @@ export class Persistence {
     if (this.#holding !== null)
       await Promise.race([this.#queue.idle(), sleep(FLUSH_MS, undefined, { ref: false })])
     this.#server.server.close()
+  }
+
+  /** Longer where Valkey is slow than where it is not there. */
+  #untilBegun(): Promise<void> {
+    return new Promise((resolve) => {
+      let deadline = setTimeout(() => {
+        const { problem } = this.#server.server
+        if (problem !== null && problem !== BEGINNING) resolve()
+        else deadline = setTimeout(resolve, SLOW_MS)
+      }, OPENED_WITHIN_MS)
+      this.#onBegun = () => {
+        clearTimeout(deadline)
+        resolve()
+      }
+    })
   }
 
   #onChanged(key: string): void {
