@@ -56,6 +56,8 @@ const RARE = [
   ['cache-control', 'max-age=1', 'max-age=3600'],
   ['content-location', '/foo', '/bar'],
   ['content-md5', 'rL0Y20zC+Fzt72VPzMSk2A==', 'N7UdGUp1E+RbVvZSTy1R8g=='],
+  ['content-digest', 'sha-256=:rL0Y20zC+A==:', 'sha-256=:N7UdGUp1EQ==:'],
+  ['repr-digest', 'sha-256=:rL0Y20zC+A==:', 'sha-256=:N7UdGUp1EQ==:'],
   ['content-security-policy', "default-src 'self'", "default-src 'self' a.example"],
   ['content-type', 'text/plain', 'text/plain;charset=utf-8'],
   ['clear-site-data', 'cache', 'cookies'],
@@ -66,6 +68,8 @@ const RARE = [
   ['x-frame-options', 'deny', 'sameorigin'],
   ['x-xss-protection', '1', '1; mode=block'],
 ] as const
+/** The bytes that are kept stay as they are. */
+const OF_BYTES: ReadonlySet<string> = new Set(['content-md5', 'content-digest', 'repr-digest'])
 cases.set('304-lm-use-stored-Test-Header', [
   { reply: [...lines('max-age=2'), ['last-modified', -86_400], ['test-header', 'a']], waits: true },
   { expect: 'lm', reply: [['last-modified', -86_400]], want: [['test-header', 'a']] },
@@ -77,7 +81,7 @@ for (const [name, before, after] of RARE) {
   ] as const) {
     const age = (seconds: number): ReplyField[] =>
       name === 'cache-control' ? [] : lines(`max-age=${seconds}`)
-    const want = [[name, after]] as const
+    const want = [[name, OF_BYTES.has(name) ? before : after]] as const
     cases.set(`304-${kind}-update-response-${name}`, [
       { reply: [...age(2), DATE, validator, [name, before]], waits: true },
       { expect, reply: [...age(3600), DATE, validator, [name, after]], want },

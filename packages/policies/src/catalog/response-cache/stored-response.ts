@@ -12,8 +12,15 @@ export const UNKEPT: ReadonlySet<string> = new Set([
   'surrogate-key',
   'x-request-id',
 ])
-/** What a 304 says nothing about: they describe the bytes that are kept. */
-const OF_BODY: ReadonlySet<string> = new Set(['content-encoding', 'content-range'])
+/** What a 304 does not change: they describe the bytes that are kept (RFC 9111, 3.2: "to ensure integrity"). */
+const OF_BODY: ReadonlySet<string> = new Set([
+  'content-digest',
+  'content-encoding',
+  'content-md5',
+  'content-range',
+  'digest',
+  'repr-digest',
+])
 /** What the store needs for one beside its text and body, about. */
 const OVERHEAD_BYTES = 640
 const MOST_TAGS = 64
