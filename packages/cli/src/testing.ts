@@ -93,7 +93,15 @@ export async function gw(
 /** A directory that goes with the test. */
 export function scratch(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'gw-cli-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+  const remove = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  t.after(() => {
+    try {
+      remove()
+    } catch {
+      // A gateway that a later hook ends still writes there.
+      process.once('exit', remove)
+    }
+  })
   return dir
 }
 
