@@ -149,6 +149,8 @@ testKeys('upstreams', {
   pendingTimeout: async (t) => {
     const { answers, origin, free } = await crowded(t, { pendingTimeout: '50ms' })
     assert.equal(await Promise.race(answers), 503)
+    // On a busy machine those that have a connection come after the end of those that have none.
+    await until(() => origin.paths().length >= 2)
     assert.equal(origin.paths().length, 2)
     free()
   },

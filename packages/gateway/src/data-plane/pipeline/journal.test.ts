@@ -161,13 +161,15 @@ test('a standard record shows the policies of a call that was stopped, failed or
   const overrides = { routes: [{ id: 'r', action: OK, policies }] }
   const gateway = await startLogged(t, overrides, { slowMs: 15 }, { catalog: CATALOG })
   for (const path of ['/fine', '/slow', '/stop', '/fail']) await (await fetch(gateway.url + path)).text()
-  const reported = (await gateway.records()).map((record) =>
+  const records = await gateway.records()
+  const [fine, ...reported] = records.map((record) =>
     policiesOf(record)?.map(({ id, out, note }) =>
       [id, out, note].filter((word) => word !== undefined).join(' '),
     ),
   )
+  // The machine may have made this one slow as well.
+  if (records[0]!.t['total']! < 15) assert.equal(fine, undefined)
   assert.deepEqual(reported, [
-    undefined,
     ['my-pass pass', 'my-late pass', 'my-late-throw error Error', 'my-stop skip', 'my-throw skip'],
     ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop stop GW_IP_DENIED'],
     ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop skip', 'my-throw error Error'],
