@@ -305,3 +305,28 @@ test('of two servers with one prefix the first gives up, one without its own rec
   await until(() => redis.cli('keys', '*s/a') !== '')
   assert.equal(await second.isUp(), true)
 })
+
+test('a user of Valkey needs no more rights than documented, and with less the reason is told', {
+  skip,
+}, async (t) => {
+  const redis = await RedisServer.start(t)
+  await until(() => redis.cli('ping') === 'PONG')
+  const commands = 'getrange set unlink hget hset hgetall hincrby client|setname'
+  const rights = commands.split(' ').map((command) => `+${command}`)
+  redis.cli('acl', 'setuser', 'cache', 'on', '>password', '~c:*', '-@all', ...rights)
+  const told: string[] = []
+  const persist = planOf(redis, { username: 'cache', password: 'password' })
+  const report = (event: string, { problem }: Readonly<Record<string, unknown>>): void =>
+    void told.push(`${event} ${problem}`)
+  const running = startCacheServer({ ...CACHE_SETTINGS, persist }, report)
+  t.after(async () => (await running).stop())
+  await until(() => told.some((line) => /^persist_lost .*hlen/i.test(line)))
+  assert.doesNotMatch(told.join(), /password/)
+  redis.cli('acl', 'setuser', 'cache', '+hlen')
+  await until(() => told.some((line) => line.startsWith('persist_ready')))
+  const url = `http://127.0.0.1:${(await running).port}/v1/cache/s`
+  const call = async (method: string, path: string): Promise<number> =>
+    (await fetch(`${url}${path}`, { method, body: method === 'PUT' ? 'v' : null })).status
+  assert.deepEqual([await call('PUT', '/a'), await call('DELETE', '/a')], [204, 204])
+  assert.equal(await call('POST', '/_purge'), 200)
+})

@@ -71,6 +71,8 @@ export class Persistence {
   #notBeforeMono = 0
   #ownerCheckedMono = performance.now()
   #onBegun = (): void => {}
+  /** Why nothing is kept, as operators know it. */
+  #told: string | null = null
 
   constructor(options: PersistOptions) {
     this.#options = options
@@ -247,7 +249,7 @@ export class Persistence {
   /** No longer than a request waits. */
   async #confirmed(outcome: Promise<PersistOutcome>): Promise<PersistOutcome> {
     const known = outcome.catch((error: unknown): PersistOutcome => {
-      this.#lose(error instanceof Error ? error.message : String(error))
+      this.#lose(messageOf(error))
       return 'unknown'
     })
     const late = new AbortController()
@@ -297,11 +299,18 @@ export class Persistence {
   /** From now on nothing is read or written, until Valkey is there and has forgotten all. */
   #lose(problem: string, pauseMs = 0): void {
     this.#notBeforeMono = Math.max(this.#notBeforeMono, performance.now() + pauseMs)
+    this.#tell(problem)
     if (this.#holding === null) return
     this.#holding = null
     this.#queue.stop()
     this.#log.clear()
     this.#show()
+  }
+
+  /** Says why nothing is kept, once for each reason. */
+  #tell(problem: string): void {
+    if (this.#told === problem) return
+    this.#told = problem
     this.#options.report('persist_lost', { problem: problem.slice(0, 200) })
   }
 
@@ -329,9 +338,11 @@ export class Persistence {
       if (this.#server.server.problem !== null) return
       this.#holding = holding
       this.#onBegun()
+      this.#told = null
       this.#queue.start([...this.#options.spaces.stores.values()])
       this.#options.report('persist_ready', { values: isAdopted ? 'found' : 'none' })
-    } catch {
+    } catch (error) {
+      this.#tell(messageOf(error))
       this.#notBeforeMono = performance.now() + FAILED_PAUSE_MS
     } finally {
       this.#isBeginning = false
@@ -355,6 +366,10 @@ export class Persistence {
   #show(): void {
     this.#counters.show(this.#holding !== null, this.#queue.size)
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Names of spaces have no slash. */
