@@ -8,7 +8,6 @@ import { helm } from './helm/folder.mjs'
 import { containerObstacle, imageBase, installImageBase } from './image/base-folder.mjs'
 import { isolatedVm } from './isolated-vm/folder.mjs'
 import { kubernetes } from './kubernetes/cluster/folder.mjs'
-import { machineObstacle } from './systemd/machine.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
 /**
@@ -111,14 +110,6 @@ export const services = [
     debianPackages: ['podman', 'runc', 'debootstrap'],
     install: installImageBase,
     environment: () => ({ SLUICE_IMAGE_BASE: imageBase.path }),
-  },
-  {
-    name: 'systemd',
-    usedFor: 'the test of the service under systemd',
-    obstacle: machineObstacle,
-    commands: ['systemctl', 'systemd-analyze', 'unshare', 'nsenter', 'setpriv', 'useradd', 'curl', 'openssl'],
-    debianPackages: ['systemd', 'util-linux', 'passwd', 'curl', 'openssl'],
-    environment: () => ({ SLUICE_SYSTEMD: '1' }),
   },
   {
     name: 'kubernetes',

@@ -14,8 +14,8 @@ import { TestReport } from './test-report.mjs'
  * only, `--grep TEXT` those whose name holds a text; both leave lint and structure out.
  */
 
-/** More than the two cores of the machines that run them: files mostly wait for what they have started. */
-const FILES_AT_A_TIME = 5
+/** More than the two cores of the machines that run them, because files often wait for what they have started. */
+const FILES_AT_A_TIME = 4
 const FILE_TIMEOUT_MS = 600_000
 /** More files than these do not fail because the machine was busy. */
 const MAX_FLAKY_FILES = 3

@@ -94,6 +94,8 @@ export function machineObstacle() {
   const { status, stderr, error } = spawnSync('unshare', [...NAMESPACES, 'sh', '-c', OVERLAY], {
     encoding: 'utf8',
   })
+  if (spawnSync('systemctl', ['--version']).error !== undefined)
+    return 'systemd is not installed; on Debian: apt-get install systemd'
   if (status !== 0) return `this machine allows no namespaces (${error?.message ?? stderr.trim()})`
   return controlGroupObstacle()
 }

@@ -1,4 +1,4 @@
-/** Cuts what a stream brings into lines. @throws Error when a line is longer than `maxBytes`. */
+/** Cuts what a stream brings into lines. @throws Error when a line is longer than `maxBytes`, or the last one has no end. */
 export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let rest: Buffer[] = []
   let bytes = 0
@@ -15,4 +15,5 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number):
     bytes += piece.length - from
     if (bytes > maxBytes) throw new Error(`a line is longer than ${maxBytes} bytes`)
   }
+  if (bytes > 0) throw new Error('the stream ended within a line')
 }

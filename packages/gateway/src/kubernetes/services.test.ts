@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { Plan } from '@sluice/config'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { planOf, until } from '../testing/gateway.js'
@@ -130,12 +131,14 @@ test('a watch that ends goes on where it was, a bookmark included', async (t) =>
   assert.equal(api.count('list'), 1)
 })
 
-const TROUBLES: Readonly<Record<string, (api: ApiServer) => void>> = {
+const TROUBLES: Readonly<Record<string, (api: ApiServer) => Promise<void> | void>> = {
   'the version is gone (410 in an event)': (api) => api.tell({ type: 'ERROR', object: { code: 410 } }),
   'another error comes as an event': (api) =>
     api.tell({ type: 'ERROR', object: { code: 500, message: 'x' } }),
   'the connection is reset': (api) => api.cut('reset'),
-  'an event is cut short': (api) => {
+  'an event is cut short': async (api) => {
+    // Longer than a watch that was closed at once.
+    await setTimeout(2 * TIMES.retryMs)
     api.tell('{"type":"ADD')
     api.cut('end')
   },
@@ -150,7 +153,7 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
   test(`everything is listed anew, and known meanwhile, when ${name}`, async (t) => {
     const { api, addresses, problem } = await following(t)
     api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
-    trouble(api)
+    await trouble(api)
     await until(() => api.count('list') >= 2 && addresses() === '10.1.0.2')
     await until(() => problem() === null && api.openWatches === 1)
   })
