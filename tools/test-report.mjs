@@ -3,6 +3,8 @@ import { inspect } from 'node:util'
 
 const DOTS_PER_LINE = 100
 const SLOWEST = 10
+/** Where failures stand that the runner names no file for. */
+const NO_FILE = 'the run'
 /** Of what a file prints, the end, which is shown when one of its tests fails. */
 const OUTPUT_LENGTH = 20_000
 /** How Node.js 20 reports a test that --grep left out; later versions are silent about it. */
@@ -25,7 +27,9 @@ export class TestReport {
   #outputs = new Map()
   /** How long each file took, in milliseconds. */
   #durations = new Map()
-  /** What failed in each file: how many tests, and how. */
+  /** Test files that ended with a failure. */
+  #failedFiles = new Set()
+  /** What failed, by the file that calls `test`, which can be a helper: how many tests, and how. */
   #failed = new Map()
   /** Files that failed beside others, and passed by themselves. */
   #flaky = []
@@ -36,15 +40,24 @@ export class TestReport {
 
   /** Those with failures. */
   get failedFiles() {
-    return [...this.#failed.keys()]
+    return [...this.#failedFiles]
   }
 
   /** Takes a file that has passed by itself for no failure; it is named, with what failed. */
   forgive(file) {
-    const { count, failures } = this.#failed.get(file)
-    this.flaky += count
-    this.#flaky.push({ file, failures })
-    this.#failed.delete(file)
+    this.#failedFiles.delete(file)
+    this.#forgivePlace(file, file)
+    // What helpers have called `test` for belongs to some file of these.
+    if (this.#failedFiles.size > 0) return
+    for (const place of this.#failed.keys()) if (place !== NO_FILE) this.#forgivePlace(place, file)
+  }
+
+  #forgivePlace(place, file) {
+    const failed = this.#failed.get(place)
+    if (failed === undefined) return
+    this.flaky += failed.count
+    this.#flaky.push({ file, failures: failed.failures })
+    this.#failed.delete(place)
   }
 
   /** Takes one event of the runner of node:test. */
@@ -92,11 +105,13 @@ export class TestReport {
 
   /** The runner takes each file for a test with the name of the file. */
   #time({ nesting, name, file, details }) {
-    if (nesting === 0 && file === resolve(name)) this.#durations.set(relative('.', file), details.duration_ms)
+    if (nesting !== 0 || file !== resolve(name)) return
+    this.#durations.set(relative('.', file), details.duration_ms)
+    if (!details.passed) this.#failedFiles.add(relative('.', file))
   }
 
   #fail(data) {
-    const file = data.file === undefined ? 'the run' : compiledOf(relative('.', data.file))
+    const file = data.file === undefined ? NO_FILE : compiledOf(relative('.', data.file))
     const failed = this.#failed.get(file) ?? { count: 0, failures: [] }
     this.#failed.set(file, failed)
     if (data.details.type !== 'suite') failed.count += 1

@@ -235,6 +235,8 @@ function conform(transport: TransportName): void {
       await isWhole(gateway)
     }
     origin.thaw()
+    // While its backlog is still full, the kernel drops what would connect.
+    await until(async () => (await fetch(gateway.url)).status === 200)
     const startedMono = performance.now()
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(gateway.url)))
     for (const answer of answers) assert.equal(answer.status, 200)
