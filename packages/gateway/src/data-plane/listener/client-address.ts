@@ -11,7 +11,7 @@ import {
 } from '@sluice/core'
 import { type ForwardedHop, forwardedHops } from './forwarded.js'
 import type { ListenerSettings } from './listener.js'
-import { canonicalAddress } from './uws/peer-address.js'
+import { canonicalAddress } from './peer-address.js'
 
 const MAX_PORT = 65_535
 const NO_HOPS: readonly ForwardedHop[] = []

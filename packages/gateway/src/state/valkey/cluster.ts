@@ -28,6 +28,7 @@ const LEARN_PAUSE_MS = 100
 /** What makes a worker ready waits for all nodes no longer. */
 const OPENED_WITHIN_MS = 2000
 
+/** Not the package `cluster-key-slot`, which this was made of: that one takes `{}` in a key for the beginning of a tag. */
 const slotOf = calculateSlot.default
 
 /**

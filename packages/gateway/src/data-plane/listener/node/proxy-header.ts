@@ -1,5 +1,5 @@
 import { isIpAddress } from '@sluice/core'
-import { addressText, canonicalAddress } from '../uws/peer-address.js'
+import { addressText, canonicalAddress } from '../peer-address.js'
 
 /** What a proxy says of a connection that it passes on. */
 export interface ProxyHeader {

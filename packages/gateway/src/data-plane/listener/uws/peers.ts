@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { clientNetwork } from '../client-network.js'
-import { addressText } from './peer-address.js'
+import { addressText } from '../peer-address.js'
 import { connectionsByClient } from './socket-table.js'
 
 /** Between two looks at the kernel's table: at least this, and so many times as long as the last one took. */

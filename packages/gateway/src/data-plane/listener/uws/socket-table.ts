@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { addressText } from './peer-address.js'
+import { addressText } from '../peer-address.js'
 
 const TABLES = ['tcp', 'tcp6']
 /** Of /proc/net/tcp: established, and closed by the client alone. */

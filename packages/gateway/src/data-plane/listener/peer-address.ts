@@ -15,8 +15,9 @@ export function addressText(binary: ArrayBuffer): string {
 
 /** An address as `addressText` writes it: whoever is counted or banned by it has one name, however a proxy spells it. */
 export function canonicalAddress(text: string): string {
+  if (!text.includes(':')) return text
   const words = new Uint32Array(4)
-  if (!text.includes(':') || !readIpv6(text, words)) return text
+  if (!readIpv6(text, words)) return text
   const binary = new DataView(new ArrayBuffer(16))
   for (const [i, word] of words.entries()) binary.setUint32(4 * i, word)
   return addressText(binary.buffer)
