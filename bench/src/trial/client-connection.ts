@@ -31,7 +31,7 @@ export class ClientConnection {
   #text = ''
   #hasEnded = false
   #dueMono: number | null = null
-  #sentMono = 0
+  #lastMono = performance.now()
   #isAgain = false
   #isOpen = false
   #hasBegun = false
@@ -60,8 +60,12 @@ export class ClientConnection {
     return this.#dueMono
   }
 
-  get sentMono(): number {
-    return this.#sentMono
+  /**
+   * When it was asked last, or begun. Not when the answer was read: it may have waited here, while the server counted
+   * how long the connection is idle.
+   */
+  get lastMono(): number {
+    return this.#lastMono
   }
 
   /** Whether it ever came about. */
@@ -80,7 +84,7 @@ export class ClientConnection {
   /** @param isAgain it was sent before, over another connection */
   send(request: string, dueMono: number, isAgain: boolean): void {
     this.#dueMono = dueMono
-    this.#sentMono = performance.now()
+    this.#lastMono = performance.now()
     this.#isAgain = isAgain
     this.#socket.write(request)
   }

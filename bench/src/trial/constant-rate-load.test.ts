@@ -99,6 +99,23 @@ test('what nobody could send is reported, and a server that is gone is asked aga
   assert.equal(load.account.lost.reset, 2)
 })
 
+test('a connection that was idle for so long that the server may be ending it is replaced before it is asked', async (t) => {
+  const sockets = new Set<unknown>()
+  const port = await serverOf(t, (request, response) => {
+    sockets.add(request.socket)
+    response.end('ok')
+  })
+  const load = new ConstantRateLoad(port, 5, { connections: 1, mostWaiting: 100, body: 'ok', mostIdleMs: 50 })
+  await load.start()
+  await until(() => sockets.size > 3)
+  await load.stop()
+  const { sentAgain, lost, statuses, requests } = load.account
+  assert.deepEqual(
+    [sentAgain, lost, statuses['200']],
+    [0, { connect: 0, reset: 0, timeout: 0, unsent: 0 }, requests],
+  )
+})
+
 test('a request on a kept connection that ends unanswered is sent once more', async (t) => {
   let asked = 0
   const port = await serverOf(t, (request, response) => {
