@@ -6,6 +6,7 @@ import { schemaFlaw } from './schema-flaw.js'
 
 /** What looking at a plugin may take. */
 export interface ProbeBounds {
+  /** From when its thread begins to import it. */
   readonly deadlineMs: number
   /** Of the thread's heap. */
   readonly memoryMb: number
@@ -15,6 +16,7 @@ const BOUNDS: ProbeBounds = { deadlineMs: 10_000, memoryMb: 256 }
 const REMEDY = 'correct the plugin, or remove it from the document'
 
 type Report = { readonly policies: readonly PluginPolicyPlan[] } | { readonly problem: string }
+type Message = Report | { readonly begins: true }
 
 /**
  * Imports a plugin on a thread of its own, which ends with that: whatever its code does there, this process goes on, and
@@ -43,10 +45,13 @@ function reportOf({ entry }: LocatedPlugin, { deadlineMs, memoryMb }: ProbeBound
     stderr: true,
   })
   return new Promise<Report>((resolve) => {
-    const timer = setTimeout(() => {
-      resolve({ problem: `importing it takes longer than ${deadlineMs / 1000} s` })
-    }, deadlineMs)
-    thread.once('message', (report: Report) => resolve(report))
+    let timer: NodeJS.Timeout | undefined
+    thread.on('message', (message: Message) => {
+      if (!('begins' in message)) return resolve(message)
+      timer ??= setTimeout(() => {
+        resolve({ problem: `importing it takes longer than ${deadlineMs / 1000} s` })
+      }, deadlineMs)
+    })
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       resolve({
