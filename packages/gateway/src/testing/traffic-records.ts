@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { CapturePlan, LogPlan } from '@sluice/config'
-import { type PlanOverrides, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
+import {
+  type PlanOverrides,
+  startGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+  until,
+} from './gateway.js'
 
 /** A record as it was written. */
 export interface WrittenRecord {
@@ -68,6 +74,8 @@ export async function startLogged(
     ...gateway,
     log: plan,
     async records() {
+      // The end of a gateway waits 5 s for the thread that writes, and that may take longer to begin on a busy machine.
+      await until(() => gateway.plane.logIdentity().inMemory === 0)
       await gateway.plane.drain(5000)
       const lines = readdirSync(dir)
         .sort()

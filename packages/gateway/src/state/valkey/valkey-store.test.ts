@@ -49,8 +49,8 @@ test('over TLS only a server with a certificate of the authority is believed', {
   const wary = openStore(t, statePlanOf(port, { url }))
   await trusting.isUp()
   assert.equal(await trusting.store.add('c', 2, LONG_MS), 2)
-  await until(() => wary.events.some((event) => event.includes('certificate')))
-  assert.notEqual(wary.store.problem, null)
+  // Its event is told once, for what was wrong first, which on a busy machine is something else.
+  await until(() => wary.store.problem?.includes('certificate') === true)
 })
 
 test('two stores share what has the same prefix, and nothing else', { skip: redisSkip }, async (t) => {
@@ -96,7 +96,13 @@ test('a server that hangs is late, then asked no more until it has a new connect
   await until(() => events.length > 1)
   server.signal('SIGCONT')
   await isUp()
-  assert.ok((await store.add('c', 1, LONG_MS)) >= 1)
+  // On a busy machine an answer takes longer than the 100 ms of this store.
+  await until(() =>
+    store.add('c', 1, LONG_MS).then(
+      (count) => count >= 1,
+      () => false,
+    ),
+  )
 })
 
 test('a server without memory refuses, and its words are told', { skip: redisSkip }, async (t) => {
@@ -116,7 +122,9 @@ test('a wrong password keeps the store away and is not told; the right one opens
   const wrong = openStore(t, statePlanOf(server.port, { password: 'wr0ng-secret' }))
   const right = openStore(t, statePlanOf(server.port, { password: 'right' }))
   await right.isUp()
-  await until(() => wrong.events.some((event) => event.includes('WRONGPASS')))
+  // Its event is told once, for what was wrong first, which on a busy machine is something else.
+  await until(() => wrong.store.problem?.includes('WRONGPASS') === true)
+  assert.match(wrong.events.join(), /^state_unavailable /)
   assert.ok(!wrong.events.join().includes('wr0ng-secret'))
   await assert.rejects(wrong.store.get('k'), (error: Error) => !error.message.includes('wr0ng-secret'))
 })
