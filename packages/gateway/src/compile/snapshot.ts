@@ -27,8 +27,11 @@ import { compileRouteLog, compileUnknownLog } from './route-log.js'
 import type { Closer, SharedTable } from './shared-table.js'
 import { compileUpstreams } from './upstreams.js'
 
-/** Routes compiled in one go before the event loop gets a turn: a large plan must not stall traffic. */
-const ROUTES_PER_SLICE = 200
+/**
+ * How long routes are compiled before the event loop gets a turn: a large plan, or one with costly policies, must not
+ * stall traffic, nor the sign of life without which a worker is taken for one that hangs.
+ */
+const SLICE_MS = 20
 
 export interface SnapshotOptions {
   readonly catalog: Catalog
@@ -144,7 +147,12 @@ async function compileRoutes(
     context.report('policy_ignored', { policy, error: String(error) }),
   )
   const candidates: Candidate<Route>[] = []
+  let sliceMono = performance.now()
   for (const route of plan.routes) {
+    if (performance.now() - sliceMono > SLICE_MS) {
+      await nextTurn()
+      sliceMono = performance.now()
+    }
     const chain = await chains.compile(route.policies)
     const metrics = context.metrics.route(route.id)
     const action = compileAction(route, upstreams)
@@ -168,7 +176,6 @@ async function compileRoutes(
       value,
       answersPreflights: route.policies.some((use) => answersPreflights(use, catalog)),
     })
-    if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }
   return candidates
 }
