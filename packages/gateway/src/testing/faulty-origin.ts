@@ -32,7 +32,7 @@ export interface FaultyOrigin {
 
 /** What every request takes. */
 const WORK_MS = 2
-const SLOW_MS = 400
+const SLOW_MS = 3000
 
 /** @param name what it answers with, and the id of the request, which is its header `x-id`. */
 export async function faultyOrigin(t: TestContext, name: string): Promise<FaultyOrigin> {
@@ -48,6 +48,8 @@ export async function faultyOrigin(t: TestContext, name: string): Promise<Faulty
     req.resume()
     misbehave(fault, res, `${name} ${id}`)
   })
+  // What it ends while a request is on its way would be a fault of its own.
+  server.keepAliveTimeout = 0
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})

@@ -10,6 +10,8 @@ export interface LoadOutcome {
 
 /** Requests at a steady pace, whatever becomes of those before. */
 export interface SteadyLoad {
+  /** How many have begun; their ids count from 0. */
+  readonly sent: number
   readonly outcomes: readonly LoadOutcome[]
   /** Those that did not get a whole answer of 200 to their own request. */
   failed(): readonly LoadOutcome[]
@@ -21,7 +23,8 @@ const EVERY_MS = 5
 
 /** @param method of the requests; one with a body is not repeated by a gateway unless the client allows it. */
 export function steadyLoad(url: string, method: 'GET' | 'POST'): SteadyLoad {
-  const agent = new http.Agent({ keepAlive: true })
+  // All connections take turns, so that none of them is idle for so long that the gateway ends it.
+  const agent = new http.Agent({ keepAlive: true, scheduling: 'fifo' })
   const outcomes: LoadOutcome[] = []
   const underway = new Set<Promise<void>>()
   let sent = 0
@@ -34,6 +37,9 @@ export function steadyLoad(url: string, method: 'GET' | 'POST'): SteadyLoad {
     underway.add(asked)
   }, EVERY_MS)
   return {
+    get sent() {
+      return sent
+    },
     outcomes,
     failed: () => outcomes.filter(({ id, status, body }) => status !== 200 || !body.endsWith(` ${id}`)),
     stop: async () => {
