@@ -13,6 +13,12 @@ import { suites } from './suites.js'
 /** Policies that make something else of a request, which the origin sends back. */
 const CHANGING = ['xml-json', 'transform', 'jwe', 'ws-security']
 
+/**
+ * The scenarios of one gateway. A worker has 15 s to compile a document, which those of all suites together take on a
+ * busy machine.
+ */
+const AT_A_TIME = 75
+
 test('a gateway answers the call of every scenario with what the origin says', async (t) => {
   // The name of a host is shorter than those of some scenarios, hence numbers.
   if (slapdSkip !== false) t.diagnostic(`left out: ldap, because ${slapdSkip}`)
@@ -20,35 +26,51 @@ test('a gateway answers the call of every scenario with what the origin says', a
     .flatMap(({ cases, variants = [] }) => [...cases, ...variants])
     .filter(({ scenario }) => slapdSkip === false || !asksDirectory(scenario.routes))
     .map(({ scenario }, i) => ({ host: `scenario-${i}.test`, scenario }))
-  const gateway = await gatewayFor(
-    t,
-    scenarios,
-    await origin(t, (request, response) => request.pipe(response)),
-  )
-  for (const { host, scenario } of scenarios) {
-    const given = scenario.call.body
-    const body = given === null ? Buffer.alloc(0) : bodyOf(given)
-    const answer = await call(gateway, host, scenario, body)
-    assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
-    if (CHANGING.some((name) => JSON.stringify(scenario.routes).includes(`"${name}"`))) continue
-    // A transformation may end its text with a line end that the message did not have.
-    assert.equal(answer.body.toString().trim(), body.toString(), scenario.id)
+  const target = await origin(t, (request, response) => request.pipe(response))
+  for (let at = 0; at < scenarios.length; at += AT_A_TIME) {
+    const some = scenarios.slice(at, at + AT_A_TIME)
+    await t.test(`those from ${some[0]!.scenario.id} on`, async (part) => {
+      const gateway = await gatewayFor(part, some, target)
+      for (const each of some) await assertAnswered(gateway, each)
+    })
   }
 })
+
+async function assertAnswered(gateway: string, { host, scenario }: HostedScenario): Promise<void> {
+  const given = scenario.call.body
+  const body = given === null ? Buffer.alloc(0) : bodyOf(given)
+  const answer = await call(gateway, host, scenario, body)
+  assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
+  if (CHANGING.some((name) => JSON.stringify(scenario.routes).includes(`"${name}"`))) return
+  // A transformation may end its text with a line end that the message did not have.
+  assert.equal(answer.body.toString().trim(), body.toString(), scenario.id)
+}
 
 interface HostedScenario {
   readonly host: string
   readonly scenario: Scenario
 }
 
-/** The routes with a time for transformations that a busy machine keeps to. */
-function patiently(routes: Scenario['routes']): unknown {
-  return JSON.parse(JSON.stringify(routes), (_, value) =>
-    value?.use === 'transform' ? { ...value, with: { ...value.with, timeout: '5s' } } : value,
-  )
+/** What a policy is to be given, so that it does not give up on a busy machine: the most that its schema takes. */
+const PATIENCE: Readonly<Record<string, object>> = {
+  ldap: { timeouts: { connect: '20s', operation: '20s' } },
+  'oauth2-introspection': { timeout: '20s' },
+  script: { limits: { time: '1s' } },
+  transform: { timeout: '5s' },
+  xslt: { timeout: '10s' },
 }
 
-/** One gateway for all: each scenario has its routes on a host of its own. */
+/** The routes with times that a busy machine keeps to. */
+function patiently(routes: Scenario['routes']): unknown {
+  return JSON.parse(JSON.stringify(routes), (key, value) => {
+    // Keys of an issuer.
+    if (key === 'jwks') return { ...value, timeout: '20s' }
+    const patience = PATIENCE[value?.use]
+    return patience === undefined ? value : { ...value, with: { ...value.with, ...patience } }
+  })
+}
+
+/** One gateway for several: each scenario has its routes on a host of its own. */
 async function gatewayFor(
   t: TestContext,
   scenarios: readonly HostedScenario[],
