@@ -21,12 +21,13 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
   for (const [name, file] of [
     ['@sluice/cli', 'bin/gw.mjs'],
     ['@sluice/cli', 'bin/node-version.mjs'],
-    ['@sluice/cli', 'dist/main.js'],
+    ['@sluice/cli', 'dist/bundle/main.js'],
     ['@sluice/bench', 'dist/commands.js'],
     ['@sluice/bench', 'reference/apinizer.json'],
-    ['@sluice/gateway', 'dist/worker/main.js'],
+    ['@sluice/gateway', 'dist/bundle/worker.main.js'],
     ['@sluice/policies', 'src/catalog/xslt/example.yaml'],
-    ['@sluice/logger', 'dist/outputs/custom/load-thread.js'],
+    ['@sluice/logger', 'dist/bundle/outputs.custom.load-thread.js'],
+    ['@sluice/config', 'dist/index.d.ts'],
   ]) {
     assert.ok(files[name]?.includes(file), `${name} has no ${file}`)
   }

@@ -15,6 +15,7 @@ const problem = unsuitableNode('Sluice', process.versions.node)
 if (problem !== null) fail(problem)
 if (!isInstalled(root)) install()
 run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+run(process.execPath, [join('tools', 'bundle.mjs')])
 
 /** `error` keeps out the warning that the engine package, which carries a binary for Node.js 20 too, wants 22. */
 function install() {

@@ -6,5 +6,5 @@ if (problem !== null) {
   process.stderr.write(`${problem}\n`)
   process.exit(1)
 }
-const { main } = await import('../dist/main.js')
+const { main } = await import('../dist/bundle/main.js')
 await main(process.argv)

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Policy } from '@sluice/core'
 
 /** What this module reads of a JSON Schema. */
@@ -16,9 +15,11 @@ interface SchemaNode {
   readonly secret?: boolean
 }
 
+const EXAMPLES = new URL('../src/catalog/', import.meta.url)
+
 /** An excerpt of a document that uses the policy (YAML). */
 export function exampleOf({ name }: Policy): string {
-  return readFileSync(join(import.meta.dirname, '../src/catalog', name, 'example.yaml'), 'utf8')
+  return readFileSync(new URL(`${name}/example.yaml`, EXAMPLES), 'utf8')
 }
 
 /**

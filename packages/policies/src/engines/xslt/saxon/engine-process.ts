@@ -17,8 +17,8 @@ export class EngineEnded extends Error {}
 
 /**
  * A process that runs SaxonJS in sandboxes. Beside them it has nothing worth reaching: no environment, and by the
- * permission model of Node.js no files but its own program, no other processes and no threads. A stylesheet that
- * takes all memory costs this process and not the gateway. One request at a time; the process ends with its parent.
+ * permission model of Node.js no files but the programs of its package, no other processes and no threads. A stylesheet
+ * that takes all memory costs this process and not the gateway. One request at a time; the process ends with its parent.
  */
 export class EngineProcess {
   readonly #child: ChildProcess
