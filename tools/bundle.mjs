@@ -14,13 +14,15 @@ const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
 const FILE_URL = /new URL\(\s*'(\.[^']+)',\s*import\.meta\.url,?\s*\)/g
 
 const root = join(import.meta.dirname, '..')
+/** What decides on a bundle besides the modules: this program, and what is installed. */
+const SETTINGS = [import.meta.filename, join(root, 'node_modules/.package-lock.json')]
 await Promise.all(PACKAGES.map((name) => bundlePackage(join(root, 'packages', name))))
 
 async function bundlePackage(folder) {
   const dist = join(folder, 'dist')
   const modules = modulesBelow(dist)
   const stamp = join(dist, '.bundled')
-  if (newest(modules) <= timeOf(stamp)) return
+  if (newest([...modules, ...SETTINGS, join(folder, 'package.json')]) <= timeOf(stamp)) return
   const entries = [...exported(folder), ...modules.flatMap(programsOf)]
   rmSync(join(dist, 'bundle'), { recursive: true, force: true })
   await build({
