@@ -24,19 +24,28 @@ export function headerWriter(style: HeaderStyle, { name, limits }: Facts): Heade
   if (style === 'off') return null
   if (style === 'legacy') return (headers, entry) => writeLegacy(headers, entry, limits)
   const names = limits.map((_, at) => sfString(limits.length === 1 ? name : `${name}-${at + 1}`))
+  let policies = ''
+  let changesMono = 0
   return (headers, entry) => {
-    const { at, left, seconds } = tightestOf(entry)
-    const policies = limits.map(({ quota, rule }, i) => {
-      const window = Math.max(1, Math.ceil(rule(Date.now()).periodMs / 1000))
-      return `${names[i]};q=${quota};w=${window}`
-    })
-    appendHeader(headers, 'ratelimit-policy', policies.join(', '))
+    const nowMono = performance.now()
+    // The length of a month or of the day on which clocks change is all that varies.
+    if (nowMono >= changesMono) {
+      policies = policiesText(names, limits)
+      changesMono = nowMono + 1000
+    }
+    const { at, left, seconds } = tightestOf(entry, nowMono)
+    appendHeader(headers, 'ratelimit-policy', policies)
     appendHeader(headers, 'ratelimit', `${names[at]};r=${left};t=${seconds}`)
   }
 }
 
+function policiesText(names: readonly string[], limits: readonly Limit[]): string {
+  const windows = limits.map(({ rule }) => Math.max(1, Math.ceil(rule(Date.now()).periodMs / 1000)))
+  return limits.map(({ quota }, at) => `${names[at]};q=${quota};w=${windows[at]}`).join(', ')
+}
+
 function writeLegacy(headers: HeaderList, entry: KeyLeases, limits: readonly Limit[]): void {
-  const { at, left, seconds } = tightestOf(entry)
+  const { at, left, seconds } = tightestOf(entry, performance.now())
   const known = Number(headerValue(headers, 'x-ratelimit-remaining') ?? Number.NaN)
   if (known <= left) return
   setHeader(headers, 'x-ratelimit-limit', String(limits[at]!.quota))
@@ -44,13 +53,16 @@ function writeLegacy(headers: HeaderList, entry: KeyLeases, limits: readonly Lim
   setHeader(headers, 'x-ratelimit-reset', String(seconds))
 }
 
-function tightestOf(entry: KeyLeases): {
+function tightestOf(
+  entry: KeyLeases,
+  nowMono: number,
+): {
   readonly at: number
   readonly left: number
   readonly seconds: number
 } {
   const { tightest } = entry
-  const seconds = Math.max(0, Math.ceil((tightest.resetMono - performance.now()) / 1000))
+  const seconds = Math.max(0, Math.ceil((tightest.resetMono - nowMono) / 1000))
   return { at: entry.leases.indexOf(tightest), left: leftOf(tightest), seconds }
 }
 
