@@ -3,6 +3,7 @@ import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SharedNode } from './elasticsearch/shared-node.mjs'
+import { endLeftOvers, RUN_VARIABLE } from './left-over.mjs'
 import { runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services.mjs'
 import { structureProblems } from './structure.mjs'
@@ -35,6 +36,8 @@ heading('tests')
 const files = testFiles(positionals)
 const hasTests = files.length > 0
 if (!hasTests) console.log(`no test files below ${positionals.join(', ')}`)
+const runId = `${process.pid}-${Date.now()}`
+process.env[RUN_VARIABLE] = runId
 const node = new SharedNode()
 await node.offer()
 const interrupted = new AbortController()
@@ -79,13 +82,20 @@ function serviceProblems() {
 async function runTests() {
   console.log(`${files.length} files, ${FILES_AT_A_TIME} at a time`)
   const report = await runFiles(files, FILES_AT_A_TIME)
+  await tidyUp()
   const { failedFiles } = report
   if (failedFiles.length > MAX_FLAKY_FILES || interrupted.signal.aborted) return report
   for (const file of failedFiles) {
     console.log(`${file} once more, by itself`)
     if ((await runFiles([file], 1)).failed === 0) report.forgive(file)
+    await tidyUp()
   }
   return report
+}
+
+/** Only then is a file that runs once more by itself. */
+async function tidyUp() {
+  for (const command of await endLeftOvers(runId)) console.log(`left behind, and ended now: ${command}`)
 }
 
 async function runFiles(names, concurrency) {
