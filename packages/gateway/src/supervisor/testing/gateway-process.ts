@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Addresses, SupervisorStatus } from '../status.js'
 import type { Echo } from './echo-plane.js'
@@ -81,9 +82,12 @@ export class GatewayProcess {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString()
     })
-    // Not `close`: workers that outlive it hold its output.
+    // Not `close`: workers that outlive it hold its output. What it has written last is read within a turn.
     this.exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) => resolve({ code, signal }))
+      child.once('exit', async (code, signal) => {
+        for (let turn = 0; turn < 2; turn++) await setImmediate()
+        resolve({ code, signal })
+      })
     })
     t.after(() => this.#endAll())
   }
