@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { Session } from 'node:inspector'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
@@ -49,6 +54,35 @@ test('a value comes back with its type and entity tag, until it is removed', asy
   assert.equal((await call('DELETE', '/v1/cache/s/a/b/c')).status, 404)
   assert.equal((await call('GET', '/v1/cache/s/a/b/c')).status, 404)
 })
+
+test('a server shows that it works when all of its threads do', async (t) => {
+  const { turned } = await serve(t, { workers: 2 })
+  await turned()
+  const goOn = await hangOneThread(t)
+  const first = await Promise.race([turned(), sleep(300, 'one hangs')])
+  goOn()
+  assert.equal(first, 'one hangs')
+  await turned()
+})
+
+/** One of the threads of this process loops until it is told to go on. */
+async function hangOneThread(t: TestContext): Promise<() => void> {
+  const file = join(mkdtempSync(join(tmpdir(), 'gw-cache-')), 'loops')
+  const goOn = (): void => rmSync(dirname(file), { recursive: true, force: true })
+  const fs = "process.getBuiltinModule('fs')"
+  const path = JSON.stringify(file)
+  const expression = `${fs}.writeFileSync(${path}, ''); while (${fs}.existsSync(${path}));`
+  const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } })
+  const session = new Session()
+  session.connect()
+  t.after(() => session.disconnect())
+  session.once('NodeWorker.attachedToWorker', ({ params: { sessionId } }) =>
+    session.post('NodeWorker.sendMessageToWorker', { sessionId, message }),
+  )
+  session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+  await until(() => existsSync(file))
+  return goOn
+}
 
 test('all threads serve the same entries', async (t) => {
   const { call } = await serve(t, { workers: 3, maxBytes: 64 * 1024 ** 2 })

@@ -2,8 +2,6 @@ import { residentBytes } from '../telemetry/process-memory.js'
 import type { CacheSettings, FromServer, ToServer } from './settings.js'
 import { startCacheServer } from './start-cache-server.js'
 
-const MEMORY_EVERY_MS = 2000
-
 function tell(message: FromServer): void {
   process.send?.(message, () => {})
 }
@@ -12,11 +10,11 @@ function tell(message: FromServer): void {
 async function serve(settings: CacheSettings): Promise<void> {
   const server = await startCacheServer(settings, (event, fields) => tell({ kind: 'event', event, fields }))
   tell({ kind: 'listening' })
-  const tellMemory = (): void => tell({ kind: 'memory', rssBytes: residentBytes() })
-  tellMemory()
-  setInterval(tellMemory, MEMORY_EVERY_MS).unref()
+  const beat = (): void => tell({ kind: 'heartbeat', rssBytes: residentBytes() })
+  beat()
   process.on('message', ({ kind }: ToServer) => {
     if (kind === 'stop') server.stop()
+    else if (kind === 'beat') void server.turned().then(beat)
   })
   const fault = await server.ended
   if (fault === null) process.exit(0)

@@ -73,6 +73,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   parentPort?.on('message', (message: ToThread) => {
     if (typeof message === 'object') persist?.hear(message)
     else if (message === 'drain') drain(gate, listener, budget)
+    else if (message === 'beat') tell({ kind: 'heartbeat' })
     else {
       listener.terminate()
       wheel.close()

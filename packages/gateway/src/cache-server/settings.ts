@@ -53,25 +53,27 @@ export interface ThreadData {
   readonly epoch: string
 }
 
-/** Ends a thread: no new connections, then none at all; or an answer to one of its calls. */
-export type ToThread = 'drain' | 'end' | PersistAnswer
+/** Ends a thread: no new connections, then none at all; asks for a sign of life; or an answer to one of its calls. */
+export type ToThread = 'drain' | 'end' | 'beat' | PersistAnswer
 
 /** What a thread tells the server. */
 export type FromThread =
   | { readonly kind: 'listening' }
   | { readonly kind: 'cannot-listen'; readonly message: string }
   | { readonly kind: 'drained' }
+  | { readonly kind: 'heartbeat' }
   | { readonly kind: 'fault'; readonly message: string }
   | { readonly kind: 'persist'; readonly call: PersistCall }
 
-/** From the supervisor to a cache server that it runs: begin so, or end. */
+/** From the supervisor to a cache server that it runs: begin so, show that all threads work, or end. */
 export type ToServer =
   | { readonly kind: 'serve'; readonly settings: CacheSettings }
+  | { readonly kind: 'beat' }
   | { readonly kind: 'stop' }
 
 /** What a cache server tells the supervisor that runs it. */
 export type FromServer =
   | { readonly kind: 'listening' }
-  | { readonly kind: 'memory'; readonly rssBytes: number }
+  | { readonly kind: 'heartbeat'; readonly rssBytes: number }
   | { readonly kind: 'event'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: 'fault'; readonly message: string }

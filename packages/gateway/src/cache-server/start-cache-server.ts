@@ -18,6 +18,8 @@ export interface CacheServer {
   readonly port: number
   /** Ends it: connections hear of it with their next answer, and what is under way has 10 s. */
   stop(): void
+  /** Resolves when the event loops of all threads have turned. */
+  turned(): Promise<void>
   /** Resolves when it has ended; with the text of a fault when it had to. */
   readonly ended: Promise<string | null>
 }
@@ -50,6 +52,9 @@ export async function startCacheServer(
     port,
     stop() {
       for (const thread of threads) thread.post('drain')
+    },
+    async turned() {
+      await Promise.all(threads.map((thread) => thread.turned()))
     },
     ended: endOf(threads, persistence),
   }
@@ -119,6 +124,8 @@ class ServerThread {
   readonly fault: Promise<string>
   readonly exited: Promise<void>
   readonly #worker: Worker
+  /** Of a thread that has not answered yet; null: it is not asked. */
+  #turned: Promise<void> | null = null
 
   constructor(data: ThreadData, persistence: Persistence | null) {
     const worker = new Worker(THREAD, { workerData: data, resourceLimits: LIMITS })
@@ -148,6 +155,21 @@ class ServerThread {
       worker.once('error', (error) => resolve(String(error)))
     })
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()))
+  }
+
+  /** Resolves when its event loop has turned. */
+  turned(): Promise<void> {
+    this.#turned ??= new Promise((resolve) => {
+      const hear = ({ kind }: FromThread): void => {
+        if (kind !== 'heartbeat') return
+        this.#worker.off('message', hear)
+        this.#turned = null
+        resolve()
+      }
+      this.#worker.on('message', hear)
+      this.post('beat')
+    })
+    return this.#turned
   }
 
   post(message: ToThread): void {

@@ -1,31 +1,42 @@
-import type { OperationLog } from '../telemetry/operation-log.js'
-import type { WorkerHandle } from './worker-handle.js'
-
 const CHECK_MS = 500
 /** A check that comes this late shows that the supervisor itself was stopped, so nobody can be blamed for silence. */
 const OWN_LATENESS_MS = 1500
 
+/** Without a sign of life for so long a process is asked for one, and given up after the other time. */
+export const ASK_AFTER_MS = 1000
+export const SILENCE_MS = 4000
+
+/** Why it was killed. */
+export const SILENT = 'no heartbeat; its event loop hangs or its process is stopped'
+
+/** A process that shows that it works. */
+export interface Watched {
+  /** Whether its event loop hangs or it is stopped. One that is still starting is not silent. */
+  isSilent(): boolean
+  /** Asks it for a sign of life, if it has been silent for a while. */
+  askHeartbeat(): void
+  /** Forgives the silence so far: it was the supervisor that did not listen. */
+  excuseSilence(): void
+}
+
 /**
- * Kills workers that no longer send heartbeats: an event loop that hangs, or a stopped process. One that works sends
- * them whatever its load (`telemetry/heartbeat.ts`), and is asked before it is given up. Their slots see an exit like
- * any other. Returns what ends the watch.
+ * Finds processes that no longer send heartbeats: an event loop that hangs, or a stopped process. One that works is asked
+ * before it is given up. `giveUp` kills it, and who has started it sees an exit like any other. Returns what ends the watch.
  */
-export function watchSilence(workers: () => Iterable<WorkerHandle>, log: OperationLog): () => void {
+export function watchSilence<T extends Watched>(
+  watched: () => Iterable<T>,
+  giveUp: (silent: T) => void,
+): () => void {
   let dueMono = performance.now() + CHECK_MS
   const timer = setInterval(() => {
     const now = performance.now()
     const isLate = now - dueMono > OWN_LATENESS_MS
     dueMono = now + CHECK_MS
-    for (const worker of workers()) {
-      if (isLate) worker.excuseSilence()
-      else if (worker.isSilent()) end(worker, log)
-      else worker.askHeartbeat()
+    for (const one of watched()) {
+      if (isLate) one.excuseSilence()
+      else if (one.isSilent()) giveUp(one)
+      else one.askHeartbeat()
     }
   }, CHECK_MS)
   return () => clearInterval(timer)
-}
-
-function end(worker: WorkerHandle, log: OperationLog): void {
-  log.error('worker.silent', { worker: worker.worker, pid: worker.pid })
-  worker.kill('no heartbeat; its event loop hangs or its process is stopped')
 }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EMPTY_LOG } from '@sluice/core'
-import { createOperationLog } from '../telemetry/operation-log.js'
 import type { FromWorker } from '../worker/messages.js'
 import { fakeBundle } from './testing/fake-plan.js'
 import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
-import { watchSilence } from './watchdog.js'
+import { SILENT, watchSilence } from './watchdog.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 
 const SHORT: WorkerDeadlines = {
@@ -124,8 +123,12 @@ test('the watchdog kills a worker that falls silent and leaves the others alone'
     process.say({ kind: 'hello' })
     process.say(BEAT)
   }
-  const log = createOperationLog({ write: () => {} })
-  t.after(watchSilence(() => [silent.worker, lively.worker], log))
+  t.after(
+    watchSilence(
+      () => [silent.worker, lively.worker],
+      (worker) => worker.kill(SILENT),
+    ),
+  )
   await until(() => silent.process.signals.length > 0)
   assert.deepEqual([silent.process.signals, lively.process.signals], [['SIGKILL'], []])
   assert.match(silent.worker.killReason ?? '', /no heartbeat/)

@@ -11,6 +11,7 @@ import {
   type ToWorker,
 } from '../worker/messages.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
+import { ASK_AFTER_MS, SILENCE_MS, type Watched } from './watchdog.js'
 
 /** How long a worker may take for each step, in milliseconds. */
 export interface WorkerDeadlines {
@@ -33,7 +34,7 @@ export const WORKER_DEADLINES: WorkerDeadlines = {
   activateMs: 5000,
   discardMs: 5000,
   samplesMs: 1000,
-  silenceMs: 4000,
+  silenceMs: SILENCE_MS,
 }
 
 /** What the handle needs of a cluster worker. */
@@ -65,14 +66,11 @@ type Numbered<T> = T & { readonly id: number }
 /** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
 export const DRAIN_GRACE_MS = 8000
 
-/** A heartbeat was missed. */
-const ASK_AFTER_MS = 1000
-
 /** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
 const LAST_WORDS_MS = 500
 
 /** The supervisor's end of one worker process. Everything asked is answered, at the latest by its deadline. */
-export class WorkerHandle implements Participant {
+export class WorkerHandle implements Participant, Watched {
   /** 1 to N; 0 for a spare. */
   worker = 0
   readonly pid: number
@@ -228,17 +226,15 @@ export class WorkerHandle implements Participant {
     this.#process.process.kill('SIGKILL')
   }
 
-  /** Whether its event loop hangs or its process is stopped. Before the first word, `started` keeps the time. */
+  /** Before the first word, `started` keeps the time. */
   isSilent(): boolean {
     return this.#isUp && performance.now() - this.#lastSeenMono > this.#deadlines.silenceMs
   }
 
-  /** Asks a worker that has been silent for a while for a sign of life. */
   askHeartbeat(): void {
     if (this.#isUp && performance.now() - this.#lastSeenMono > ASK_AFTER_MS) this.#send({ kind: 'beat' })
   }
 
-  /** Forgives the silence so far: it was the supervisor that did not listen. */
   excuseSilence(): void {
     this.#lastSeenMono = performance.now()
   }

@@ -16,7 +16,7 @@ import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 import { heapFlags } from './sizing.js'
 import { SpareWorker } from './spare-worker.js'
-import { watchSilence } from './watchdog.js'
+import { SILENT, watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
@@ -72,7 +72,13 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#stopWatch = watchSilence(() => this.#live, options.log)
+    this.#stopWatch = watchSilence(
+      () => this.#live,
+      (silent) => {
+        options.log.error('worker.silent', { worker: silent.worker, pid: silent.pid })
+        silent.kill(SILENT)
+      },
+    )
   }
 
   get slots(): readonly WorkerSlot[] {

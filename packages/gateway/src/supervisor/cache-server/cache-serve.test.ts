@@ -181,6 +181,21 @@ test('reloads keep the values of a cache server that they do not change; one tha
   assert.equal((await gateway.status()).cacheServer, null)
 })
 
+test('a cache server that is stopped is noticed by its silence and replaced', async (t) => {
+  const serving = await Serving.start(t)
+  const first = await serving.pid()
+  process.kill(first, 'SIGSTOP')
+  await until(async () => (await serving.gateway.status()).cacheServer?.restarts === 1)
+  await until(async () => (await serving.put('s/a')) === 204)
+  assert.equal(isAlive(first), false)
+  const { gateway } = serving
+  assert.deepEqual(
+    gateway.log('cache-server.silent').map(({ pid }) => pid),
+    [first],
+  )
+  assert.match(String(gateway.log('cache-server.ended')[0]?.['reason']), /no heartbeat/)
+})
+
 test('the token reaches both sides, and no list of processes, log or plan', async (t) => {
   const [dir, port] = [testDirectory(), await closedPort()]
   writeFileSync(join(dir, 'token.txt'), `${TOKEN}\n`)

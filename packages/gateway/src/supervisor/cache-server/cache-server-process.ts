@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
+import { ASK_AFTER_MS, SILENCE_MS, type Watched } from '../watchdog.js'
 import { exitText } from '../worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
@@ -14,15 +15,16 @@ const START_MS = 30_000
 const END_MS = 15_000
 
 /** One process that serves a cache. Its settings come over the channel, so that no token stands in the list of processes. */
-export class CacheServerProcess {
+export class CacheServerProcess implements Watched {
   readonly startedMono = performance.now()
   /** Null: it serves; else why it does not. */
   readonly listening: Promise<string | null>
   /** Why it has ended. */
   readonly ended: Promise<string>
-  /** Resident memory, at its last word. */
+  /** Resident memory, at its last heartbeat. */
   rssBytes = 0
   readonly #child: ChildProcess
+  #lastSeenMono = performance.now()
   #fault: string | null = null
 
   constructor(settings: CacheSettings, log: OperationLog) {
@@ -44,8 +46,9 @@ export class CacheServerProcess {
         resolve(problem)
       }
       child.on('message', (message: FromServer) => {
+        this.excuseSilence()
         if (message.kind === 'listening') settle(null)
-        else if (message.kind === 'memory') this.rssBytes = message.rssBytes
+        else if (message.kind === 'heartbeat') this.rssBytes = message.rssBytes
         else if (message.kind === 'fault') this.#fault = message.message
         else log[message.event === 'persist_lost' ? 'warn' : 'info'](eventName(message.event), message.fields)
       })
@@ -56,6 +59,18 @@ export class CacheServerProcess {
 
   get pid(): number | null {
     return this.#child.pid ?? null
+  }
+
+  isSilent(): boolean {
+    return performance.now() - this.#lastSeenMono > SILENCE_MS
+  }
+
+  askHeartbeat(): void {
+    if (performance.now() - this.#lastSeenMono > ASK_AFTER_MS) this.#send({ kind: 'beat' })
+  }
+
+  excuseSilence(): void {
+    this.#lastSeenMono = performance.now()
   }
 
   /** Ends it: what is under way has some time. */

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CacheSettings } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { RestartBudget } from '../restart-budget.js'
+import { SILENT, watchSilence } from '../watchdog.js'
 import { CacheServerProcess } from './cache-server-process.js'
 
 /** A former supervisor's server needs a moment to let go of the address. */
 const TRIES = 4
 const BETWEEN_TRIES_MS = 250
 
-/** The place of a cache server, filled until it is ended: a process that dies is followed by another, which is empty. */
+/** The place of a cache server, filled until it is ended: a process that dies is followed by another, which is empty; one that hangs is killed. */
 export class CacheServerSeat {
   readonly settings: CacheSettings
   restarts = 0
@@ -70,9 +71,20 @@ export class CacheServerSeat {
   #serve(process: CacheServerProcess): void {
     if (this.#isEnded) return
     this.state = 'ready'
+    void process.ended.then(
+      watchSilence(
+        () => [process],
+        (silent) => this.#giveUp(silent),
+      ),
+    )
     this.#budget.becameReady()
     const { host, port, workers } = this.settings
     this.#log.info('cache-server.ready', { pid: process.pid, host, port, workers })
+  }
+
+  #giveUp(process: CacheServerProcess): void {
+    this.#log.error('cache-server.silent', { pid: process.pid })
+    void process.kill(SILENT)
   }
 
   #onEnd(process: CacheServerProcess, reason: string): void {
