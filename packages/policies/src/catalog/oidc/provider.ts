@@ -1,4 +1,4 @@
-import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue } from '@sluice/core'
+import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
 import {
   addressIn,
   type CallIssuer,
@@ -8,10 +8,12 @@ import {
   metadataIn,
 } from '../../crypto/jose/issuer-calls.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { MARGIN_MS } from '../../shared/ask-once.js'
 import { digestOf } from '../../shared/call-sharing.js'
 import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { SharedFetch } from '../../shared/shared-fetch.js'
+import { fetchMetadataOnce } from './metadata-of-gateway.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
 /** Age from which on metadata are fetched anew, in the background. */
@@ -64,8 +66,15 @@ export class Provider {
     this.#call = call
     this.#authenticate = compileClientAuth(config, issuer)
     const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
-    this.#known = env.shared(`oidc-metadata:${digestOf(issuer, tls)}`, () => new KnownMetadata(report))
-    env.onClose(this.#known.use(async () => readMetadata(await fetchDocument(call, place, 'issuer'), issuer)))
+    const name = `oidc-metadata:${digestOf(issuer, tls)}`
+    this.#known = env.shared(name, () => new KnownMetadata(report))
+    const fetch = fetchMetadataOnce({
+      ...{ store: env.state.store('gateway'), name, freshMs: REFRESH_MS },
+      waitMs: parseDuration(timeout) + MARGIN_MS,
+      fetch: () => fetchDocument(call, place, 'issuer'),
+      read: (body) => readMetadata(body, issuer),
+    })
+    env.onClose(this.#known.use(fetch))
     env.schedule(LOOK_EVERY_MS, () => this.#known.keepFresh())
   }
 
