@@ -171,7 +171,8 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
     allErrors: true,
     useDefaults: true,
     strict: true,
-    keywords: ['secret', 'path', 'destination'],
+    // Of `choice` the gateway's own check knows the meaning.
+    keywords: ['secret', 'path', 'destination', 'expects', 'choice'],
   })
   const check = ajv.compile(policy.schema)
   if (check(config)) return []

@@ -261,7 +261,7 @@ test('mistakes in credentials are mistakes of the document, and do not show them
   const mistakes: readonly (readonly [object, RegExp])[] = [
     [{ basic: { username: 'a:b', password: SECRET } }, /colon/],
     [{ bearer: { token: `${SECRET}\n` } }, /no header may hold/],
-    [{ bearer: { token: SECRET }, basic: { username: 'a', password: SECRET } }, /exactly one/],
+    [{ bearer: { token: SECRET }, basic: { username: 'a', password: SECRET } }, /together/],
     [{ apiKey: { in: 'header', name: 'host', value: SECRET } }, /host/],
     [client('ftp://a', {}), /no address/],
     [client(`http://a:${SECRET}@b/`), /user or a fragment/],

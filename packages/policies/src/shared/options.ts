@@ -16,8 +16,12 @@ import {
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 
 /** A mapping that refuses unknown keys. */
-export function closed<P extends TProperties>(description: string, properties: P): TObject<P> {
-  return Type.Object(properties, { additionalProperties: false, description })
+export function closed<P extends TProperties>(
+  description: string,
+  properties: P,
+  options: ObjectOptions = {},
+): TObject<P> {
+  return Type.Object(properties, { ...options, additionalProperties: false, description })
 }
 
 /** A mapping that may be left out, and refuses unknown keys. */

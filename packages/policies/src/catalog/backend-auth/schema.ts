@@ -162,7 +162,9 @@ export const backendAuthSchema = policyOptions(
     '`digest` takes the strongest algorithm that the backend offers of SHA-512-256, SHA-256 and, with `allowWeak`, MD5. What a target asks for is remembered: the first request, and each after its nonce has become stale, is sent twice, if its body is at hand. `qop=auth-int` is answered only where a backend offers nothing else, and for bodies that are collected for a policy.',
     '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields; it takes `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` of the client away. The body is collected for its digest. List it last: what a policy behind it changes is not signed.',
   ],
-  { minProperties: 1 },
+  {
+    choice: { keys: ['basic', 'apiKey', 'bearer', 'oauth2', 'digest', 'awsSigV4'], min: 1, max: 1 },
+  },
 )
 
 /** The configuration of `backend-auth`, derived from its schema. */

@@ -73,7 +73,8 @@ export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
 }
 
 function written(certificates: readonly string[] | undefined): X509Certificate[] {
-  if (certificates === undefined) throw new Error("'idp.entityId' needs 'idp.certificates'")
+  if (certificates === undefined)
+    throw new Error("'idp.entityId' needs 'idp.certificates': add those that the provider signs with")
   return certificates.map((pem, i) => certificateFrom(pem, `idp.certificates[${i}]`))
 }
 

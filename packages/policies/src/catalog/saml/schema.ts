@@ -25,19 +25,29 @@ const claim = { minLength: 1, maxLength: 256 }
 const address = { minLength: 1, maxLength: 1024 }
 
 /** Whose assertions are taken. */
-export const idpSchema = closed('The identity provider: `metadataFile`, or `entityId` with `certificates`.', {
-  metadataFile: optionalFile(
-    'Its metadata (SAML Metadata 2.0), read at load. Past its `validUntil` no assertion is taken and no login begun until a reload with a newer file (`saml_metadata_expired` in the gateway’s log); `gw validate` refuses the document. `cacheDuration` is not looked at: getting the file anew is left to you.',
-  ),
-  entityId: optionalString('Its name, the Issuer of its assertions.', address),
-  certificates: optionalList(
-    string('A certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
-    'The certificates that it signs with; several for the time of a change.',
-    { minItems: 1, maxItems: 16 },
-  ),
-  ssoUrl: optionalString('For `saml-login`: where it logs users in; default: that of the metadata.', address),
-  allowExpired: optionalFlag(false, 'Takes certificates outside of their time of validity.'),
-})
+export const idpSchema = closed(
+  'The identity provider: `metadataFile`, or `entityId` with `certificates`.',
+  {
+    metadataFile: optionalFile(
+      'Its metadata (SAML Metadata 2.0), read at load. Past its `validUntil` no assertion is taken and no login begun until a reload with a newer file (`saml_metadata_expired` in the gateway’s log); `gw validate` refuses the document. `cacheDuration` is not looked at: getting the file anew is left to you.',
+    ),
+    entityId: optionalString('Its name, the Issuer of its assertions.', address),
+    certificates: optionalList(
+      string('A certificate in PEM.', { minLength: 1, maxLength: 16_384 }),
+      'The certificates that it signs with; several for the time of a change.',
+      { minItems: 1, maxItems: 16 },
+    ),
+    ssoUrl: optionalString(
+      'For `saml-login`: where it logs users in; default: that of the metadata.',
+      address,
+    ),
+    allowExpired: optionalFlag(false, 'Takes certificates outside of their time of validity.'),
+  },
+  {
+    expects: '{ metadataFile: FILE }, or { entityId: NAME, certificates: [PEM] }',
+    choice: { keys: ['metadataFile', 'entityId'], min: 1, max: 1 },
+  },
+)
 
 /** What attributes become. */
 export const attributeKeys = {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatDiagnostic, loadDocument } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+
+/** What `gw validate` says of a policy with these parameters, without the place. */
+function said(use: string, parameters: object): string[] {
+  const policies = [{ use, with: parameters }]
+  const document = { version: 1, routes: [{ id: 'a', match: { path: '/a' }, respond: {}, policies }] }
+  const result = loadDocument({ text: JSON.stringify(document), name: 'a' }, { catalog, env: {} })
+  const found = result.ok ? result.warnings : result.diagnostics
+  return found.map((one) => formatDiagnostic(one).replace(/^a:\d+:\d+: /, ''))
+}
+
+const WITH = 'routes[0].policies[0].with'
+
+test('backend-auth without credentials, or with two kinds of them, is told what there is', () => {
+  const none = `${WITH} has none of 'basic', 'apiKey', 'bearer', 'oauth2', 'digest' and 'awsSigV4' (add one of them)`
+  assert.deepEqual(said('backend-auth', {}), [none])
+  assert.deepEqual(said('backend-auth', { passThrough: true }), [none])
+  const bearer = { token: 'a' }
+  assert.deepEqual(said('backend-auth', { bearer }), [])
+  assert.deepEqual(said('backend-auth', { bearer, basic: { username: 'a', password: 'b' } }), [
+    `${WITH} has 'basic' and 'bearer' together (keep one of them)`,
+  ])
+})
+
+test('saml without a provider is told how one is described', () => {
+  const audience = 'https://api.example.com'
+  assert.deepEqual(said('saml', { audience }), [
+    `${WITH} has no 'idp' (add idp: { metadataFile: FILE }, or { entityId: NAME, certificates: [PEM] })`,
+  ])
+  for (const idp of [{}, { certificates: ['x'] }])
+    assert.deepEqual(said('saml', { audience, idp }), [
+      `${WITH}.idp has none of 'metadataFile' and 'entityId' (add one of them)`,
+    ])
+})
