@@ -75,7 +75,7 @@ routes:
     policies:
       - shared
       - use: jwt
-        with: { keys: [{ secret: "\${env:SECRET}", algorithms: [HS256] }] }
+        with: { keys: [{ secret: "\${env:SECRET}", algorithms: [HS256] }], audiences: [app] }
       - { id: expr, use: transform, with: { response: { jsonata: { inline: "{ a: " } } } }
       - { use: xslt, with: { stylesheet: { file: nowhere.xsl } } }
 `,

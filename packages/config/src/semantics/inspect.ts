@@ -10,7 +10,7 @@ import { checkLog } from './log-check.js'
 import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkOwnPaths } from './own-path-check.js'
 import { checkPlugins } from './plugin-check.js'
-import { checkPolicies, checkUnused } from './policy-check.js'
+import { checkParameters, checkPolicies, checkUnused } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
 import { checkState } from './state-check.js'
@@ -34,6 +34,7 @@ export function inspect(inspection: Inspection): void {
   checkKubernetes(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(inspection)
+  checkParameters(inspection)
   checkShadows(inspection)
   checkOwnPaths(inspection)
 }

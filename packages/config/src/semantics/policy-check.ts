@@ -40,6 +40,13 @@ function checkSharedIds({ document, origins, report }: Inspection): void {
   }
 }
 
+/** Warns of parameters that the policy itself finds doubtful. */
+export function checkParameters({ whole, catalog, report }: Inspection): void {
+  for (const { path, use, with: config } of writtenPolicies(whole))
+    for (const warning of catalog.get(use)?.warnings?.((config ?? {}) as never) ?? [])
+      report.add({ ...warning, path, severity: 'warning' })
+}
+
 /** Warns of what is defined and never used. */
 export function checkUnused({ document, origins, report }: Inspection): void {
   for (const kind of ['upstream', 'api'] as const) {

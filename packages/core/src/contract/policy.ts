@@ -162,11 +162,19 @@ export interface Policy<S extends TSchema = TSchema> {
    * on has to match them.
    */
   answersPaths?(config: Static<S>): readonly string[]
+  /** What is allowed under this configuration and seldom meant; values in it may still be references. */
+  warnings?(config: Static<S>): readonly PolicyWarning[]
   /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
   needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
   secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
+}
+
+/** What `gw validate` warns of: what is doubtful, and what to do about it. */
+export interface PolicyWarning {
+  readonly message: string
+  readonly remedy: string
 }
 
 /**

@@ -35,3 +35,12 @@ test('saml without a provider is told how one is described', () => {
       `${WITH}.idp has none of 'metadataFile' and 'entityId' (add one of them)`,
     ])
 })
+
+test('jwt that does not check the audience is warned of', () => {
+  const jwks = { discovery: 'https://login.example.com' }
+  const [warning, ...more] = said('jwt', { jwks })
+  assert.match(warning ?? '', /^warning: jwt does not check whom a token is meant for.*\(add audiences: /)
+  assert.deepEqual(more, [])
+  assert.deepEqual(said('jwt', { jwks, audiences: ['orders'] }), [])
+  assert.deepEqual(said('jwt', { jwks, requiredClaims: { aud: 'orders' } }), [])
+})

@@ -8,6 +8,11 @@ import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
 import { tokenLocation } from './token-location.js'
 
+const ANY_AUDIENCE = {
+  message: "jwt does not check whom a token is meant for: tokens of the issuer's other services are accepted",
+  remedy: 'add audiences: [NAME], the names that the issuer has for this service',
+}
+
 /** Asks for a signed JWT, and names the consumer. */
 export const jwt = definePolicy({
   name: 'jwt',
@@ -17,6 +22,8 @@ export const jwt = definePolicy({
   cost: 'cpu',
   secretNames: (config) => [tokenLocation(config).name],
   authenticates: () => 'request',
+  warnings: ({ audiences, requiredClaims = {} }) =>
+    audiences === undefined && !Object.hasOwn(requiredClaims, 'aud') ? [ANY_AUDIENCE] : [],
   compile(config, env) {
     const keys = compileKeys(config, env)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))
