@@ -12,6 +12,8 @@ const PACKAGES = ['core', 'config', 'policies', 'logger', 'gateway', 'cli']
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
 /** Names that the packages give to files beside their modules, and the programs of threads and processes among them. */
 const FILE_URL = /new URL\(\s*'(\.[^']+)',\s*import\.meta\.url,?\s*\)/g
+/** Modules that make scripts for sandboxes out of the texts of functions and classes, whose names a bundle would change. */
+const SCRIPTS = /\/sandbox\/(platform|runtime|transform)\.js$/
 
 const root = join(import.meta.dirname, '..')
 /** What decides on a bundle besides the modules: this program, and what is installed. */
@@ -47,6 +49,12 @@ function setUp(building, dist) {
       ? undefined
       : { external: true },
   )
+  building.onLoad({ filter: SCRIPTS }, async ({ path }) => {
+    const scripts = Object.entries(await import(path))
+    return {
+      contents: scripts.map(([name, text]) => `export const ${name} = ${JSON.stringify(text)}`).join('\n'),
+    }
+  })
   building.onLoad({ filter: /\.js$/ }, ({ path }) => {
     if (!path.startsWith(`${dist}/`)) return undefined
     return { contents: withFileUrls(readFileSync(path, 'utf8'), path, dist), loader: 'js' }

@@ -4,4 +4,6 @@ import { pathToFileURL } from 'node:url'
 
 /** Preloaded by a process that is to find isolated-vm as if it were beside the gateway. */
 const home = process.env['SLUICE_ISOLATED_VM_HOME'] ?? ''
-register('./beside-hooks.js', import.meta.url, { data: pathToFileURL(join(home, 'package.json')).href })
+register(new URL('./beside-hooks.js', import.meta.url), {
+  data: pathToFileURL(join(home, 'package.json')).href,
+})

@@ -26,6 +26,9 @@ export type SandboxGlobal = Record<string, unknown> & {
   readonly body: string
 }
 
+/** What SaxonJS does not need, and which would block the process, share memory or run without a deadline. */
+const UNUSED_GLOBALS = 'WebAssembly,SharedArrayBuffer,Atomics,FinalizationRegistry,WeakRef,console,input'
+
 /**
  * Builds, out of the language's own objects, what SaxonJS takes from Node.js. This and the functions below run inside
  * the sandbox, from their texts: no object of the process is reachable from them.
@@ -33,9 +36,7 @@ export type SandboxGlobal = Record<string, unknown> & {
 function preparePlatform(): void {
   const sandbox = globalThis as unknown as SandboxGlobal
   const { files, argv } = JSON.parse(sandbox.input) as { files: [string, string][]; argv: string[] }
-  // What SaxonJS does not need, and which would block the process, share memory or run without a deadline.
-  const unused = 'WebAssembly,SharedArrayBuffer,Atomics,FinalizationRegistry,WeakRef,console,input'
-  for (const name of unused.split(',')) delete sandbox[name]
+  for (const name of UNUSED_GLOBALS.split(',')) delete sandbox[name]
   // A trace would hand out the functions that are being called.
   Object.defineProperties(Error, {
     prepareStackTrace: { value: undefined, writable: false, configurable: false },
@@ -146,14 +147,10 @@ class Utf8Decoder {
   }
 }
 
-const PARTS = [SandboxUrl, keepPrinted, pathOf, fileSystem, FileText, Utf8Encoder, Utf8Decoder, loadModule]
-
-/**
- * All of this as one script, which leaves nothing but `platform` behind. The parts know each other by the names that
- * they have where this runs: a bundler may have given them others, and takes those of classes out of their texts.
- */
+/** All of this as one script, which leaves nothing but `platform` behind. */
 export const PLATFORM_SCRIPT = `(() => {
 'use strict'
-${PARTS.map((part) => `const ${part.name} = ${part}`).join('\n')}
-;(${preparePlatform})()
+const UNUSED_GLOBALS = ${JSON.stringify(UNUSED_GLOBALS)}
+${[SandboxUrl, keepPrinted, pathOf, fileSystem, FileText, Utf8Encoder, Utf8Decoder, loadModule, preparePlatform].join('\n')}
+preparePlatform()
 })()`
