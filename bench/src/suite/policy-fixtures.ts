@@ -52,13 +52,16 @@ const ON_NO_BODY: readonly Entry[] = [
   ['ip-filter', { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] }],
   [
     'jwt',
-    { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'] },
+    { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'], audiences: ['api'] },
     { authorization: `Bearer ${benchmarkToken('HS256')}` },
   ],
   // The warm-up asks, and then a call of thousands: what the three cost whose answers are remembered.
   [
     'jwt-remote-keys',
-    { jwks: { url: `${TOKEN_SERVER}/keys` }, algorithms: ['EdDSA'], issuers: ['benchmark'] },
+    {
+      jwks: { url: `${TOKEN_SERVER}/keys` },
+      ...{ algorithms: ['EdDSA'], issuers: ['benchmark'], audiences: ['api'] },
+    },
     { authorization: `Bearer ${benchmarkToken('EdDSA')}` },
     'jwt',
   ],

@@ -11,7 +11,7 @@ import { closedPort, rawOrigin } from '../../testing/origin.js'
 import { testConformance } from '../testing/conformance.js'
 import { layoutOf, startFakeNode } from '../testing/fake-cluster.js'
 import { idOf, keyOn, RedisCluster, slotOf, startWholeNode } from '../testing/redis-cluster.js'
-import { openStore, redisSkip, statePlanOf } from '../testing/redis-server.js'
+import { openStore, type RedisServer, redisSkip, statePlanOf } from '../testing/redis-server.js'
 import { readLayout, readRedirect } from './cluster-layout.js'
 
 const skip = redisSkip
@@ -108,8 +108,9 @@ test('a node that is down takes no others with it; a replica that takes its plac
   const [primary, replica] = [cluster!.primaries[1]!, cluster!.others[1]!]
   replica.cli('cluster', 'replicate', idOf(primary))
   await store.take(keyAt(1), RULE, 7)
+  const taken = replicationOf(primary, 'master_repl_offset')
   await until(() => replica.cli('info', 'replication').includes('master_link_status:up'))
-  await until(() => primary.cli('wait', '1', '1000') === '1')
+  await until(() => replicationOf(replica, 'slave_repl_offset') >= taken)
   await primary.kill()
   await until(() => store.problem !== null)
   await assert.rejects(store.take(keyAt(1), RULE, 1), (error: StateUnavailable) => error.isPartial)
@@ -266,3 +267,8 @@ test('hosts of nodes are read as URLs have them, and an absent one is that of th
   assert.equal(readRedirect('ASK 1 fd00::1:6381', 'a:1')!.address, '[fd00::1]:6381')
   assert.equal(readRedirect('MOVED 1 a b:6381', 'a:1'), null)
 })
+
+/** How far a node has come in what it replicates, in bytes. */
+function replicationOf(node: RedisServer, name: string): number {
+  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(node.cli('info', 'replication'))?.[1])
+}

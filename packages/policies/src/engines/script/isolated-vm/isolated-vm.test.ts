@@ -50,7 +50,8 @@ test('auto is isolated-vm where this process has it, else QuickJS', async (t) =>
 test('isolated-vm runs the same scripts, and contains what they do', { skip }, async (t) => {
   const env = testEnv()
   t.after(() => env.close())
-  const config = { script: { inline: SCRIPT }, engine: 'isolated-vm', body: 'request' } as const
+  const limits = { time: '500ms' }
+  const config = { script: { inline: SCRIPT }, engine: 'isolated-vm', body: 'request', limits } as const
   const step = (await script.compile(config, env)) as Step
   const works = async (): Promise<void> => {
     const x = exchange()
