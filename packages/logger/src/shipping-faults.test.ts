@@ -130,6 +130,59 @@ test('an index that is read-only makes records wait until it is not', { skip }, 
   assert.equal(await countIn('logs-blocked'), 1100)
 })
 
+interface IndexFault {
+  readonly name: string
+  readonly cause: RegExp
+  begin(stream: string): Promise<unknown>
+  end(stream: string): Promise<unknown>
+}
+
+const settings = (persistent: object) => node.request('PUT', '/_cluster/settings', { persistent })
+
+const INDEX_FAULTS: readonly IndexFault[] = [
+  {
+    name: 'closed',
+    cause: /400 index_closed_exception/,
+    begin: (stream) => node.request('POST', `/${stream}/_close`),
+    end: (stream) => node.request('POST', `/${stream}/_open`),
+  },
+  {
+    name: 'missing',
+    cause: /404 index_not_found_exception/,
+    begin: async (stream) => {
+      await settings({ 'action.auto_create_index': 'false' })
+      await node.request('DELETE', `/${stream}`)
+    },
+    end: () => settings({ 'action.auto_create_index': null }),
+  },
+  {
+    name: 'beyond the limit of shards',
+    cause: /400 validation_exception: .*maximum .*shards/,
+    begin: async (stream) => {
+      await settings({ 'cluster.max_shards_per_node': 1 })
+      await node.request('DELETE', `/${stream}`)
+    },
+    end: () => settings({ 'cluster.max_shards_per_node': null }),
+  },
+]
+
+for (const [n, { name, cause, begin, end }] of INDEX_FAULTS.entries()) {
+  test(`records wait, and are no dead letters, while their index is ${name}`, { skip }, async (t) => {
+    const stream = `logs-index-fault-${n}`
+    const { sink, problems } = open(t, stream, { manage: false })
+    await log(sink, 1)
+    await until(() => sink.identity().indexed === 1, 'the index is there', 60_000)
+    await begin(stream)
+    t.after(() => end(stream))
+    await log(sink, 20)
+    await until(() => problems.some((problem) => cause.test(problem)), 'it is reported', 30_000)
+    const { onDisk, dead } = sink.identity()
+    assert.deepEqual([onDisk, dead], [20, 0], problems.join('\n'))
+    await end(stream)
+    await until(() => sink.identity().indexed === 21, 'all are indexed', 120_000)
+  })
+}
+
 test('a spool at its bound drops the oldest, and the account says how many', { skip }, async (t) => {
   const { sink } = open(t, 'logs-full', { maxBytes: 4 * 1024 ** 2 })
   await log(sink, 10)

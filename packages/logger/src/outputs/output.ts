@@ -15,12 +15,15 @@ export interface Shipment {
   readonly mayBeDelivered: boolean
 }
 
-/** Why an output will never take a record. */
+/** A record that an output refuses, and the reason. */
 export interface Refusal {
+  /** Position in the shipment. */
   readonly index: number
   readonly status: number
   readonly type: string
   readonly reason: string
+  /** True if the target is at fault, not the record: the record is sent again for a while before it is given up. */
+  readonly isTemporary?: boolean
 }
 
 /** How an attempt to deliver a shipment ended. */

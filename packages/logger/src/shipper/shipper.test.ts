@@ -14,7 +14,7 @@ type Answer = (shipment: Shipment, attempt: number) => Delivery | Promise<Delive
 
 const DELIVERED: Delivery = { kind: 'answered', refused: [], again: [] }
 
-function bench(t: TestContext, answer: Answer) {
+function bench(t: TestContext, answer: Answer, holdMs?: number) {
   const root = scratchDir()
   const owner = ownerName(0)
   const account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
@@ -53,6 +53,7 @@ function bench(t: TestContext, answer: Answer) {
       owner,
       encoded: () => account.received,
       isDirectoryMade: false,
+      sealAfterMs: 1000,
       maxBytes: 1e9,
       shareBytes: 1e9,
       keepFreeBytes: 0,
@@ -60,7 +61,9 @@ function bench(t: TestContext, answer: Answer) {
     },
     report,
   )
-  const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(root, owner, report), report })
+  const deadLetters = new DeadLetters(root, owner, report)
+  const hold = holdMs === undefined ? {} : { holdMs }
+  const shipper = new Shipper({ spool, output, deadLetters, report, ...hold })
   t.after(() => shipper.close(0))
   let next = 0
   /** Puts records into the spool, so many a segment, and ships. */
@@ -107,6 +110,34 @@ test('a shipment says whether an attempt without an answer went before, one at a
   take(1, 10)
   await until(() => account.indexed === 20, 'all are delivered')
   assert.deepEqual(reported, [false, false, true, false])
+})
+
+const CLOSED = { status: 400, type: 'index_closed_exception', reason: 'closed', isTemporary: true }
+
+test('records that the index refuses for now are held, and delivered once it takes them', async (t) => {
+  const { take, account, problems, delivered } = bench(t, (_, attempt) => {
+    if (attempt === 1)
+      return { kind: 'answered', refused: [0, 1, 2].map((index) => ({ index, ...CLOSED })), again: [] }
+    if (attempt === 2) return { kind: 'answered', refused: [{ index: 1, ...CLOSED }], again: [0] }
+    return DELIVERED
+  })
+  take(1, 3)
+  await until(() => account.indexed === 3, 'all are delivered')
+  assert.equal(account.dead, 0)
+  assert.deepEqual([...delivered.values()], [1, 1, 1])
+  assert.match(problems[0] ?? '', /does not take 3 of 3 records now \(400 index_closed_exception: closed\)/)
+})
+
+test('a record that is refused for now beyond the hold time becomes a dead letter, with a remedy', async (t) => {
+  const { take, account, problems } = bench(
+    t,
+    () => ({ kind: 'answered', refused: [{ index: 0, ...CLOSED }], again: [] }),
+    0,
+  )
+  take(1, 2)
+  await until(() => account.dead === 1, 'it is a dead letter')
+  assert.equal(account.indexed, 1)
+  assert.match(problems.join(), /repair the index, then run 'gw logs replay-dead'/)
 })
 
 test('only what was refused for the moment is sent again', async (t) => {

@@ -16,7 +16,13 @@ export interface ShipperOptions {
   readonly output: LogOutput
   readonly deadLetters: DeadLetters
   readonly report: ReportChange
+  /** Time in milliseconds that a record is held while the target's index refuses it; default 15 minutes. */
+  readonly holdMs?: number
 }
+
+const HOLD_MS = 15 * 60_000
+/** Longest reason in a problem report, in characters. */
+const MAX_CAUSE = 200
 
 /** Wait before records are sent again that the output had no room for while it took others, ms. */
 const AGAIN_MS = 200
@@ -30,6 +36,16 @@ const MAPPING_ERRORS: ReadonlySet<string> = new Set([
   'strict_dynamic_mapping_exception',
   'illegal_argument_exception',
 ])
+
+/** Result of one delivery, in numbers. */
+interface Outcome {
+  readonly again: number
+  readonly count: number
+  readonly durationMs: number
+  /** First refusal of those that are held, if any. */
+  readonly held: Refusal | undefined
+}
+
 /** At the end, those that were answered are waited for; an output that takes longer to let go of others is not. */
 const LAST_MS = 100
 
@@ -130,11 +146,22 @@ export class Shipper {
     }
     if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)
     const durationMs = performance.now() - startedMono
-    const { refused, again } = delivery
+    const held = this.#heldOf(segment, delivery.refused)
+    const refused = delivery.refused.filter((refusal) => !held.includes(refusal))
+    const again = [...delivery.again, ...held.map(({ index }) => index)]
     this.#account(segment, { indexed: shipment.count - refused.length - again.length })
     await this.#bury(segment, shipment, refused)
-    await this.#adapt(again.length, shipment.count, durationMs)
+    await this.#adapt({ again: again.length, count: shipment.count, durationMs, held: held[0] })
     return again.map((i) => shipment.placeOf(i))
+  }
+
+  /** Returns the refusals that may pass, or none once the segment has been refused for the hold time. */
+  #heldOf(segment: Segment, refused: readonly Refusal[]): readonly Refusal[] {
+    const temporary = refused.filter(({ isTemporary }) => isTemporary === true)
+    if (temporary.length === 0) return temporary
+    segment.refusedSinceMono ??= performance.now()
+    const heldMs = performance.now() - segment.refusedSinceMono
+    return heldMs < (this.#options.holdMs ?? HOLD_MS) ? temporary : []
   }
 
   /** A shipment that is refused as a whole is sent in smaller parts, down to the one record that is to blame. */
@@ -152,15 +179,17 @@ export class Shipper {
     return Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
   }
 
-  async #adapt(again: number, count: number, durationMs: number): Promise<void> {
+  async #adapt({ again, count, durationMs, held }: Outcome): Promise<void> {
     if (again === 0) {
       this.#outage.worked()
       this.#pace.delivered(durationMs)
       return
     }
     this.#pace.overloaded()
+    const cause =
+      held === undefined ? 'no room' : `${held.status} ${held.type}: ${held.reason.slice(0, MAX_CAUSE)}`
     this.#options.report({
-      problem: `the target has no room for ${again} of ${count} records now; they are sent again`,
+      problem: `the target does not take ${again} of ${count} records now (${cause}); they are sent again`,
     })
     if (again === count) {
       this.#outage.failed()
@@ -222,8 +251,11 @@ export class Shipper {
 function refusedText(refused: readonly Refusal[], dir: string): string {
   // The reason may repeat what is in the record.
   const { type, status } = refused[0]!
-  const remedy = MAPPING_ERRORS.has(type)
-    ? "; the mapping of the data stream does not fit them: run 'gw log-setup', then 'gw logs replay-dead'"
-    : ''
-  return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons${remedy}`
+  return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons${remedyFor(refused[0]!)}`
+}
+
+function remedyFor({ type, isTemporary }: Refusal): string {
+  if (isTemporary === true) return "; repair the index, then run 'gw logs replay-dead'"
+  if (!MAPPING_ERRORS.has(type)) return ''
+  return "; the mapping of the data stream does not fit them: run 'gw log-setup', then 'gw logs replay-dead'"
 }

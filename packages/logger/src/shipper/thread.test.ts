@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import { mock, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, MessageChannel, type MessagePort, Worker, workerData } from 'node:worker_threads'
+import { webhookReceiver } from '../outputs/testing/webhook-receiver.js'
 import { newSpoolCount } from '../queue/record-queue.js'
 import { scratchDir, until } from '../testing.js'
 import type { Receipt } from '../writer/messages.js'
@@ -40,17 +41,24 @@ async function serve(clock: MessagePort): Promise<void> {
   clock.unref()
 }
 
-/** A thread whose output is away. */
-function startThread(t: TestContext) {
+const ELASTICSEARCH_AWAY: ShipperThreadOptions['output'] = {
+  ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },
+  ...{ compress: false, dataStream: 'logs', retentionDays: null, replicas: 0, manage: false },
+}
+
+function webhookTo(url: string): ShipperThreadOptions['output'] {
+  return {
+    ...{ kind: 'webhook', url, timeoutMs: 10_000, headers: {}, auth: null, format: 'ndjson' },
+    ...{ compress: false, signature: null, tls: { caFile: null, insecure: false } },
+  }
+}
+
+function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
   const { port1: clock, port2 } = new MessageChannel()
-  const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
   const options: TestThreadOptions = {
     ...{ dir: scratchDir(), maxBytes: 1e9, shareBytes: 1e9, keepFreeBytes: 0, whenFull: 'drop-oldest' },
     ...{ count: newSpoolCount(), firstOwner: null, worker: 1, preparation: { geo: null, privacy: null } },
-    output: {
-      ...{ kind: 'webhook', url: 'http://127.0.0.1:1/', timeoutMs: 1000, ...request },
-      tls: { caFile: null, insecure: false },
-    },
+    output,
     clock: port2,
   }
   const thread = new Worker(THIS_FILE, { workerData: options, transferList: [port2], env: {}, execArgv: [] })
@@ -88,7 +96,7 @@ function defineTests(): void {
     skip: process.platform !== 'linux' && 'only Linux shows the names of open files',
   }, async (t) => {
     const [first, second] = ['000000000000000', '000000000008192']
-    const { put, syncedIn } = startThread(t)
+    const { put, syncedIn } = startThread(t, ELASTICSEARCH_AWAY)
     assert.deepEqual(await syncedIn(500), [])
     await put(50, 100)
     assert.deepEqual(await syncedIn(499), [])
@@ -99,5 +107,15 @@ function defineTests(): void {
     assert.deepEqual(await syncedIn(1), [first, second])
     // Nothing has come.
     assert.deepEqual(await syncedIn(1000), [])
+  })
+
+  test('a webhook has each record 80 ms after the thread has it', async (t) => {
+    const receiver = await webhookReceiver(t)
+    const { put, syncedIn } = startThread(t, webhookTo(receiver.url))
+    for (let records = 1; records <= 3; records++) {
+      await put(1, 100)
+      await syncedIn(80)
+      await until(() => receiver.posts.length === records, `${records} have come`)
+    }
   })
 }

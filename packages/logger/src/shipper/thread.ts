@@ -33,8 +33,14 @@ export interface ShipperThreadOptions {
 
 /** How often the number of records encoded is brought to the file system: what a kill leaves uncounted is this young. */
 const MARK_EVERY_MS = 5
-/** How often segments that have waited long enough are sealed. */
-const SEAL_EVERY_MS = 100
+/** Interval in milliseconds at which segments that are old enough are sealed. */
+const SEAL_EVERY_MS = 50
+/**
+ * Age in milliseconds at which a segment is sealed. Elasticsearch gets large bulk requests. The other outputs get each
+ * record within 100 ms, because a pod that is killed loses its spool too.
+ */
+const BULK_SEAL_MS = 1000
+const SEAL_MS = 10
 /** Power failures cost what was written since. */
 const SYNC_EVERY_MS = 1000
 /** How often the spools of others are looked at. */
@@ -69,7 +75,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const before = count[1]!
   const encoded = () => count[0]! - before
   const noted = (records: number) => (count[3] = before + records)
-  const spool = new Spool({ root: dir, owner, encoded, noted, isDirectoryMade, ...bounds }, report)
+  const sealAfterMs = outputOptions.kind === 'elasticsearch' ? BULK_SEAL_MS : SEAL_MS
+  const spool = new Spool(
+    { root: dir, owner, encoded, noted, isDirectoryMade, sealAfterMs, ...bounds },
+    report,
+  )
   // From here on every record that is lost by a kill is counted by whoever comes next.
   report({ owner })
   // A database takes a while to read.

@@ -47,6 +47,8 @@ export class Segment {
   readonly location: SegmentLocation
   /** When its first record came, by the steady clock; of one that was taken over, when its last did. */
   readonly sinceMono: number
+  /** Time of the first answer that refused records of it for now (`performance.now()`), or null. */
+  refusedSinceMono: number | null = null
   records = 0
   bytes = 0
   /** The frames, while memory holds them. */

@@ -13,14 +13,15 @@ export interface SpoolOptions extends RoomOptions {
   readonly encoded: () => number
   /** Hears of so many when they are noted on disk. */
   readonly noted?: (encoded: number) => void
-  /** The owner's directory is there: it was made before this thread began. */
+  /** True if the owner's directory was made before this thread started. */
   readonly isDirectoryMade: boolean
+  /** Age in milliseconds at which an open segment is sealed. */
+  readonly sealAfterMs: number
 }
 
-/** A segment is sealed at this size, number of records, or age, whatever comes first. */
+/** Size and number of records at which a segment is sealed. */
 const SEGMENT_BYTES = 1024 ** 2
 const SEGMENT_RECORDS = 4096
-const SEGMENT_AGE_MS = 1000
 /** Segments on disk whose content is kept in memory too, so that shipping them needs no reading. */
 const HOT_BYTES = 8 * 1024 ** 2
 /** A clock that moves by so much more or less than the steady one was set. */
@@ -134,9 +135,9 @@ export class Spool {
     this.#boundMemory()
   }
 
-  /** Seals the open segment when it has waited long enough. */
+  /** Seals the open segment if it is older than `sealAfterMs`. */
   sealDue(nowMono: number): void {
-    if (this.#open !== null && nowMono - this.#openedMono >= SEGMENT_AGE_MS) this.sealOpen()
+    if (this.#open !== null && nowMono - this.#openedMono >= this.#options.sealAfterMs) this.sealOpen()
   }
 
   /** Seals the open segment. */

@@ -82,15 +82,32 @@ export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409
 }
 
-/** 429, 5xx and 403 (a block on the index, such as that of a full disk) pass. */
+/** Returns true unless the record is written or will be taken later: 429, 5xx and 403 (a block on the index) pass. */
 export function isForGood(status: number): boolean {
   return !isDelivered(status) && status !== 429 && status !== 403 && status < 500
 }
 
-/** Why an item's record was refused. */
+/**
+ * Errors with a 4xx status that are about the index, not the record: the index is closed or missing, or the cluster has
+ * reached its limit of shards (`validation_exception`). An operator can repair each of them.
+ */
+const INDEX_ERRORS: ReadonlySet<string> = new Set([
+  'index_closed_exception',
+  'index_not_found_exception',
+  'resource_already_exists_exception',
+  'validation_exception',
+])
+
+/** Returns true if the same record can be taken once an operator has repaired the index or the credentials. */
+export function isIndexError(status: number, type: string | undefined): boolean {
+  return status === 401 || status === 404 || INDEX_ERRORS.has(type ?? '')
+}
+
+/** Returns the reason why an item's record was refused. */
 export function refusalOf(item: BulkItem, index: number, status: number): Refusal {
   const error = item.create?.error
   const cause = error?.caused_by?.reason
   const reason = `${error?.reason ?? ''}${cause === undefined ? '' : `: ${cause}`}`.slice(0, MAX_REASON)
-  return { index, status, type: error?.type ?? 'unknown', reason }
+  const refusal = { index, status, type: error?.type ?? 'unknown', reason }
+  return isIndexError(status, error?.type) ? { ...refusal, isTemporary: true } : refusal
 }

@@ -46,7 +46,7 @@ test('an answer says of each record whether it is written, refused or has to be 
     kind: 'answered',
     refused: [
       { index: 2, status: 400, type: 'bad', reason: `${REASON}: cause` },
-      { index: 6, status: 404, type: 'unknown', reason: '' },
+      { index: 6, status: 404, type: 'unknown', reason: '', isTemporary: true },
     ],
     again: [3, 5, 7, COUNT - 1],
   }

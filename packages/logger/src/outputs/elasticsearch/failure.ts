@@ -1,13 +1,15 @@
 import { errors } from '@elastic/elasticsearch'
 import type { Delivery } from '../output.js'
+import { isIndexError } from './bulk-answer.js'
 
 const MAX_REASON = 500
 
-/** What a bulk request that did not succeed as a whole means for its records. */
+/** Returns the outcome for the records of a bulk request that failed as a whole. */
 export function failedDelivery(error: unknown): Delivery {
   const reason = reasonOf(error)
   const status = statusOf(error)
-  if (status === 413 || (status === 400 && isByElasticsearch(error))) return { kind: 'unfit', status, reason }
+  const isRefused = status === 400 && isByElasticsearch(error) && !isIndexError(status, typeOf(error))
+  if (status === 413 || isRefused) return { kind: 'unfit', status, reason }
   const overload = status === 429 || status === 503 || error instanceof errors.TimeoutError
   return { kind: 'failed', overload, reason }
 }
@@ -15,6 +17,11 @@ export function failedDelivery(error: unknown): Delivery {
 /** A 400 without the name that Elasticsearch puts on its answers is from something before it, and about no record. */
 function isByElasticsearch(error: unknown): boolean {
   return error instanceof errors.ResponseError && error.headers?.['x-elastic-product'] === 'Elasticsearch'
+}
+
+function typeOf(error: unknown): string | undefined {
+  const body: unknown = error instanceof errors.ResponseError ? error.body : null
+  return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
 }
 
 /** The HTTP status of an error; 0 when there was no answer. */

@@ -14,7 +14,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 /** These are about who asks, not about records: they pass when the credentials have been corrected. */
 const CREDENTIALS: ReadonlySet<number> = new Set([401, 403, 407])
 
-/** What an answer means for the records of a request. */
+/** Returns the outcome for the records of a request. */
 export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: Shipment): Delivery {
   const reason = `the webhook answered ${status}${text === '' ? '' : `: ${text}`}`
   if (status >= 200 && status < 300) return { kind: 'answered', refused: [], again: [] }
@@ -28,7 +28,8 @@ export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: 
   if (status < 400)
     return { kind: 'failed', overload: false, reason: `${reason}; write the URL to which it leads` }
   const refused = Array.from({ length: shipment.count }, (_, index) => {
-    return { index, status, type: 'request_refused', reason }
+    // A receiver that is being deployed answers 404 for a while.
+    return { index, status, type: 'request_refused', reason, isTemporary: status === 404 }
   })
   return { kind: 'answered', refused, again: [] }
 }

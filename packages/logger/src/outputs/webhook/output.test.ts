@@ -185,6 +185,16 @@ test('400 makes dead letters of the records, and the next ones pass', async (t) 
   assertIdentity(sink.identity())
 })
 
+test('404 holds the records until the receiver is there', async (t) => {
+  const receiver = await webhookReceiver(t, [answering(404), answering(404)])
+  const shipping = shipToWebhook(t, receiver.url)
+  await assertTaken(shipping, [receiver], shipping.log(20))
+  assert.match(
+    shipping.problems[0]!,
+    /does not take 20 of 20 records now \(404 request_refused: .*answered 404/,
+  )
+})
+
 test('an answer that repeats what was sent shows operators neither credentials nor records', async (t) => {
   const echo: Mood = ({ headers, body }, response) => {
     const { authorization, 'x-key': key } = headers

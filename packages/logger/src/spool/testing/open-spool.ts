@@ -38,6 +38,7 @@ export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): Op
   const options: SpoolOptions = {
     ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isDirectoryMade: false },
     ...{ maxBytes: 64 * 1024 ** 2, keepFreeBytes: 0, whenFull: 'drop-oldest' as const },
+    sealAfterMs: 1000,
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,
   }
