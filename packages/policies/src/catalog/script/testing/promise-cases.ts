@@ -45,8 +45,39 @@ const FAILURES: Readonly<Record<string, string>> = {
       Promise.reject(new Error('handled')).catch(() => {})
       Promise.reject(new Error('no such claim'))
     }`,
+  'a thenable that rejects': `
+    export function onRequest() { return { then(keep, refuse) { refuse(new Error('no such claim')) } } }`,
+  'a thenable that rejects later': `
+    export function onRequest() {
+      return { then(keep, refuse) { Promise.resolve().then(() => refuse(new Error('no such claim'))) } }
+    }`,
+  'a thenable that throws': `
+    export function onRequest() { return { then() { throw new Error('no such claim') } } }`,
+  'a function that is a thenable': `
+    export function onRequest() { return Object.assign(() => {}, { then: (keep, refuse) => refuse(new Error('no such claim')) }) }`,
+  'a thenable of a thenable': `
+    const refusing = { then(keep, refuse) { refuse(new Error('no such claim')) } }
+    export function onRequest() { return { then(keep) { keep(refusing) } } }`,
+  'an async hook that returns a thenable': `
+    export async function onRequest() { return { then(keep, refuse) { refuse(new Error('no such claim')) } } }`,
+  'a result whose then cannot be read': `
+    export function onRequest() { return { get then() { throw new Error('no such claim') } } }`,
+  'a proxy that cannot be read': `
+    export function onRequest() { return new Proxy({}, { get() { throw new Error('no such claim') } }) }`,
+  'a proxy of a promise': `
+    const handler = { get: (target, key) => { const value = target[key]; return typeof value === 'function' ? value.bind(target) : value } }
+    export function onRequest() { return new Proxy(Promise.reject(new Error('no such claim')), handler) }`,
+  'a promise that forgot its prototype': `
+    export function onRequest() { return Object.setPrototypeOf((async () => { throw new Error('no such claim') })(), null) }`,
   finally: `
     export function onRequest(ctx) { Promise.reject(new Error('no such claim')).finally(() => {}) }`,
+}
+
+/** Hooks whose result never settles. */
+const UNSETTLED: Readonly<Record<string, string>> = {
+  'a promise': 'export function onRequest() { return new Promise(() => {}) }',
+  'a thenable': 'export function onRequest() { return { then() {} } }',
+  'an async hook': 'export async function onRequest() { await { then() {} } }',
 }
 
 /** Hooks that handle what fails, be it late. */
@@ -66,6 +97,10 @@ const HANDLED: Readonly<Record<string, string>> = {
       await Promise.allSettled([Promise.reject(new Error('x')), Promise.reject(new Error('y'))])
       ctx.vars.a = '1'
     }`,
+  'a thenable that succeeds': `
+    export function onRequest(ctx) { return { then(keep) { ctx.vars.a = '1'; keep() } } }`,
+  'a result that is no thenable': `
+    export function onRequest(ctx) { ctx.vars.a = '1'; return { then: 1 } }`,
   'many that are handled': `
     export async function onRequest(ctx) {
       for (let i = 0; i < 100; i++) Promise.reject(new Error('x')).catch(() => {})
@@ -97,6 +132,14 @@ export async function callWaitsForPromises(t: TestContext, engine: EngineName): 
         name,
       )
     }
+  }
+  for (const [name, source] of Object.entries(UNSETTLED)) {
+    const step = await compiled(t, source, engine)
+    await assert.rejects(
+      async () => step.onRequest?.(exchange()),
+      (error: PolicyFailure) => error.code === 'GW_SCRIPT_ERROR' && /nothing settles/.test(error.message),
+      name,
+    )
   }
   for (const [name, source] of Object.entries(HANDLED)) {
     const x = exchange()

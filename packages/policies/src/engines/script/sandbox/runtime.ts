@@ -27,18 +27,20 @@ function bridge(): Bridge {
       const turn = { made, answer: '=' }
       last = turn
       const result = hooks.get(hook)!(made.context)
-      if (result instanceof Promise) wait(result, turn)
+      // A promise without its prototype, or of a library, is still one to `await`; so it is here.
+      if (typeof result === 'object' ? result !== null : typeof result === 'function') wait(result, turn)
     } catch (error) {
       last = { made: null, answer: `!${described(error)}` }
     }
   }
 
-  const wait = (result: Promise<unknown>, turn: { answer: string }): void => {
+  const wait = (result: unknown, turn: { answer: string }): void => {
     turn.answer = '?'
+    const settled = new Promise((resolve) => resolve(result))
     const succeed = (): void => {
       turn.answer = '='
     }
-    result.then(succeed, (error: unknown) => {
+    settled.then(succeed, (error: unknown) => {
       turn.answer = `!${described(error)}`
     })
   }
