@@ -1,22 +1,26 @@
+import { isToken } from '../http/http-syntax.js'
 import { ERRORS } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Outcome, Reply } from './reply.js'
 
-/** Replies are built once and checked once. */
-const checked = new WeakSet<Reply>()
-
 /**
- * What a hook of a plugin has returned, which may be anything.
- * @throws TypeError when it is neither null nor a reply that can be sent.
+ * Returns the outcome of a hook of a plugin, whose result may be anything. A reply is copied: each part is read once, so
+ * that what was checked is sent, even if the plugin changes its object later or computes a part at each reading.
+ * @throws TypeError if it is neither null nor a reply that can be sent.
  */
 export function soundOutcome(value: unknown): Outcome {
   if (value === null) return null
   if (typeof value !== 'object') throw new TypeError(`it returned ${nameOf(value)}; return null or a reply`)
-  const reply = value as Reply
-  if (checked.has(reply)) return reply
+  const { status, headers, body, problem, isSubstitute } = value as Reply
+  const reply: Reply = {
+    status,
+    headers: Array.isArray(headers) ? headers.slice() : headers,
+    body,
+    problem: typeof problem === 'object' && problem !== null ? { ...problem } : problem,
+    isSubstitute: (isSubstitute as unknown) === true,
+  }
   const flaw = flawOf(reply)
   if (flaw !== null) throw new TypeError(`it returned a reply ${flaw}`)
-  checked.add(reply)
   return reply
 }
 
@@ -25,7 +29,7 @@ function nameOf(value: unknown): string {
 }
 
 function flawOf({ status, headers, body, problem }: Reply): string | null {
-  if (!Number.isInteger(status) || status < 200 || status > 599) return 'without a status from 200 to 599'
+  if (!isStatus(status)) return 'without a status from 200 to 599'
   if (!Array.isArray(headers)) return 'without a list of header fields'
   if (!areFields(headers)) return 'whose header fields are not names in lower case and values of one line'
   if (body !== null && !(body instanceof Uint8Array)) return 'whose body is no bytes'
@@ -35,17 +39,37 @@ function flawOf({ status, headers, body, problem }: Reply): string | null {
   return typeof problem.detail === 'string' && typeof problem.title === 'string' ? null : 'without a detail'
 }
 
-/** What a hook may have put into an exchange. @throws TypeError when that cannot be sent. */
-export function checkExchange(x: Exchange): void {
-  if (!areTexts(x.headers)) throw new TypeError('it put something else than texts into headers')
-  if (!areTexts(x.responseHeaders))
-    throw new TypeError('it put something else than texts into responseHeaders')
+/** True for a status that a response can have: a number from 200 to 599. */
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
+}
+
+/**
+ * Checks what a hook may have put into an exchange.
+ * @param statusBefore the status before the hook, which comes back if the new one cannot be sent: with `onError: continue`
+ * the exchange goes on.
+ * @throws TypeError if it cannot be sent.
+ */
+export function checkExchange(x: Exchange, statusBefore = 0): void {
+  if (x.status !== statusBefore && !isStatus(x.status)) {
+    x.status = statusBefore
+    throw new TypeError('it set a status that is no number from 200 to 599')
+  }
+  checkFields(x.headers, 'headers')
+  checkFields(x.responseHeaders, 'responseHeaders')
   if (!isBody(x.body)) throw new TypeError('it put something else than bytes into body')
   if (!isBody(x.responseBody)) throw new TypeError('it put something else than bytes into responseBody')
 }
 
 function isBody(value: unknown): boolean {
   return value === null || value instanceof Uint8Array
+}
+
+function checkFields(list: readonly unknown[], key: string): void {
+  if (!areTexts(list)) throw new TypeError(`it put something else than texts into ${key}`)
+  for (let i = 0; i < list.length; i += 2)
+    if (!isToken(list[i] as string) || CONTROL.test(list[i + 1] as string))
+      throw new TypeError(`it put a field into ${key} that cannot be sent`)
 }
 
 function areTexts(list: readonly unknown[]): boolean {

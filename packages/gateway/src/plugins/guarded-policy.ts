@@ -95,18 +95,18 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
   if (typeof step[name] !== 'function') throw new Error(`its ${name} is no function`)
   const hook = step[name].bind(step) as (x: Exchange, body: Uint8Array) => unknown
   const mark = marks.markOf(`${label}: ${name}`)
-  const check = (x: Exchange, value: unknown): Outcome => {
-    const outcome = soundOutcome(value)
-    checkExchange(x)
-    return outcome
+  const check = (x: Exchange, status: number, value: unknown): Outcome => {
+    checkExchange(x, status)
+    return soundOutcome(value)
   }
   return (x, body) => {
+    const { status } = x
     marks.begin(mark)
     try {
       const outcome = hook(x, body)
-      if (!(outcome instanceof Promise)) return check(x, outcome)
-      return outcome
-        .then((late: unknown) => check(x, late))
+      if (!isThenable(outcome)) return check(x, status, outcome)
+      return Promise.resolve(outcome)
+        .then((late: unknown) => check(x, status, late))
         .catch((error: unknown) => fail(error, label, name))
     } catch (error) {
       return fail(error, label, name)
@@ -116,6 +116,15 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
   }
 }
 
+/** True for what `await` would wait for: promises of this realm, of another one, or of a library. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    (typeof value === 'object' || typeof value === 'function') &&
+    value !== null &&
+    (value instanceof Promise || typeof (value as { then?: unknown }).then === 'function')
+  )
+}
+
 function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step['onRejected']> {
   if (typeof step.onRejected !== 'function') throw new Error('its onRejected is no function')
   const hook = step.onRejected.bind(step)
@@ -123,8 +132,9 @@ function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step
   return (x, answer) => {
     marks.begin(mark)
     try {
+      const { status } = x
       const isRenewed: unknown = hook(x, { status: answer.status, fields: answer.fields.slice() })
-      checkExchange(x)
+      checkExchange(x, status)
       return isRenewed === true
     } finally {
       marks.end()
