@@ -216,7 +216,7 @@ function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Pla
 
 /** As if the canary did well; a key that only a policy finds is not known yet, so that the address counts. */
 function canarySide(plan: CanaryPlan, x: Exchange): 'match' | 'key' | 'none' {
-  const canary = new Canary(plan, () => {})
+  const canary = new Canary(plan, { aborted: () => {}, singleKey: () => {} })
   if (canary.isAskedFor(x)) return 'match'
   return canary.takesKey(x) ? 'key' : 'none'
 }

@@ -3,6 +3,7 @@ import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT } from '../failure.js'
 import { isTable, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
+import { countText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
@@ -36,11 +37,20 @@ function targetRows(upstream: AnswerPart): Cell[][] {
       upstream.text('name'),
       upstream.text('balance'),
       target.text('url'),
-      target.text('role'),
+      target.text('role') === 'canary'
+        ? `canary, ${canaryText(upstream.part('canary'))}`
+        : target.text('role'),
       target.number('weight'),
       numbers.numberOrNull('gw_upstream_active') ?? 0,
       numbers.numberOrNull('gw_upstream_attempts_total') ?? 0,
       numbers.numberOrNull('gw_upstream_failures_total') ?? 0,
     ]
   })
+}
+
+/** Returns the canary's share and key, and the number of workers that have aborted it. */
+function canaryText(canary: AnswerPart): string {
+  const share = `${Number((canary.number('percent') * 100).toFixed(4))}% by ${canary.text('key')}`
+  const aborted = canary.number('abortedWorkers')
+  return aborted === 0 ? share : `${share}, aborted in ${countText(aborted, 'worker')}`
 }

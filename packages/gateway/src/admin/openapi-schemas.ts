@@ -57,7 +57,17 @@ export const OPENAPI_SCHEMAS = {
   Routes: object({ digest, routes: listOf({ type: 'object' }) }),
   Upstreams: object({
     digest,
-    upstreams: listOf(object({ name: text, balance: text, targets: listOf(ref('Target')), numbers })),
+    upstreams: listOf(
+      object(
+        { name: text, balance: text, targets: listOf(ref('Target')), numbers },
+        { canary: ref('Canary') },
+      ),
+    ),
+  }),
+  Canary: object({
+    percent: { type: 'number', description: 'Share of the keys, from 0 to 1.' },
+    key: { ...text, description: 'The key, such as `ip` or `header:x-user`.' },
+    abortedWorkers: { ...count, description: 'Workers that send it nothing until the cooldown is over.' },
   }),
   Target: object({
     url: text,

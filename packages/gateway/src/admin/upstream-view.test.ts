@@ -34,6 +34,14 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
   }
 }
 
+test('an upstream shows the share of its canary, and how many workers have aborted it', () => {
+  const canary = { percent: 0.05, key: { kind: 'header', name: 'x-user' } as const, match: [], abort: null }
+  const plan = fakePlan({ upstreams: [{ ...upstream('orders', ['http://a:1']), canary }] })
+  const aborted = { name: 'gw_upstream_canary_aborted', labels: 'upstream="orders"', value: 2 }
+  const [view] = upstreamViews(plan, { samples: [aborted], targetsOf: () => [] })
+  assert.deepEqual(view?.canary, { percent: 0.05, key: 'header:x-user', abortedWorkers: 2 })
+})
+
 test('an upstream gets the numbers whose labels name it, a target those that name it too', () => {
   const plan = fakePlan({ upstreams: [upstream('orders', ['http://a:1', 'http://a:12'])] })
   const samples = [

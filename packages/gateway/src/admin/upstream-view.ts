@@ -1,4 +1,4 @@
-import type { Plan, TargetPlan } from '@sluice/config'
+import type { CanaryPlan, Plan, TargetPlan } from '@sluice/config'
 import type { TargetStatus } from '../supervisor/targets/target-states.js'
 import { kindOf } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -13,10 +13,21 @@ interface StateView extends Omit<TargetStatus, 'origin'> {
   readonly workers: Numbers
 }
 
-/** An upstream with what the workers counted for it. */
+/** Share and state of the canary of an upstream. */
+interface CanaryView {
+  /** Share of the keys, from 0 to 1. */
+  readonly percent: number
+  /** Kind and name of the key, such as `ip` or `header:x-user`. */
+  readonly key: string
+  /** Number of workers that have aborted the canary and wait for the cooldown. */
+  readonly abortedWorkers: number
+}
+
+/** An upstream with the numbers that the workers counted for it. */
 export interface UpstreamView {
   readonly name: string
   readonly balance: string
+  readonly canary?: CanaryView
   readonly targets: readonly (TargetPlan & { readonly state: StateView; readonly numbers: Numbers })[]
   readonly numbers: Numbers
 }
@@ -34,12 +45,13 @@ const UNCHECKED = { health: 'unchecked', problem: null, checkedAt: null, drained
 /** The upstreams of a plan, each with the counters and gauges whose labels name it or its targets. */
 export function upstreamViews(plan: Plan, { samples, targetsOf }: UpstreamFacts): UpstreamView[] {
   const plain = samples.filter((sample) => kindOf(sample.name) !== 'histogram')
-  return plan.upstreams.map(({ name, balance, targets }) => {
+  return plan.upstreams.map(({ name, balance, canary, targets }) => {
     const own = labelled(plain, label('upstream', name))
     const known = targetsOf(name)
     return {
       name,
       balance,
+      ...(canary === null ? {} : { canary: canaryView(canary, own) }),
       targets: targets.map((target, i) => {
         const { origin, ...status } = known[i] ?? { origin: target.url, ...UNCHECKED }
         const counted = labelled(own, label('target', origin))
@@ -48,6 +60,11 @@ export function upstreamViews(plan: Plan, { samples, targetsOf }: UpstreamFacts)
       numbers: summed(own),
     }
   })
+}
+
+function canaryView({ percent, key }: CanaryPlan, samples: readonly Sample[]): CanaryView {
+  const abortedWorkers = samples.find(({ name }) => name === 'gw_upstream_canary_aborted')?.value ?? 0
+  return { percent, key: 'name' in key ? `${key.kind}:${key.name}` : key.kind, abortedWorkers }
 }
 
 function labelled(samples: readonly Sample[], pair: string): Sample[] {

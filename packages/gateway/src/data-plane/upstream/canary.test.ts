@@ -16,11 +16,11 @@ function watched(plan: Partial<CanaryPlan> = {}): {
 } {
   let nowMono = 1
   const reasons: string[] = []
-  const canary = new Canary(
-    { ...PLAN, ...plan },
-    (reason) => reasons.push(reason),
-    () => nowMono,
-  )
+  const events = {
+    aborted: (reason: string) => reasons.push(reason),
+    singleKey: (requests: number) => reasons.push(`one key in ${requests} requests`),
+  }
+  const canary = new Canary({ ...PLAN, ...plan }, events, () => nowMono)
   const pass = (ms: number): void => {
     nowMono += ms
   }
@@ -49,6 +49,24 @@ test('a user stays at the canary while its share grows', () => {
     assert.ok(Math.abs(now.size / USERS.length - percent) < 0.01, `${now.size} users at ${percent}`)
     for (const user of before) assert.ok(now.has(user))
     before = now
+  }
+})
+
+test('a key that all of the first requests share is reported once', () => {
+  const { canary, reasons } = watched()
+  for (let i = 0; i < 5000; i++) canary.takesKey(requestOf('the proxy'))
+  assert.deepEqual(reasons, ['one key in 1000 requests'])
+})
+
+test('keys that differ, and a share of nothing or all, are not reported', () => {
+  for (const [percent, users] of [
+    [0.1, 2],
+    [0, 1],
+    [1, 1],
+  ] as const) {
+    const { canary, reasons } = watched({ percent })
+    for (let i = 0; i < 5000; i++) canary.takesKey(requestOf(USERS[i % users]!))
+    assert.deepEqual(reasons, [])
   }
 })
 

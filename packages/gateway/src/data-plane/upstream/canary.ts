@@ -17,43 +17,62 @@ interface HalfWindow {
 
 const HASH_RANGE = 2 ** 32
 
-/** Hears that a canary was given up. */
-export type OnAbort = (reason: 'errors' | 'slower') => void
+/** Receives what operators should know about a canary. */
+export interface CanaryEvents {
+  /** Called when the canary is aborted. */
+  aborted(reason: 'errors' | 'slower'): void
+  /** Called once if all of the first requests have the same key, so that the canary gets all of them or none. */
+  singleKey(requests: number): void
+}
 
-/** Decides which requests go to the canary targets, and gives those up that do worse than the primaries. */
+/** Number of requests after which a single key is reported. */
+const SINGLE_KEY_REQUESTS = 1000
+
+/** Selects the requests that go to the canary targets, and aborts a canary that does worse than the primaries. */
 export class Canary {
   readonly #plan: CanaryPlan
-  readonly #onAbort: OnAbort
+  readonly #events: CanaryEvents
   readonly #now: () => number
   #halves: [HalfWindow, HalfWindow] = [emptyHalf(), emptyHalf()]
   #halfSince: number
   #abortedUntil = 0
-  /** Times that it was given up. */
+  /** Number of aborts. */
   aborts = 0
+  #firstHash = 0
+  /** Requests with the first key, until another key is seen. */
+  #sameKey = 0
 
   /** @param now the monotonic clock, ms. */
-  constructor(plan: CanaryPlan, onAbort: OnAbort, now: () => number = () => performance.now()) {
+  constructor(plan: CanaryPlan, events: CanaryEvents, now: () => number = () => performance.now()) {
     this.#plan = plan
-    this.#onAbort = onAbort
+    this.#events = events
     this.#now = now
     this.#halfSince = now()
   }
 
-  /** Nobody goes there until the cooldown is over. */
+  /** True while the canary gets no requests, until the cooldown is over. */
   get isAborted(): boolean {
     return this.#abortedUntil > 0 && this.#now() < this.#abortedUntil
   }
 
-  /** Whether a request asks for the canary. */
+  /** Returns true if a request asks for the canary. */
   isAskedFor(x: Exchange): boolean {
     return this.#plan.match.some((match) => matchesRequest(x, match)) && !this.isAborted
   }
 
-  /** Whether a request's key is on the canary's side; always the same for a key, and more keys for a higher share. */
+  /** Returns true if a request's key belongs to the canary: always the same for a key, and for more keys at a higher share. */
   takesKey(x: Exchange): boolean {
     const { percent, key } = this.#plan
     if (percent === 0 || this.isAborted) return false
-    return hashText(`canary ${requestKey(x, key) ?? x.clientIp}`) < percent * HASH_RANGE
+    const hash = hashText(`canary ${requestKey(x, key) ?? x.clientIp}`)
+    if (percent < 1 && this.#sameKey < SINGLE_KEY_REQUESTS) this.#watchKeys(hash)
+    return hash < percent * HASH_RANGE
+  }
+
+  #watchKeys(hash: number): void {
+    if (this.#sameKey === 0) this.#firstHash = hash
+    this.#sameKey = hash === this.#firstHash ? this.#sameKey + 1 : Number.POSITIVE_INFINITY
+    if (this.#sameKey === SINGLE_KEY_REQUESTS) this.#events.singleKey(SINGLE_KEY_REQUESTS)
   }
 
   /** Notes an answer or a failure. @param ms until the response head, or until it failed. */
@@ -88,7 +107,7 @@ export class Canary {
     this.aborts++
     this.#abortedUntil = this.#now() + cooldownMs
     this.#halves = [emptyHalf(), emptyHalf()]
-    this.#onAbort(hasErrors ? 'errors' : 'slower')
+    this.#events.aborted(hasErrors ? 'errors' : 'slower')
   }
 
   #sum(side: keyof HalfWindow): Tally {

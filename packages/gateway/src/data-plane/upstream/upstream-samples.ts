@@ -18,7 +18,10 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
 
 function shareSamples(labels: string, { canary, mirror }: Upstream): Sample[] {
   const samples: Sample[] = []
-  if (canary !== null) samples.push({ name: 'gw_upstream_canary_aborts_total', labels, value: canary.aborts })
+  if (canary !== null) {
+    samples.push({ name: 'gw_upstream_canary_aborts_total', labels, value: canary.aborts })
+    samples.push({ name: 'gw_upstream_canary_aborted', labels, value: canary.isAborted ? 1 : 0 })
+  }
   if (mirror === null) return samples
   return [
     ...samples,

@@ -1,6 +1,6 @@
 import type { RetryPlan, UpstreamPlan } from '@sluice/config'
 import type { ErrorCode, Exchange, PoolState } from '@sluice/core'
-import { Canary } from './canary.js'
+import { Canary, type CanaryEvents } from './canary.js'
 import type { Discovery } from './discovery.js'
 import { Mirror } from './mirror.js'
 import { RetryBudget } from './retry-budget.js'
@@ -67,7 +67,7 @@ export class Upstream {
     this.canary =
       plan.canary === null
         ? null
-        : new Canary(plan.canary, (reason) => report('canary_aborted', { upstream: plan.name, reason }))
+        : new Canary(plan.canary, canaryEvents(plan.name, plan.canary.key.kind, report))
     this.mirror = plan.mirror === null ? null : new Mirror(plan.mirror, plan.name, report)
     const isCompared = plan.canary !== null && plan.canary.abort !== null
     this.watchesAnswers = plan.sticky !== null || isCompared || plan.resolve !== null
@@ -159,5 +159,16 @@ export class Upstream {
     this.#discovery?.stop()
     for (const { state } of this.targets) state.close()
     await Promise.all(this.targets.map((target) => target.transport.close()))
+  }
+}
+
+function canaryEvents(upstream: string, keyKind: string, report: Report): CanaryEvents {
+  const remedy =
+    keyKind === 'ip'
+      ? 'all clients seem to have one address: add the proxy to trustedProxies of the listener, or use another canary.key'
+      : 'use a canary.key that differs between clients'
+  return {
+    aborted: (reason) => report('canary_aborted', { upstream, reason }),
+    singleKey: (requests) => report('canary_single_key', { upstream, key: keyKind, requests, remedy }),
   }
 }
