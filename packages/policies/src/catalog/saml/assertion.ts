@@ -2,13 +2,13 @@ import { UnreadableBody } from '@sluice/core'
 import { type XmlElement, XmlError } from 'libxml2-wasm'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
+import { parseTime } from '../../shared/utc-time.js'
 import { attributeOf, childElements, childrenNamed, isElement, plainText } from '../ws-security/elements.js'
 import { SecurityFault } from '../ws-security/fault.js'
 import type { IssuerKey } from './idp.js'
 import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import { type AssertionPlace, type SignedAssertion, signedAssertion } from './signed-assertion.js'
-import { parseTime } from './time.js'
 
 /** Longest document with an assertion, in bytes; how deep it may be. */
 export const MAX_ASSERTION_BYTES = 256 * 1024
@@ -201,7 +201,7 @@ function only(parent: XmlElement, name: string): XmlElement {
   return child
 }
 
-/** One run of text: a comment in it would show two readers two values, and is not signed. */
+/** Returns the whole text of an element. A comment in it is refused: it is not signed, and cuts the value for some readers. */
 function textOf(element: XmlElement): string {
   const text = plainText(element)
   if (text.length > MAX_TEXT_LENGTH) throw new RefusedAssertion('malformed', `${element.name} is too long`)

@@ -161,11 +161,11 @@ test('what was signed and is wrapped, moved or copied is never taken for somethi
   assert.equal(await verdict(honest), 'ann', 'what is elsewhere is not looked at')
 })
 
-test('a name is whole or none: comments, sections, instructions and elements cut none', async () => {
+test('a name is whole or none: comments, instructions and elements cut none', async () => {
   for (const nameId of [
     'root<!---->.evil.example.com',
     '<!---->root',
-    '<![CDATA[root]]>',
+
     'root<b/>',
     '<b>root</b>',
   ])
@@ -175,6 +175,11 @@ test('a name is whole or none: comments, sections, instructions and elements cut
     assert.match(await verdict(late), /^GW_TOKEN_/, 'canonical forms have no comments')
   }
   assert.equal(await verdict(goodAssertion({ nameId: 'a&amp;b&lt;c' })), 'a&b<c')
+  // A section is text to the signature as well, and so can be put in by anybody: the name is that of all runs.
+  const cut = goodAssertion({ nameId: 'root.evil.example.com' }).replace('.evil', '<![CDATA[.evil]]>')
+  assert.equal(await verdict(cut), 'root.evil.example.com')
+  const whole = goodAssertion().replace('>ann<', '><![CDATA[ann]]><')
+  assert.equal(await verdict(whole), 'ann')
 })
 
 test('documents that are no plain XML, huge or deep are refused at once', async () => {

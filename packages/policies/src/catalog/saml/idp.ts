@@ -5,12 +5,12 @@ import type { XmlElement } from 'libxml2-wasm'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { parseXml } from '../../engines/xml/gate.js'
 import { XML_LIMITS } from '../../engines/xml/limits.js'
+import { parseTime } from '../../shared/utc-time.js'
 import { attributeOf, base64Bytes, childrenNamed, isElement } from '../ws-security/elements.js'
 import { NS } from '../ws-security/names.js'
 import { certificateFrom } from '../ws-security/pem.js'
 import { SAML } from './names.js'
 import type { SamlConfig } from './schema.js'
-import { parseTime } from './time.js'
 
 /** A key of an identity provider, and when its certificate and the metadata with it are valid, ms since 1970. */
 export interface IssuerKey {

@@ -1,4 +1,4 @@
-import { XmlElement, type XmlNode, XmlText, XmlTreeNode, XmlXPath } from 'libxml2-wasm'
+import { XmlCData, XmlElement, type XmlNode, XmlText, XmlTreeNode, XmlXPath } from 'libxml2-wasm'
 import { type FaultCode, SecurityFault } from './fault.js'
 import { NS } from './names.js'
 
@@ -89,15 +89,20 @@ export function attributeIn(element: XmlElement, namespace: string, name: string
 }
 
 /**
- * The text of an element that holds one run of text and nothing else: a comment, a CDATA section or an element inside
- * would let two readers see two values.
+ * Returns the text of an element: all runs of characters and CDATA sections in it (XML 1.0, 2.7), from the first to the
+ * last. A comment, an instruction or an element among them is refused, because some readers see only what stands before it.
  */
 export function plainText(element: XmlElement, code: FaultCode = 'InvalidSecurity'): string {
-  const { firstChild } = element
-  if (!(firstChild instanceof XmlText) || firstChild.next !== null) {
-    throw new SecurityFault(code, `${element.name} is not plain text`)
+  let text: string | null = null
+  for (let node = element.firstChild; node !== null; node = node.next) {
+    if (!(node instanceof XmlText || node instanceof XmlCData)) {
+      text = null
+      break
+    }
+    text = (text ?? '') + node.content
   }
-  return firstChild.content
+  if (text === null) throw new SecurityFault(code, `${element.name} is not plain text`)
+  return text
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/

@@ -164,7 +164,7 @@ test('a secret signs when it is configured', () => {
   assert.equal(answer.kind === 'passed' && answer.identity?.id, 'partner')
 })
 
-test('comments, instructions and CDATA inside a signature are refused before anybody reads around them', () => {
+test('comments and instructions inside a signature are refused before anybody reads around them', () => {
   const digest = /<ds:DigestValue>([^<]*)/.exec(signed)![1]!
   const forged = createHash('sha256').update('x').digest('base64')
   for (const trick of [
@@ -175,7 +175,6 @@ test('comments, instructions and CDATA inside a signature are refused before any
   ]) {
     assertRefused(signed.replace(digest, trick), 'InvalidSecurity')
   }
-  assertRefused(signed.replace(digest, `<![CDATA[${digest}]]>`), 'FailedCheck')
   assertRefused(signed.replace(digest, `<x/>${digest}`), 'FailedCheck')
   assertRefused(signed.replace('<ds:SignedInfo', '<!-- x --><ds:SignedInfo'), 'InvalidSecurity')
   const info = /<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(signed)![0]
@@ -185,6 +184,18 @@ test('comments, instructions and CDATA inside a signature are refused before any
   assertRefused(signed.replace('<ds:SignedInfo', `${many}<ds:SignedInfo`), 'InvalidSecurity')
   for (const place of ['<s:Header', '<wsse:Security', '<ds:Signature', '<s:Body', '<wsu:Created'])
     assertRefused(signed.replace(new RegExp(`${place}\\b`), '<?x?>$&'), 'InvalidSecurity')
+})
+
+test('CDATA sections are the text that was signed', () => {
+  const [, digest] = /<ds:DigestValue>([^<]*)/.exec(signed)!
+  const [, value] = /<ds:SignatureValue>([^<]*)/.exec(signed)!
+  const forged = createHash('sha256').update('x').digest('base64')
+  for (const text of [digest!, value!]) {
+    for (const section of [`<![CDATA[${text}]]>`, `${text.slice(0, 4)}<![CDATA[${text.slice(4)}]]>`])
+      assert.equal(checked(signed.replace(text, section), rules).kind, 'passed', section)
+  }
+  assertRefused(signed.replace(digest!, `<![CDATA[${forged}]]>`), 'FailedCheck')
+  assertRefused(signed.replace(digest!, `${digest}<![CDATA[${forged}]]>`), 'FailedCheck')
 })
 
 test('spaces inside of Base64 do not matter where nothing is signed, other characters do', () => {

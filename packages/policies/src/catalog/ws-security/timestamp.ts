@@ -1,4 +1,5 @@
 import type { XmlElement } from 'libxml2-wasm'
+import { parseTime } from '../../shared/utc-time.js'
 import { childElements, isElement, optionalChild, plainText } from './elements.js'
 import { SecurityFault } from './fault.js'
 import { NS } from './names.js'
@@ -10,13 +11,9 @@ export interface TimestampRules {
   readonly skewMs: number
 }
 
-/** xsd:dateTime in UTC, as WS-Security asks for it. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/
-
 /** The moment in ms since the epoch. @throws SecurityFault when it is none in UTC */
 export function instantOf(element: XmlElement): number {
-  const text = plainText(element)
-  const instant = INSTANT.test(text) ? Date.parse(text) : Number.NaN
+  const instant = parseTime(plainText(element))
   if (Number.isNaN(instant)) throw new SecurityFault('InvalidSecurity', 'not a moment in UTC')
   return instant
 }

@@ -100,10 +100,48 @@ test('a Timestamp of another shape and a moment that is none in UTC are refused'
     `<wsu:Created>${instant(0).replace('Z', '')}</wsu:Created>`,
     '<wsu:Created>2030-13-41T12:00:00Z</wsu:Created>',
     `<wsu:Created>${instant(0)}<!-- --></wsu:Created>`,
+    `<wsu:Created>${instant(0)}<?x?></wsu:Created>`,
+    `<wsu:Created>\u00a0${instant(0)}</wsu:Created>`,
+    `<wsu:Created>${instant(0)} ${instant(0)}</wsu:Created>`,
+    `<wsu:Created>${' '.repeat(50_000)}</wsu:Created>`,
     '<wsu:Created/>',
   ]) {
     const message = withHeader(`<wsu:Timestamp>${content}</wsu:Timestamp>`)
     assert.equal(verdict(message, { timestamp: {} }, NOW), 'InvalidSecurity', content)
+  }
+})
+
+test('white space around a moment does not count', () => {
+  for (const space of [' ', '\n\t  ', '&#xD;\n', '<![CDATA[ ]]>']) {
+    const spaced = (name: string, offsetMs: number): string =>
+      `<wsu:${name}>${space}${instant(offsetMs)}${space}</wsu:${name}>`
+    const content = spaced('Created', 0) + spaced('Expires', 1000)
+    const message = withHeader(`<wsu:Timestamp>${content}</wsu:Timestamp>`)
+    assert.equal(verdict(message, { timestamp: {} }, NOW), 'passed', JSON.stringify(space))
+    const token = digestToken().replace(/(<wsu:Created>)([^<]*)/, `$1${space}$2${space}`)
+    assert.equal(verdict(token, digest, NOW), 'passed', JSON.stringify(space))
+  }
+})
+
+test('CDATA sections are text, and a text is all of its runs', () => {
+  for (const [name, password, expected] of [
+    ['<![CDATA[ana]]>', '<![CDATA[correct horse]]>', 'passed'],
+    ['an<![CDATA[a]]>', 'correct<![CDATA[ ]]>horse', 'passed'],
+    ['<![CDATA[a]]><![CDATA[na]]>', '&#99;orrect horse', 'passed'],
+    ['ana<![CDATA[.evil]]>', 'correct horse', 'FailedAuthentication'],
+    ['ana<!-- -->.evil', 'correct horse', 'FailedAuthentication'],
+    ['ana', 'correct horse<![CDATA[!]]>', 'FailedAuthentication'],
+    ['ana', '<![CDATA[correct]]><!-- --><![CDATA[ horse]]>', 'FailedAuthentication'],
+    ['ana', 'correct<?x?> horse', 'FailedAuthentication'],
+    ['ana', '<![CDATA[correct&#32;horse]]>', 'FailedAuthentication'],
+    ['<![CDATA[]]>', '<![CDATA[]]>', 'FailedAuthentication'],
+  ] as const) {
+    assert.equal(verdict(usernameToken({ name, password }), text, NOW), expected, `${name} ${password}`)
+  }
+  const whole = digestToken()
+  for (const name of ['Password', 'Nonce', 'Created']) {
+    const section = whole.replace(new RegExp(`(:${name}[^>]*>)([^<]*)`), '$1<![CDATA[$2]]>')
+    assert.equal(verdict(section, digest, NOW), 'passed', name)
   }
 })
 

@@ -47,7 +47,7 @@ export function checkUsernameToken(
   }
   const user = rules.users.get(name) ?? NOBODY
   const expected =
-    type === 'text' ? user.password : passwordDigest(nonce!, plainText(created!), user.password)
+    type === 'text' ? user.password : passwordDigest(nonce!, plainText(created!).trim(), user.password)
   const isRight = isSameText(boundedText(password), expected)
   if (!isRight || user.identity === null) throw new SecurityFault('FailedAuthentication', 'not this user')
   // A nonce counts for as long as its creation time is fresh, so that one without a time could come again later.
