@@ -19,6 +19,14 @@ test('every disguise of the same text is undone', () => {
     '&#60;script&#x3E;',
     '&#060script&#x0000003e;',
     '&LT;script&Gt;',
+    '&#x000000000000000000003c;script&#000000000000000000062;',
+    '&#X003Cscript&#0062',
+    '&lt\u200bscript&gt',
+    '&LTscript&GT',
+    '&amp;lt;script&amp;gt;',
+    '&amplt;script&ampgt;',
+    '<s&shy;cr&zwj;i&ZeroWidthSpace;pt>',
+    '%26%23x3c%3bscript%26%2362%3b',
     '\\u003cscript\\u003e',
     '\\u{3c}script\\x3e',
     '%26lt%3bscript%26gt%3b',
@@ -42,6 +50,47 @@ test('every disguise of the same text is undone', () => {
     const readings = readingsOf(written, ALL, 3).map((reading) => reading.trim())
     assert.ok(readings.includes('<script>'), written)
   }
+})
+
+test('a scheme that runs what follows is found however it is cut', () => {
+  for (const written of [
+    'java&Tab;script&colon;go',
+    'java&NewLine;script:go',
+    'j&#10;a&#x000d;v\tascript\n:go',
+    'java%26Tab;script:go',
+    'java\\tscript\\u003ago',
+    'j%0aavascript%09:go',
+    '&#0000106;avascript&#x3ago',
+    'javascript&COLON;go',
+  ]) {
+    for (const passes of [ALL, ['url', 'html', 'unicode'] as const])
+      assert.ok(readingsOf(written, passes, 3).some((text) => text.includes('javascript:go')), written)
+  }
+  assert.deepEqual(readingsOf('java\nscript, data\nbase', ['html'], 3), ['java\nscript, data\nbase'])
+})
+
+test('every named reference of HTML that means a character of ASCII is read', () => {
+  const names =
+    'Tab NewLine excl quot QUOT num dollar percnt amp AMP apos lpar rpar ast midast plus comma period sol colon semi lt LT ' +
+    'equals gt GT quest commat lbrack lsqb bsol rbrack rsqb Hat lowbar UnderBar DiacriticalGrave grave lbrace lcub verbar ' +
+    'vert VerticalLine rbrace rcub'
+  const meant = names.split(' ').map((name) => last(`a&${name};a`, 1))
+  for (const [i, text] of meant.entries()) assert.match(text, /^a[!-/:-@[-`{-~\s]a$/, names.split(' ')[i])
+})
+
+test('short base64 is read where it is a whole value', () => {
+  for (const written of [
+    '{"a":"PHg+"}',
+    '{ "a": [ "PHg+", 1 ] }',
+    '{"PHg+":1}',
+    "{'a':'PHg+'}",
+    'b=1&a=PHg%2B',
+    'a=PHg-&c=2',
+    '<a>PHg+</a>',
+    '<a b="PHg+"/>',
+  ])
+    assert.ok(readingsOf(written, ALL, 3).some((text) => text.includes('<x>')), written)
+  assert.ok(!readingsOf('the word PHg+ in a sentence', ALL, 3).some((text) => text.includes('<x>')))
 })
 
 test('too long forms of UTF-8 are the characters that they spell', () => {

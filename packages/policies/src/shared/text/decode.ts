@@ -5,7 +5,16 @@ import { lenientUtf8 } from './lenient-utf8.js'
 export type DecodePass = 'url' | 'html' | 'unicode' | 'base64' | 'comments' | 'spaces'
 
 const ESCAPED_BYTES = /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi
-const ENTITY = /&(?:#x([0-9a-f]{1,8});?|#(\d{1,9});?|([a-z]{2,8});)/gi
+/** Browsers take any number of zeros, and a few names without their semicolon (HTML 13.2.5.72 and following). */
+const ENTITY = /&(?:#x0*([0-9a-f]{1,8});?|#0*(\d{1,9});?|([a-z]{2,16});|(?:amp|lt|gt|quot|nbsp))/gi
+const OPEN_ENTITY = /^&(amp|lt|gt|quot|nbsp)/i
+/** Schemes of URLs that run what follows. Browsers drop tabs and line breaks wherever they stand in a URL. */
+const CUT_SCHEME = new RegExp(
+  ['javascript', 'vbscript', 'livescript', 'data'].map((name) => `${[...name].join('[\\t\\n\\r]*')}[\\t\\n\\r]*:`).join('|'),
+  'gi',
+)
+const HAS_CUT = /[\t\n\r]/
+const CUTS = /[\t\n\r]+/g
 const ESCAPE = /\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,8}\}|x[0-9a-f]{2}|[\\/"'nrtbf])/gi
 /** Forms of ASCII for other widths, small print, circles and formulas; their plain form is at most three characters. */
 const COMPATIBLE = /[\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6f\uff01-\uffee\u{1d400}-\u{1d7ff}]/gu
@@ -16,18 +25,24 @@ const TAG = /[\u{e0020}-\u{e007e}]/gu
 const TAG_HIGH = '\udb40'
 const TAG_DISTANCE = 0xe0000
 const BASE64 = /^\s*[A-Za-z0-9+/_-]{2,}={0,2}\s*$/
-/** Within other text only what is long enough to be no word. */
-const BASE64_TOKEN = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}/g
+/** Within other text what is long enough to be no word, and what is a whole value of JSON, XML or a form. */
+const BASE64_TOKEN =
+  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}|(?<=["'>=])[A-Za-z0-9+/_-]{2,11}={0,2}(?=["'<&]|$)/g
 const CONTROLS_OF_BYTES = /[\0-\x08\x0e-\x1f\x7f]/
 const SPACES = /[\s\u0085]+/g
 const HAS_ODD_SPACE = /[\t\n\v\f\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]| {2}/
 const LAST_CODE_POINT = 0x10ffff
 
+/** The named references of HTML that mean ASCII, spaces or nothing that is seen, by their names in lower case. */
 const ENTITIES: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ', tab: '\t', newline: '\n', sol: '/' },
   ...{ bsol: '\\', colon: ':', semi: ';', lpar: '(', rpar: ')', lsqb: '[', rsqb: ']', lcub: '{', rcub: '}' },
-  ...{ equals: '=', num: '#', excl: '!', grave: '`', period: '.', comma: ',', dollar: '$', percnt: '%' },
-  ...{ plus: '+', ast: '*', vert: '|', verbar: '|', commat: '@', quest: '?', lowbar: '_', hyphen: '-' },
+  ...{ lbrack: '[', rbrack: ']', lbrace: '{', rbrace: '}', grave: '`', diacriticalgrave: '`', fjlig: 'fj' },
+  ...{ equals: '=', num: '#', excl: '!', period: '.', comma: ',', dollar: '$', percnt: '%', plus: '+', hat: '^' },
+  ...{ ast: '*', midast: '*', vert: '|', verbar: '|', verticalline: '|', commat: '@', quest: '?', lowbar: '_' },
+  ...{ underbar: '_', hyphen: '-', nonbreakingspace: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', hairsp: ' ' },
+  ...{ shy: '\u00ad', zerowidthspace: '\u200b', zwnj: '\u200c', zwj: '\u200d', lrm: '\u200e', rlm: '\u200f' },
+  ...{ nobreak: '\u2060' },
 }
 
 const MARKUP = [
@@ -112,11 +127,19 @@ function withoutUrlEscapes(text: string): string {
 }
 
 function withoutEntities(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(ENTITY, (all, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? all
-    return character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), all)
+  if (!text.includes('&')) return withWholeSchemes(text)
+  const plain = text.replace(ENTITY, (all: string, hex?: string, decimal?: string, name?: string) => {
+    if (hex !== undefined || decimal !== undefined)
+      return character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), all)
+    const meant = name === undefined ? undefined : ENTITIES[name.toLowerCase()]
+    return meant ?? all.replace(OPEN_ENTITY, (_, open: string) => ENTITIES[open.toLowerCase()]!)
   })
+  return withWholeSchemes(plain)
+}
+
+function withWholeSchemes(text: string): string {
+  if (!HAS_CUT.test(text)) return text
+  return text.replace(CUT_SCHEME, (scheme) => scheme.replace(CUTS, ''))
 }
 
 /** Escapes of JSON and of scripts, wide forms of ASCII, and characters that nobody sees. */
@@ -201,5 +224,5 @@ function endOfVersion(text: string, from: number): number {
 }
 
 function withoutSpaces(text: string): string {
-  return HAS_ODD_SPACE.test(text) ? text.replace(SPACES, ' ') : text
+  return HAS_ODD_SPACE.test(text) ? withWholeSchemes(text).replace(SPACES, ' ') : text
 }
