@@ -1,5 +1,5 @@
 import type { Catalog } from '@sluice/core'
-import { canonicalJson } from './digest.js'
+import { canonicalJson, routeJson } from './digest.js'
 import { displayPlan } from './display-plan.js'
 import type { ConfigBundle, Plan, RoutePlan } from './plan.js'
 import { differences } from './plan-difference.js'
@@ -44,11 +44,16 @@ export function diffPlans(
   after: Plan,
   catalog: Catalog = new Map(),
 ): readonly PlanChange[] {
-  const old = before === null ? new Map<string, Part>() : partsOf(before, catalog)
-  const now = partsOf(after, catalog)
+  const same = new Set(before?.routes.map(routeJson))
+  const kept = new Set(after.routes.map(routeJson).filter((text) => same.has(text)))
+  const others = ({ routes, ...plan }: Plan): Plan => ({
+    ...plan,
+    routes: routes.filter((route) => !kept.has(routeJson(route))),
+  })
+  const old = before === null ? new Map<string, Part>() : partsOf(others(before), catalog)
+  const now = partsOf(others(after), catalog)
   const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
-  const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
-  return [...others, ...removed]
+  return [...[...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part)), ...removed]
 }
 
 /**

@@ -1,16 +1,39 @@
 import { createHash } from 'node:crypto'
-import type { Plan } from './plan.js'
+import type { Plan, RoutePlan } from './plan.js'
+
+const routeTexts = new WeakMap<RoutePlan, string>()
+
+/** Returns the canonical JSON of a route; it is kept as long as the route is. */
+export function routeJson(route: RoutePlan): string {
+  const known = routeTexts.get(route) ?? canonicalJson(route)
+  routeTexts.set(route, known)
+  return known
+}
 
 /** SHA-256 of the plan's canonical JSON, in hexadecimal: equal for plans that differ in the order of keys only. */
 export function digestOf(plan: Plan): string {
-  return createHash('sha256').update(canonicalJson(plan)).digest('hex')
+  const hash = createHash('sha256')
+  let separator = '{'
+  for (const [key, value] of Object.entries(plan).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (value === undefined) continue
+    const text = key === 'routes' ? `[${plan.routes.map(routeJson).join(',')}]` : canonicalJson(value)
+    hash.update(`${separator}${JSON.stringify(key)}:`).update(text)
+    separator = ','
+  }
+  return hash.update('}').digest('hex')
 }
 
 /** JSON with sorted keys and no spaces. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value).filter(([, item]) => item !== undefined)
-  members.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`
+    return `[${text}]`
+  }
+  for (const key of Object.keys(value).sort()) {
+    const item = (value as Record<string, unknown>)[key]
+    if (item !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(item)}`
+  }
+  return `{${text}}`
 }

@@ -5,6 +5,7 @@ export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } fr
 export { digestOf } from './digest.js'
 export { displayPlan } from './display-plan.js'
 export { type DocumentSource, readDocumentFile } from './document-file.js'
+export { DocumentLoader } from './document-loader.js'
 export { editorSchema } from './editor-schema.js'
 export { type Flaw, isFlaw } from './flaw.js'
 export { type Address, isLoopback, parseAddress } from './grammar/address.js'

@@ -8,6 +8,7 @@ import { wordingOf } from './check/wording.js'
 import type { Diagnostic } from './diagnostic.js'
 import { digestOf } from './digest.js'
 import type { DocumentSource } from './document-file.js'
+import type { LoadedRoute } from './document-loader.js'
 import { formatPath, valueAt } from './document-path.js'
 import { type Overrides, withOverrides } from './overrides.js'
 import type { ConfigBundle } from './plan.js'
@@ -22,7 +23,7 @@ import { anchorPaths } from './reference/relative-paths.js'
 import { settleReferences, type TakenTexts } from './reference/settled-document.js'
 import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
-import { type Document, documentSchema } from './schema/document.js'
+import { type Document, documentSchema, type RouteDocument } from './schema/document.js'
 import { inspect } from './semantics/inspect.js'
 import { readYaml } from './source/yaml-source.js'
 import { type ReadFile, readFileEnd, readTextFile } from './text-file.js'
@@ -53,6 +54,22 @@ const END_BYTES = 128 * 1024
 
 /** Turns the text of a document into a plan, or says everything that is wrong with it. Never throws. */
 export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
+  return loadParts(source, options).result
+}
+
+/** The routes of a document in its order; null stands for one that the loaded text has. */
+export type RouteOrder = readonly (LoadedRoute | null)[]
+
+/**
+ * Loads a document of which other routes are known already.
+ * @param order all routes; default: those of the text.
+ * @returns also all routes of the document, with their defaults filled.
+ */
+export function loadParts(
+  source: DocumentSource,
+  options: LoadOptions,
+  order: RouteOrder | null = null,
+): { readonly result: LoadResult; readonly routes: readonly RouteDocument[] } {
   const { env, overrides = {}, plugins = NO_PLUGINS } = options
   const catalog = describedCatalog(options.catalog, usablePlugins(plugins))
   const {
@@ -75,18 +92,27 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
     readEnd: (path: string) => readEnd(resolve(folder, path)),
     exists: options.readFile === undefined ? existsSync : () => false,
   }
-  if (sound !== null) inspect({ ...sound, ...access, whole: resolved, catalog, plugins, report })
+  const isComplete = sound !== null && (order === null || !report.hasErrors)
+  const routes = isComplete ? inOrder(order, sound.document.routes, ({ document }) => document) : []
+  if (isComplete) {
+    const inspection = { ...sound, ...access, whole: resolved, catalog, plugins, report }
+    inspect(inspection, { ...inspection, document: { ...sound.document, routes } })
+  }
   const diagnostics = report.diagnostics()
-  if (sound === null || report.hasErrors) return { ok: false, diagnostics }
+  if (!isComplete || report.hasErrors) return { result: { ok: false, diagnostics }, routes }
   const bundle = bundleOf(anchorPaths(kept, catalog, values), sound.document, {
-    ...{ catalog, plugins, values, taken },
+    ...{ catalog, plugins, values, taken, order },
   })
   const files = options.readFile === undefined ? policyFileVersions(resolved, { catalog, folder }) : {}
-  return {
-    ok: true,
-    bundle: { ...bundle, values: { ...files, ...bundle.values } },
-    warnings: diagnostics,
-  }
+  const whole = { ...bundle, values: { ...files, ...bundle.values } }
+  return { result: { ok: true, bundle: whole, warnings: diagnostics }, routes }
+}
+
+/** Puts what was loaded now into the gaps of what is known. */
+function inOrder<T>(order: RouteOrder | null, loaded: T[], partOf: (route: LoadedRoute) => T): T[] {
+  if (order === null) return loaded
+  let next = 0
+  return order.map((known) => (known === null ? loaded[next++]! : partOf(known)))
 }
 
 interface ViolationContext {
@@ -121,17 +147,25 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
   }
 }
 
+interface BundleContext {
+  readonly catalog: Catalog
+  readonly plugins: PluginSet
+  readonly values: ReferenceValues
+  readonly taken: TakenTexts
+  readonly order: RouteOrder | null
+}
+
 /** Builds the bundle from the form that keeps references; the resolved form decides what defaults apply. */
-function bundleOf(
-  kept: unknown,
-  document: Document,
-  context: { catalog: Catalog; plugins: PluginSet; values: ReferenceValues; taken: TakenTexts },
-): ConfigBundle {
+function bundleOf(kept: unknown, document: Document, context: BundleContext): ConfigBundle {
   fillDefaults(documentSchema, kept, document)
   for (const policy of writtenPolicies(kept)) {
     const schema = context.catalog.get(policy.use)?.schema
     if (schema !== undefined) fillDefaults(schema, policy.with, valueAt(document, [...policy.path, 'with']))
   }
-  const plan = planOf(kept as Document, context.taken, usablePlugins(context.plugins))
+  const plan = planOf(kept as Document, {
+    taken: context.taken,
+    plugins: usablePlugins(context.plugins),
+    allRoutes: (routes) => inOrder(context.order, routes, ({ plan }) => plan),
+  })
   return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
 }

@@ -30,10 +30,15 @@ interface Replacement {
 /** Secrets that nothing marks but their name and their form. */
 const WRITTEN = { isMarkedName: isSecretName, replaceNamed: maskedWhole, replaceText: maskLiterals }
 
-/** A copy of a value in which everything that its schema marks is replaced; of several branches, any may mark it. */
+/**
+ * A value in which everything that its schema marks is replaced; of several branches, any may mark it. Parts without a mark
+ * are not copied when nothing but marks is replaced.
+ */
 export function replaceMarked(schema: TSchema, value: unknown, replacement: Replacement): unknown {
   const { keyword, replace, isMarkedName, replaceNamed, replaceText } = replacement
+  const isMarkOnly = isMarkedName === undefined && replaceText === undefined
   const replaced = (schemas: readonly TSchema[], part: unknown): unknown => {
+    if (isMarkOnly && !schemas.some((one) => mayMark(one, keyword))) return part
     const branches = schemas.flatMap((one) => expanded(one, schema))
     if (branches.some((one) => one[keyword] === true)) return replace(part)
     if (Array.isArray(part)) {
@@ -52,6 +57,20 @@ export function replaceMarked(schema: TSchema, value: unknown, replacement: Repl
     return Object.fromEntries(members)
   }
   return replaced([schema], value)
+}
+
+const marks = new WeakMap<TSchema, Map<string, boolean>>()
+
+/** True if a schema, a part of it or a schema that it refers to may have the keyword. */
+function mayMark(schema: TSchema, keyword: string): boolean {
+  const known = marks.get(schema) ?? new Map<string, boolean>()
+  marks.set(schema, known)
+  const isKnown = known.get(keyword)
+  if (isKnown !== undefined) return isKnown
+  const text = JSON.stringify(schema)
+  const isMarked = text.includes(`"${keyword}":true`) || text.includes('"$ref":')
+  known.set(keyword, isMarked)
+  return isMarked
 }
 
 /** Whether no schema has a key by its name, or says that it is none of a secret. */

@@ -6,6 +6,7 @@ const PLACEHOLDERS = /\$\$\{|\$\{[^}]*\}/g
 
 /** The references in a text of the plan, as they stand there. */
 export function referencesIn(text: string): readonly string[] {
+  if (!text.includes('${')) return []
   return [...text.matchAll(PLACEHOLDERS)]
     .map(([placeholder]) => placeholder)
     .filter((placeholder) => placeholder !== '$${')
@@ -25,12 +26,23 @@ export function fillText(text: string, values: Readonly<Record<string, string>>)
   })
 }
 
-/** A copy of a value with every text in it replaced. */
+/** A value with every text in it replaced; parts in which nothing changes are not copied. */
 export function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]))
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapTexts(item, replace))
+    return items.some((item, i) => item !== value[i]) ? items : value
+  }
+  let copy: Record<string, unknown> | null = null
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key]
+    const mapped = mapTexts(item, replace)
+    if (mapped === item) continue
+    copy ??= { ...value }
+    copy[key] = mapped
+  }
+  return copy ?? value
 }
 
 /** Shorter values are no secrets, and stand in texts by chance. */

@@ -1,5 +1,13 @@
 import { parseDuration } from '@sluice/core'
-import type { DrainPlan, KubernetesPlan, MetricsPlan, OverloadPlan, Plan, PluginPlan } from '../plan.js'
+import type {
+  DrainPlan,
+  KubernetesPlan,
+  MetricsPlan,
+  OverloadPlan,
+  Plan,
+  PluginPlan,
+  RoutePlan,
+} from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
@@ -9,13 +17,21 @@ import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
+/** What a plan is made of beside its document. */
+export interface PlanParts {
+  /** What stands in the document where the plan has the value of a reference. */
+  readonly taken: TakenTexts
+  /** Those that the document names. */
+  readonly plugins: readonly PluginPlan[]
+  /** Makes all routes of those in the document, in its order. */
+  readonly allRoutes: (routes: RoutePlan[]) => readonly RoutePlan[]
+}
+
 /**
  * The plan of a document that has been checked and whose defaults are filled.
- * @param taken what stands in the document where the plan has the value of a reference.
- * @param plugins those that the document names.
  * @throws Error when the document was not checked.
  */
-export function planOf(document: Document, taken: TakenTexts, plugins: readonly PluginPlan[] = []): Plan {
+export function planOf(document: Document, { taken, plugins, allRoutes }: PlanParts): Plan {
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
@@ -24,7 +40,7 @@ export function planOf(document: Document, taken: TakenTexts, plugins: readonly 
     admin: adminPlan(document.admin),
     workers: document.workers ?? null,
     upstreams: names.map((name) => upstreamPlan(name, document.upstreams[name]!)),
-    routes: inPrecedence(routePlans(document, taken)),
+    routes: inPrecedence(allRoutes(routePlans(document, taken))),
     log: logPlan(document.log),
     metrics: metricsPlan(document.metrics),
     drain: drainPlan(document.drain),

@@ -19,7 +19,7 @@ function withOrder(routes: readonly RoutePlan[]): RoutePlan[] {
     const keys = hosts.map((host) => tieKey(route, host))
     const order = Math.max(...keys.map((key) => next.get(key) ?? 0))
     for (const key of keys) next.set(key, order + 1)
-    return { ...route, order }
+    return route.order === order ? route : { ...route, order }
   })
 }
 

@@ -9,7 +9,7 @@ import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
 /** The routes of the plan in the order of the document, without their order among equals. */
-export function routePlans(document: Document, taken: TakenTexts): readonly RoutePlan[] {
+export function routePlans(document: Document, taken: TakenTexts): RoutePlan[] {
   const chains = new ChainPlanner(document)
   return document.routes.map((route, i) => ({
     id: route.id,

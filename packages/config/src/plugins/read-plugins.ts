@@ -4,6 +4,7 @@ import type { DocumentSource } from '../document-file.js'
 import { listAt } from '../document-path.js'
 import type { Flaw } from '../flaw.js'
 import type { PluginPlan } from '../plan-plugin.js'
+import { splitRoutes } from '../route-parts.js'
 import { readYaml } from '../source/yaml-source.js'
 import { locatePlugin, PluginProblem } from './locate-plugin.js'
 import type { PluginSet } from './plugin-set.js'
@@ -18,9 +19,11 @@ const NONE: PluginSet = new Map()
  * them stands in its place.
  */
 export async function readPlugins({ text, name }: DocumentSource, catalog: Catalog): Promise<PluginSet> {
+  const parts = splitRoutes(text)
+  const rest = parts === null ? text : parts.head + parts.tail
   // Most documents have none, and are not parsed twice.
-  if (!text.includes('plugins')) return NONE
-  const written = listAt(readYaml(text).value, ['plugins'])
+  if (!rest.includes('plugins')) return NONE
+  const written = listAt(readYaml(rest).value, ['plugins'])
   const names = new Set(written.filter((entry) => typeof entry === 'string').slice(0, MAX_PLUGINS))
   const owners = new Map([...catalog.keys()].map((policy) => [policy, 'the gateway itself']))
   const set = new Map<string, PluginPlan | Flaw>()

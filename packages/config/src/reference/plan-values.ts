@@ -1,3 +1,4 @@
+import { routeJson } from '../digest.js'
 import { isFlaw } from '../flaw.js'
 import type { Plan } from '../plan.js'
 import { mapTexts, referencesIn } from '../plan-text.js'
@@ -9,7 +10,8 @@ import { parseTemplate, referencesOf } from './text-template.js'
 /** The values of the references that a plan holds, as they stand in it. */
 export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
-  mapTexts(plan, (text) => {
+  const routes = plan.routes.filter((route) => routeJson(route).includes('${'))
+  mapTexts({ ...plan, routes }, (text) => {
     for (const reference of referencesIn(text)) found[reference] ??= valueIn(reference, values)
     return text
   })

@@ -1,10 +1,10 @@
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { normalHost } from '../grammar/host.js'
-import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
+import { patternOf } from './route-cover.js'
 
 interface Seen {
   readonly route: RouteDocument
@@ -39,10 +39,18 @@ function rememberAndFindRival(seen: Map<string, Seen[]>, one: Seen): Seen | null
   return rival
 }
 
-/** A key for each host; routes that have one in common differ in their methods at most. */
+const keys = new WeakMap<RouteDocument, readonly string[]>()
+
 function keysOf(route: RouteDocument): readonly string[] {
+  const known = keys.get(route) ?? makeKeys(route)
+  keys.set(route, known)
+  return known
+}
+
+/** A key for each host; routes that have one in common differ in their methods at most. */
+function makeKeys(route: RouteDocument): readonly string[] {
   const { hosts, headers, query, when, path } = route.match
-  const shape = path === undefined ? ANY_PATH : parsePathPattern(path)
+  const shape = patternOf(route)
   const others = [
     route.priority,
     isFlaw(shape) ? path : shapeOf(shape),

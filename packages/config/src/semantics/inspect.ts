@@ -11,13 +11,16 @@ import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkOwnPaths } from './own-path-check.js'
 import { checkPlugins } from './plugin-check.js'
 import { checkParameters, checkPolicies, checkUnused } from './policy-check.js'
-import { checkRoutes } from './route-check.js'
+import { checkRouteIds, checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
 import { checkState } from './state-check.js'
 import { checkUpstreams } from './upstream-check.js'
 
-/** Checks what no schema can: how the parts of a document fit together. Warnings only when there is no error. */
-export function inspect(inspection: Inspection): void {
+/**
+ * Checks what no schema can: how the parts of a document fit together. Warnings only when there is no error.
+ * @param all the same document with all its routes, where `inspection` has only those that have changed.
+ */
+export function inspect(inspection: Inspection, all: Inspection = inspection): void {
   checkListeners(inspection)
   checkUpstreams(inspection)
   checkPlugins(inspection)
@@ -26,15 +29,16 @@ export function inspect(inspection: Inspection): void {
   checkClientCertificates(inspection)
   checkBodyPaths(inspection)
   checkRoutes(inspection)
-  checkConflicts(inspection)
+  checkRouteIds(all)
+  checkConflicts(all)
   checkLog(inspection)
   checkLogPrivacy(inspection)
   checkState(inspection)
   checkCacheServer(inspection)
   checkKubernetes(inspection)
   if (inspection.report.hasErrors) return
-  checkUnused(inspection)
+  checkUnused(all)
   checkParameters(inspection)
-  checkShadows(inspection)
-  checkOwnPaths(inspection)
+  checkShadows(all)
+  checkOwnPaths(all)
 }

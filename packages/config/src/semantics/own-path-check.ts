@@ -1,11 +1,11 @@
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
-import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import { parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import { chainOf } from './consumer-check.js'
 import type { Inspection } from './inspection.js'
-import { coversPath } from './route-cover.js'
+import { coversPath, patternOf } from './route-cover.js'
 
 interface OwnPath {
   readonly use: string
@@ -47,11 +47,8 @@ function ownPathsOf(
 }
 
 /** A regular expression may match it. */
-function isMatchedBy({ match }: RouteDocument, path: string): boolean {
-  const [pattern, own] = [
-    match.path === undefined ? ANY_PATH : parsePathPattern(match.path),
-    parsePathPattern(path),
-  ]
+function isMatchedBy(route: RouteDocument, path: string): boolean {
+  const [pattern, own] = [patternOf(route), parsePathPattern(path)]
   if (isFlaw(pattern) || isFlaw(own)) return true
   return pattern.kind === 'regex' || coversPath(pattern, asExact(own))
 }

@@ -7,9 +7,8 @@ import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
 
-/** Routes: ids that stand twice, upstreams and APIs that are not there, rewrites and redirects that cannot work. */
-export function checkRoutes(inspection: Inspection): void {
-  const { document, origins, report } = inspection
+/** Reports ids that two routes have. */
+export function checkRouteIds({ document, origins, report }: Inspection): void {
   const seen = new Set<string>()
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
     const location = [...path, 'id']
@@ -18,6 +17,13 @@ export function checkRoutes(inspection: Inspection): void {
       report.add({ path: location, message, remedy: 'rename one of them' })
     }
     seen.add(route.id)
+  }
+}
+
+/** Checks each route by itself: upstreams and APIs that are not there, rewrites and redirects that cannot work. */
+export function checkRoutes(inspection: Inspection): void {
+  const { document, origins, report } = inspection
+  for (const [route, path] of origins.entries(document.routes, ['routes'])) {
     for (const kind of ['upstream', 'api'] as const) checkNamed(inspection, kind, route[kind], path)
     checkProxyKeys(inspection, path)
     checkFields(inspection, route, [...path, 'match', 'headers'])

@@ -1,7 +1,19 @@
+import type { Flaw } from '../flaw.js'
+import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan, PathSegment } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 
 type Match = RouteDocument['match']
+
+const patterns = new WeakMap<RouteDocument, PathPlan | Flaw>()
+
+/** Returns the path pattern of a route, or why it is none; each route's is read once. */
+export function patternOf(route: RouteDocument): PathPlan | Flaw {
+  const { path } = route.match
+  const known = patterns.get(route) ?? (path === undefined ? ANY_PATH : parsePathPattern(path))
+  patterns.set(route, known)
+  return known
+}
 
 /** Regular expressions that every path matches. */
 const EVERYTHING: ReadonlySet<string> = new Set(['', '^', '^/', '/', '.*', '^.*', '^/.*', '^.*$', '^/.*$'])

@@ -1,11 +1,10 @@
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { normalHost } from '../grammar/host.js'
-import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
-import { coversPath, coversPredicates, hostsAround } from './route-cover.js'
+import { coversPath, coversPredicates, hostsAround, patternOf } from './route-cover.js'
 
 /** A route with its path read. */
 interface Placed {
@@ -26,7 +25,7 @@ const MAX_COMPARED = 200
  */
 export function checkShadows({ document, origins, report }: Inspection): void {
   const placed = origins.entries(document.routes, ['routes']).flatMap(([route, path]) => {
-    const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
+    const pattern = patternOf(route)
     return isFlaw(pattern) ? [] : [{ route, path, pattern }]
   })
   const index = indexOf(placed)

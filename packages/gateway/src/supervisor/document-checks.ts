@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import {
+  DocumentLoader,
   type DocumentSource,
   loadBodyLanguages,
-  loadDocument,
   loadNamedPolicies,
   type Overrides,
   readPlugins,
@@ -18,13 +18,14 @@ export interface CheckSettings {
 /** Answers each document that this thread is sent with its bundle, or with its mistakes. Call it once, in the entry file. */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
+  const loader = new DocumentLoader()
   const check = async (source: DocumentSource): Promise<void> => {
     await Promise.all([loadBodyLanguages(source.text, catalog), loadNamedPolicies(source.text, catalog)])
     const plugins = await readPlugins(source, catalog)
-    let result = loadDocument(source, { ...settings, plugins })
+    let result = loader.load(source, { ...settings, plugins })
     if (!result.ok && catalog.load !== undefined) {
       await catalog.load(() => true)
-      result = loadDocument(source, { ...settings, plugins })
+      result = loader.load(source, { ...settings, plugins })
     }
     parentPort!.postMessage(result)
   }

@@ -11,6 +11,12 @@ export interface CheckBounds {
   readonly idleMs: number
 }
 
+/**
+ * A thread that has loaded a document from this length on stays: it has what the next version needs, and would take seconds
+ * to make it again.
+ */
+const KEPT_FROM_CHARS = 256 * 1024
+
 /** Far more than documents of 4 MB need: 45,000 routes take 10 s and 0.5 GB. */
 const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000 }
 
@@ -42,7 +48,8 @@ export class DocumentThread {
   async load(source: DocumentSource): Promise<LoadResult> {
     if (this.#idle !== null) clearTimeout(this.#idle)
     const result = await this.#check(this.#started(), source)
-    this.#idle = setTimeout(() => this.close(), this.#bounds.idleMs).unref()
+    const isKept = result.ok && source.text.length >= KEPT_FROM_CHARS
+    if (!isKept) this.#idle = setTimeout(() => this.close(), this.#bounds.idleMs).unref()
     return result
   }
 
