@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { compileSef } from '../../engines/xslt/saxon/compile-sef.js'
 import { testEnv } from '../../testing.js'
 import { assertRefused, compiled, requestAfter, stylesheet, template } from './testing/stylesheets.js'
 
@@ -44,6 +45,34 @@ test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports',
   const result = await requestAfter(step, body, { headers: ['x-who', `it's "me"`] })
   assert.equal(typeof result, 'string', JSON.stringify(result))
   assert.deepEqual(JSON.parse(String(result)), { who: `it's "me"`, a: 6, b: 3, sum: '10' })
+})
+
+test('xsl:document builds a node, and what writes files stays refused', async (t) => {
+  const env = testEnv()
+  t.after(() => env.close())
+  for (const version of ['2.0', '3.0']) {
+    const whole =
+      '<xsl:variable name="d"><xsl:document><b><xsl:value-of select="/a"/></b></xsl:document></xsl:variable>' +
+      '<o><xsl:copy-of select="$d/b"/></o>'
+    const step = await compiled({ stylesheet: { inline: stylesheet(template(whole), version) } }, env)
+    assert.equal(String(await requestAfter(step, '<a>x</a>')).trim(), '<o><b>x</b></o>', version)
+    const writing = template('<xsl:result-document href="/tmp/a"><a/></xsl:result-document>')
+    await assert.rejects(
+      compiled({ stylesheet: { inline: stylesheet(writing, version) } }, env),
+      /element 'result-document', which writes files/,
+    )
+  }
+})
+
+test('a stylesheet that takes too much CPU time to compile is ended', async () => {
+  const text = stylesheet(
+    '<xsl:variable name="n" static="yes" select="count((1 to 1000000)[some $i in 1 to . satisfies $i = 0])"/>' +
+      template('<o/>'),
+    '3.0',
+  )
+  const main = { url: 'gateway:/stylesheet.xsl', base64: Buffer.from(text).toString('base64'), isXml: true }
+  const source = { main, imports: [], selection: null, version: '3.0', method: '' } as const
+  await assert.rejects(compileSef(source, 1000), /the stylesheet cannot be compiled: it takes too long/)
 })
 
 test('the version can be set over what the stylesheet says', async (t) => {

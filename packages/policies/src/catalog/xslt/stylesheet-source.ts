@@ -40,7 +40,6 @@ const MAX_FILE_BYTES = 2_000_000
 
 /** Elements that write files in some processor: namespace and name. */
 const WRITING: readonly (readonly [string, string])[] = [
-  [XSL, 'document'],
   [XSL, 'result-document'],
   ['http://exslt.org/common', 'document'],
   ['http://www.jclark.com/xt', 'document'],
@@ -102,6 +101,8 @@ function readSource({ imports, version }: Reader, bytes: Uint8Array, name: Sourc
   try {
     const isStylesheet = !isImport || document.get('//xsl:* | //@xsl:*', { xsl: XSL }) !== null
     if (!isStylesheet) return { file: sourceFile(address, bytes, true), method: '', names: null }
+    // A draft of XSLT 1.1, which libxslt knows; from 2.0 on it builds a node (XSLT 2.0, 11.5).
+    if (version === '1.0') refuseElement(document, what, [XSL, 'document'])
     const method = check(document, what, address, imports)
     if (version === '1.0')
       return { file: sourceFile(address, bytes, true), method, names: namesOf(document, what) }
@@ -178,7 +179,7 @@ function check(
   address: string,
   imports: ReadonlyMap<string, Uint8Array>,
 ): string {
-  refuseWriting(document, what)
+  for (const element of WRITING) refuseElement(document, what, element)
   for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
     if (imports.has(addressOf(name, address))) continue
     throw new Error(`${what} imports '${name}', which 'imports' does not have; add it with its file`)
@@ -188,11 +189,13 @@ function check(
   return attributes(document, '//xsl:output/@method')[0] ?? ''
 }
 
-function refuseWriting(document: XmlDocument, what: string): void {
-  for (const [namespace, name] of WRITING) {
-    const path = `//*[local-name() = '${name}' and namespace-uri() = '${namespace}']`
-    if (document.get(path) !== null) throw new Error(`${what} has an element '${name}', which writes files`)
-  }
+function refuseElement(
+  document: XmlDocument,
+  what: string,
+  [namespace, name]: readonly [namespace: string, name: string],
+): void {
+  const path = `//*[local-name() = '${name}' and namespace-uri() = '${namespace}']`
+  if (document.get(path) !== null) throw new Error(`${what} has an element '${name}', which writes files`)
 }
 
 function attributes(document: XmlDocument, path: string): string[] {

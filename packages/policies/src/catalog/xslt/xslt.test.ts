@@ -220,6 +220,7 @@ test('a stylesheet that cannot work is refused when the document is deployed', a
       inline(template('<e:document xmlns:e="http://exslt.org/common" href="/tmp/a"/>')),
       /element 'document', which writes files/,
     ],
+    [inline(template('<xsl:document href="/tmp/a"/>')), /element 'document', which writes files/],
     [inline(NAME_OF_A, { timeout: '1m' }), /'timeout' has to be between/],
     [inline(NAME_OF_A, { select: '/s:e' }), /uses the prefix 's'; say under 'namespaces'/],
     [inline(NAME_OF_A, { select: '/a[$b]' }), /uses a variable/],

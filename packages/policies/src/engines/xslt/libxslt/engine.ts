@@ -28,6 +28,8 @@ const DOC = { children: 12, intSubset: 44, encoding: 60 } as const
 
 /** Longest time for compiling a style sheet. */
 const COMPILE_TIMEOUT_MS = 5000
+/** How much more time a second attempt has after one that got no CPU. */
+const STARVED_PATIENCE = 10
 /** An instance that has grown beyond this is replaced: its memory never shrinks. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
@@ -49,10 +51,17 @@ export class LibxsltEngine {
   isBroken = false
 
   /** @throws Error that says what is wrong with the style sheet */
-  static async create(source: StylesheetSource): Promise<LibxsltEngine> {
+  static async create(source: StylesheetSource, patience = 1): Promise<LibxsltEngine> {
     const files = new Map(source.imports.map((file) => [file.url, bytesOf(file)]))
     const instance = await createInstance(files)
-    return runWithTimeout(COMPILE_TIMEOUT_MS, () => new LibxsltEngine(instance, source))
+    try {
+      return runWithTimeout(COMPILE_TIMEOUT_MS * patience, () => new LibxsltEngine(instance, source))
+    } catch (error) {
+      // The machine gave it no CPU: that is not the stylesheet's fault.
+      if (error instanceof TimeIsOver && error.isStarved && patience === 1)
+        return LibxsltEngine.create(source, STARVED_PATIENCE)
+      throw error
+    }
   }
 
   private constructor(instance: Instance, source: StylesheetSource) {

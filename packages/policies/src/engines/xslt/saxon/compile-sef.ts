@@ -3,8 +3,11 @@ import type { EngineAnswer } from './engine-main.js'
 import { EngineProcess } from './engine-process.js'
 import { filesOf } from './files-of.js'
 
-/** Longest time for compiling a stylesheet. */
-const COMPILE_TIMEOUT_MS = 20_000
+/** CPU time that compiling a stylesheet may take, in ms. */
+const COMPILE_CPU_MS = 20_000
+/** Longest wait, as a multiple of the CPU time: a busy machine fails no stylesheet. */
+const LONGEST_FACTOR = 10
+const WATCH_MS = 250
 /** Longest explanation that is passed on. */
 const MAX_PROBLEM_CHARS = 500
 
@@ -14,19 +17,32 @@ const MAX_PROBLEM_CHARS = 500
  * @returns the compiled stylesheet, JSON.
  * @throws Error that says what is wrong with the stylesheet
  */
-export async function compileSef(source: StylesheetSource): Promise<string> {
+export async function compileSef(source: StylesheetSource, cpuMs = COMPILE_CPU_MS): Promise<string> {
   const engine = new EngineProcess()
+  const timeoutMs = cpuMs * LONGEST_FACTOR
+  let isTooLong = false
+  const watch = setInterval(() => {
+    isTooLong = engine.cpuMs() > cpuMs
+    if (isTooLong) engine.close()
+  }, WATCH_MS)
   try {
-    const request = { kind: 'compile', files: filesOf(source, 'xml'), timeoutMs: COMPILE_TIMEOUT_MS } as const
-    return sefOf(await engine.ask(request, COMPILE_TIMEOUT_MS))
+    const request = { kind: 'compile', files: filesOf(source, 'xml'), timeoutMs } as const
+    return sefOf(await engine.ask(request, timeoutMs))
+  } catch (error) {
+    throw isTooLong ? problemWith('it takes too long') : error
   } finally {
+    clearInterval(watch)
     engine.close()
   }
 }
 
 function sefOf(answer: EngineAnswer): string {
   if (answer.kind === 'compiled') return answer.sef
-  throw new Error(`the stylesheet cannot be compiled: ${problemOf(answer)}`)
+  throw problemWith(problemOf(answer))
+}
+
+function problemWith(problem: string): Error {
+  return new Error(`the stylesheet cannot be compiled: ${problem}`)
 }
 
 function problemOf(answer: EngineAnswer): string {
