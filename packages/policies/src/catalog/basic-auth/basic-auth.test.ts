@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { basicToken, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { MAX_WAIT_MS } from './password-queue.js'
 import { basicAuth } from './policy.js'
 import type { BasicAuthConfig } from './schema.js'
 
@@ -259,6 +260,34 @@ test('too many failures of one address are throttled for a minute, verified call
   assert.equal(await ask('acme:s3:cret', 1003), null)
   assert.equal(code(await ask('acme:b', 1003, '192.0.2.2')), 'GW_AUTH_INVALID')
   assert.equal(code(await ask('acme:c', 61_000)), 'GW_AUTH_INVALID')
+})
+
+test('failed logins count for all uses of the same users, also with another hash, and for no other', async () => {
+  const table = new Map<string, unknown>()
+  const bob = { name: 'bob', password: ACME.password }
+  const changed = { ...ACME, password: cheapHash('new', 'saltsal2') }
+  const [first, second, other] = [
+    gate({ users: [ACME, bob], maxFailuresPerMinute: 1 }, table),
+    gate({ users: [bob, changed], maxFailuresPerMinute: 1, realm: 'b' }, table),
+    gate({ users: [bob], maxFailuresPerMinute: 1 }, table),
+  ]
+  const ask = (admit: typeof first, credentials: string) => admit!(exchange({ headers: basic(credentials) }))
+  assert.equal(code(await ask(first, 'acme:a')), 'GW_AUTH_INVALID')
+  assert.equal(code(await ask(second, 'acme:b')), 'GW_RATE_LIMITED')
+  assert.equal(code(await ask(other, 'bob:c')), 'GW_AUTH_INVALID')
+})
+
+test('guesses that no hash comes to in time are an overload, not a fault', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const admit = gate()
+  const asked = Array.from({ length: 200 }, (_, i) => admit(exchange({ headers: basic(`acme:x${i}`) })))
+  t.mock.timers.tick(MAX_WAIT_MS)
+  const outcomes = await Promise.all(asked)
+  for (const outcome of outcomes) {
+    assert.deepEqual([outcome?.status, code(outcome)], [503, 'GW_AUTH_OVERLOADED'])
+    assert.ok(outcome?.headers.includes('retry-after'))
+  }
+  assert.equal(await admit(exchange({ headers: basic('acme:s3:cret') })), null, 'and the queue goes on')
 })
 
 test('credentials decode like a Buffer, or not at all', () => {

@@ -5,6 +5,8 @@ import { matchesHash, type PasswordHash } from '../../shared/consumers/password.
 const MAX_RUNNING = 2
 /** Requests that may wait for a hash. Most of a flood shares one, so that this is seldom a matter of seconds. */
 const MAX_SLOTS = 512
+/** Longest wait for a hash, in ms: below the bound for a policy, so that a busy machine is an overload and no fault. */
+export const MAX_WAIT_MS = 20_000
 
 /** A password to compare with a hash. */
 export interface Attempt {
@@ -18,7 +20,7 @@ export interface Attempt {
   readonly client: string
 }
 
-/** Whether the password matches; null when every request that waited for it ended before its turn. */
+/** True if the password matches; null if all requests that waited for it have ended, or it took too long. */
 type Result = boolean | null
 /** What is asked of the request of an attempt. */
 type Waiter = Pick<Exchange, 'endedMono'>
@@ -30,6 +32,8 @@ export interface Job {
   readonly result: Promise<Result>
   readonly settle: (result: Result | Promise<Result>) => void
   slots: number
+  /** Ends the wait; null once the job has its result. */
+  timer: NodeJS.Timeout | null
   /** A later attempt went before it, once. */
   hasYielded: boolean
 }
@@ -61,7 +65,7 @@ export class PasswordQueue {
   /** The hash of the attempt, its own or a shared one; null when the client has as many slots as it may have. */
   add(attempt: Attempt, x: Waiter): Job | null {
     if (attempt.isKnownGood) {
-      const job = newJob(attempt, x)
+      const job = this.#newJob(attempt, x)
       this.#knownGood.push(job)
       this.#run()
       return job
@@ -69,7 +73,7 @@ export class PasswordQueue {
     const queue = this.#queues.get(attempt.client) ?? { jobs: [], slots: 0 }
     if (queue.slots >= this.#share()) return null
     this.#queues.set(attempt.client, queue)
-    const job = sharedJob(queue, attempt, x) ?? placedJob(queue, attempt, x)
+    const job = sharedJob(queue, attempt, x) ?? placedJob(queue, this.#newJob(attempt, x))
     job.slots++
     queue.slots++
     this.#slots++
@@ -87,6 +91,7 @@ export class PasswordQueue {
     while (this.#running < MAX_RUNNING) {
       const job = this.#knownGood.shift() ?? this.#next()
       if (job === undefined) return
+      if (job.timer === null) continue
       if (job.requests.every(({ endedMono }) => endedMono !== 0)) this.#end(job, null)
       else void this.#hash(job)
     }
@@ -116,7 +121,20 @@ export class PasswordQueue {
     this.#run()
   }
 
+  #newJob(attempt: Attempt, x: Waiter): Job {
+    let settle!: Job['settle']
+    const result = new Promise<Result>((resolve) => {
+      settle = resolve
+    })
+    const job: Job = { attempt, requests: [x], result, settle, slots: 0, timer: null, hasYielded: false }
+    job.timer = setTimeout(() => this.#end(job, null), MAX_WAIT_MS).unref()
+    return job
+  }
+
   #end(job: Job, result: Result | Promise<Result>): void {
+    if (job.timer === null) return
+    clearTimeout(job.timer)
+    job.timer = null
     const { client } = job.attempt
     const queue = this.#queues.get(client)
     if (queue !== undefined && job.slots > 0) {
@@ -131,29 +149,21 @@ export class PasswordQueue {
 /** The hash that the client's last attempt waits for, when both are on users who do not exist. */
 function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null {
   const last = queue.jobs.at(-1)
-  if (last === undefined || !attempt.isStandIn || !last.attempt.isStandIn) return null
+  if (last === undefined || last.timer === null || !attempt.isStandIn || !last.attempt.isStandIn) return null
   if (!costsTheSame(last.attempt.hash, attempt.hash)) return null
   last.requests.push(x)
   return last
 }
 
 /** An attempt on a real user takes the place that one on a user who does not exist would share. */
-function placedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job {
-  const job = newJob(attempt, x)
+function placedJob(queue: ClientQueue, job: Job): Job {
+  const { attempt } = job
   const last = queue.jobs.at(-1)
   if (last?.attempt.isStandIn === true && !attempt.isStandIn && !last.hasYielded) {
     last.hasYielded = true
     queue.jobs.splice(-1, 0, job)
   } else queue.jobs.push(job)
   return job
-}
-
-function newJob(attempt: Attempt, x: Waiter): Job {
-  let settle!: Job['settle']
-  const result = new Promise<Result>((resolve) => {
-    settle = resolve
-  })
-  return { attempt, requests: [x], result, settle, slots: 0, hasYielded: false }
 }
 
 function costsTheSame(a: PasswordHash, b: PasswordHash): boolean {

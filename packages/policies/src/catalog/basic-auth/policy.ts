@@ -65,7 +65,8 @@ class Gate {
     this.#stripsCredentials = config.stripCredentials ?? true
     this.#refusals = compileRefusals(config.realm ?? DEFAULT_REALM, env)
     this.#verifier = env.shared('basic-auth/verifier', () => new PasswordVerifier())
-    this.#failures = env.shared('basic-auth/failures', () => new FailureWindow())
+    const names = config.consumersFile ?? config.users?.map(({ name }) => name).sort()
+    this.#failures = env.shared(`basic-auth/failures ${JSON.stringify(names)}`, () => new FailureWindow())
   }
 
   admit(x: Exchange): Eventual {

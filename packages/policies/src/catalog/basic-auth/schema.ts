@@ -42,13 +42,13 @@ export const basicAuthSchema = policyOptions(
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
     cacheTtl: optionalDuration('How long a verified password needs no second hash.', DEFAULT_CACHE_TTL),
     maxFailuresPerMinute: optionalInteger(
-      'Failed attempts of one client address, per worker, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected.',
+      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected.',
       { minimum: 1, maximum: 1_000_000 },
     ),
   },
   [
     'Without credentials the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`; an unknown user and a wrong password cannot be distinguished, also not by time. Credentials are UTF-8 (RFC 7617), at most 8 KB; a password may hold colons.',
-    'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the slots that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`. A changed password counts from the reload on.',
+    'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the slots that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`, and so is one that has waited for 20 s. A changed password counts from the reload on.',
   ],
 )
 

@@ -7,6 +7,9 @@ import { openTransport, type ServerAddress } from './transport.js'
 /** The directory has answered, and nothing can be done with it. The connection is as good as before. */
 export class UnusableAnswer extends Error {}
 
+/** An entry that names nobody, such as one of several that a filter finds: the directory works, and the login is refused. */
+export class UnfitEntry extends UnusableAnswer {}
+
 /** What a directory has answered that is no success: its code (RFC 4511, appendix A), and no more of it. */
 export class ResultCode extends UnusableAnswer {
   readonly code: number
@@ -85,12 +88,14 @@ export class LdapConnection {
     this.boundAs = null
   }
 
-  /** The entries that are found. @throws UnusableAnswer, also for more than `max`; Error where there is no answer. */
+  /** Returns the entries found. @throws UnfitEntry for more than `max`, UnusableAnswer, or Error where there is no answer. */
   async search({ base, scope, filter, attributes, max }: Search): Promise<readonly Entry[]> {
     const { searchEntries } = await answered(
       this.#client.search(base, { scope, filter, attributes: [...attributes], sizeLimit: max + 1 }),
-    )
-    if (searchEntries.length > max) throw new UnusableAnswer(`a search has found more than ${max}`)
+    ).catch((error: unknown) => {
+      throw error instanceof ResultCode && error.code === SIZE_LIMIT ? tooMany(max) : error
+    })
+    if (searchEntries.length > max) throw tooMany(max)
     return searchEntries
   }
 
@@ -108,4 +113,11 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
     if (error instanceof ResultCodeError) throw new ResultCode(error.code)
     throw error
   }
+}
+
+/** sizeLimitExceeded (RFC 4511, appendix A): there is more than was asked for, or than the directory gives out. */
+const SIZE_LIMIT = 4
+
+function tooMany(max: number): UnfitEntry {
+  return new UnfitEntry(`a search finds more than ${max === 1 ? 'one entry' : `${max} entries`}, or than the directory gives out`)
 }

@@ -1,6 +1,6 @@
 import type { Entry } from 'ldapts'
 import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
-import { type LdapConnection, ResultCode, type Search, UnusableAnswer } from './connection.js'
+import { type LdapConnection, ResultCode, type Search, UnfitEntry, UnusableAnswer } from './connection.js'
 import { type ConnectionPool, DirectoryDown } from './connection-pool.js'
 import type { Template } from './name-template.js'
 
@@ -73,14 +73,15 @@ export class Directory {
   }
 
   /**
-   * The user with this name and password; null: there is none.
-   * @throws DirectoryDown or DirectoryBusy when it cannot be said.
+   * Returns the user with this name and password, or null if there is none.
+   * @throws UnfitEntry if the entry does not say who that is; DirectoryDown or DirectoryBusy if there is no answer.
    */
   async login(username: string, password: string): Promise<DirectoryUser | null> {
     try {
       return await this.#pool.use((connection) => this.#loginOn(connection, username, password))
     } catch (error) {
-      if (error instanceof UnusableAnswer) throw new DirectoryDown(error.message, { cause: error })
+      if (error instanceof UnusableAnswer && !(error instanceof UnfitEntry))
+        throw new DirectoryDown(error.message, { cause: error })
       throw error
     }
   }
@@ -106,7 +107,7 @@ export class Directory {
         ? await this.#entryAt(connection, name)
         : await this.#find(connection, userSearch, username)
     // It has let the user in, and does not show who that is: nobody must be called by a name that could be another's.
-    if (found === null) throw new UnusableAnswer('the entry of somebody who has logged in cannot be read')
+    if (found === null) throw new UnfitEntry('the entry of a user who has logged in cannot be read')
     return this.#userOf(connection, found, username)
   }
 
@@ -143,7 +144,7 @@ export class Directory {
     const ids = valuesOf(entry, attributes.id)
     // One id, as the directory spells it: Alice and ALICE are one consumer.
     if (ids.length !== 1 || ids[0]!.length > MAX_ID)
-      throw new UnusableAnswer(`an entry has not one ${attributes.id}`)
+      throw new UnfitEntry(`an entry has ${ids.length === 1 ? 'too long a' : `${ids.length} values of`} ${attributes.id}`)
     const id = ids[0]!.normalize('NFC')
     const found = new Set<string>()
     if (attributes.groups !== null)
@@ -158,7 +159,7 @@ export class Directory {
     return { id, name: name.slice(0, MAX_ID), groups: [...found], claims: new Map(claims) }
   }
 
-  /** Round by round: the groups of the user, the groups of those, each looked up once however they contain each other. */
+  /** Round by round, up to MAX_ROUNDS: the groups of the user, the groups of those, each looked up once however they contain each other. */
   async #groupsOf(
     connection: LdapConnection,
     { base, scope, filter, attribute, isNested }: GroupSearch,
@@ -168,9 +169,7 @@ export class Directory {
     const names: string[] = []
     const seen = new Set<string>()
     let round: readonly string[] = [dn]
-    for (let rounds = 0; round.length > 0; rounds++) {
-      if (rounds === MAX_ROUNDS)
-        throw new UnusableAnswer(`groups are in groups for more than ${MAX_ROUNDS} levels`)
+    for (let rounds = 0; round.length > 0 && rounds < MAX_ROUNDS; rounds++) {
       const next: string[] = []
       for (let i = 0; i < round.length; i += NAMES_PER_FILTER) {
         const some = round.slice(i, i + NAMES_PER_FILTER).map((member) => filter({ dn: member, username })!)
@@ -187,7 +186,7 @@ export class Directory {
           if (seen.has(key)) continue
           seen.add(key)
           if (seen.size > MAX_GROUPS)
-            throw new UnusableAnswer(`somebody is in more than ${MAX_GROUPS} groups`)
+            throw new UnfitEntry(`a user is in more than ${MAX_GROUPS} groups`)
           next.push(entry.dn)
           names.push(...valuesOf(entry, attribute).slice(0, 1))
         }

@@ -163,7 +163,7 @@ test('a login whose entry cannot be read is nobody’s', async (t) => {
     t,
     (socket, request, before) => void socket.write(reply(request, before === 0 ? 0x61 : 0x65, 0)),
   )
-  assert.equal(await login(stepOf(directory.url)), 'GW_AUTH_UNAVAILABLE')
+  assert.equal(await login(stepOf(directory.url)), 'GW_AUTH_INVALID')
 })
 
 test('the next directory is asked where one cannot be reached', async (t) => {

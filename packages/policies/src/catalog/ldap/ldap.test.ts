@@ -25,6 +25,9 @@ before(async () => {
     group('all', `cn=staff,${GROUPS}`, `cn=loop,${GROUPS}`),
     group('loop', `cn=all,${GROUPS}`),
     group('others', `uid=bob,${PEOPLE}`),
+    ...[person('cat', 'x', { uid: ['cat', 'kitten'] }), person('deep', 'x')],
+    group('level1', `uid=deep,${PEOPLE}`),
+    ...Array.from({ length: 12 }, (_, i) => group(`level${i + 2}`, `cn=level${i + 1},${GROUPS}`)),
   ])
 })
 after(() => slapd?.stop())
@@ -171,9 +174,37 @@ test('what a user name holds stays a user name', { skip }, async () => {
   assert.equal(await verdict(steps[0]!, ODD, 'odd'), ODD)
 })
 
-test('two entries of one name let nobody in', { skip }, async () => {
-  const step = stepOf(searching({ userFilter: '(&(employeeType=double)(!(uid={{username}})))' }))
-  assert.equal(await verdict(step, 'someone', 'x'), 'GW_AUTH_UNAVAILABLE')
+test('an entry that names nobody refuses the login, and the directory does not count as down', {
+  skip,
+}, async () => {
+  for (const [config, name, reason] of [
+    [searching({ userFilter: '(&(employeeType=double)(!(uid={{username}})))' }), 'ann', /more than one entry/],
+    [searching({ userFilter: '(&(objectClass=person)(!(uid={{username}})))' }), 'ann', /more than one entry/],
+    [searching(), 'cat', /2 values of uid/],
+    [searching(), 'kitten', /2 values of uid/],
+    [binding(), 'cat', /2 values of uid/],
+    [binding({ attributes: { id: 'mail' } }), 'bob', /0 values of mail/],
+  ] as const) {
+    const env = testEnv()
+    const step = stepOf({ ...config, cache: { staleIfError: '1h' } }, env)
+    const password = name === 'bob' ? 'builder' : 'x'
+    assert.equal(await verdict(step, name, password), 'GW_AUTH_INVALID', name)
+    assert.deepEqual(
+      env.reports.map(({ event }) => event),
+      ['ldap_login_refused'],
+    )
+    assert.match(JSON.stringify(env.reports), reason)
+    assert.equal(await verdict(step, 'nobody', 'x').then((code) => code !== 'GW_AUTH_UNAVAILABLE'), true)
+  }
+})
+
+test('groups count up to ten levels, and those above lock nobody out', { skip }, async () => {
+  const env = testEnv()
+  const x = request('deep', 'x')
+  assert.equal(await stepOf(searching({ groups: { base: GROUPS, nested: true } }), env).onRequest!(x), null)
+  assert.equal(x.consumer!.groups.length, 10)
+  assert.ok(x.consumer!.groups.includes('level10') && !x.consumer!.groups.includes('level11'))
+  assert.deepEqual(env.reports, [])
 })
 
 test('a thousand equal logins are one bind, and what was found out is not asked again', {
@@ -212,6 +243,15 @@ test('who fails too often has to wait, whatever comes next', { skip }, async () 
     assert.equal(await verdict(step, 'ann', 'same'), expected)
   assert.equal(await verdict(step, 'ann', 'another'), 'GW_RATE_LIMITED')
   assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
+})
+
+test('failed logins count for all uses of the same users, and for no other', { skip }, async () => {
+  const env = testEnv()
+  const uses = [binding(), binding({ realm: 'other', cache: { scope: 'worker' } }), searching()]
+  const [first, second, other] = uses.map((config) => stepOf({ ...config, maxFailuresPerMinute: 1 }, env))
+  assert.equal(await verdict(first!, 'ann', 'x'), 'GW_AUTH_INVALID')
+  assert.equal(await verdict(second!, 'ann', 'y'), 'GW_RATE_LIMITED')
+  assert.equal(await verdict(other!, 'ann', 'z'), 'GW_AUTH_INVALID')
 })
 
 test('TLS from the beginning and StartTLS check who the directory is', { skip }, async () => {

@@ -19,6 +19,7 @@ import { CallCache, type Found } from '../../shared/call-cache.js'
 import { basicToken, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
+import { UnfitEntry } from './connection.js'
 import { ConnectionPool, DirectoryBusy } from './connection-pool.js'
 import { Directory, type DirectoryUser } from './directory.js'
 import { type LdapConfig, ldapSchema } from './schema.js'
@@ -72,7 +73,7 @@ class Gate {
   readonly #stripsCredentials: boolean
   readonly #failures: FailureWindow
   readonly #refusals: ReturnType<typeof compileRefusals>
-  readonly #report: (reason: string) => void
+  readonly #report: (event: string, reason: string) => void
 
   constructor(config: LdapConfig, env: CompileEnv) {
     this.#logins = loginsOf(config, env)
@@ -81,9 +82,11 @@ class Gate {
     this.#mostMs = Math.max(this.#ttlMs, this.#negativeTtlMs)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials ?? true
-    this.#failures = env.shared('ldap/failures', () => new FailureWindow())
+    const { urls, userDn, userBase, userScope, userFilter } = config
+    const users = JSON.stringify([urls, userDn, userBase, userScope, userFilter])
+    this.#failures = env.shared(`ldap/failures ${users}`, () => new FailureWindow())
     this.#refusals = compileRefusals(config.realm ?? 'Restricted', env)
-    this.#report = (reason) => env.report('ldap_down', { urls: config.urls, reason })
+    this.#report = (event, reason) => env.report(event, { urls, reason: reason.slice(0, 200) })
   }
 
   admit(x: Exchange): Eventual {
@@ -115,7 +118,11 @@ class Gate {
     if (this.#isThrottled(x)) throw new Throttled()
     const { directory, shared } = this.#logins
     const ask = async () => {
-      const user = await directory.login(credentials.name, credentials.password)
+      const user = await directory.login(credentials.name, credentials.password).catch((error: unknown) => {
+        if (!(error instanceof UnfitEntry)) throw error
+        this.#report('ldap_login_refused', error.message)
+        return null
+      })
       return { answer: answerOf(user), found: this.#found(user) }
     }
     if (shared === null) return (await ask()).found
@@ -149,7 +156,7 @@ class Gate {
     if (error instanceof Malformed) return this.#refusals.invalid
     if (error instanceof Throttled) return this.#refusals.throttled
     if (error instanceof DirectoryBusy) return this.#refusals.overloaded
-    this.#report(error.message.slice(0, 200))
+    this.#report('ldap_down', error.message)
     return this.#refusals.unavailable
   }
 }
