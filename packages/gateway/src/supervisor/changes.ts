@@ -1,4 +1,4 @@
-/** Lets code wait for a state that others bring about, always with a deadline. */
+/** Lets code wait for a state that others bring about. */
 export class Changes {
   readonly #waiters = new Set<() => void>()
 
@@ -7,8 +7,8 @@ export class Changes {
     for (const look of [...this.#waiters]) look()
   }
 
-  /** Waits until the condition holds; false when the deadline came first. */
-  until(condition: () => boolean, deadlineMs: number): Promise<boolean> {
+  /** Waits until the condition holds; false when the deadline came first. Without a deadline, others have to ensure that it ends. */
+  until(condition: () => boolean, deadlineMs?: number): Promise<boolean> {
     if (condition()) return Promise.resolve(true)
     return new Promise((resolve) => {
       const end = (isMet: boolean): void => {
@@ -19,7 +19,7 @@ export class Changes {
       const look = (): void => {
         if (condition()) end(true)
       }
-      const timer = setTimeout(() => end(false), deadlineMs)
+      const timer = deadlineMs === undefined ? undefined : setTimeout(() => end(false), deadlineMs)
       this.#waiters.add(look)
     })
   }

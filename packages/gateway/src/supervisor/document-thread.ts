@@ -1,9 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import type { DocumentSource, LoadResult } from '@sluice/config'
 import type { CheckSettings } from './document-checks.js'
+import { ProcessClock, processTimeout } from './process-clock.js'
 
 /** What checking a document may take; a document that needs more is refused. */
 export interface CheckBounds {
+  /** CPU time of this process while it checks one document. */
   readonly deadlineMs: number
   /** Of the thread's heap. */
   readonly memoryMb: number
@@ -79,7 +81,7 @@ export class DocumentThread {
     const { deadlineMs, memoryMb } = this.#bounds
     return new Promise<LoadResult>((resolve, reject) => {
       const settle = (result: LoadResult): void => {
-        clearTimeout(timer)
+        stop()
         thread.off('message', settle).off('error', fail).off('exit', fail)
         resolve(result)
       }
@@ -89,10 +91,10 @@ export class DocumentThread {
           reject(reason instanceof Error ? reason : new Error('the check of the document was ended'))
         settle(refused(source, `checking the document took more than ${memoryMb} MB of memory`))
       }
-      const timer = setTimeout(() => {
+      const stop = processTimeout(new ProcessClock(process.pid), deadlineMs, () => {
         settle(refused(source, `checking the document took longer than ${deadlineMs / 1000} s`))
         this.close()
-      }, deadlineMs)
+      })
       thread.on('message', settle).on('error', fail).on('exit', fail)
       thread.postMessage(source)
     })

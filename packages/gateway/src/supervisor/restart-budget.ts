@@ -13,7 +13,7 @@ export type Verdict =
 const STABLE_MS = 10_000
 /** Deaths are counted over this time. */
 const WINDOW_MS = 60_000
-/** So many young deaths within the window, with never a ready worker before, are a crash loop. */
+/** This many deaths of workers that never became ready are a crash loop, however long each took. */
 const MAX_DEATHS = 5
 const FIRST_DELAY_MS = 500
 /** Deaths within the window that cost no wait, and the longest wait after them, of a seat that has never served. */
@@ -23,7 +23,7 @@ const PROVEN = { free: 5, maxDelayMs: 5000 }
 
 /**
  * When a worker's seat is filled again: at once, and after several deaths with growing gaps between two starts. A seat
- * whose workers never became ready is given up after five young deaths within a minute; one that served before is
+ * whose workers never became ready is given up after five deaths; one that served before is
  * restarted for ever, because the others go on serving meanwhile.
  */
 export class RestartBudget {
@@ -43,8 +43,11 @@ export class RestartBudget {
 
   died(death: Death): Verdict {
     const now = this.#now()
-    if (death.ageMs >= STABLE_MS) this.#deathTimes = []
-    this.#deathTimes = this.#deathTimes.filter((time) => now - time < WINDOW_MS).slice(-MAX_DEATHS * 2)
+    if (this.#wasReady) {
+      if (death.ageMs >= STABLE_MS) this.#deathTimes = []
+      this.#deathTimes = this.#deathTimes.filter((time) => now - time < WINDOW_MS)
+    }
+    this.#deathTimes = this.#deathTimes.slice(-MAX_DEATHS * 2)
     const before = this.#deathTimes.length
     this.#deathTimes.push(now)
     if (!this.#wasReady && this.#deathTimes.length >= MAX_DEATHS) {

@@ -17,6 +17,7 @@ function participant(worker: number, journal: string[], refusals: Readonly<Recor
     activate: step('activate'),
     discard: step('discard'),
     kill: (reason) => journal.push(`${worker} kill: ${reason}`),
+    exited: Promise.resolve(),
   }
   return fake
 }

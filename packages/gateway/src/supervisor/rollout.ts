@@ -12,7 +12,7 @@ export interface Assignment {
 /** One answer of a worker: null when it did what was asked, else why not. */
 export type Refusal = string | null
 
-/** A worker, as a rollout sees it. Every call ends within a deadline of its own and none rejects. */
+/** A worker, as a rollout sees it. Every call ends by a deadline of its own and none rejects. */
 export interface Participant {
   /** 1 to N. */
   readonly worker: number
@@ -21,6 +21,8 @@ export interface Participant {
   discard(epoch: number): Promise<Refusal>
   /** Ends the worker at once; its seat is filled again with what is current then. */
   kill(reason: string): void
+  /** Resolves when its process is gone. */
+  readonly exited: Promise<unknown>
 }
 
 /** Why a worker stands in the way. */
@@ -78,7 +80,8 @@ async function ask(
 /** A worker that cannot even let go of the bundle is in an unknown state: a fresh one with the old bundle replaces it. */
 async function discardEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
   const stuck = await ask(workers, (worker) => worker.discard(assignment.epoch))
-  end(stuck, workers)
+  // The next bundle may need the addresses that they listen on.
+  await Promise.all(end(stuck, workers).map(({ exited }) => exited))
 }
 
 /** All have promised, so there is no way back: one that breaks the promise is replaced by one with the new bundle. */
@@ -87,10 +90,13 @@ async function activateEverywhere(assignment: Assignment, workers: readonly Part
   end(broken, workers)
 }
 
-function end(objections: readonly Objection[], workers: readonly Participant[]): void {
-  for (const { worker, reason } of objections) {
-    workers.find((candidate) => candidate.worker === worker)?.kill(reason)
-  }
+/** Kills those that objected, and returns them. */
+function end(objections: readonly Objection[], workers: readonly Participant[]): Participant[] {
+  return workers.filter((candidate) => {
+    const objection = objections.find(({ worker }) => worker === candidate.worker)
+    if (objection !== undefined) candidate.kill(objection.reason)
+    return objection !== undefined
+  })
 }
 
 function rolledBack(objections: readonly Objection[]): RolloutResult {

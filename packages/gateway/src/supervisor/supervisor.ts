@@ -40,9 +40,6 @@ import { workerStatuses } from './worker-status.js'
 /** How a document is applied; by default for real, over the API, by nobody in particular. */
 export type ApplyOptions = Partial<ApplyRequest>
 
-/** Longest wait for all workers after the first rollout. */
-const START_MS = 60_000
-
 /** The process that keeps a gateway running: it owns the workers and is never in the path of a request. */
 export class Supervisor implements AdminBackend {
   /** Resolves with the exit code when the gateway has ended: 0 after a drain that cut nothing, else 1. */
@@ -144,7 +141,7 @@ export class Supervisor implements AdminBackend {
         const result = await this.apply(source, { origin: 'file', actor: 'start' })
         if (result.result !== 'applied') await this.#startWithLastGood(result)
       }
-      if (!(await this.#pool.allReady(START_MS)))
+      if (!(await this.#pool.allReady()))
         throw new StartError(this.#failure ?? 'the workers do not get ready')
       this.#isStarted = true
       this.#memory.beginSaving()

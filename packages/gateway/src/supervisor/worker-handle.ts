@@ -10,10 +10,14 @@ import {
   type TargetFacts,
   type ToWorker,
 } from '../worker/messages.js'
+import { ProcessClock, processTimeout } from './process-clock.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
-import { ASK_AFTER_MS, SILENCE_MS, type Watched } from './watchdog.js'
+import { SILENCE_MS, SignsOfLife, type Watched } from './watchdog.js'
 
-/** How long a worker may take for each step, in milliseconds. */
+/**
+ * Deadlines of a worker for each step, in milliseconds. Those of `start`, `prepare`, `activate`, `discard` and `silence` are
+ * of its own time, which stands still while it waits for a CPU: on a busy machine a worker that makes progress is not ended.
+ */
 export interface WorkerDeadlines {
   /** From the fork to the first word: loading modules on a busy machine. */
   readonly startMs: number
@@ -66,6 +70,9 @@ type Numbered<T> = T & { readonly id: number }
 /** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
 export const DRAIN_GRACE_MS = 8000
 
+/** Questions with a deadline of the clock on the wall: a scrape does not wait for a CPU, nor does the end of the gateway. */
+const IMPATIENT: ReadonlySet<Question['kind']> = new Set(['samples', 'targets', 'responses', 'drain'])
+
 /** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
 const LAST_WORDS_MS = 500
 
@@ -98,7 +105,8 @@ export class WorkerHandle implements Participant, Watched {
   readonly #questions = new Map<number, (answer: Answer) => void>()
   #lastId = 0
   #targets = NO_TARGET_FACTS
-  #lastSeenMono = performance.now()
+  readonly #clock: ProcessClock
+  readonly #signs: SignsOfLife
   /** What code of a plugin it was about to run while it prepares; null when it is not. */
   #doing: string | null = null
   #isUp = false
@@ -115,6 +123,8 @@ export class WorkerHandle implements Participant, Watched {
     this.#process = process
     this.#deadlines = deadlines
     this.#secret = secret
+    this.#clock = new ProcessClock(this.pid)
+    this.#signs = new SignsOfLife(this.#clock, deadlines.silenceMs)
     process.on('message', (message: FromWorker) => this.#hear(message))
     // A send to a process that has just died; its exit, which follows, says everything.
     process.on('error', () => {})
@@ -162,9 +172,9 @@ export class WorkerHandle implements Participant, Watched {
   /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */
   async started(): Promise<boolean> {
     const { startMs } = this.#deadlines
-    const timer = setTimeout(() => this.kill(`not started within ${startMs} ms`), startMs)
+    const stop = processTimeout(this.#clock, startMs, () => this.kill(`not started within ${startMs} ms`))
     const isUp = await this.#greeting
-    clearTimeout(timer)
+    stop()
     return isUp
   }
 
@@ -228,27 +238,26 @@ export class WorkerHandle implements Participant, Watched {
 
   /** Before the first word, `started` keeps the time. */
   isSilent(): boolean {
-    return this.#isUp && performance.now() - this.#lastSeenMono > this.#deadlines.silenceMs
+    return this.#isUp && this.#signs.isSilent()
   }
 
   askHeartbeat(): void {
-    if (this.#isUp && performance.now() - this.#lastSeenMono > ASK_AFTER_MS) this.#send({ kind: 'beat' })
-  }
-
-  excuseSilence(): void {
-    this.#lastSeenMono = performance.now()
+    if (this.#isUp && this.#signs.isQuiet) this.#send({ kind: 'beat' })
   }
 
   #ask(question: Question, deadlineMs: number): Promise<Answer> {
     const id = ++this.#lastId
     if (this.#endReason !== null) return Promise.resolve({ kind: 'failed', id, reason: this.#endReason })
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const expire = (): void => {
         const reason = this.#withDoing(`no answer to ${question.kind} within ${deadlineMs} ms`)
         this.#settle({ kind: 'failed', id, reason })
-      }, deadlineMs)
+      }
+      const stop = IMPATIENT.has(question.kind)
+        ? timeout(deadlineMs, expire)
+        : processTimeout(this.#clock, deadlineMs, expire)
       this.#questions.set(id, (answer) => {
-        clearTimeout(timer)
+        stop()
         resolve(answer)
       })
       const message: Numbered<Question> = { ...question, id }
@@ -262,7 +271,7 @@ export class WorkerHandle implements Participant, Watched {
   }
 
   #hear(message: FromWorker): void {
-    this.#lastSeenMono = performance.now()
+    this.#signs.seen()
     if (message.kind === 'hello') {
       this.#isUp = true
       // What is sent before the first word is lost: the process does not listen yet.
@@ -330,6 +339,11 @@ export class WorkerHandle implements Participant, Watched {
 /** `exited with code 1` or `ended by SIGKILL`. */
 export function exitText(exit: Pick<Exit, 'code' | 'signal'>): string {
   return exit.signal === null ? `exited with code ${exit.code}` : `ended by ${exit.signal}`
+}
+
+function timeout(ms: number, expire: () => void): () => void {
+  const timer = setTimeout(expire, ms)
+  return () => clearTimeout(timer)
 }
 
 function refusalOf(answer: Answer): Refusal {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { SharedMemory } from '../state/shared-memory.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { FakeProcess } from './testing/fake-process.js'
@@ -31,8 +33,33 @@ function pool(t: TestContext, heapOf = (_: number): string => '') {
   const sayHello = (): void => {
     for (const { process } of forked) if (process.isOpen) process.say({ kind: 'hello' })
   }
-  return { workers, forked, sayHello }
+  /** Has every worker that is started meanwhile say hello. */
+  const settled = async <T>(result: Promise<T>): Promise<T> => {
+    let isOver = false
+    void result.finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      sayHello()
+      await setImmediate()
+    }
+    return result
+  }
+  return { workers, forked, sayHello, settled }
 }
+
+test('no more workers start at a time than there are CPUs, and the next when one is up or has ended', async (t) => {
+  const { workers, forked, settled } = pool(t)
+  const cpus = availableParallelism()
+  const started = workers.start(cpus + 2, { headBytes: 16_384, reservedBytes: 0 })
+  assert.equal(forked.length, cpus)
+  forked[0]!.process.say({ kind: 'hello' })
+  await setImmediate()
+  assert.equal(forked.length, cpus + 1)
+  forked[1]?.process.end(1, null)
+  assert.equal(await settled(started), true)
+  assert.equal(workers.slots.filter(({ state }) => state === 'idle').length, cpus + 2)
+})
 
 test('workers that were started early are those that the plan needs', async (t) => {
   const { workers, forked, sayHello } = pool(t)
@@ -55,8 +82,7 @@ test('a plan with other workers than were expected gets its own', async (t) => {
   more.workers.startEarly(1)
   more.sayHello()
   const started = more.workers.start(3, { headBytes: 16_384, reservedBytes: 0 })
-  more.sayHello()
-  assert.equal(await started, true)
+  assert.equal(await more.settled(started), true)
   assert.deepEqual([more.forked.length, more.workers.slots.length], [3, 3])
   const fewer = pool(t)
   fewer.workers.startEarly(2)
@@ -69,11 +95,10 @@ test('a plan with other workers than were expected gets its own', async (t) => {
 })
 
 test('workers that were started for smaller heads than the plan takes are replaced', async (t) => {
-  const { workers, forked, sayHello } = pool(t)
+  const { workers, forked, settled } = pool(t)
   workers.startEarly(1)
   const started = workers.start(1, { headBytes: 65_536, reservedBytes: 0 })
-  sayHello()
-  assert.equal(await started, true)
+  assert.equal(await settled(started), true)
   assert.deepEqual(
     forked.map(({ headBytes, process }) => [headBytes, process.signals]),
     [
@@ -84,11 +109,10 @@ test('workers that were started for smaller heads than the plan takes are replac
 })
 
 test('workers whose heaps were meant for another number of them are replaced', async (t) => {
-  const { workers, forked, sayHello } = pool(t, String)
+  const { workers, forked, settled } = pool(t, String)
   workers.startEarly(2)
   const started = workers.start(1, { headBytes: 16_384, reservedBytes: 0 })
-  sayHello()
-  assert.equal(await started, true)
+  assert.equal(await settled(started), true)
   assert.deepEqual(
     forked.map(({ workers: count, process }) => [count, process.signals]),
     [

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import type { KnownService } from '../kubernetes/known-services.js'
 import type { SharedMemory } from '../state/shared-memory.js'
@@ -63,6 +64,9 @@ export class WorkerPool {
   /** What others than the workers hold of the memory; counts for workers that are started from now on. */
   reservedBytes = 0
   #slots: WorkerSlot[] = []
+  /** Slots that wait for their turn to start. */
+  #queue: WorkerSlot[] = []
+  #startingCount = 0
   #count = 0
   #current: Assignment | null = null
   #headBytes = 0
@@ -118,8 +122,8 @@ export class WorkerPool {
     this.reservedBytes = reservedBytes
     this.#headBytes = Math.max(headBytes, this.#headBytes)
     this.resize(count, 0)
-    const isDone = () => this.#slots.every((slot) => slot.state === 'idle' || slot.state === 'stopped')
-    await this.#changes.until(isDone, START_MS)
+    // Each start has a deadline of its own, and a slot whose workers do not start is given up.
+    await this.#changes.until(() => this.#slots.every((slot) => slot.state === 'idle' || isStopped(slot)))
     return this.#slots.every((slot) => slot.state === 'idle')
   }
 
@@ -129,6 +133,9 @@ export class WorkerPool {
    */
   async participants(): Promise<Participant[]> {
     await this.#changes.until(() => this.#isSettled(), SETTLE_MS)
+    // Before the first bundle nobody serves meanwhile: it waits for as long as a slot may still be filled.
+    if (this.#current === null)
+      await this.#changes.until(() => this.#voters().length > 0 || this.#slots.every(isStopped))
     return this.#voters().map((slot) => slot.handle!)
   }
 
@@ -138,10 +145,9 @@ export class WorkerPool {
     await this.#refresh()
   }
 
-  /** Waits until every slot is filled and serves; false when the deadline came first or a slot was given up. */
-  async allReady(deadlineMs: number): Promise<boolean> {
-    const isDone = () => this.#slots.every((slot) => slot.state === 'ready' || slot.state === 'stopped')
-    await this.#changes.until(isDone, deadlineMs)
+  /** Waits until every slot is filled and serves; false when a slot was given up. */
+  async allReady(): Promise<boolean> {
+    await this.#changes.until(() => this.#slots.every((slot) => slot.state === 'ready' || isStopped(slot)))
     return this.#slots.every((slot) => slot.state === 'ready')
   }
 
@@ -256,6 +262,10 @@ export class WorkerPool {
     this.#count = count
     while (this.#slots.length < count && !this.#isEnding) {
       const slot = new WorkerSlot(this.#slots.length + 1, {
+        enqueue: (waiting) => {
+          this.#queue.push(waiting)
+          this.#fillNext()
+        },
         seat: (worker) => this.#seat(worker),
         current: () => this.#current,
         isOpen: () => this.#isOpen,
@@ -266,6 +276,20 @@ export class WorkerPool {
       slot.restarts = this.#restarts.get(slot.worker) ?? 0
       this.#slots.push(slot)
       slot.start()
+    }
+  }
+
+  /** Starts as many workers at a time as there are CPUs: more would only make each of them slower. */
+  #fillNext(): void {
+    while (this.#startingCount < BATCH) {
+      const slot = this.#queue.shift()
+      if (slot === undefined) return
+      if (isStopped(slot)) continue
+      this.#startingCount++
+      void slot.fill().then(() => {
+        this.#startingCount--
+        this.#fillNext()
+      })
     }
   }
 
@@ -312,13 +336,16 @@ export class WorkerPool {
   }
 }
 
+function isStopped(slot: WorkerSlot): boolean {
+  return slot.state === 'stopped'
+}
+
 function heapText(workers: number, reservedBytes: number): string {
   return heapFlags(workers, reservedBytes).join()
 }
 
 /** What listeners take unless the document says otherwise (`limits.headerBytes`). */
 const EARLY_HEAD_BYTES = 16 * 1024
-/** Longest wait for the first workers; a crash loop is recognised earlier. */
-const START_MS = 60_000
+const BATCH = availableParallelism()
 /** Longest wait of a rollout for workers that are starting. */
 const SETTLE_MS = 10_000

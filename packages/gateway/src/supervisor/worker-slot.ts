@@ -5,6 +5,8 @@ import { exitText, type WorkerHandle } from './worker-handle.js'
 
 /** What a slot needs of the pool it stands in. */
 export interface SlotSeams {
+  /** Calls `fill` once there is room for one more worker that starts. */
+  enqueue(slot: WorkerSlot): void
   /** A process that knows it is this worker: a new one, or the spare. */
   seat(worker: number): WorkerHandle
   /** What a worker has to serve; null before the first rollout. */
@@ -51,13 +53,21 @@ export class WorkerSlot {
     return this.#handle
   }
 
+  /** Has the slot filled in its turn. */
   start(): void {
     this.#timer = null
+    this.#become('starting')
+    this.#seams.enqueue(this)
+  }
+
+  /** Resolves when the worker is up, or has ended. */
+  fill(): Promise<boolean> {
     const handle = this.#seams.seat(this.worker)
     this.#handle = handle
-    this.#become('starting')
     void handle.exited.then(() => this.#onExit(handle))
-    void this.#bringUp(handle)
+    const started = handle.started()
+    void this.#bringUp(handle, started)
+    return started
   }
 
   /** Lets the slot's worker end by its own; nothing fills the slot again. */
@@ -102,8 +112,8 @@ export class WorkerSlot {
     else if (this.#seams.current() !== null) this.#serve(handle)
   }
 
-  async #bringUp(handle: WorkerHandle): Promise<void> {
-    if (!(await handle.started()) || handle !== this.#handle) return
+  async #bringUp(handle: WorkerHandle, started: Promise<boolean>): Promise<void> {
+    if (!(await started) || handle !== this.#handle) return
     this.#become('idle')
     await this.refresh()
   }

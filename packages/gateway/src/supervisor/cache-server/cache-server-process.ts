@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
-import { ASK_AFTER_MS, SILENCE_MS, type Watched } from '../watchdog.js'
+import { ProcessClock, processTimeout } from '../process-clock.js'
+import { SignsOfLife, type Watched } from '../watchdog.js'
 import { exitText } from '../worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
@@ -10,8 +11,9 @@ const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', imp
 const FLAGS = ['--v8-pool-size=1']
 /** The largest head that uWebSockets accepts, in bytes: keys, tags and a long token. */
 const HEAD_BYTES = { UWS_HTTP_MAX_HEADERS_SIZE: '32768' }
-/** It listens within this time, and has ended so long after it was told to. */
+/** It listens within this much of its own time (see `ProcessClock`). */
 const START_MS = 30_000
+/** Longest time that it takes to end after it was told to. */
 const END_MS = 15_000
 
 /** One process that serves a cache. Its settings come over the channel, so that no token stands in the list of processes. */
@@ -24,7 +26,7 @@ export class CacheServerProcess implements Watched {
   /** Resident memory, at its last heartbeat. */
   rssBytes = 0
   readonly #child: ChildProcess
-  #lastSeenMono = performance.now()
+  readonly #signs: SignsOfLife
   #fault: string | null = null
 
   constructor(settings: CacheSettings, log: OperationLog) {
@@ -35,18 +37,20 @@ export class CacheServerProcess implements Watched {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     this.#child = child
+    const clock = new ProcessClock(child.pid ?? 0)
+    this.#signs = new SignsOfLife(clock)
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message))
       child.once('exit', (code, signal) => resolve(this.#fault ?? exitText({ code, signal })))
     })
     this.listening = new Promise((resolve) => {
-      const deadline = setTimeout(() => this.kill('does not start'), START_MS).unref()
+      const stop = processTimeout(clock, START_MS, () => void this.kill('does not start'))
       const settle = (problem: string | null): void => {
-        clearTimeout(deadline)
+        stop()
         resolve(problem)
       }
       child.on('message', (message: FromServer) => {
-        this.excuseSilence()
+        this.#signs.seen()
         if (message.kind === 'listening') settle(null)
         else if (message.kind === 'heartbeat') this.rssBytes = message.rssBytes
         else if (message.kind === 'fault') this.#fault = message.message
@@ -62,15 +66,11 @@ export class CacheServerProcess implements Watched {
   }
 
   isSilent(): boolean {
-    return performance.now() - this.#lastSeenMono > SILENCE_MS
+    return this.#signs.isSilent()
   }
 
   askHeartbeat(): void {
-    if (performance.now() - this.#lastSeenMono > ASK_AFTER_MS) this.#send({ kind: 'beat' })
-  }
-
-  excuseSilence(): void {
-    this.#lastSeenMono = performance.now()
+    if (this.#signs.isQuiet) this.#send({ kind: 'beat' })
   }
 
   /** Ends it: what is under way has some time. */
