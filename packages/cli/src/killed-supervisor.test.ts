@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { renameSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { fileWith, spawnGw, startArgs, until } from './testing.js'
 
 const DOCUMENT = `
@@ -11,8 +13,8 @@ routes: [{ id: a, match: { path: /* }, respond: { status: 200, body: ok } }]
 `
 
 /** A gateway whose data outlives it, and what its lines say. */
-async function started(t: TestContext, args: readonly string[]) {
-  const gateway = spawnGw(t, args)
+async function started(t: TestContext, args: readonly string[], options: Parameters<typeof spawnGw>[2] = {}) {
+  const gateway = spawnGw(t, args, options)
   const addresses = (pattern: RegExp): string[] =>
     [...gateway.stdout().matchAll(pattern)].map((match) => match[1]!)
   const listeners = () => addresses(/^listening on (\S+)/gm)
@@ -74,4 +76,45 @@ test('a gateway whose first process is killed serves on, and a new gw start take
   process.kill(pid, 'SIGINT')
   assert.equal(await second.exited, 0)
   assert.doesNotMatch(second.stderr(), /drain\.cut/)
+})
+
+// `exited` is the end of the gateway's output, which all its processes hold.
+test('a stop right after the supervisor was killed ends the workers that it left behind', async (t) => {
+  const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '2'))
+  process.kill(await supervisorPid(gateway.admins()[0]!), 'SIGKILL')
+  await until(() => gateway.stderr().split('"worker.left-behind"').length === 3, gateway.stderr)
+  gateway.process.kill('SIGTERM')
+  await gateway.exited
+  assert.equal(gateway.stderr().split('"its gateway has another supervisor or ends"').length, 3)
+})
+
+test('workers that were left behind leave, and end with the gateway, when no file can be written', async (t) => {
+  const args = startArgs(t, fileWith(t, DOCUMENT), '--workers', '1')
+  const gateway = await started(t, args)
+  const dataDir = args[args.indexOf('--data-dir') + 1]!
+  renameSync(dataDir, `${dataDir}-away`)
+  writeFileSync(dataDir, '')
+  process.kill(await supervisorPid(gateway.admins()[0]!), 'SIGKILL')
+  await until(() => gateway.admins().length === 2, gateway.stderr)
+  await until(() => gateway.stderr().includes('"worker.leaves"'), gateway.stderr)
+  gateway.process.kill('SIGTERM')
+  assert.equal(await gateway.exited, 0)
+})
+
+test('a gateway that npm runs through a shell ends when npm or the shell is killed', {
+  skip: process.platform !== 'linux' && 'no procfs',
+}, async (t) => {
+  const gw = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
+  const shell = `'${process.execPath}' '${gw}' ${startArgs(t, fileWith(t, DOCUMENT), '--workers', '1').join(' ')}; exit $?`
+  const npm = `require('node:child_process').spawn('sh', ['-c', process.argv[1]], { stdio: 'inherit' })`
+  for (const options of [
+    { node: 'sh', entry: '-c' },
+    { node: process.execPath, entry: '-e', args: [npm] },
+  ]) {
+    const env = { npm_execpath: '/npm-cli.js' }
+    const gateway = await started(t, [...(options.args ?? []), shell], { ...options, env })
+    gateway.process.kill('SIGKILL')
+    await gateway.exited
+    assert.match(gateway.stderr(), /"parent\.gone".*"drain\.ended"/s)
+  }
 })

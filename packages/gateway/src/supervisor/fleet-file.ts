@@ -5,6 +5,7 @@ import type { Origin } from './deploy-history.js'
 import { documentFile } from './document-file.js'
 import type { Ports } from './listener-ports.js'
 import { writePrivateFile } from './private-file.js'
+import { isAlive } from './process-stat.js'
 
 /** What a supervisor writes down for the one that comes after it, should it be killed. */
 interface FleetRecord {
@@ -107,14 +108,22 @@ export class FleetFile {
   }
 }
 
-/** Waits, in a worker that was left behind, until another supervisor serves; at most `LEFT_BEHIND_MS`. */
-export async function untilSucceeded(path: string, instance: string): Promise<boolean> {
+/**
+ * Waits, in a worker that was left behind, until another supervisor serves, the gateway ends, or nobody has come for
+ * `LEFT_BEHIND_MS`. Returns why it has to leave.
+ */
+export async function untilSucceeded(path: string, instance: string, told: AbortSignal): Promise<string> {
+  let wasThere = false
   for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS; waitedMs += LOOK_MS) {
+    if (told.aborted) return 'its gateway has another supervisor or ends'
     const record = readRecord(path)
-    if (record !== null && record.instance !== instance) return true
+    if (record !== null && record.instance !== instance) return 'another supervisor serves'
+    // The next supervisor has ended, or has no room for its own.
+    if (record === null && wasThere) return 'the file of the gateway is gone'
+    wasThere ||= record !== null
     await sleep(LOOK_MS)
   }
-  return false
+  return 'no supervisor has come'
 }
 
 /** A disk that is full costs the handing over, not the gateway. */
@@ -145,14 +154,5 @@ function readRecord(path: string): FleetRecord | null {
     return { instance, pid, workers, ports, origin, isAbandoned, successor }
   } catch {
     return null
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -5,10 +5,10 @@ export interface ToSupervisor {
   readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 }
 
-/** What a supervisor says: it serves, or it is about to end of its own accord. */
-export interface FromSupervisor {
-  readonly state: 'serving' | 'ending'
-}
+/** What a supervisor says: it serves, it is about to end of its own accord, or it has these workers. */
+export type FromSupervisor =
+  | { readonly state: 'serving' | 'ending' }
+  | { readonly state: 'workers'; readonly pids: readonly number[]; readonly drainMs: number }
 
 /** Environment of a supervisor: the process id of the parent that restarts it. */
 export const PARENT_ENV = 'GW_PARENT'
@@ -19,8 +19,8 @@ export function hasParent(): boolean {
 }
 
 /** Notifies the parent, if there is one. */
-export function notifyParent(state: FromSupervisor['state']): void {
-  if (hasParent()) process.send!({ state } satisfies FromSupervisor, () => {})
+export function notifyParent(message: FromSupervisor): void {
+  if (hasParent()) process.send!(message, () => {})
 }
 
 /** Goes on serving when the parent is gone, until another supervisor comes or nobody does for too long. */

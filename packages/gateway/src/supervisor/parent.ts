@@ -1,12 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants } from 'node:os'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
+import { LeftBehind } from './left-behind.js'
 import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-link.js'
+import { parentsOfThisProcess } from './process-stat.js'
 import { RestartBudget } from './restart-budget.js'
 
 /** What a shell calls the end by a signal. */
 const SIGNALLED = 128
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** Time between two looks for the npm that started this process. */
+const NPM_LOOK_MS = 500
 
 /**
  * Runs this command once more, as the supervisor, and starts it again when it is killed: its workers serve meanwhile, and
@@ -21,6 +25,8 @@ export function runParent(log: OperationLog = createOperationLog()): Promise<num
 class Parent {
   readonly ended: Promise<number>
   readonly #log: OperationLog
+  readonly #workers = new LeftBehind()
+  #pids: readonly number[] = []
   #end: (code: number) => void = () => {}
   #child: ChildProcess
   #budget = new RestartBudget(() => performance.now())
@@ -35,6 +41,7 @@ class Parent {
       this.#end = resolve
     })
     for (const signal of SIGNALS) process.on(signal, () => this.#pass(signal))
+    if (process.env['npm_execpath'] !== undefined) this.#followNpm()
     this.#child = this.#start()
   }
 
@@ -49,14 +56,37 @@ class Parent {
   }
 
   #pass(signal: ToSupervisor['signal']): void {
+    if (signal !== 'SIGHUP' && this.#isEnding) this.#workers.cut()
     if (signal !== 'SIGHUP') this.#isEnding = true
     if (this.#child.connected) this.#child.send({ signal } satisfies ToSupervisor, () => {})
-    else if (this.#isEnding) this.#end(SIGNALLED + constants.signals[signal])
+    else if (this.#isEnding) this.#finish(SIGNALLED + constants.signals[signal])
   }
 
-  #hear({ state }: FromSupervisor): void {
-    if (state === 'ending') this.#isEnding = true
+  /** npx and npm run it through a shell, and pass no signal on to it: it ends when one of the two is gone. */
+  #followNpm(): void {
+    const parents = String(parentsOfThisProcess())
+    const timer = setInterval(() => {
+      if (String(parentsOfThisProcess()) === parents) return
+      clearInterval(timer)
+      this.#log.info('parent.gone', { because: 'the npm that started the gateway has ended' })
+      if (!this.#isEnding) this.#pass('SIGTERM')
+    }, NPM_LOOK_MS)
+    timer.unref()
+  }
+
+  /** Ends the workers of a supervisor that was killed, too. */
+  #finish(code: number): void {
+    void this.#workers.end().then(() => this.#end(code))
+  }
+
+  #hear(message: FromSupervisor): void {
+    if (message.state === 'workers') {
+      this.#pids = message.pids
+      this.#workers.note(message.pids, message.drainMs)
+    } else if (message.state === 'ending') this.#isEnding = true
     else {
+      // Its workers serve in the place of those of the one before.
+      this.#workers.leave(this.#pids)
       this.#hasServed = true
       this.#budget = new RestartBudget(() => performance.now())
     }
@@ -64,14 +94,14 @@ class Parent {
 
   #onExit(code: number): void {
     if (this.#isEnding || !this.#hasServed) {
-      this.#end(code)
+      this.#finish(code)
       return
     }
     const verdict = this.#budget.died({ ageMs: performance.now() - this.#startedMono })
     const facts = { pid: this.#child.pid, code }
     if (verdict.kind === 'stop') {
       this.#log.error('supervisor.crash-loop', { ...facts, deaths: verdict.deaths })
-      this.#end(code === 0 ? 1 : code)
+      this.#finish(code === 0 ? 1 : code)
       return
     }
     this.#log.error('supervisor.ended', { ...facts, restartInMs: verdict.delayMs })

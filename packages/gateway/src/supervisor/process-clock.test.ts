@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { ProcessClock, processTimeout, statOf } from './process-clock.js'
+import { ProcessClock, processTimeout } from './process-clock.js'
+import { readStat } from './process-stat.js'
 import { until } from './testing/until.js'
 
 const skip = process.platform !== 'linux' && 'no procfs'
@@ -19,7 +20,7 @@ function child(t: TestContext, code: string): ChildProcess & { readonly pid: num
 }
 
 function cpuMs(pid: number): number {
-  const fields = statOf(`/proc/${pid}/stat`)
+  const { fields } = readStat(`/proc/${pid}/stat`)
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { readStat } from './process-stat.js'
 
 /** Longest time that one reading adds, in milliseconds: a supervisor that reads late was stopped itself. */
 export const READING_MS = 500
@@ -49,18 +50,12 @@ function readThreads(pid: number): { readonly cpuMs: number; readonly isRunnable
   let isRunnable = false
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      const [state, ...fields] = statOf(`/proc/${pid}/task/${thread}/stat`)
-      isRunnable ||= state === 'R'
-      cpuMs += (Number(fields[10]) + Number(fields[11])) * TICK_MS
+      const { fields } = readStat(`/proc/${pid}/task/${thread}/stat`)
+      isRunnable ||= fields[0] === 'R'
+      cpuMs += (Number(fields[11]) + Number(fields[12])) * TICK_MS
     }
   } catch {
     // There is no procfs, or a thread has just ended.
   }
   return { cpuMs, isRunnable }
-}
-
-/** The fields behind the name of the program, which may contain spaces and brackets: state, parent, group and so on (proc(5)). */
-export function statOf(path: string): string[] {
-  const text = readFileSync(path, 'latin1')
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }

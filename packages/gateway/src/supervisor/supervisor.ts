@@ -146,7 +146,7 @@ export class Supervisor implements AdminBackend {
       this.#isStarted = true
       this.#memory.beginSaving()
       this.#writeFleet()
-      notifyParent('serving')
+      notifyParent({ state: 'serving' })
       return source
     } catch (error) {
       if (this.#draining !== null && (await this.#draining) === 0) {
@@ -302,7 +302,7 @@ export class Supervisor implements AdminBackend {
     const plan = this.#deployment.current?.bundle.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
     const { timeoutMs } = plan
     const delayMs = requestedDelayMs ?? plan.delayMs
-    if (this.#isStarted) notifyParent('ending')
+    if (this.#isStarted) notifyParent({ state: 'ending' })
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
@@ -325,7 +325,7 @@ export class Supervisor implements AdminBackend {
     this.#targets.close()
     this.#services.close()
     this.#ports.close()
-    if (this.#isStarted) notifyParent('ending')
+    if (this.#isStarted) notifyParent({ state: 'ending' })
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
     await Promise.all([this.#pool.close(), this.#admin.close(), this.#metrics.close()])
@@ -370,9 +370,12 @@ export class Supervisor implements AdminBackend {
     void this.#end(1)
   }
 
-  /** What the next supervisor has to know when this one is killed. */
+  /** What the parent and the next supervisor have to know when this one is killed. */
   #writeFleet(): void {
-    if (!this.#isStarted || this.#ending !== null) return
+    if (this.#ending !== null) return
+    const drainMs = this.#deployment.current?.bundle.plan.drain.timeoutMs ?? 0
+    notifyParent({ state: 'workers', pids: [...this.#pool.live].map(({ pid }) => pid), drainMs })
+    if (!this.#isStarted) return
     const workers = this.#pool.slots.map(({ handle }) => handle?.pid ?? 0).filter((pid) => pid !== 0)
     const origin = this.#deployment.current?.origin ?? 'file'
     this.#seams.fleetFile.serve({ workers, ports: this.#ports.serving, origin })

@@ -37,11 +37,14 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   // Whoever read the operation log may be gone; that is no reason to stop serving.
   process.stderr.on('error', () => {})
   // A Ctrl-C reaches every process of the terminal; the supervisor alone decides what it means.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  // The parent of a supervisor that was killed asks its workers to leave by it.
+  const told = new AbortController()
+  process.on('SIGTERM', () => told.abort())
   seat.on('disconnect', () => {
     // Without this, node:cluster ends the process right after this event, in the middle of its requests.
     seat.exitedAfterDisconnect = true
-    void outliveSupervisor(life, log)
+    void outliveSupervisor(life, log, told.signal)
   })
   const crash = (error: unknown): void => {
     if (!life.isEnding) log.error('worker.crashed', errorFields(error))
@@ -54,12 +57,11 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
 }
 
 /** Goes on serving until the next supervisor does, or none has come for too long. */
-async function outliveSupervisor(life: WorkerLife, log: OperationLog): Promise<void> {
+async function outliveSupervisor(life: WorkerLife, log: OperationLog, told: AbortSignal): Promise<void> {
   if (!life.isServing) return life.end(ORPHAN_DRAIN_MS, 0)
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
   log.warn('worker.left-behind', { servesForMs: LEFT_BEHIND_MS })
-  const isSucceeded = await untilSucceeded(path, instance)
-  log.info('worker.leaves', { because: isSucceeded ? 'another supervisor serves' : 'no supervisor has come' })
+  log.info('worker.leaves', { because: await untilSucceeded(path, instance, told) })
   await life.end(life.drainMs, 0)
 }
 
