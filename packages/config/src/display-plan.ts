@@ -1,11 +1,10 @@
 import { type Catalog, MASK } from '@sluice/core'
 import { isSecretName, maskedLiteral } from './literal-secrets.js'
-import { maskSecrets, maskTexts } from './mask.js'
+import { maskSecrets, maskText, maskTexts } from './mask.js'
 import type {
   ActionPlan,
   AdminPlan,
   CachePlan,
-  FieldPredicate,
   ListenerPlan,
   LogPlan,
   MatchPlan,
@@ -50,18 +49,29 @@ export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
 
 function displayUpstream(plan: UpstreamPlan): UpstreamPlan {
   const shown = maskSecrets(upstreamSchema, plan) as UpstreamPlan
-  if (shown.health === null) return shown
-  const headers = shown.health.headers.map(
-    ([name, value]) => [name, isSecretName(name) ? maskedLiteral(value) : value] as const,
-  )
-  return { ...shown, health: { ...shown.health, headers } }
+  const { health, canary } = shown
+  return {
+    ...shown,
+    health: health && { ...health, headers: health.headers.map(displayField) },
+    canary: canary && { ...canary, match: canary.match.map(displayValue) },
+  }
+}
+
+function displayField([name, value]: readonly [string, string]): [string, string] {
+  return [name, isSecretName(name) ? maskedLiteral(value) : maskText(value)]
+}
+
+/** A field, parameter or cookie with the value that a request must have. */
+function displayValue<T extends { readonly name: string; readonly value: string | null }>(match: T): T {
+  const { name, value } = match
+  return value === null ? match : { ...match, value: displayField([name, value])[1] }
 }
 
 function displayMatch({ shown, ...written }: MatchPlan): MatchPlan {
   const match = {
     ...written,
-    headers: written.headers.map(displayPredicate),
-    query: written.query.map(displayPredicate),
+    headers: written.headers.map(displayValue),
+    query: written.query.map(displayValue),
     when: maskTexts(written.when),
   }
   if (shown === undefined) return match
@@ -70,21 +80,14 @@ function displayMatch({ shown, ...written }: MatchPlan): MatchPlan {
   return { ...match, hosts, path: { ...match.path, text: path, segments: [] } }
 }
 
-function displayPredicate(predicate: FieldPredicate): FieldPredicate {
-  const { name, value } = predicate
-  return isSecretName(name) ? { ...predicate, value: maskedLiteral(value) } : maskTexts(predicate)
-}
-
 function displayAction(action: ActionPlan): ActionPlan {
-  if (action.kind !== 'respond') return maskTexts(action)
-  const headers = action.headers.map(([name, value]): [string, string] => [
-    name,
-    isSecretName(name) ? maskedLiteral(value) : maskTexts(value),
-  ])
-  return { ...action, headers, body: maskTexts(action.body) }
+  if (action.kind === 'proxy') return action
+  if (action.kind === 'redirect') return maskTexts(action)
+  return { ...action, headers: action.headers.map(displayField), body: maskTexts(action.body) }
 }
 
 function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {
   const schema = catalog.get(policy.use)?.schema
-  return { ...policy, with: schema === undefined ? MASK : maskSecrets(schema, policy.with) }
+  const parameters = schema === undefined ? MASK : maskSecrets(schema, policy.with)
+  return { ...policy, with: parameters, when: policy.when === null ? null : maskText(policy.when) }
 }

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { definePolicy } from '@sluice/core'
 import { diffPlans } from './diff-plans.js'
 import { displayPlan } from './display-plan.js'
-import { maskedLiteral, maskLiterals } from './literal-secrets.js'
+import { maskedLiteral, maskLiterals, maskRandom } from './literal-secrets.js'
 import { maskSecrets } from './mask.js'
 import { loadOrThrow } from './testing.js'
 
@@ -102,15 +102,28 @@ const edits = definePolicy({
 
 const DOCUMENT = `
 version: 1
-upstreams: { a: { targets: ['http://a.example:1'] } }
+upstreams:
+  a:
+    targets: [{ url: 'http://a.example:1' }, { url: 'http://b.example:1', role: canary }]
+    health: { path: /h, headers: { x-api-key: zq7word, x-probe: RANDOM } }
+    canary: { percent: 5%, match: ['header:x-canary=RANDOM', 'cookie:session=zq7word'] }
 routes:
   - id: r
-    match: { path: /r, headers: { x-api-key: zq7word }, query: { token: { prefix: zq7word } }, when: 'req.header["authorization"] == "zq7word"' }
+    match:
+      path: /r
+      headers: { x-api-key: zq7word, x-partner-secret: { regex: zq7word }, x-origin-verify: RANDOM, x-v: { prefix: RANDOM } }
+      query: { token: { prefix: zq7word }, k: RANDOM }
+      when: 'req.header["authorization"] == "zq7word" && req.header["x-origin-verify"] == "RANDOM"'
     rewrite: { regex: { pattern: a, replacement: '/b?access_token=zq7word' } }
     upstream: a
-    policies: [{ use: edits, with: { set: { authorization: 'Bearer zq7word' }, code: 'set("x-api-key", "zq7word")' } }]
-  - { id: s, match: { path: /s }, respond: { headers: { set-cookie: 'a=zq7word' }, body: { password: zq7word } } }
-`
+    policies:
+      - use: edits
+        with: { set: { authorization: 'Bearer zq7word', x-origin-verify: 'RANDOM' }, code: 'set("x-api-key", "zq7word")' }
+        when: '"zq7word" == req.query["key"] || req.header["x-b"] == "RANDOM"'
+  - { id: q, match: { path: /q }, rewrite: { path: /bot/RANDOM/send }, upstream: a }
+  - { id: t, match: { path: /t }, redirect: { path: /in/RANDOM } }
+  - { id: s, match: { path: /s }, respond: { headers: { set-cookie: 'a=zq7word', x-c: RANDOM }, body: { password: zq7word } } }
+`.replaceAll('RANDOM', 'zq7word-4f9a8b7c6d5e4f3a2b1c')
 
 test('no secret that is written into a route is in what is shown of it', () => {
   const catalog = new Map([[edits.name, edits]])
@@ -122,8 +135,28 @@ test('no secret that is written into a route is in what is shown of it', () => {
   const changes = diffPlans(plan, other, catalog)
   assert.deepEqual(
     changes.map(({ kind, name }) => `${kind} ${name}`),
-    ['change r', 'change s'],
+    ['change a', 'change r', 'change q', 'change t', 'change s'],
     'another secret is a difference',
   )
   assert.doesNotMatch(JSON.stringify(changes), /zq7/)
+})
+
+test('what looks made at random is masked, words, versions, dates and references are shown', () => {
+  for (const text of [
+    '4f9a8b7c6d5e4f3a2b1c',
+    'b1946ac9-2492-4d2b-8e07-2f9a3c1d5e6f',
+    'Zm9vYmFyMTIzNDU2Nzg5MA==',
+    'sk_live_51H8xJ2eZvKYlo2C0',
+  ])
+    assert.equal(maskRandom(`a ${text}.b`), 'a ***.b', text)
+  for (const text of [
+    'application/vnd.example.v2+json',
+    '^/orders/v2/[0-9]{1,10}$',
+    'internal-gateway-eu-west-1',
+    '2026-11-29T14:05:00',
+    '${env:KEY_1A2B3C4D5E6F7A8B}',
+    '{{vars["k1a2b3c4d5e6f7a8b9"]}}',
+    'checkout-service-version-2',
+  ])
+    assert.equal(maskRandom(text), text)
 })

@@ -24,6 +24,23 @@ export function maskedDefault(reference: string): string {
   return reference.replace(/(:-)[^}]+/, `$1${MASK}`)
 }
 
+/** A run of characters that can be a key or a token, and what is shown in any case. */
+const RUN = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|[\w+=~-]{16,}/g
+/** Letters and digits alternate at least that often in what was made at random. */
+const LEAST_SWITCHES = 3
+
+/**
+ * A text with what looks like a key or a token masked, for places where people choose names that reveal nothing:
+ * `x-origin-verify: 4f9a8b7c6d5e4f3a2b1c`.
+ */
+export function maskRandom(text: string): string {
+  return text.replace(RUN, (run) =>
+    !/^[${]/.test(run) && (run.match(/[a-z](?=[-_]?\d)|\d(?=[-_]?[a-z])/gi)?.length ?? 0) >= LEAST_SWITCHES
+      ? MASK
+      : run,
+  )
+}
+
 /** A value that stands under the name of a secret: what it refers to is shown, what is written there is not. */
 export function maskedLiteral(text: string): string {
   if (text.includes('$${')) return MASK

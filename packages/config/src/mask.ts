@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { MASK } from '@sluice/core'
 import { isMapping } from './document-path.js'
 import { isFlaw } from './flaw.js'
-import { isSecretName, maskedDefault, maskedLiteral, maskLiterals } from './literal-secrets.js'
+import { isSecretName, maskedDefault, maskedLiteral, maskLiterals, maskRandom } from './literal-secrets.js'
 import { parseTemplate } from './reference/text-template.js'
 
 /**
@@ -25,38 +25,46 @@ interface Replacement {
   readonly replaceNamed?: (value: unknown) => unknown
   /** What takes the place of a text that is not marked; default: itself. */
   readonly replaceText?: (text: string) => string
+  /** The same where people have chosen the name that it stands under. */
+  readonly replaceChosen?: (text: string) => string
 }
 
 /** Secrets that nothing marks but their name and their form. */
-const WRITTEN = { isMarkedName: isSecretName, replaceNamed: maskedWhole, replaceText: maskLiterals }
+const WRITTEN = {
+  isMarkedName: isSecretName,
+  replaceNamed: maskedWhole,
+  replaceText: maskLiterals,
+  replaceChosen: maskText,
+}
 
 /**
  * A value in which everything that its schema marks is replaced; of several branches, any may mark it. Parts without a mark
  * are not copied when nothing but marks is replaced.
  */
 export function replaceMarked(schema: TSchema, value: unknown, replacement: Replacement): unknown {
-  const { keyword, replace, isMarkedName, replaceNamed, replaceText } = replacement
+  const { keyword, replace, isMarkedName, replaceNamed, replaceText, replaceChosen } = replacement
   const isMarkOnly = isMarkedName === undefined && replaceText === undefined
-  const replaced = (schemas: readonly TSchema[], part: unknown): unknown => {
+  const replaced = (schemas: readonly TSchema[], part: unknown, isChosen: boolean): unknown => {
     if (isMarkOnly && !schemas.some((one) => mayMark(one, keyword))) return part
     const branches = schemas.flatMap((one) => expanded(one, schema))
     if (branches.some((one) => one[keyword] === true)) return replace(part)
     if (Array.isArray(part)) {
       return part.map((item, i) => {
         const below = branches.flatMap((one) => itemSchemas(one, i))
-        return replaced(below, item)
+        return replaced(below, item, isChosen)
       })
     }
-    if (typeof part === 'string') return replaceText?.(part) ?? part
+    if (typeof part === 'string') return (isChosen ? replaceChosen : replaceText)?.(part) ?? part
     if (!isMapping(part)) return part
     const members = Object.entries(part).map(([key, item]) => {
       const below = branches.flatMap((one) => keySchemas(one, key))
-      const isNamed = isMarkedName?.(key) === true && isChosenName(key, branches, below)
-      return [key, isNamed ? replaceNamed?.(item) : replaced(below, item)] as const
+      const isChosenKey = isMarkedName !== undefined && isChosenName(key, branches, below)
+      const isNamed = isChosenKey && isMarkedName(key)
+      return [key, isNamed ? replaceNamed?.(item) : replaced(below, item, isChosenKey)] as const
     })
     return Object.fromEntries(members)
   }
-  return replaced([schema], value)
+  return replaced([schema], value, false)
 }
 
 const marks = new WeakMap<TSchema, Map<string, boolean>>()
@@ -88,8 +96,14 @@ function maskedWhole(value: unknown): unknown {
   return typeof value === 'number' ? MASK : value
 }
 
+/** A text that people write under names of their own, or as code, with the secrets masked that are written in it. */
+export function maskText(text: string): string {
+  return maskRandom(maskLiterals(text))
+}
+
 /** A copy of a value with the secrets masked that are written within its texts. */
 export function maskTexts<T>(value: T): T {
+  if (typeof value === 'string') return maskText(value) as T
   return replaceMarked({} as TSchema, value, { keyword: 'secret', replace: maskOf, ...WRITTEN }) as T
 }
 

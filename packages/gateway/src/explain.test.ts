@@ -237,6 +237,26 @@ test('neither secrets nor the values of references are reported', async () => {
   assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
 })
 
+test('a secret that is written into a match, a rewrite or a condition is not reported', async () => {
+  const random = 'zq7-4f9a8b7c6d5e4f3a2b1c'
+  const routes = `
+  - id: gate
+    match: { path: /a, headers: { x-origin-verify: ${random} }, query: { k: ${random} } }
+    rewrite: { path: "/in/${random}" }
+    upstream: up
+    policies: [{ use: mark, with: { text: a, key: b }, when: 'req.header["x-b"] == "${random}"' }]
+  - { id: away, match: { path: /away }, redirect: { path: "/to/${random}" } }
+  - { id: won, match: { path: /a }, upstream: up }`
+  const missed = await explain(routes, '/a', { headers: [['x-origin-verify', 'guess']] })
+  assert.equal(reasonOf(missed, 'gate'), "header x-origin-verify is 'guess', not '***'")
+  const parameter = await explain(routes, '/a?k=guess', { headers: [['x-origin-verify', random]] })
+  assert.equal(reasonOf(parameter, 'gate'), "query parameter k is not '***'")
+  const away = await explain(routes, '/away')
+  assert.doesNotMatch(JSON.stringify([missed, parameter, away]), /zq7/)
+  const taken = await explain(routes, `/a?k=${random}`, { headers: [['x-origin-verify', random]] })
+  assert.doesNotMatch(JSON.stringify(taken.route), /zq7/)
+})
+
 test('what a route does is reported from its values, and the values are not', async () => {
   const routes = `
   - { id: hook, match: { path: "/in/\${env:HIDDEN}" }, rewrite: { path: "/out/\${env:HIDDEN}" }, upstream: up }

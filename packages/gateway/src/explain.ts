@@ -13,7 +13,7 @@ import {
   type TargetPlan,
   type TimeoutsPlan,
 } from '@sluice/config'
-import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
+import { type Catalog, Exchange, MASK, type Reply, refusal } from '@sluice/core'
 import { compileAction, compileTarget } from './compile/action.js'
 import { answersPreflights, inChainOrder } from './compile/chain-order.js'
 import { receivedTarget } from './data-plane/pipeline/received-target.js'
@@ -76,7 +76,7 @@ export interface ExplainedPolicy extends PolicyUse, PolicyRequirements {
   readonly meaning: readonly string[]
 }
 
-/** What a route does with the request. `path` and `location` are null when they depend on a reference. */
+/** What a route does with the request. `path` and `location` are null when they depend on a reference or a secret. */
 export type ExplainedAction =
   | { readonly kind: 'respond'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string | null }
@@ -194,7 +194,7 @@ function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): Expl
 function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Plan): ExplainedAction {
   const { action } = route
   if (action.kind === 'respond') return { kind: 'respond', status: action.status }
-  const isOpen = hasReference(action) || hasReference(route.rewrite)
+  const isOpen = hasHidden(action) || hasHidden(route.rewrite)
   if (action.kind === 'redirect') {
     const compiled = compileAction(plan, new Map())
     const location = compiled.kind === 'answer' ? compiled.reply(x).headers[1] : null
@@ -226,6 +226,8 @@ function hostFor(host: string, x: Exchange): string | null {
   return host === 'keep' ? x.authority : host
 }
 
-function hasReference(part: object | null): boolean {
-  return JSON.stringify(part).includes('${')
+/** True if a part of the plan, as it is shown, has a reference or a masked secret. */
+function hasHidden(part: object | null): boolean {
+  const text = JSON.stringify(part)
+  return text.includes('${') || text.includes(MASK)
 }
