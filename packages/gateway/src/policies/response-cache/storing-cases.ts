@@ -161,6 +161,27 @@ storingCases.set('headers-omit-headers-listed-in-Cache-Control-no-cache', [
   { expect: 'hit', want: [['c', '3']], missing: ['a', 'b'] },
 ])
 
+// Targeted fields (RFC 9213).
+const cdn = (id: string, value: string, expect: 'hit' | 'miss', more: readonly ReplyField[] = []): void =>
+  twice(id, [['cdn-cache-control', value], DATE, ...more], expect)
+cdn('cdn-max-age', 'max-age=3600', 'hit')
+cdn('cdn-max-age-max-plus', 'max-age=99999999999', 'hit')
+cdn('cdn-max-age-0', 'max-age=0', 'miss')
+cdn('cdn-max-age-age', 'max-age=3600', 'miss', [['age', '7200']])
+cdn('cdn-max-age-extension', 'foobar, max-age=3600', 'hit')
+cdn('cdn-max-age-expires', 'max-age=3600', 'hit', [['expires', -10_000]])
+cdn('cdn-max-age-0-expires', 'max-age=0', 'miss', [['expires', 10_000]])
+cdn('cdn-max-age-short-cc-max-age', 'max-age=3600', 'hit', lines('max-age=1'))
+cdn('cdn-max-age-long-cc-max-age', 'max-age=1', 'miss', lines('max-age=3600'))
+cdn('cdn-max-age-space-before-equals', 'max-age =100', 'miss', lines('max-age=1'))
+cdn('cdn-fresh-cc-nostore', 'max-age=10000', 'hit', lines('no-store'))
+for (const directive of ['private', 'no-cache', 'no-store'])
+  cdn(`cdn-${directive}`, directive, 'miss', [...lines('max-age=10000'), ['expires', 10_000]])
+for (const value of ['max-age=10000, &&&&&', 'max-age="10000"', 'max-age=1.5', 'max-age', 'max-age=(1)', ''])
+  cdn(`cdn-cc-invalid-${encodeURIComponent(value)}`, value, 'miss', lines('no-store'))
+for (const value of ['no-store, &&&&&', 'MaX-aGe=60, No-Store'])
+  cdn(`cdn-cc-refusal-${encodeURIComponent(value)}`, value, 'miss', lines('max-age=3600'))
+
 // What is served stale although the origin is gone.
 for (const directive of ['must-revalidate', 'proxy-revalidate', 'no-cache', 's-maxage=2']) {
   storingCases.set(`stale-close-${directive}`, [

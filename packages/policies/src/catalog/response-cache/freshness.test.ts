@@ -11,6 +11,7 @@ const RULES: StoringRules = {
   isHeuristic: true,
   keepsAuthorized: true,
   keepsSetCookie: true,
+  targetedFields: [],
   staleWhileRevalidateMs: 0,
   staleIfErrorMs: 0,
 }
@@ -87,6 +88,7 @@ test('directives are read as they are meant, and in doubt the careful way', () =
     'max-age= 9',
     'max-age =9',
     "max-age='9'",
+    'max-age=9; x',
   ]) {
     assert.equal(read(text, 'max-age'), 0, text)
   }
@@ -95,6 +97,8 @@ test('directives are read as they are meant, and in doubt the careful way', () =
   assert.equal(new CacheControl('ext="a\\"", no-store').has('no-store'), true)
   assert.deepEqual(new CacheControl('no-cache="A, b"').fieldsOf('no-cache'), ['a', 'b'])
   assert.equal(new CacheControl('no-cache="a"').hasWhole('no-cache'), false)
+  assert.equal(new CacheControl('no-cache="a"; x').hasWhole('no-cache'), true)
+  assert.equal(new CacheControl('ext="a; no-store"').has('no-store'), false)
   assert.equal(new CacheControl(null).has(''), false)
 })
 

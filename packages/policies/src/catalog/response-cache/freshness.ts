@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
-import { CacheControl } from '../../shared/cache-control.js'
+import { CacheControl, targetedCacheControl } from '../../shared/cache-control.js'
 
 /** Statuses that may be kept without a word about it (RFC 9110, 15.1). */
 const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
@@ -33,6 +33,8 @@ export interface StoringRules {
   /** Responses to requests with Authorization may be kept where RFC 9111, 3.5 lets a shared cache do so. */
   readonly keepsAuthorized: boolean
   readonly keepsSetCookie: boolean
+  /** Fields in the place of Cache-Control and Expires, in lower case, the first that is valid counts (RFC 9213). */
+  readonly targetedFields: readonly string[]
   /** Where the response does not say. */
   readonly staleWhileRevalidateMs: number
   readonly staleIfErrorMs: number
@@ -81,7 +83,8 @@ export interface Freshness {
 /** Whether and for how long a response may be kept in a shared cache (RFC 9111, 3 and 4.2); null: it may not. */
 export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshness | null {
   const { status, headers } = facts
-  const control = new CacheControl(headerJoined(headers, 'cache-control'))
+  const targeted = targetedControl(headers, rules)
+  const control = targeted ?? new CacheControl(headerJoined(headers, 'cache-control'))
   const vary = varyOf(headers)
   if (status < 200 || OF_ONE_REQUEST.has(status) || vary === null) return null
   // RFC 9111, 5.2.2.3.
@@ -91,7 +94,7 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
   const refuses = control.has('no-store') || control.has('private')
   if (refuses && rules.forced?.overridesRefusal !== true) return null
   if (rules.forced !== null) return forcedFreshness(facts, rules, { forced: rules.forced, vary })
-  const lifetimeMs = lifetimeOf(facts, control, rules)
+  const lifetimeMs = lifetimeOf(facts, control, { ...rules, usesExpires: targeted === null })
   if (lifetimeMs === null) return null
   const initialAgeMs = initialAge(facts)
   const isAlwaysValidated = control.hasWhole('no-cache')
@@ -111,6 +114,16 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
     unkept: isAlwaysValidated ? [] : control.fieldsOf('no-cache'),
   }
   return isUseful(freshness, headers) ? freshness : null
+}
+
+/** The first valid targeted field (RFC 9213, 2.2); null: there is none. */
+function targetedControl(headers: readonly string[], rules: StoringRules): CacheControl | null {
+  for (const name of rules.targetedFields) {
+    const text = headerJoined(headers, name)
+    const control = text === null ? null : targetedCacheControl(text)
+    if (control !== null) return control
+  }
+  return null
 }
 
 /** What can be used neither now, nor stale, nor by asking whether it still holds, only takes room. */
@@ -148,11 +161,15 @@ function forcedFreshness(
 }
 
 /** Null: nothing says that it may be kept. */
-function lifetimeOf(facts: ResponseFacts, control: CacheControl, rules: StoringRules): number | null {
+function lifetimeOf(
+  facts: ResponseFacts,
+  control: CacheControl,
+  rules: StoringRules & { readonly usesExpires: boolean },
+): number | null {
   const seconds = control.seconds('s-maxage') ?? control.seconds('max-age')
   if (seconds !== null) return seconds * 1000
   const date = httpDate(facts.date) ?? facts.receivedAt
-  const expires = headerValue(facts.headers, 'expires')
+  const expires = rules.usesExpires ? headerValue(facts.headers, 'expires') : null
   if (expires !== null) return Math.max(0, (httpDate(expires) ?? 0) - date)
   const isHeuristic = HEURISTIC_STATUSES.has(facts.status) || control.has('public')
   const modified = httpDate(headerValue(facts.headers, 'last-modified'))

@@ -38,14 +38,14 @@ export function uriOf(authority: string, path: string, query: string): string {
 export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: RequestFacts) => string {
   const { use, hasHost, headers, cookies, hasConsumer, hasCredentials } = parts
   return (x, uri, facts) => {
-    let key =
-      uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR + facts.overrides
+    let key = uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR
+    if (facts.ownFields !== '') key += sized('o', digestOf(facts.ownFields))
     // The upstream gets the host as it was written, and may know it in small letters alone.
     if (hasHost && !uri.startsWith(x.authority)) key += sized('H', x.authority)
     if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
     if (hasCredentials && facts.isAuthorized) key += sized('a', digestOf(facts.credentials))
     for (const name of headers) key += part(headerJoined(x.headers, name))
-    if (cookies.length > 0) key += cookiesOf(headerJoined(x.headers, 'cookie'), cookies)
+    if (cookies.length > 0) key += cookiesOf(facts.cookies, cookies)
     if (x.body !== null && x.body.length > 0) key += sized('b', bodyDigest(x))
     return key
   }
@@ -83,12 +83,24 @@ function cookiesOf(field: string | null, names: readonly string[]): string {
 
 /** All values of a cookie: applications differ in which of two they take. */
 function cookieValues(field: string, name: string): string | null {
-  const values: string[] = []
-  for (const pair of field.split(/[;,]/)) {
-    const equals = pair.indexOf('=')
-    if (equals > 0 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim())
-  }
-  return values.length === 0 ? null : values.join(';')
+  const pairs = cookiePairs(field).filter((pair) => pair.name === name)
+  return pairs.length === 0 ? null : pairs.map(({ value }) => value).join(';')
+}
+
+/** True if a request has cookies beside those that the key names. */
+export function hasOtherCookies(field: string | null, names: readonly string[]): boolean {
+  return field !== null && cookiePairs(field).some(({ name }) => !names.includes(name))
+}
+
+/** The cookies of a field. A text without `=` is one without a name; some applications separate by commas too. */
+function cookiePairs(field: string): { readonly name: string; readonly value: string }[] {
+  const pairs = field.split(/[;,]/).map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
+  return pairs
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=')
+      return { name: equals < 0 ? '' : pair.slice(0, equals), value: pair.slice(equals + 1) }
+    })
 }
 
 /** Others read names beyond these as other names: PHP `user.id` and `user_id[` as `user_id`. */
@@ -96,12 +108,16 @@ const PLAIN_NAME = /^[\w-]*$/
 
 /**
  * Parameters keep their order and writing: what is equal to us might not be to the upstream. A pair that others read
- * differently always counts, or else a parameter hides in one that does not: `;` separates for some (`utm=1;id=2`).
+ * differently always counts, or else a parameter hides in one that does not: `;` separates for some (`utm=1;id=2`), and
+ * some take `ID` for `id`.
  */
 function filterOf(query: NonNullable<KeyParts['query']>): (text: string) => string {
+  const only: ReadonlySet<string> = new Set(
+    'only' in query ? query.only.map((name) => name.toLowerCase()) : [],
+  )
   const isKept = (cursor: QueryCursor): boolean =>
     'only' in query
-      ? query.only.some((name) => cursor.hasName(name)) || !PLAIN_NAME.test(cursor.rawName)
+      ? only.has(cursor.rawName.toLowerCase()) || !PLAIN_NAME.test(cursor.rawName)
       : !query.except.some((name) => cursor.hasName(name))
   return (text) => {
     if (text === '') return ''

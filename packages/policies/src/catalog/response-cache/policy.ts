@@ -1,15 +1,26 @@
-import { type CompileEnv, definePolicy, type StateStore, type Step } from '@sluice/core'
+import { type CompileEnv, definePolicy, type PolicyWarning, type StateStore, type Step } from '@sluice/core'
 import { ResponseCache } from './response-cache.js'
 import { responseCacheSchema } from './schema.js'
 import { PURGE_LOOK_MS, SecondTier } from './second-tier.js'
 import { compileSettings } from './settings.js'
 import { ResponseStore } from './store.js'
 
+const OTHER_COOKIES = {
+  message: "requests with cookies that 'key.cookies' does not name pass by the cache",
+  remedy:
+    'write allow: { cookies: false } if that is meant, or cookies: true if those cookies change no response',
+}
+const SHARED_COOKIES = {
+  message: "clients share responses whose cookies differ only in names that 'key.cookies' does not have",
+  remedy: 'name the cookies that change responses, such as that of the session, or remove allow.cookies',
+}
+
 /** Keeps responses of the upstream and answers with them. */
 export const responseCache = definePolicy({
   name: 'response-cache',
   summary: 'Keeps responses of the upstream and answers with them, by the rules of HTTP or for a fixed time.',
   schema: responseCacheSchema,
+  warnings: ({ key, allow }) => (key?.cookies === undefined ? [] : cookieWarnings(allow?.cookies)),
   compile(config, env): Step {
     const settings = compileSettings(config)
     const { maxBytes, methods } = settings
@@ -27,6 +38,11 @@ export const responseCache = definePolicy({
     }
   },
 })
+
+function cookieWarnings(allowed: boolean | undefined): readonly PolicyWarning[] {
+  if (allowed === undefined) return [OTHER_COOKIES]
+  return allowed ? [SHARED_COOKIES] : []
+}
 
 function secondTier(store: ResponseStore, env: CompileEnv, scope: 'gateway' | 'cluster'): SecondTier {
   const shared = env.state.store(scope)

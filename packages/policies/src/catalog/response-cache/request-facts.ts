@@ -1,36 +1,6 @@
 import { type Exchange, SensitiveNames } from '@sluice/core'
 import { CacheControl } from '../../shared/cache-control.js'
-
-/**
- * Fields by which clients and proxies make applications answer for another host, scheme, path or method than the
- * request has. Whoever sends one gets responses of its own.
- */
-const OVERRIDES: ReadonlySet<string> = new Set([
-  'forwarded',
-  'front-end-https',
-  'x-envoy-original-path',
-  'x-forwarded-host',
-  'x-forwarded-path',
-  'x-forwarded-port',
-  'x-forwarded-prefix',
-  'x-forwarded-proto',
-  'x-forwarded-protocol',
-  'x-forwarded-scheme',
-  'x-forwarded-server',
-  'x-forwarded-ssl',
-  'x-forwarded-uri',
-  'x-host',
-  'x-http-host-override',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-original-host',
-  'x-original-path',
-  'x-original-uri',
-  'x-original-url',
-  'x-rewrite-url',
-  'x-url-scheme',
-])
+import { givesOwnResponse } from './own-response-fields.js'
 
 /** Fields that carry credentials: Authorization, `x-api-key` and their likes. */
 const CREDENTIALS = new SensitiveNames([])
@@ -39,7 +9,8 @@ const CREDENTIALS = new SensitiveNames([])
 export class RequestFacts {
   /** Names and values of fields that carry credentials, cookies aside; empty: there are none. */
   credentials = ''
-  hasCookie = false
+  /** All cookies; null: there are none. */
+  cookies: string | null = null
   /** It asks for a part. */
   range: string | null = null
   ifRange: string | null = null
@@ -47,11 +18,8 @@ export class RequestFacts {
   ifModifiedSince: string | null = null
   /** It has a condition that only the upstream can judge. */
   hasPrecondition = false
-  /**
-   * Names and values of fields that change what is asked for, and of all with `_`, which CGI and its likes take for
-   * those with `-`; empty: there are none.
-   */
-  overrides = ''
+  /** Names and values of fields that give a request a response of its own; empty: there are none. */
+  ownFields = ''
   /** A request without Cache-Control shares one. */
   control: CacheControl = NO_CONTROL
 
@@ -64,7 +32,7 @@ export class RequestFacts {
       const value = headers[i + 1]!
       switch (name) {
         case 'cookie':
-          this.hasCookie = true
+          this.cookies = this.cookies === null ? value : `${this.cookies}; ${value}`
           break
         case 'cache-control':
           control = joined(control, value)
@@ -90,7 +58,7 @@ export class RequestFacts {
           break
         default:
           if (CREDENTIALS.has(name)) this.credentials += `${name}:${value}\n`
-          else if (OVERRIDES.has(name) || name.includes('_')) this.overrides += `${name}:${value}\n`
+          else if (givesOwnResponse(name)) this.ownFields += `${name}:${value}\n`
       }
     }
     if (control !== null) this.control = new CacheControl(control)

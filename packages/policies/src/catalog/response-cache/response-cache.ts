@@ -3,7 +3,7 @@ import { answerWith, ttlOf } from './answers.js'
 import { Flight, type Landing } from './flight.js'
 import { invalidatedUris } from './invalidation.js'
 import { Keeper } from './keeper.js'
-import { compileKey, compileUri, MOST_KEY_CHARS } from './key.js'
+import { compileKey, compileUri, hasOtherCookies, MOST_KEY_CHARS } from './key.js'
 import { RequestFacts } from './request-facts.js'
 import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
@@ -79,10 +79,11 @@ export class ResponseCache {
 
   /** Null: what is stored may answer. */
   #passReason(x: Exchange, facts: RequestFacts): ForwardReason | null {
-    const { methods, rules, takesCookies, honorsRequests } = this.#settings
+    const { methods, rules, key, takesCookies, honorsRequests } = this.#settings
     if (!methods.has(x.method)) return 'method'
     const hasBody = x.method !== 'POST' && x.contentLength !== 0
-    if (hasBody || facts.hasPrecondition || (facts.hasCookie && !takesCookies)) return 'bypass'
+    if (hasBody || facts.hasPrecondition) return 'bypass'
+    if (!takesCookies && hasOtherCookies(facts.cookies, key.cookies)) return 'bypass'
     if (facts.isAuthorized && !rules.keepsAuthorized) return 'bypass'
     return honorsRequests && facts.control.has('no-store') ? 'request' : null
   }

@@ -16,6 +16,9 @@ import {
 const TOKEN = { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }
 const PARAMETER = { minLength: 1, maxLength: 200 }
 
+/** Targeted cache control fields that count by default. */
+export const TARGETED_FIELDS: readonly string[] = ['CDN-Cache-Control']
+
 /** The configuration of `response-cache`. */
 export const responseCacheSchema = policyOptions(
   {
@@ -38,6 +41,11 @@ export const responseCacheSchema = policyOptions(
           'Keeps responses with `Cache-Control: private` or `no-store` too.',
         ),
       },
+    ),
+    targetedFields: optionalList(
+      string('A response field.', TOKEN),
+      'Fields that take the place of `Cache-Control` and `Expires` for this cache (RFC 9213). The first that is present and valid counts. An empty list switches them off.',
+      { default: [...TARGETED_FIELDS], maxItems: 4 },
     ),
     heuristic: optionalFlag(
       false,
@@ -67,7 +75,7 @@ export const responseCacheSchema = policyOptions(
       }),
       cookies: optionalList(
         string('A cookie.', TOKEN),
-        'Cookies. With them requests that have cookies are answered from the store.',
+        'Cookies. Requests that have these and no others are answered from the store.',
         { maxItems: 20 },
       ),
     }),
@@ -82,7 +90,7 @@ export const responseCacheSchema = policyOptions(
       ),
       cookies: optionalFlag(
         false,
-        'Responses to requests with cookies: the upstream does not make responses for one client without saying so in `Vary` or `Cache-Control`.',
+        'Responses to requests with cookies that `key.cookies` does not name. All clients share them, whatever these cookies say: allow it only if the upstream marks responses for one client by `Vary` or `Cache-Control`.',
       ),
       setCookie: optionalFlag(false, 'Responses with `Set-Cookie`; all clients get the same cookie.'),
     }),
@@ -115,7 +123,7 @@ export const responseCacheSchema = policyOptions(
   [
     'Keeps responses of the upstream and answers with them. Without `forced` it is a shared cache as RFC 9111 describes it: what may be kept, for how long and for whom the upstream says in `Cache-Control`, `Expires` and `Vary`; stale responses are validated with `ETag` and `Last-Modified`. HEAD is answered from responses to GET, and a request for one range from a whole response.',
     'List it behind everything that decides who gets in. What is listed behind it works on what is kept; what is listed before it works on what clients get, and is not kept. A response that a policy behind it has named a consumer for is never kept.',
-    'Never kept: responses to requests with a body, a credential or cookies, responses with `Set-Cookie` (all unless `allow` says so), with `Vary: *`, with a status that speaks of one request alone (206, 304, 416, 429 …), bodies larger than `maxObject`, and bodies that were cut, whose client left, or whose end only the end of the connection marks. A request with a field that changes the host, path or method an application sees (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …) gets responses of its own.',
+    'Never kept: responses to requests with a body, a credential or cookies, responses with `Set-Cookie` (all unless `allow` says so), with `Vary: *`, with a status that speaks of one request alone (206, 304, 416, 429 …), bodies larger than `maxObject`, and bodies that were cut, whose client left, or whose end only the end of the connection marks. A request gets responses of its own if a field names the caller (`X-User`, `X-Tenant`, `X-Auth-Request-Email` …) or another host, path or method (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …).',
     'A successful unsafe request (POST, PUT, DELETE …) through a route with this policy makes the worker that served it forget what it keeps of the same URI, and of those that `Location` and `Content-Location` name (RFC 9111, 4.4).',
     'Operators forget responses by `gw cache purge`: by key (`api.example.com/orders?page=2`), by a tag that the upstream sent in `Surrogate-Key`, by the beginning of a key, or all. `Surrogate-Key` does not reach clients.',
   ],

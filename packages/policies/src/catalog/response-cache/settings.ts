@@ -3,12 +3,14 @@ import { digestOf } from '../../shared/call-sharing.js'
 import type { FlightBounds } from './flight.js'
 import { OF_ONE_REQUEST, type StoringRules } from './freshness.js'
 import type { KeyParts } from './key.js'
-import type { ResponseCacheConfig } from './schema.js'
+import { type ResponseCacheConfig, TARGETED_FIELDS } from './schema.js'
 
 const DEFAULT_STATUSES = [200, 301, 308]
 const DEFAULT_METHODS = ['GET', 'HEAD']
 /** The pipeline itself gives up policies that take longer than half a minute. */
 const MOST_WAIT_MS = 25_000
+/** Changes with the rules by which keys are made: what an older gateway has put into a shared store is not found. */
+const KEY_VERSION = 2
 /** Of a digest in base64url: 132 bits. */
 const USE_CHARS = 22
 
@@ -18,6 +20,7 @@ export interface CacheSettings {
   readonly key: KeyParts
   readonly methods: ReadonlySet<string>
   readonly honorsRequests: boolean
+  /** True if cookies that the key does not name keep no request from the store. */
   readonly takesCookies: boolean
   readonly coalesce: FlightBounds
   readonly maxObject: number
@@ -36,7 +39,6 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
   const waitMs = parseDuration(coalesce.wait ?? '5s')
   if (waitMs > MOST_WAIT_MS)
     throw new Error(`'coalesce.wait' ${coalesce.wait} is too long; write 25s or less`)
-  const cookies = key.cookies ?? []
   const isForced = forced !== undefined
   return {
     rules: {
@@ -44,21 +46,22 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
       isHeuristic: config.heuristic === true,
       keepsAuthorized: allow.authorization === true,
       keepsSetCookie: allow.setCookie === true,
+      targetedFields: (config.targetedFields ?? TARGETED_FIELDS).map((name) => name.toLowerCase()),
       staleWhileRevalidateMs: parseDuration(config.staleWhileRevalidate ?? '0s'),
       staleIfErrorMs: parseDuration(config.staleIfError ?? '0s'),
     },
     key: {
-      use: digestOf(config).slice(0, USE_CHARS),
+      use: digestOf([KEY_VERSION, config]).slice(0, USE_CHARS),
       hasHost: key.host !== false,
       query: compileQuery(key.query),
       headers: (key.headers ?? []).map((name) => name.toLowerCase()),
-      cookies,
+      cookies: key.cookies ?? [],
       hasConsumer: !shared,
       hasCredentials: isForced && !shared,
     },
     methods: new Set(forced?.methods ?? DEFAULT_METHODS),
     honorsRequests: !isForced && config.requestDirectives !== 'ignore',
-    takesCookies: allow.cookies === true || cookies.length > 0,
+    takesCookies: allow.cookies === true,
     coalesce: { most: coalesce.max ?? 1000, waitMs },
     maxObject,
     maxBytes,
