@@ -63,12 +63,21 @@ export async function prepareDialect(
   options: DialectOptions,
 ): Promise<PreparedDialect> {
   const { schemas, hasUnevaluated } = prepareSchemas(documents, draft)
+  return { ajv: await openDialect(draft, options, hasUnevaluated), schemas }
+}
+
+/** A schema compiler for schemas that are prepared. */
+export async function openDialect(
+  draft: Draft,
+  options: DialectOptions,
+  hasUnevaluated: boolean,
+): Promise<Ajv> {
   // What it takes for evaluated is right only if it does not stop at the first violation.
   const ajv = await createAjv(draft, { ...options, allErrors: options.allErrors || hasUnevaluated })
   // It is wrong at times in schemas that do not need it.
   ajv.opts.unevaluated = hasUnevaluated
   if (hasUnevaluated) replaceKeywords(ajv, EVALUATED_KEYWORDS)
-  return { ajv, schemas }
+  return ajv
 }
 
 async function createAjv(draft: Draft, options: DialectOptions): Promise<Ajv> {

@@ -4,6 +4,8 @@ import { countStep } from './step-budget.js'
 
 /** Counts how often references are followed. */
 export const STEP_KEYWORD = 'sluice:step'
+/** A reference to a schema that is compiled by itself, by its key. */
+export const LINK_KEYWORD = 'sluice:link'
 /** `enum` and `const` with objects or arrays among their values. */
 export const ENUM_KEYWORD = 'sluice:enum'
 

@@ -19,7 +19,7 @@ type Check = (text: string) => boolean
 const STANDARD: Readonly<Record<string, Check>> = {
   hostname: (text) => isName(text) && standard.isHostname(text) && isIdnHostname(text),
   'idn-hostname': (text) => isName(text) && isIdnHostname(text),
-  email: (text) => isName(text) && isEmail(text),
+  email: (text) => isName(text) && standard.isEmail(text),
   'idn-email': (text) => isName(text) && isIdnEmail(text),
   iri: (text) => isShort(text) && standard.isIri(text),
   'iri-reference': (text) => isShort(text) && standard.isIriReference(text),
@@ -32,10 +32,20 @@ const STANDARD: Readonly<Record<string, Check>> = {
 export function addBoundedFormats(ajv: Ajv): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
     const check = textCheck(format)
-    if (check !== null && !UNBOUNDED.has(name))
-      ajv.addFormat(name, (text: string) => isShort(text) && check(text))
+    if (check !== null && !UNBOUNDED.has(name)) addFormat(ajv, name, (text) => isShort(text) && check(text))
   }
-  for (const [name, check] of Object.entries(STANDARD)) ajv.addFormat(name, check)
+  for (const [name, check] of Object.entries(STANDARD)) addFormat(ajv, name, check)
+}
+
+/** The libraries throw for some texts that are not right. */
+function addFormat(ajv: Ajv, name: string, check: Check): void {
+  ajv.addFormat(name, (text: string) => {
+    try {
+      return check(text)
+    } catch {
+      return false
+    }
+  })
 }
 
 function isShort(text: string): boolean {
@@ -63,11 +73,7 @@ function isIdnHostname(text: string): boolean {
   if (/[^\x2d.0-9A-Za-z\x80-\uffff]/.test(text) || text.split(/[.．。｡]/).some((label) => label.length > 63))
     return false
   const library = load('idn-hostname') as typeof import('idn-hostname')
-  return isRight(library.isIdnHostname, text)
-}
-
-function isEmail(text: string): boolean {
-  return isRight(standard.isEmail, text)
+  return library.isIdnHostname(text)
 }
 
 /** An address of mail by RFC 6531: as one of RFC 5321, with letters of any script. */
@@ -75,17 +81,8 @@ function isIdnEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
   const plain = local.replace(/[^\0-\x7f]/gu, 'x')
-  if (domain.startsWith('[')) return isEmail(`${plain}@${domain}`)
-  return at > 0 && isIdnHostname(domain) && isEmail(`${plain}@example.com`)
-}
-
-/** The libraries throw for some texts that are not right. */
-function isRight(check: Check, text: string): boolean {
-  try {
-    return check(text)
-  } catch {
-    return false
-  }
+  if (domain.startsWith('[')) return standard.isEmail(`${plain}@${domain}`)
+  return at > 0 && isIdnHostname(domain) && standard.isEmail(`${plain}@example.com`)
 }
 
 function isUrl(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { AnySchema } from 'ajv'
 import type { Draft } from './dialect.js'
 import { TRACK_KEYWORD } from './evaluated-keywords.js'
-import { ENUM_KEYWORD, STEP_KEYWORD } from './exact-keywords.js'
+import { ENUM_KEYWORD, LINK_KEYWORD, STEP_KEYWORD } from './exact-keywords.js'
 import { checkReferences } from './reference-check.js'
 import type { SchemaDocument } from './schema-references.js'
 import { copySchema, isSchemaNode, type SchemaNode, setMember, walkSchema } from './schema-walk.js'
@@ -42,10 +42,16 @@ interface Facts {
  * Copies schemas that validate together, and writes what the compiler reads wrongly in an equal form that it reads
  * right.
  * @param documents all of them: references from one to another are looked into.
+ * @param isTracked true if schemas that are linked to these have `unevaluatedProperties` or `unevaluatedItems`.
  * @throws Error for what has no such form, with a remedy.
  */
-export function prepareSchemas(documents: readonly SchemaDocument[], draft: Draft): PreparedSchemas {
-  const facts = factsOf(documents, draft)
+export function prepareSchemas(
+  documents: readonly SchemaDocument[],
+  draft: Draft,
+  isTracked = false,
+): PreparedSchemas {
+  const found = factsOf(documents, draft)
+  const facts = { ...found, hasUnevaluated: found.hasUnevaluated || isTracked }
   const prepared = documents.map(({ schema, address }) => ({
     address,
     schema: copySchema(schema, (node, isRoot) => prepareNode(node, isRoot, facts)),
@@ -88,7 +94,7 @@ function prepareNode(node: SchemaNode, isRoot: boolean, facts: Facts): void {
     prepareModern(node, facts)
     if (isRoot && typeof node['$anchor'] === 'string') moveRootAnchor(node, node['$anchor'])
   }
-  if (typeof node['$ref'] === 'string') node[STEP_KEYWORD] = true
+  if (typeof node['$ref'] === 'string' || Object.hasOwn(node, LINK_KEYWORD)) node[STEP_KEYWORD] = true
 }
 
 function prepareModern(node: SchemaNode, facts: Facts): void {
@@ -187,7 +193,8 @@ function pushAllOf(node: SchemaNode, part: SchemaNode): void {
 /** The compiler's way to compare objects is not for hostile ones. */
 function prepareEnum(node: SchemaNode): void {
   const { enum: allowed, const: only } = node
-  if (Array.isArray(allowed) && allowed.some(isStructure)) {
+  // The compiler takes none for a mistake; such a schema accepts nothing.
+  if (Array.isArray(allowed) && (allowed.length === 0 || allowed.some(isStructure))) {
     delete node['enum']
     node[ENUM_KEYWORD] = allowed
   }

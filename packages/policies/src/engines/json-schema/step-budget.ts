@@ -12,13 +12,15 @@ export function countStep(): true {
   return true
 }
 
-/** Runs a check with a budget of its own. Null: it took too many steps, or went too deep. */
-export function withinBudget<T>(check: () => T): T | null {
+/**
+ * Runs a check with a budget of its own. `endless`: it took too many steps, or went too deep. `failed`: it threw; a value
+ * that cannot be checked must not pass because the policy is one whose failures are ignored.
+ */
+export function withinBudget<T>(check: () => T): T | 'endless' | 'failed' {
   steps = 0
   try {
     return check()
   } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
+    return error instanceof RangeError ? 'endless' : 'failed'
   }
 }

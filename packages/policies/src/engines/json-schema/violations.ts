@@ -25,7 +25,8 @@ export function findViolations(
 ): Violation[] {
   const isValid = withinBudget(() => validate(value))
   if (isValid === true) return []
-  if (isValid === null) return [`${named(location)} takes too many steps to check`]
+  if (isValid === 'endless') return [`${named(location)} takes too many steps to check`]
+  if (isValid === 'failed') return [`${named(location)} cannot be checked`]
   return (validate.errors ?? []).slice(0, most).map(({ instancePath, message }: ErrorObject) => {
     const at = `${location}${short(instancePath)}`
     return `${named(at)} ${short(message ?? 'is not valid')}`

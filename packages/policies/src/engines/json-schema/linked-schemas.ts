@@ -1,0 +1,100 @@
+import type { ValidateFunction } from 'ajv'
+import type { AnySchemaObject, KeywordDefinition } from 'ajv/dist/core.js'
+import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
+import { _ } from 'ajv/dist/core.js'
+import { type Ajv, openDialect } from './dialect.js'
+import { LINK_KEYWORD } from './exact-keywords.js'
+import { prepareSchemas } from './prepare-schemas.js'
+
+/** A reference to a schema that may not be compiled yet. */
+export interface SchemaLink {
+  validate: ValidateFunction
+}
+
+/** Options for `LinkedSchemas.open`. */
+export interface LinkedSchemasOptions {
+  readonly formats: boolean
+  readonly allErrors: boolean
+  /** True if one of the schemas has `unevaluatedProperties` or `unevaluatedItems`. */
+  readonly hasUnevaluated: boolean
+  /** Returns the schema of a key: draft 2020-12, with `LINK_KEYWORD` and a key in the place of each reference. */
+  readonly schemaOf: (key: string) => unknown
+}
+
+/**
+ * Schemas that refer to each other by keys. Each is compiled by itself, so that no step takes long:
+ *
+ *     link(key) ─► a link whose first use compiles ─► compileNext() compiles ahead of that, one schema per call
+ */
+export class LinkedSchemas {
+  readonly #ajv: Ajv
+  readonly #options: LinkedSchemasOptions
+  readonly #links = new Map<string, SchemaLink>()
+  readonly #pending: string[] = []
+  /** Validators by the text of their schema: most parameters have one of a few schemas. */
+  readonly #byText = new Map<string, ValidateFunction>()
+
+  static async open(options: LinkedSchemasOptions): Promise<LinkedSchemas> {
+    const { formats, allErrors, hasUnevaluated } = options
+    const dialect = { formats, allErrors, coerce: false, removeAdditional: false, applyDefaults: false }
+    return new LinkedSchemas(await openDialect('2020-12', dialect, hasUnevaluated), options)
+  }
+
+  private constructor(ajv: Ajv, options: LinkedSchemasOptions) {
+    this.#ajv = ajv
+    this.#options = options
+    // The library checks each schema against that of its draft, which takes 30 ms to compile. Keywords check their values too.
+    ajv.opts.validateSchema = false
+    ajv.addKeyword(this.#keyword())
+  }
+
+  /** Returns the link of a key. */
+  link(key: string): SchemaLink {
+    const known = this.#links.get(key)
+    if (known !== undefined) return known
+    const first = (...values: Parameters<ValidateFunction>): unknown => {
+      link.validate = this.#compile(key)
+      return link.validate(...values)
+    }
+    const link: SchemaLink = { validate: first as ValidateFunction }
+    this.#links.set(key, link)
+    this.#pending.push(key)
+    return link
+  }
+
+  /**
+   * Compiles one schema that has a link, ahead of its first use. False: none was left.
+   * @throws Error for a schema that cannot be compiled.
+   */
+  compileNext(): boolean {
+    const key = this.#pending.pop()
+    if (key === undefined) return false
+    this.#links.get(key)!.validate = this.#compile(key)
+    return true
+  }
+
+  #compile(key: string): ValidateFunction {
+    const schema = this.#options.schemaOf(key)
+    const text = JSON.stringify(schema)
+    let validate = this.#byText.get(text)
+    if (validate === undefined) {
+      const documents = [{ schema, address: null }]
+      const { schemas } = prepareSchemas(documents, '2020-12', this.#options.hasUnevaluated)
+      validate = this.#ajv.compile(schemas[0] as AnySchemaObject)
+      this.#byText.set(text, validate)
+    }
+    return validate
+  }
+
+  /** Does what the library does for a reference to a schema that it has not compiled yet. */
+  #keyword(): KeywordDefinition {
+    return {
+      keyword: LINK_KEYWORD,
+      schemaType: 'string',
+      code: (context) => {
+        const wrapper = context.gen.scopeValue('wrapper', { ref: this.link(String(context.schema)) })
+        callRef(context, _`${wrapper}.validate`)
+      },
+    }
+  }
+}
