@@ -1,7 +1,7 @@
 import {
   type ErrorCode,
   type Exchange,
-  hasContentCoding,
+  type HeaderList,
   headerJoined,
   type Outcome,
   type Reply,
@@ -23,6 +23,8 @@ export interface BodyTransformation {
   readonly maxBodyBytes: number
   /** Whether a body says that it is of the kind that is read. */
   readonly isInput: (kind: BodyKind) => boolean
+  /** Why a body with these fields cannot be read; null if nothing speaks against it. */
+  readonly flaw: (headers: HeaderList) => string | null
   /** The content type of the new body, from that of the old one; empty when it had none. */
   readonly contentType: (before: string) => string
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
@@ -32,7 +34,7 @@ const overloaded = onOverload(overloadRefusal('too many bodies are being transfo
 
 /**
  * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
- * content coding cannot be read, and is refused whatever its size.
+ * content coding cannot be read, and is refused whatever its size; so is one in a charset that is not read.
  */
 export function transformationStep(wanted: BodyTransformation): Step {
   return { name: wanted.name, ...hooksOn(wanted.phase, (side) => hooksOf(wanted, side)) }
@@ -41,18 +43,21 @@ export function transformationStep(wanted: BodyTransformation): Step {
 function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
   const { maxBodyBytes } = wanted
   const tooLarge = refused(side, 'GW_BODY_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)
-  const remedy = side === 'request' ? '; send it without one' : ''
-  const coded = refused(side, 'GW_MEDIA_TYPE', `the body is in a content coding${remedy}`)
+  const unread = (x: Exchange): Outcome => {
+    const flaw = wanted.flaw(headersOf(x, side))
+    return flaw === null ? null : refused(side, 'GW_MEDIA_TYPE', `the body ${flaw}`)
+  }
   return {
     head(x) {
       if (!isMeant(wanted, side, x)) return null
-      if (announcesCoding(x, side)) return coded
+      if (announcesCoding(x, side)) return unread(x)
       boundBody(x, side, maxBodyBytes)
       return side === 'request' && x.contentLength > maxBodyBytes ? tooLarge : null
     },
     body(x, body) {
       if (body.length === 0 || !isMeant(wanted, side, x)) return null
-      if (hasContentCoding(headersOf(x, side))) return coded
+      const flawed = unread(x)
+      if (flawed !== null) return flawed
       if (body.length > maxBodyBytes) return tooLarge
       const result = wanted.transform(x, body)
       return result instanceof Promise

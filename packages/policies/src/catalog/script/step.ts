@@ -12,6 +12,7 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
+import { codingFlaw } from '../../engines/json/coding.js'
 import { BODY_REFUSALS } from '../../engines/json/refusals.js'
 import { boundBody, isBodiless } from '../../shared/message/side.js'
 import { onOverload } from '../../shared/overload.js'
@@ -47,8 +48,11 @@ class ScriptStep {
     this.#settings = settings
     this.#env = env
     this.#offload = env.offload(new URL('./script-work.js', import.meta.url), settings)
-    const sentence = 'a policy has to read the body, which has a content coding'
-    this.#codedRequest = env.refusal('GW_MEDIA_TYPE', `${sentence}; send it without content-encoding`)
+    const sentence = 'a policy has to read the body, which has a content coding or another charset'
+    this.#codedRequest = env.refusal(
+      'GW_MEDIA_TYPE',
+      `${sentence}; send it in UTF-8 and without content-encoding`,
+    )
     this.#codedResponse = env.refusal('GW_RESPONSE_INVALID', sentence)
   }
 
@@ -76,6 +80,7 @@ class ScriptStep {
   }
 
   readonly #onRequestBody = (x: Exchange, body: Uint8Array): Eventual => {
+    if (body.length > 0 && codingFlaw(x.headers) !== null) return this.#codedRequest
     return this.#run(x, { hook: 'onRequest', body, cannotSet: '' })
   }
 
@@ -97,6 +102,7 @@ class ScriptStep {
   }
 
   readonly #onResponseBody = (x: Exchange, body: Uint8Array): Eventual => {
+    if (body.length > 0 && codingFlaw(x.responseHeaders) !== null) return this.#codedResponse
     return this.#run(x, { hook: 'onResponse', body, cannotSet: '' })
   }
 

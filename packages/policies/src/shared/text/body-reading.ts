@@ -1,12 +1,14 @@
 import {
   type Eventual,
   type Exchange,
+  isJsonType,
   OFFLOAD_BYTES,
   type Offload,
   type Outcome,
   type Reply,
   UnreadableBody,
 } from '@sluice/core'
+import { codingFlaw } from '../../engines/json/coding.js'
 import { type JsonView, jsonOf, jsonOfBytes } from '../../engines/json/view.js'
 import { announcesCoding, faultCode, headersOf, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
@@ -57,7 +59,9 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
   const body = (x: Exchange, whole: Uint8Array): Eventual => {
     if (whole.length === 0) return null
     const kind = bodyKindOf(headersOf(x, side))
-    if (!isReadable(kind)) return coded
+    // JSON is read as UTF-8, whatever else can be read.
+    const isJson = isJsonType(kind.type)
+    if (isJson ? codingFlaw(headersOf(x, side)) !== null : !isReadable(kind)) return coded
     const isLarge = whole.length > maxBytes
     if (isLarge && larger !== 'beginning') return larger
     const input = { body: isLarge ? whole.subarray(0, maxBytes) : whole, kind }
