@@ -54,6 +54,20 @@ export function valueOfSource({ file, inline }: ValueSource): unknown {
   return file === undefined ? inline : parseValue(readText(file), file)
 }
 
+/** A source whose file has been read: the same text for all that use it. */
+export interface ReadSource {
+  readonly text: string
+  /** The file, for messages. */
+  readonly name: string
+}
+
+/** Reads the file of a source; a value of the document becomes JSON. @throws Error when its file cannot be read. */
+export function readSource({ file, inline }: ValueSource): ReadSource {
+  return file === undefined
+    ? { text: JSON.stringify(inline), name: 'the document' }
+    : { text: readText(file), name: file }
+}
+
 /** The text of a file that the document names. @throws Error when it cannot be read or is too large. */
 export function readText(file: string): string {
   const text = read(file)
@@ -70,7 +84,8 @@ function read(file: string): string {
   }
 }
 
-function parseValue(text: string, file: string): unknown {
+/** The value of a text. @throws Error when it is neither JSON nor YAML. */
+export function parseValue(text: string, file: string): unknown {
   if (text.trimStart().startsWith('{')) return parseJson(text, file)
   const document = parseDocument(text, { prettyErrors: true })
   const [mistake] = document.errors

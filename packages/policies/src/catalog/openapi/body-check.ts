@@ -47,14 +47,14 @@ export class BodyCheck {
     if (flaw !== null) return { media: `the body ${flaw}` }
     if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
     if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }
-    if (body.length < OFFLOAD_BYTES) return this.#inline(x, side, [media.pointer, body])
+    if (body.length < OFFLOAD_BYTES) return this.#inline(x, media, body)
     return this.#settings.offload.run({ pointer: media.pointer, direction: side, body }, x).catch(overloaded)
   }
 
-  #inline(x: Exchange, side: Side, [pointer, body]: readonly [string, Uint8Array]): BodyVerdict {
+  #inline(x: Exchange, { schema }: Media, body: Uint8Array): BodyVerdict {
     try {
-      const view = jsonOf(x, body, this.#settings.reading)
-      return { violations: this.#settings.schemas.checkBody(pointer, side, view) }
+      const { value } = jsonOf(x, body, this.#settings.reading)
+      return { violations: this.#settings.schemas.check(schema, value, 'body') }
     } catch (error) {
       if (error instanceof UnreadableBody) return { unreadable: error.message }
       throw error

@@ -1,4 +1,4 @@
-import { type ValueSource, valueOfSource } from '../../shared/text-source.js'
+import type { ValidateFunction } from 'ajv'
 import { asNode, type Node } from './node.js'
 
 /** Violations of the standard that are reported. */
@@ -7,20 +7,19 @@ const MAX_REPORTED = 3
 /** The methods that OpenAPI describes, in the order of its text. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
-/**
- * Reads an OpenAPI description and checks it against the standard.
- * @throws Error that says what is wrong with it.
- */
-export async function readDescription(source: ValueSource): Promise<Node> {
-  const value = valueOfSource(source)
+/** @throws Error when a value is not OpenAPI, with what is wrong with it. */
+export async function checkedDescription(value: unknown): Promise<Node> {
   const root = asNode(value)
   const version = root['openapi']
   if (typeof version !== 'string' || !/^3\.[01]\.\d/.test(version)) {
     throw new Error('the description is not OpenAPI 3.0 or 3.1; convert it first')
   }
   const { Validator } = await import('@seriousme/openapi-schema-validator')
-  const { valid, errors } = await new Validator().validate(structuredClone(root))
-  if (!valid) throw new Error(`the description is not valid OpenAPI ${version}: ${textOf(errors)}`)
+  // Only the standard's schema: `validate` of the library takes `$id` and `$ref` within examples for those of schemas.
+  const validator = new Validator() as unknown as { getAjvValidator(version: string): ValidateFunction }
+  const validate = validator.getAjvValidator(version.slice(0, 3))
+  if (!validate(root))
+    throw new Error(`the description is not valid OpenAPI ${version}: ${textOf(validate.errors)}`)
   return root
 }
 

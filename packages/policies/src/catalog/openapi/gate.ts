@@ -89,7 +89,7 @@ export class Gate {
       : this.#decide(
           x,
           'response',
-          headers((of) => headerText(of, x.responseHeaders)),
+          headers((of, how) => headerText(of, x.responseHeaders, how)).slice(0, this.#settings.maxErrors),
         )
   }
 

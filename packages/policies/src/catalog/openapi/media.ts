@@ -1,17 +1,21 @@
 import { FORM_TYPE, isJsonType, mediaType } from '@sluice/core'
 import type { Violation } from '../../engines/json-schema/violations.js'
-import { asNode, type Entry, eachUnder, type Node, under } from './node.js'
-import { shapeOf, textValue } from './parameter.js'
+import { type Entry, eachUnder, type Node, under } from './node.js'
+import { ownsName, type TextValue, textValue } from './parameter.js'
 import type { Direction } from './rewrite.js'
-import { type Schemas, schemaReference } from './schemas.js'
-import { decodeForm, pairsOf, UnreadableText, valueInPairs } from './text-value.js'
+import type { SchemaSource, ValueSchema } from './schemas.js'
+import { shapeOf } from './shape.js'
+import { violationsAsText } from './text-check.js'
+import { decodeForm, pairsOf, undescribedValue, valueInPairs } from './text-value.js'
 
 /** One media type that a body may have. */
 export interface Media {
   /** In lower case: `application/json`, `image/*`, any type. */
   readonly range: string
-  /** The schema of a JSON body, which a range may have among others; null: it is not checked. */
+  /** Pointer to the schema of a JSON body, which a range may have among others; null: it is not checked. */
   readonly pointer: string | null
+  /** The same, compiled. */
+  readonly schema: ValueSchema
   /** Checks a form; null: it is none, or not described. */
   readonly form: ((text: string) => Violation[]) | null
 }
@@ -20,15 +24,15 @@ export interface Media {
 export function mediaOf(
   root: Node,
   content: Entry | null,
-  use: { readonly schemas: Schemas; readonly direction: Direction },
+  use: { readonly schemas: SchemaSource; readonly direction: Direction },
 ): Media[] {
   const media = eachUnder(root, content).map(([written, entry]): Media => {
     const range = mediaType(written)
     const hasSchema = Object.hasOwn(entry.node, 'schema')
     const pointer = hasSchema && (isJsonType(range) || wildness(range) > 0) ? `${entry.pointer}/schema` : null
-    if (pointer !== null) use.schemas.prepare(pointer, use.direction)
+    const schema = pointer === null ? null : use.schemas.at(pointer, use.direction)
     const isForm = hasSchema && range === FORM_TYPE
-    return { range, pointer, form: isForm ? compileForm(root, entry, use) : null }
+    return { range, pointer, schema, form: isForm ? compileForm(root, entry, use) : null }
   })
   return media.sort((a, b) => wildness(a.range) - wildness(b.range))
 }
@@ -40,47 +44,42 @@ export function mediaFor(media: readonly Media[], type: string): Media | undefin
     return range.endsWith('/*') && type.startsWith(range.slice(0, -1))
   })
   if (found === undefined || found.pointer === null || isJsonType(type)) return found
-  return { ...found, pointer: null }
+  return { ...found, pointer: null, schema: null }
 }
 
 function wildness(range: string): number {
   return range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0
 }
 
-/** A form is read member by member; what the schema does not name comes as one text. */
+/** A form is read member by member; one that the schema does not name is a text, or a list of them. */
 function compileForm(
   root: Node,
   entry: Entry,
-  use: { readonly schemas: Schemas; readonly direction: Direction },
+  { schemas, direction }: { readonly schemas: SchemaSource; readonly direction: Direction },
 ): (text: string) => Violation[] {
-  const schema = under(root, entry, 'schema')
+  const shape = shapeOf(root, entry.node['schema'])
   const encoding = under(root, entry, 'encoding')
-  const members = shapeOf(root, schema, 4).members.map((name) => {
-    const properties = schema === null ? null : under(root, schema, 'properties')
-    const holder = { node: { schema: properties?.node[name] }, pointer: '' }
-    const encoded = encoding === null ? null : under(root, encoding, name)
-    const from = { pointer: '', node: { ...asNode(encoded?.node), ...holder.node } }
-    return { ...textValue(root, from, { name, style: 'form' }), schema: {} }
+  const members = [...shape.members].map(([name, of]): TextValue => {
+    const encoded = (encoding && under(root, encoding, name)) ?? { node: {}, pointer: '' }
+    const isJson = isJsonType(mediaType(String(encoded.node['contentType'] ?? '')))
+    return { ...textValue(root, encoded, { name, style: 'form' }), isJson, shape: of }
   })
-  const known = new Set(members.map(({ name }) => name))
-  const check = use.schemas.compileTexts(
-    { type: 'object', properties: { body: { $ref: schemaReference(`${entry.pointer}/schema`) } } },
-    use.direction,
-    '',
-  )
-  return (text) => {
-    try {
+  const schema = schemas.at(`${entry.pointer}/schema`, direction)
+  const json = (bytes: Uint8Array) => schemas.parse(bytes)
+  return (text) =>
+    violationsAsText((convert) => {
       const pairs = pairsOf(text, '&', decodeForm)
+      const how = { decode: decodeForm, convert, json }
       const body: Record<string, unknown> = Object.create(null)
       for (const member of members) {
-        const value = valueInPairs(member, pairs, decodeForm)
+        const value = valueInPairs(member, pairs, how)
         if (value !== undefined) body[member.name] = value
       }
-      for (const [name, texts] of pairs) if (!known.has(name)) body[name] = decodeForm(texts[0]!)
-      return check({ body })
-    } catch (error) {
-      if (error instanceof UnreadableText) return [`body ${error.message}`]
-      throw error
-    }
-  }
+      for (const [name, texts] of pairs) {
+        if (!members.some((member) => ownsName(member, name))) {
+          body[name] = undescribedValue(texts, shape.rest, how)
+        }
+      }
+      return schemas.check(schema, body, 'body')
+    }, 'body')
 }

@@ -51,6 +51,7 @@ export function valueAt(root: Node, reference: string): unknown {
   return value
 }
 
-function escaped(name: string): string {
+/** A name as a part of a JSON pointer in a fragment. */
+export function escaped(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

@@ -1,8 +1,8 @@
 import { METHODS } from './description.js'
 import { type Media, mediaOf } from './media.js'
 import { asNode, type Entry, eachUnder, type Node, under } from './node.js'
-import { LOCATIONS, type Location, parametersOf, textValue } from './parameter.js'
-import type { Schemas } from './schemas.js'
+import { LOCATIONS, type Location, ownsName, parametersOf, textValue } from './parameter.js'
+import type { SchemaSource } from './schemas.js'
 import { compileTextCheck, type TextCheck } from './text-check.js'
 
 /** A response that an operation may have. */
@@ -27,7 +27,7 @@ export interface Operation {
 /** The methods of a path, in upper case. */
 export type PathItem = ReadonlyMap<string, Operation>
 
-/** What the description says of a path. @throws Error for a schema that cannot be compiled. */
+/** What the description says of a path, with schemas that are compiled later. @throws Error for references that lead nowhere. */
 export function compilePathItem(root: Node, path: Entry, use: OperationUse): PathItem {
   const item = new Map<string, Operation>()
   for (const method of METHODS) {
@@ -38,7 +38,7 @@ export function compilePathItem(root: Node, path: Entry, use: OperationUse): Pat
 }
 
 interface OperationUse {
-  readonly schemas: Schemas
+  readonly schemas: SchemaSource
   /** Without it no response is compiled. */
   readonly checksResponses: boolean
 }
@@ -55,11 +55,7 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
   const query = parameters.filter(({ location }) => location === 'query')
   return {
     checks,
-    knowsQuery: (name) =>
-      query.some(({ name: known, style, shape, isExploded, members }) => {
-        if (style === 'deepObject') return name.startsWith(`${known}[`)
-        return shape === 'object' && isExploded ? members.includes(name) : name === known
-      }),
+    knowsQuery: (name) => query.some((of) => ownsName(of, name)),
     body: body && {
       isRequired: body.node['required'] === true,
       media: mediaOf(root, under(root, body, 'content'), toRequest),
@@ -68,7 +64,7 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
   }
 }
 
-function compileResponses(root: Node, operation: Entry, schemas: Schemas): Map<string, ResponseCheck> {
+function compileResponses(root: Node, operation: Entry, schemas: SchemaSource): Map<string, ResponseCheck> {
   const use = { schemas, direction: 'response' } as const
   const responses = new Map<string, ResponseCheck>()
   for (const [status, entry] of eachUnder(root, under(root, operation, 'responses'))) {

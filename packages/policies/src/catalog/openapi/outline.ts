@@ -1,4 +1,5 @@
-import { METHODS, readDescription } from './description.js'
+import { valueOfSource } from '../../shared/text-source.js'
+import { checkedDescription, METHODS } from './description.js'
 import { asNode, type Node } from './node.js'
 import { pathsOf } from './operation.js'
 
@@ -23,7 +24,7 @@ export interface ApiOutline {
  * @throws Error when the file cannot be read or is no OpenAPI 3.0 or 3.1.
  */
 export async function readApiOutline(file: string): Promise<ApiOutline> {
-  const root = await readDescription({ file })
+  const root = await checkedDescription(valueOfSource({ file }))
   const info = asNode(root['info'])
   return {
     title: String(info['title']),

@@ -1,5 +1,6 @@
-import { asNode, type Entry, eachUnder, type Node, resolved, under } from './node.js'
-import { schemaReference } from './schemas.js'
+import { isJsonType, mediaType } from '@sluice/core'
+import { type Entry, eachUnder, type Node, under } from './node.js'
+import { type Shape, shapeOf } from './shape.js'
 
 /** Where parameters stand. */
 export const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const
@@ -16,13 +17,13 @@ export interface TextValue {
   readonly style: Style
   readonly isExploded: boolean
   readonly isRequired: boolean
-  readonly shape: 'single' | 'array' | 'object'
-  /** Names of the members of an object. */
-  readonly members: readonly string[]
+  /** True or false where the description says whether an empty text may stand for the value; null: its schema decides. */
+  readonly allowsEmpty: boolean | null
+  readonly shape: Shape
   /** The text is JSON. */
   readonly isJson: boolean
-  /** Its schema; an empty one accepts everything. */
-  readonly schema: object
+  /** Pointer to its schema; null accepts everything. */
+  readonly pointer: string | null
 }
 
 /** A parameter of an operation. */
@@ -38,8 +39,6 @@ const DEFAULT_STYLE: Readonly<Record<Location, Style>> = {
 }
 /** Header fields that OpenAPI leaves to other parts of a description. */
 const IGNORED_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
-/** How deep combined schemas are searched for the shape of a value. */
-const MAX_SEARCH = 8
 
 /** The parameters of an operation: those of its path, and its own in their place. */
 export function parametersOf(root: Node, path: Entry, operation: Entry): Parameter[] {
@@ -67,7 +66,13 @@ function parameterOf(root: Node, entry: Entry): Parameter | null {
   const written = String(entry.node['name'])
   const name = location === 'header' ? written.toLowerCase() : written
   if (location === 'header' && IGNORED_HEADERS.has(name)) return null
-  return { location, ...textValue(root, entry, { name, style: DEFAULT_STYLE[location] }) }
+  const value = textValue(root, entry, { name, style: DEFAULT_STYLE[location] })
+  const allowed = entry.node['allowEmptyValue']
+  return {
+    ...value,
+    location,
+    allowsEmpty: location === 'query' && typeof allowed === 'boolean' ? allowed : null,
+  }
 }
 
 /** The value that a parameter object, a header object or the encoding of a form member describes. */
@@ -78,38 +83,22 @@ export function textValue(
 ): TextValue {
   const style = (entry.node['style'] as Style | undefined) ?? defaultStyle
   const [content] = eachUnder(root, under(root, entry, 'content'))
-  // What stands at the schema is not resolved: the compiler follows references itself.
   const holder = content?.[1] ?? entry
-  const hasSchema = Object.hasOwn(holder.node, 'schema')
   const explode = entry.node['explode']
   return {
     name,
     style,
     isExploded: typeof explode === 'boolean' ? explode : style === 'form',
     isRequired: entry.node['required'] === true,
-    isJson: content !== undefined && /json/i.test(content[0]),
-    schema: hasSchema ? { $ref: schemaReference(`${holder.pointer}/schema`) } : {},
-    ...shapeOf(root, hasSchema ? under(root, holder, 'schema') : null, MAX_SEARCH),
+    allowsEmpty: null,
+    isJson: content !== undefined && isJsonType(mediaType(content[0])),
+    pointer: Object.hasOwn(holder.node, 'schema') ? `${holder.pointer}/schema` : null,
+    shape: shapeOf(root, holder.node['schema']),
   }
 }
 
-type Shape = Pick<TextValue, 'shape' | 'members'>
-const SINGLE: Shape = { shape: 'single', members: [] }
-
-/** What kind of value a schema describes, as far as it says. */
-export function shapeOf(root: Node, schema: Entry | null, left: number): Shape {
-  if (schema === null || left === 0) return SINGLE
-  const types = [schema.node['type']].flat()
-  const members = Object.keys(asNode(schema.node['properties']))
-  if (types.includes('array')) return { shape: 'array', members: [] }
-  if (types.includes('object') || members.length > 0) return { shape: 'object', members }
-  for (const combined of ['allOf', 'oneOf', 'anyOf']) {
-    const parts = schema.node[combined]
-    if (!Array.isArray(parts)) continue
-    for (const part of parts) {
-      const shape = shapeOf(root, resolved(root, { node: asNode(part), pointer: schema.pointer }), left - 1)
-      if (shape !== SINGLE) return shape
-    }
-  }
-  return SINGLE
+/** True if a name in a query or a form belongs to this value. */
+export function ownsName({ name, style, shape, isExploded, isJson }: TextValue, given: string): boolean {
+  if (style === 'deepObject') return given.startsWith(`${name}[`)
+  return shape.kind === 'object' && isExploded && !isJson ? shape.members.has(given) : given === name
 }

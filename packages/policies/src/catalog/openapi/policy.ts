@@ -1,13 +1,17 @@
-import { definePolicy, parseSize, type Step } from '@sluice/core'
+import { createHash } from 'node:crypto'
+import { type CompileEnv, definePolicy, type PolicyWarning, parseSize, type Step } from '@sluice/core'
 import { jsonBoundsOf } from '../../engines/json-schema/json-bounds.js'
+import { readSource } from '../../shared/text-source.js'
 import { BodyCheck } from './body-check.js'
-import { readDescription } from './description.js'
+import { type CompiledDescription, compileDescription } from './compiled-description.js'
 import { Gate, type Mode } from './gate.js'
-import { compilePathItem, type Operation, type PathItem, pathsOf } from './operation.js'
-import { PathTable } from './path-table.js'
+import type { Operation } from './operation.js'
 import { canonicalBase } from './request-parts.js'
 import { type OpenapiConfig, openapiSchema } from './schema.js'
-import { type SchemaSettings, Schemas } from './schemas.js'
+import { skippedPatterns } from './skipped-patterns.js'
+
+/** Maximum number of places that a warning names. */
+const MAX_NAMED = 20
 
 /** Checks requests and responses against an OpenAPI description. */
 export const openapi = definePolicy({
@@ -15,13 +19,13 @@ export const openapi = definePolicy({
   summary: 'Checks requests, and responses too, against an OpenAPI 3.0 or 3.1 description.',
   schema: openapiSchema,
   cost: 'cpu',
+  warnings: skippedWarnings,
   async compile(config, env): Promise<Step> {
-    const settings = await settingsOf(config)
-    const schemas = await Schemas.create(settings)
+    const { settings, schemas, paths } = await descriptionOf(config, env)
     const maxBodyBytes = parseSize(config.maxBodyBytes ?? '1mb')
     const modes = { request: config.mode ?? 'enforce', response: config.responses ?? 'report' }
     const gate = new Gate({
-      paths: compilePaths(settings, schemas, modes.response),
+      paths,
       slot: env.slot<Operation>(),
       bodies: new BodyCheck({
         schemas,
@@ -53,18 +57,38 @@ function stepOf(gate: Gate, responses: Mode): Step {
   }
 }
 
-async function settingsOf(config: OpenapiConfig): Promise<SchemaSettings> {
-  return {
-    root: await readDescription(config.description),
+/** A description that has not changed is compiled once for all snapshots and all routes that use it. */
+async function descriptionOf(config: OpenapiConfig, env: CompileEnv): Promise<CompiledDescription> {
+  const source = readSource(config.description)
+  const options = {
     formats: config.formats ?? true,
+    skipsUnsupported: config.onUnsupported === 'skip',
+    checksResponses: config.responses !== 'off',
     ...jsonBoundsOf(config),
+  }
+  const digest = createHash('sha256').update(JSON.stringify(options)).update(source.text).digest('hex')
+  const kept = env.shared<{ compiled: Promise<CompiledDescription> | null }>(`openapi:${digest}`, () => ({
+    compiled: null,
+  }))
+  kept.compiled ??= compileDescription(source, options, env)
+  try {
+    return await kept.compiled
+  } catch (error) {
+    // A thread may have been missing only this time.
+    kept.compiled = null
+    throw error
   }
 }
 
-function compilePaths({ root }: SchemaSettings, schemas: Schemas, responses: Mode): PathTable<PathItem> {
-  const paths = new PathTable<PathItem>()
-  for (const [path, entry] of pathsOf(root)) {
-    paths.add(path, compilePathItem(root, entry, { schemas, checksResponses: responses !== 'off' }))
-  }
-  return paths
+function skippedWarnings({ description, onUnsupported }: OpenapiConfig): PolicyWarning[] {
+  if (onUnsupported !== 'skip') return []
+  const skipped = skippedPatterns(description)
+  if (skipped.length === 0) return []
+  const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : ''
+  return [
+    {
+      message: `${skipped.length} patterns of the description are not checked: ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
+      remedy: 'write them without look-around and back references',
+    },
+  ]
 }

@@ -7,6 +7,7 @@ import {
   decodeUrl,
   type Pairs,
   pairsOf,
+  type TextReading,
   UnreadableText,
   valueInPairs,
   valueInText,
@@ -23,25 +24,27 @@ export function checkParts(
 ): Violation[] {
   const violations: Violation[] = []
   const path = operation.checks.get('path')
-  if (path !== undefined) violations.push(...path((of) => textOf(of, texts.get(of.name), decodeUrl)))
+  if (path !== undefined) {
+    violations.push(...path((of, how) => textOf(of, texts.get(of.name), { ...how, decode: decodeUrl })))
+  }
   violations.push(...checkQuery(x.query, operation, rejectsUnknown))
   const header = operation.checks.get('header')
-  if (header !== undefined) violations.push(...header((of) => headerText(of, x.headers)))
+  if (header !== undefined) violations.push(...header((of, how) => headerText(of, x.headers, how)))
   const cookie = operation.checks.get('cookie')
   if (cookie !== undefined) {
     const pairs = cookiesOf(x.headers)
-    violations.push(...cookie((of) => valueInPairs(of, pairs, decodeUrl)))
+    violations.push(...cookie((of, how) => valueInPairs(of, pairs, { ...how, decode: decodeUrl })))
   }
   return violations
 }
 
 /** A header field as a value. @throws UnreadableText */
-export function headerText(of: TextValue, headers: HeaderList): unknown {
-  return textOf(of, headerJoined(headers, of.name) ?? undefined, (text) => text)
+export function headerText(of: TextValue, headers: HeaderList, how: Omit<TextReading, 'decode'>): unknown {
+  return textOf(of, headerJoined(headers, of.name) ?? undefined, { ...how, decode: (text) => text })
 }
 
-function textOf(of: TextValue, text: string | undefined, decode: (text: string) => string): unknown {
-  return text === undefined ? undefined : valueInText(of, text, decode)
+function textOf(of: TextValue, text: string | undefined, how: TextReading): unknown {
+  return text === undefined ? undefined : valueInText(of, text, how)
 }
 
 function checkQuery(query: string, operation: Operation, rejectsUnknown: boolean): Violation[] {
@@ -54,7 +57,8 @@ function checkQuery(query: string, operation: Operation, rejectsUnknown: boolean
     if (error instanceof UnreadableText) return [`query ${error.message}`]
     throw error
   }
-  const violations = check === undefined ? [] : check((of) => valueInPairs(of, pairs, decodeForm))
+  const violations =
+    check === undefined ? [] : check((of, how) => valueInPairs(of, pairs, { ...how, decode: decodeForm }))
   if (rejectsUnknown && [...pairs.keys()].some((name) => !operation.knowsQuery(name))) {
     violations.push('query has a parameter that is not described')
   }

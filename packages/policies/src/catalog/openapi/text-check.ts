@@ -1,45 +1,43 @@
 import type { Violation } from '../../engines/json-schema/violations.js'
 import type { TextValue } from './parameter.js'
 import type { Direction } from './rewrite.js'
-import type { Schemas } from './schemas.js'
-import { UnreadableText } from './text-value.js'
+import type { SchemaSource } from './schemas.js'
+import { asText, asTyped, type Convert } from './shape.js'
+import { EMPTY, type TextReading, UnreadableText } from './text-value.js'
 
-/** How the value of one name is found; undefined: there is none. @throws UnreadableText */
-type Find = (of: TextValue) => unknown
+/** Finds the value of one name and converts it; undefined: there is none. @throws UnreadableText */
+type Find = (of: TextValue, how: Omit<TextReading, 'decode'>) => unknown
 
 /** Checks all values of one location of a message, such as the query. */
 export type TextCheck = (find: Find) => Violation[]
 
-/**
- * @param location what violations say before the name, such as `query`.
- * @throws Error for a schema that cannot be compiled.
- */
+/** @param location stands in violations before the name, such as `query`. */
 export function compileTextCheck(
   values: readonly TextValue[],
   location: string,
-  { schemas, direction }: { readonly schemas: Schemas; readonly direction: Direction },
+  { schemas, direction }: { readonly schemas: SchemaSource; readonly direction: Direction },
 ): TextCheck {
-  const check = schemas.compileTexts(
-    {
-      type: 'object',
-      properties: Object.fromEntries(values.map(({ name, schema }) => [name, schema])),
-      required: values.filter(({ isRequired }) => isRequired).map(({ name }) => name),
-    },
-    direction,
-    location,
-  )
-  return (find) => {
-    const unreadable: Violation[] = []
-    const found: Record<string, unknown> = Object.create(null)
-    for (const value of values) {
-      try {
-        const text = find(value)
-        if (text !== undefined) found[value.name] = text
-      } catch (error) {
-        if (!(error instanceof UnreadableText)) throw error
-        unreadable.push(`${location}/${value.name} ${error.message}`)
-      }
-    }
-    return unreadable.length > 0 ? unreadable : check(found)
+  const checks = values.map((of) => {
+    const schema = of.pointer === null ? null : schemas.at(of.pointer, direction)
+    const missing: Violation[] = of.isRequired ? [`${location} must have required property '${of.name}'`] : []
+    return (find: Find): Violation[] =>
+      violationsAsText((convert) => {
+        const value = find(of, { convert, json: (bytes) => schemas.parse(bytes) })
+        if (value === undefined) return missing
+        return value === EMPTY ? [] : schemas.check(schema, value, `${location}/${of.name}`)
+      }, `${location}/${of.name}`)
+  })
+  return (find) => checks.flatMap((check) => check(find))
+}
+
+/** The violations of a value that comes as text. Where a schema allows texts too, one that looks like a number may be meant. */
+export function violationsAsText(check: (convert: Convert) => Violation[], location: string): Violation[] {
+  try {
+    const violations = check(asTyped)
+    if (violations.length === 0) return violations
+    return check(asText).length === 0 ? [] : violations
+  } catch (error) {
+    if (error instanceof UnreadableText) return [`${location} ${error.message}`]
+    throw error
   }
 }

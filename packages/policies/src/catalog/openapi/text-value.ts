@@ -1,5 +1,6 @@
-import { decodedForm, decodedUrl, QueryCursor } from '@sluice/core'
+import { decodedForm, decodedUrl, QueryCursor, UnreadableBody } from '@sluice/core'
 import type { TextValue } from './parameter.js'
+import type { Convert, Shape } from './shape.js'
 
 /** Texts by name, in the order they were given, as they were written. */
 export type Pairs = ReadonlyMap<string, readonly string[]>
@@ -9,12 +10,26 @@ export class UnreadableText extends Error {}
 
 type Decode = (text: string) => string
 
+/** How texts become values. */
+export interface TextReading {
+  readonly decode: Decode
+  readonly convert: Convert
+  /** @throws UnreadableBody when the bytes are not JSON as it has to be. */
+  readonly json: (bytes: Uint8Array) => { readonly value: unknown }
+}
+
+/** An empty text that the description allows in the place of a value. */
+export const EMPTY = Symbol('empty')
+
 /** Characters between the parts of a value; all spellings that clients use. */
 const DELIMITERS = {
   form: /,/,
   spaceDelimited: /%20|\+| /,
   pipeDelimited: /\||%7C/i,
 } as const
+
+/** Most levels of a `deepObject`. */
+const MAX_LEVELS = 16
 
 /** Splits `a=1&b=2`. */
 export function pairsOf(text: string, separator: string, decodeName: Decode): Pairs {
@@ -47,37 +62,59 @@ function readable(text: string | null): string {
 }
 
 /** A value among pairs: in a query, a form, cookies. Undefined: there is none. @throws UnreadableText */
-export function valueInPairs(of: TextValue, pairs: Pairs, decode: Decode): unknown {
-  if (of.style === 'deepObject') return deepObject(of.name, pairs, decode)
-  if (of.shape === 'object' && of.isExploded && !of.isJson) return explodedObject(of, pairs, decode)
+export function valueInPairs(of: TextValue, pairs: Pairs, how: TextReading): unknown {
+  if (of.style === 'deepObject') return deepObject(of, pairs, how)
+  if (of.shape.kind === 'object' && of.isExploded && !of.isJson) return explodedObject(of.shape, pairs, how)
   const texts = pairs.get(of.name)
   if (texts === undefined) return undefined
-  if (of.shape === 'array' && of.isExploded && !of.isJson) return texts.map(decode)
+  if (of.allowsEmpty !== null && texts.length === 1 && texts[0] === '') {
+    if (of.allowsEmpty) return EMPTY
+    throw new UnreadableText('is empty')
+  }
+  if (of.shape.kind === 'array' && of.isExploded && !of.isJson) return itemsOf(texts, of.shape, how)
   if (texts.length > 1) throw new UnreadableText('is given more than once')
   const text = texts[0]!
-  if (of.isJson) return parsedJson(decode(text))
-  if (of.shape === 'single') return decode(text)
+  if (of.isJson) return parsedJson(text, how)
+  if (of.shape.kind === 'single') return how.convert(how.decode(text), of.shape.types)
   const parts = text === '' ? [] : text.split(DELIMITERS[of.style as keyof typeof DELIMITERS] ?? ',')
-  return of.shape === 'array' ? parts.map(decode) : objectOfList(parts.map(decode))
+  return of.shape.kind === 'array' ? itemsOf(parts, of.shape, how) : objectOfList(parts, of.shape, how)
 }
 
 /** A value that stands alone: in a path or a header field. @throws UnreadableText */
-export function valueInText(of: TextValue, text: string, decode: Decode): unknown {
-  if (of.isJson) return parsedJson(decode(text))
-  if (of.style === 'matrix') return valueInPairs(of, pairsOf(withoutPrefix(text, ';'), ';', decode), decode)
+export function valueInText(of: TextValue, text: string, how: TextReading): unknown {
+  const { shape } = of
+  if (of.isJson) return parsedJson(text, how)
+  if (of.style === 'matrix') {
+    return valueInPairs(of, pairsOf(withoutPrefix(text, ';'), ';', how.decode), how)
+  }
   const isLabel = of.style === 'label'
   const plain = isLabel ? withoutPrefix(text, '.') : text
-  if (of.shape === 'single') return decode(plain)
-  const parts = plain === '' ? [] : plain.split(isLabel && of.isExploded ? '.' : /, ?/)
-  if (of.shape === 'array') return parts.map(decode)
-  if (!of.isExploded) return objectOfList(parts.map(decode))
-  return objectOf(
-    parts.map((part) => {
-      const equals = part.indexOf('=')
-      if (equals === -1) throw new UnreadableText('is not a list of name=value')
-      return [decode(part.slice(0, equals)), decode(part.slice(equals + 1))]
-    }),
-  )
+  if (shape.kind === 'single') return how.convert(how.decode(plain), shape.types)
+  // In a field, white space around a comma is no part of the items (RFC 9110 section 5.6.1).
+  const parts = plain === '' ? [] : plain.split(isLabel && of.isExploded ? '.' : ',').map(withoutBlanks)
+  if (shape.kind === 'array') return itemsOf(parts, shape, how)
+  if (!of.isExploded) return objectOfList(parts, shape, how)
+  const members = parts.map((part): [string, string] => {
+    const equals = part.indexOf('=')
+    if (equals === -1) throw new UnreadableText('is not a list of name=value')
+    return [how.decode(part.slice(0, equals)), part.slice(equals + 1)]
+  })
+  return objectOf(members, shape, how)
+}
+
+/** Other white space, such as a no-break space, is no part of the syntax of fields and stays. */
+function withoutBlanks(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && (text[start] === ' ' || text[start] === '\t')) start++
+  while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  return text.slice(start, end)
+}
+
+/** The texts of a form member that no property describes. @throws UnreadableText */
+export function undescribedValue(texts: readonly string[], shape: Shape | null, how: TextReading): unknown {
+  if (shape?.kind === 'array') return itemsOf(texts, shape, how)
+  const values = texts.map((text) => how.convert(how.decode(text), shape?.types ?? new Set()))
+  return values.length === 1 ? values[0] : values
 }
 
 function withoutPrefix(text: string, prefix: string): string {
@@ -85,45 +122,95 @@ function withoutPrefix(text: string, prefix: string): string {
   return text.slice(1)
 }
 
-function parsedJson(text: string): unknown {
+function parsedJson(text: string, { json, decode }: TextReading): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new UnreadableText('is not JSON')
+    return json(Buffer.from(decode(text))).value
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error
+    throw new UnreadableText(error.message.replace(/^the body /, ''))
   }
 }
 
-function deepObject(name: string, pairs: Pairs, decode: Decode): unknown {
-  const members: [string, string][] = []
+function itemsOf(texts: readonly string[], { rest }: Shape, { decode, convert }: TextReading): unknown[] {
+  return texts.map((text) => convert(decode(text), rest!.types))
+}
+
+/** `p[a]=1&p[b][c]=2&p[d][]=3`. */
+function deepObject({ name, shape }: TextValue, pairs: Pairs, how: TextReading): unknown {
+  const prefix = `${name}[`
+  const object: Record<string, unknown> = Object.create(null)
   for (const [key, texts] of pairs) {
-    if (!key.startsWith(`${name}[`) || !key.endsWith(']')) continue
-    if (texts.length > 1) throw new UnreadableText('has a member more than once')
-    members.push([key.slice(name.length + 1, -1), decode(texts[0]!)])
+    if (!key.startsWith(prefix)) continue
+    const path = key.slice(prefix.length, -1).split('][')
+    const isWrong = !key.endsWith(']') || path.some((part) => /[[\]]/.test(part)) || path.length > MAX_LEVELS
+    if (isWrong) throw new UnreadableText('has a member whose name cannot be read')
+    const isList = path.length > 1 && path.at(-1) === ''
+    if (isList) path.pop()
+    setDeep(object, { path, shape, isList, texts }, how)
   }
-  return members.length === 0 ? undefined : objectOf(members)
+  return Object.keys(object).length === 0 ? undefined : object
 }
 
-function explodedObject({ members: names }: TextValue, pairs: Pairs, decode: Decode): unknown {
+interface DeepMember {
+  readonly path: readonly string[]
+  readonly shape: Shape
+  readonly isList: boolean
+  readonly texts: readonly string[]
+}
+
+function setDeep(object: Record<string, unknown>, member: DeepMember, how: TextReading): void {
+  const { path, isList, texts } = member
+  let [holder, shape]: [Record<string, unknown>, Shape | null] = [object, member.shape]
+  for (const [i, part] of path.entries()) {
+    const known = holder[part]
+    shape = shape?.members.get(part) ?? shape?.rest ?? null
+    if (i < path.length - 1) {
+      if (known !== undefined && (typeof known !== 'object' || Array.isArray(known))) throw twice()
+      holder[part] = known ?? Object.create(null)
+      holder = holder[part] as Record<string, unknown>
+    } else {
+      const isArray = isList || shape?.kind === 'array'
+      if (known !== undefined || (texts.length > 1 && !isArray)) throw twice()
+      const types = (isArray ? shape?.rest : shape)?.types ?? new Set()
+      const values = texts.map((text) => how.convert(how.decode(text), types))
+      holder[part] = isArray ? values : values[0]
+    }
+  }
+}
+
+function twice(): UnreadableText {
+  return new UnreadableText('has a member more than once')
+}
+
+function explodedObject(shape: Shape, pairs: Pairs, how: TextReading): unknown {
   const members: [string, string][] = []
-  for (const name of names) {
+  for (const name of shape.members.keys()) {
     const texts = pairs.get(name)
     if (texts === undefined) continue
-    if (texts.length > 1) throw new UnreadableText('has a member more than once')
-    members.push([name, decode(texts[0]!)])
+    if (texts.length > 1) throw twice()
+    members.push([name, texts[0]!])
   }
-  return members.length === 0 ? undefined : objectOf(members)
+  return members.length === 0 ? undefined : objectOf(members, shape, how)
 }
 
 /** `a,1,b,2` as an object. */
-function objectOfList(parts: readonly string[]): unknown {
+function objectOfList(parts: readonly string[], shape: Shape, how: TextReading): unknown {
   if (parts.length % 2 === 1) throw new UnreadableText('is not a list of names and values')
   const members: [string, string][] = []
-  for (let i = 0; i < parts.length; i += 2) members.push([parts[i]!, parts[i + 1]!])
-  return objectOf(members)
+  for (let i = 0; i < parts.length; i += 2) members.push([how.decode(parts[i]!), parts[i + 1]!])
+  return objectOf(members, shape, how)
 }
 
-function objectOf(members: readonly (readonly [string, string])[]): unknown {
-  const object: Record<string, string> = Object.create(null)
-  for (const [name, text] of members) object[name] = text
+function objectOf(
+  members: readonly (readonly [string, string])[],
+  shape: Shape,
+  { decode, convert }: TextReading,
+): unknown {
+  const object: Record<string, unknown> = Object.create(null)
+  for (const [name, text] of members) {
+    // Readers disagree about which of two counts.
+    if (name in object) throw twice()
+    object[name] = convert(decode(text), (shape.members.get(name) ?? shape.rest)?.types ?? new Set())
+  }
   return object
 }

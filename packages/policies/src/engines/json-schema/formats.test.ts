@@ -37,7 +37,12 @@ for (const draft of DRAFTS) {
       }),
       { numRuns: 1000 },
     )
-    for (const long of ['a'.repeat(100_000), '['.repeat(100_000), 'xn--'.repeat(50_000), `http://${'@'.repeat(90_000)}`]) {
+    for (const long of [
+      'a'.repeat(100_000),
+      '['.repeat(100_000),
+      'xn--'.repeat(50_000),
+      `http://${'@'.repeat(90_000)}`,
+    ]) {
       for (const check of checks) check(long)
     }
   })

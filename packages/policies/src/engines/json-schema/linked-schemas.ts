@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv'
 import type { AnySchemaObject, KeywordDefinition } from 'ajv/dist/core.js'
-import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
 import { _ } from 'ajv/dist/core.js'
+import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
 import { type Ajv, openDialect } from './dialect.js'
 import { LINK_KEYWORD } from './exact-keywords.js'
 import { prepareSchemas } from './prepare-schemas.js'
@@ -54,7 +54,10 @@ export class LinkedSchemas {
     if (known !== undefined) return known
     const first = (...values: Parameters<ValidateFunction>): unknown => {
       link.validate = this.#compile(key)
-      return link.validate(...values)
+      const isValid = link.validate(...values)
+      // Whoever called this function looks for them here.
+      Object.assign(first, { errors: link.validate.errors })
+      return isValid
     }
     const link: SchemaLink = { validate: first as ValidateFunction }
     this.#links.set(key, link)

@@ -27,7 +27,9 @@ export function findViolations(
   if (isValid === true) return []
   if (isValid === 'endless') return [`${named(location)} takes too many steps to check`]
   if (isValid === 'failed') return [`${named(location)} cannot be checked`]
-  return (validate.errors ?? []).slice(0, most).map(({ instancePath, message }: ErrorObject) => {
+  const errors = validate.errors ?? []
+  if (errors.length === 0) return [`${named(location)} is not valid`]
+  return errors.slice(0, most).map(({ instancePath, message }: ErrorObject) => {
     const at = `${location}${short(instancePath)}`
     return `${named(at)} ${short(message ?? 'is not valid')}`
   })

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CompileEnv } from '@sluice/core'
+import type { ReadSource } from '../../shared/text-source.js'
+import { compilePathItem, type PathItem, pathsOf } from './operation.js'
+import { PathTable } from './path-table.js'
+import { type SchemaSettings, Schemas } from './schemas.js'
+
+/** Longest stretch of compiling before the event loop gets a turn, in milliseconds. */
+const SLICE_MS = 10
+
+/** A description ready to check messages. */
+export interface CompiledDescription {
+  readonly settings: SchemaSettings
+  readonly schemas: Schemas
+  readonly paths: PathTable<PathItem>
+}
+
+/** Options for `compileDescription`. */
+export interface CompileOptions extends Omit<SchemaSettings, 'text'> {
+  readonly checksResponses: boolean
+}
+
+/**
+ * Reads a description on a thread and compiles it in short steps, so that a worker goes on serving:
+ *
+ *     text ─ thread: parse, check against the standard ─ JSON ─► paths ─► one schema after the other
+ *
+ * @throws Error for a description that is not valid, and for a schema that cannot be compiled.
+ */
+export async function compileDescription(
+  source: ReadSource,
+  { checksResponses, ...bounds }: CompileOptions,
+  env: CompileEnv,
+): Promise<CompiledDescription> {
+  const reader = env.offload<ReadSource, string>(new URL('./description-work.js', import.meta.url), {})
+  const settings = { ...bounds, text: await reader.run(source, { endedMono: 0 }) }
+  const schemas = await Schemas.create(settings)
+  const paths = new PathTable<PathItem>()
+  let sliceMono = performance.now()
+  const pause = async (): Promise<void> => {
+    if (performance.now() - sliceMono < SLICE_MS) return
+    await nextTurn()
+    sliceMono = performance.now()
+  }
+  for (const [path, entry] of pathsOf(schemas.root)) {
+    paths.add(path, compilePathItem(schemas.root, entry, { schemas, checksResponses }))
+    await pause()
+  }
+  while (schemas.compileNext()) await pause()
+  return { settings, schemas, paths }
+}

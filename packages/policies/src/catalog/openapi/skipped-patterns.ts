@@ -1,0 +1,33 @@
+import { type ValueSource, valueOfSource } from '../../shared/text-source.js'
+import { asNode } from './node.js'
+import { compilePathItem, pathsOf } from './operation.js'
+import { SchemaRewriter, type SchemaUse } from './rewrite.js'
+
+/** Returns the places of all patterns that `onUnsupported: skip` leaves out; none for a description that cannot be read. */
+export function skippedPatterns(source: ValueSource): string[] {
+  const uses = new Map<string, SchemaUse>()
+  const linkTo = (use: SchemaUse): string => {
+    const key = JSON.stringify(use)
+    if (!uses.has(key)) uses.set(key, use)
+    return key
+  }
+  try {
+    const root = asNode(valueOfSource(source))
+    const rewriter = new SchemaRewriter(root, { skipsUnsupported: true, linkTo })
+    const schemas = {
+      at: (pointer: string, direction: SchemaUse['direction']) => {
+        linkTo({ pointer, direction, optional: [] })
+        return null
+      },
+      check: () => [],
+      parse: () => ({ value: null }),
+    }
+    for (const [, entry] of pathsOf(root)) compilePathItem(root, entry, { schemas, checksResponses: true })
+    // Grows while it is walked over.
+    for (const use of uses.values()) rewriter.rewrite(use)
+    return [...rewriter.skipped]
+  } catch {
+    // The mistake is found when the policy is compiled.
+    return []
+  }
+}
