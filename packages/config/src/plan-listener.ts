@@ -13,6 +13,8 @@ export interface ListenerPlan {
   readonly trustedProxies: readonly string[]
   /** Connections from trusted proxies begin with a PROXY header. */
   readonly proxyProtocol: boolean
+  /** True if clients may close their sending side and still get their responses. */
+  readonly allowHalfClose: boolean
   /** Which of the fields that name clients the trusted proxies write. */
   readonly forwardedHeader: 'x-forwarded-for' | 'forwarded'
   /** Answers /-/healthz and /-/readyz itself. */

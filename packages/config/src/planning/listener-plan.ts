@@ -18,6 +18,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
     http2: http2Plan(listener),
     trustedProxies: [...listener.trustedProxies].sort(),
     proxyProtocol: listener.proxyProtocol,
+    allowHalfClose: listener.allowHalfClose,
     forwardedHeader: listener.forwardedHeader,
     health: listener.health,
     paths: listener.paths,

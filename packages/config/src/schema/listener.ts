@@ -159,6 +159,11 @@ export const listenerSchema = object(
       description:
         'Connections from `trustedProxies` begin with a PROXY header, version 1 or 2, which says who the client is; those of others are served as they come (`engine: node`).',
     }),
+    allowHalfClose: Type.Boolean({
+      default: false,
+      description:
+        'True if clients may close their sending side (FIN) and still get their responses. Otherwise such a client counts as gone, and its requests are cancelled (`engine: node`).',
+    }),
     forwardedHeader: oneOf(['x-forwarded-for', 'forwarded'], {
       default: 'x-forwarded-for',
       description:

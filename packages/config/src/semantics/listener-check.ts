@@ -67,6 +67,7 @@ function warnOfSharedNames(
 /** What uWebSockets.js cannot do, and what a document would ask of it. */
 const NOT_FOR_UWS = [
   ['proxyProtocol'],
+  ['allowHalfClose'],
   ['limits', 'keepAlive'],
   ['limits', 'headTimeout'],
   ['tls', 'clientCaFile'],

@@ -29,6 +29,7 @@ function listenerSettings({ maxObjectBytes, connections }: CacheSettings): Liste
   return {
     trusted: null,
     proxyProtocol: false,
+    allowHalfClose: false,
     forwardedHeader: 'x-forwarded-for',
     health: false,
     paths: 'as-received',

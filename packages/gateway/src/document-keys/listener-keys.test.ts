@@ -197,6 +197,20 @@ testKeys('listeners', {
     }
     await refused({ proxyProtocol: true }, /proxyProtocol needs engine: node/)(t)
   },
+  allowHalfClose: async (t) => {
+    for (const [allowHalfClose, statuses] of [
+      [true, [200]],
+      [false, []],
+    ] as const) {
+      const gateway = await echoing(t, { engine: 'node', allowHalfClose })
+      const client = await connectRaw(t, gateway.port)
+      client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+      client.halfClose()
+      await until(() => client.isClosed)
+      assert.deepEqual(statusesOf(client.text), statuses)
+    }
+    await refused({ allowHalfClose: true }, /allowHalfClose needs engine: node/)(t)
+  },
   forwardedHeader: async (t) => {
     const headers = { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.8' }
     for (const [forwardedHeader, client] of [

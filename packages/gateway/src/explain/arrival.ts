@@ -79,9 +79,10 @@ function headOf(request: ExplainedRequest, authority: string): RequestHead {
 }
 
 function settingsOf(listener: ListenerPlan): ListenerSettings {
-  const { limits, health, paths, http2, trustedProxies, proxyProtocol, forwardedHeader } = listener
+  const { limits, health, paths, http2, trustedProxies, proxyProtocol, allowHalfClose, forwardedHeader } =
+    listener
   const trusted = compileCidrs(trustedProxies)
-  return { ...limits, health, paths, http2, proxyProtocol, forwardedHeader, trusted }
+  return { ...limits, health, paths, http2, proxyProtocol, allowHalfClose, forwardedHeader, trusted }
 }
 
 /** What a client on this machine would send as Host. */

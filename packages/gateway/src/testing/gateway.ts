@@ -53,6 +53,7 @@ const LISTENER: ListenerPlan = {
   http2: null,
   trustedProxies: [],
   proxyProtocol: false,
+  allowHalfClose: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

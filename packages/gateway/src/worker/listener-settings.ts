@@ -13,6 +13,7 @@ export function settingsOf(plan: ListenerPlan): ListenerSettings {
     ...plan.limits,
     trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),
     proxyProtocol: plan.proxyProtocol,
+    allowHalfClose: plan.allowHalfClose,
     forwardedHeader: plan.forwardedHeader,
     health: plan.health,
     paths: plan.paths,

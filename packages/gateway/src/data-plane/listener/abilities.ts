@@ -14,7 +14,11 @@ export const ABILITIES: readonly Ability[] = [
   { what: 'trailers', uws: 'no', node: 'yes' },
   { what: 'malformed heads', uws: 'closed, mostly without an answer', node: '400 and a record' },
   { what: 'Expect: 100-continue', uws: 'answered before policies', node: 'answered after policies' },
-  { what: 'half-closed clients', uws: 'count as gone', node: 'get their responses' },
+  {
+    what: 'half-closed clients',
+    uws: 'count as gone',
+    node: 'count as gone, or with allowHalfClose get their responses',
+  },
   { what: 'limits.keepAlive, headTimeout', uws: 'no, 10 s', node: 'yes' },
   { what: 'tls.certificates (SNI)', uws: 'yes', node: 'yes' },
   { what: 'certificates renewed', uws: 'at a restart', node: 'within 10 s' },

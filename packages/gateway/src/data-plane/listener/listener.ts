@@ -92,6 +92,8 @@ export interface Gate {
 export interface ListenerSettings extends ClientPace {
   readonly trusted: CidrSet | null
   readonly proxyProtocol: boolean
+  /** True if a client that closes its sending side still gets its responses. */
+  readonly allowHalfClose: boolean
   readonly forwardedHeader: ListenerPlan['forwardedHeader']
   readonly health: boolean
   readonly paths: ListenerPlan['paths']

@@ -8,6 +8,7 @@ import { RequestHead } from './request-head.js'
 const SETTINGS: ListenerSettings = {
   trusted: null,
   proxyProtocol: false,
+  allowHalfClose: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

@@ -7,6 +7,7 @@ import { applyTarget } from './request-target.js'
 const SETTINGS: ListenerSettings = {
   trusted: null,
   proxyProtocol: false,
+  allowHalfClose: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

@@ -12,6 +12,7 @@ export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
     tls: null,
     trustedProxies: [],
     proxyProtocol: false,
+    allowHalfClose: false,
     forwardedHeader: 'x-forwarded-for',
     health: true,
     paths: 'canonical',

@@ -5,7 +5,7 @@ import type { TimeoutsPlan } from '@sluice/config'
 import { type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, type Origin, rawOrigin } from '../../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
-import { type Engine, type StartGateway, testEngines } from './engines.js'
+import { type StartGateway, testEngines } from './engines.js'
 
 // A client that goes away, in each phase of its request: its call is cancelled at the target and nothing stays behind.
 
@@ -65,17 +65,15 @@ async function comesToRest(gateway: TestGateway): Promise<void> {
   assert.deepEqual(gateway.events, [])
 }
 
-/** @property whole the engines that take it for one while the whole request is there: the others still answer. */
 const DEPARTURES: readonly {
   readonly how: string
-  readonly whole: readonly Engine[]
   leave(client: RawConnection): void
 }[] = [
-  { how: 'resets its connection', whole: ['uws', 'node'], leave: (client) => client.reset() },
-  { how: 'half-closes its connection', whole: ['uws'], leave: (client) => client.halfClose() },
+  { how: 'resets its connection', leave: (client) => client.reset() },
+  { how: 'half-closes its connection', leave: (client) => client.halfClose() },
 ]
 
-for (const { how, whole, leave } of DEPARTURES) {
+for (const { how, leave } of DEPARTURES) {
   testEngines(`a client that ${how} in its head reaches no upstream`, async (t, start) => {
     const { origin } = await watchedOrigin(t)
     const gateway = await gatewayTo(t, start, origin)
@@ -102,20 +100,16 @@ for (const { how, whole, leave } of DEPARTURES) {
     })
   }
 
-  testEngines(
-    `a client that ${how} while it waits for the upstream cancels its call`,
-    async (t, start) => {
-      const watched = await watchedOrigin(t)
-      const gateway = await gatewayTo(t, start, watched.origin)
-      const client = await connectRaw(t, gateway.port)
-      client.send(`${POST}Content-Length: 5\r\n\r\nwhole`)
-      await until(() => watched.received().includes('whole'))
-      leave(client)
-      await until(() => watched.closed() === 1)
-      await comesToRest(gateway)
-    },
-    whole,
-  )
+  testEngines(`a client that ${how} while it waits for the upstream cancels its call`, async (t, start) => {
+    const watched = await watchedOrigin(t)
+    const gateway = await gatewayTo(t, start, watched.origin)
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}Content-Length: 5\r\n\r\nwhole`)
+    await until(() => watched.received().includes('whole'))
+    leave(client)
+    await until(() => watched.closed() === 1)
+    await comesToRest(gateway)
+  })
 
   testEngines(
     `a client that ${how} while it waits for a connection is never sent upstream`,
@@ -140,26 +134,21 @@ for (const { how, whole, leave } of DEPARTURES) {
       third.reset()
       await comesToRest(gateway)
     },
-    whole,
   )
 
   for (const framing of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
-    testEngines(
-      `a client that ${how} in a response with ${framing} cancels its call`,
-      async (t, start) => {
-        const watched = await watchedOrigin(t, (socket) =>
-          socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n5\r\nbegin\r\n`),
-        )
-        const gateway = await gatewayTo(t, start, watched.origin)
-        const client = await connectRaw(t, gateway.port)
-        client.send(GET)
-        await until(() => client.text.includes('begin'))
-        leave(client)
-        await until(() => watched.closed() === 1)
-        await comesToRest(gateway)
-      },
-      whole,
-    )
+    testEngines(`a client that ${how} in a response with ${framing} cancels its call`, async (t, start) => {
+      const watched = await watchedOrigin(t, (socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n5\r\nbegin\r\n`),
+      )
+      const gateway = await gatewayTo(t, start, watched.origin)
+      const client = await connectRaw(t, gateway.port)
+      client.send(GET)
+      await until(() => client.text.includes('begin'))
+      leave(client)
+      await until(() => watched.closed() === 1)
+      await comesToRest(gateway)
+    })
   }
 
   testEngines(
@@ -188,7 +177,6 @@ for (const { how, whole, leave } of DEPARTURES) {
       await until(() => isCancelled)
       await comesToRest(gateway)
     },
-    whole,
   )
 }
 

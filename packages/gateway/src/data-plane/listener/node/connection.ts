@@ -17,6 +17,8 @@ const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunks of the request body are n
 /** A client that is being closed may go on sending for so long, in all and without a pause (nginx's lingering_time). */
 const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 5000
+/** Bytes that a client may send ahead before it is not read any more. */
+const MAX_HELD_BYTES = 64 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 // What the next bytes are.
@@ -36,7 +38,7 @@ const SKIPPING = 4
  *           ├─► answering ─────────┼─► draining ─► head …        the client is slow
  *           └─► (refused) ─────────┴─► skipping ─► closed        what still comes is dropped
  *
- * Requests that come ahead of an answer wait in the one read that brought them; the socket is not read meanwhile.
+ * Requests that come ahead of an answer wait. The socket is still read until 64 KB wait, so that a client that leaves is noticed.
  */
 export class ClientConnection implements SocketReader, StreamConnection, Deadline {
   dueAt = 0
@@ -84,7 +86,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
       return
     }
     if (this.#held !== null) {
-      this.#held = Buffer.concat([this.#held, bytes.subarray(0, length)])
+      this.#hold(Buffer.concat([this.#held, bytes.subarray(0, length)]))
       return
     }
     this.#take(bytes, length)
@@ -95,7 +97,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#isReading = true
     try {
       const at = this.#work(bytes, to)
-      if (at < to) this.#hold(bytes, at, to)
+      if (at < to) this.#hold(Buffer.from(bytes.subarray(at, to)))
     } catch (error) {
       this.#fault(error)
     } finally {
@@ -116,9 +118,10 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     return to
   }
 
-  #hold(bytes: Buffer, from: number, to: number): void {
-    this.#held = Buffer.from(bytes.subarray(from, to))
-    this.#pause()
+  #hold(bytes: Buffer): void {
+    this.#held = bytes
+    if (bytes.length > MAX_HELD_BYTES) this.#pause()
+    else this.#resume()
   }
 
   #pause(): void {
@@ -139,15 +142,19 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     }
     if (this.#held !== null || this.isClosed) return
     if (this.#hasEnded) this.#onEnd()
-    else if (this.#isPaused && !(this.#state === BODY && this.#body.isPaused)) {
-      this.#isPaused = false
-      this.socket.resume()
-    }
+    else this.#resume()
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || (this.#state === BODY && this.#body.isPaused)) return
+    this.#isPaused = false
+    this.socket.resume()
   }
 
   #onEnd(): void {
     this.#hasEnded = true
-    if (this.#held !== null) return
+    if (this.#stream !== null && !this.#host.settings.allowHalfClose) this.destroy()
+    if (this.#held !== null || this.isClosed) return
     // An answer that is under way closes behind itself.
     if (this.#state === HEAD || (this.#state === SKIPPING && this.#stream === null)) this.socket.destroySoon()
     else if (this.#state === BODY) this.destroy()

@@ -266,13 +266,52 @@ test('100 Continue comes when the body is wanted, and not before a refusal', asy
   assert.deepEqual(statusesOf(none.text), [200])
 })
 
-test('a client that half-closes its connection gets the responses to what it has sent', async (t) => {
-  const gateway = await echoing(t)
+test('with allowHalfClose a client that half-closes gets the responses to what it has sent', async (t) => {
+  const gateway = await echoing(t, { listener: { allowHalfClose: true } })
   const client = await connectRaw(t, gateway.port)
   client.send(`${GET}\r\n${POST}Content-Length: 3\r\n\r\nabc`)
   client.halfClose()
   await until(() => client.isClosed)
   assert.deepEqual(statusesOf(client.text), [200, 200])
+})
+
+for (const [waiting, requests] of [
+  ['one request', GET + '\r\n'],
+  ['64 KB of requests', (GET + '\r\n').repeat(Math.floor(65_536 / (GET.length + 2)))],
+  ['a request with an upload', `${POST}Content-Length: 1000000\r\n\r\nbegin`],
+] as const) {
+  test(`a client that leaves while ${waiting} waits behind its first cancels its call`, async (t) => {
+    let closed = 0
+    const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${GET}\r\n`)
+    await until(() => origin.connections() === 1)
+    client.send(requests)
+    client.halfClose()
+    await until(() => closed === 1 && gateway.plane.connections === 0)
+    assert.deepEqual([gateway.plane.inFlight, origin.connections()], [0, 1])
+  })
+}
+
+test('hundreds of clients that ask and leave hold no connection of a slow target', async (t) => {
+  const held = new Set<net.Socket>()
+  const origin = await rawOrigin(t, (socket) => {
+    held.add(socket)
+    socket.on('data', (head) => {
+      if (String(head).startsWith('GET /quick')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+    socket.on('close', () => held.delete(socket))
+  })
+  const upstreams = [{ urls: [origin.url], connections: 8, maxPending: 4 }]
+  const gateway = await start(t, { upstreams })
+  for (let i = 0; i < 300; i++) {
+    const client = net.connect({ port: gateway.port, host: '127.0.0.1' }).on('error', () => {})
+    client.end(`${GET}\r\n`)
+    if (i % 10 === 9) await until(() => gateway.plane.inFlight === 0 && gateway.plane.connections === 0)
+  }
+  await until(() => held.size === 0)
+  assert.equal((await fetch(`${gateway.url}/quick`)).status, 200)
 })
 
 test('a request in single bytes is served, its line included', async (t) => {

@@ -4,6 +4,7 @@ import type { ListenerSettings } from '../listener.js'
 export const SETTINGS: ListenerSettings = {
   trusted: null,
   proxyProtocol: false,
+  allowHalfClose: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

@@ -55,13 +55,18 @@ export class Http2Connection implements StreamOwner {
     session.on('stream', (stream, _fields, flags, ...list) => this.#onStream(stream, flags, list))
     session.on('error', () => {})
     session.on('close', () => context.onConnectionClose(this))
-    // A client that sends nothing more gets its answers.
-    socket.on('end', () => session.close())
+    socket.on('end', () => this.#onEnd())
   }
 
   /** Requests under way are finished. GOAWAY names the last one: those that cross it were not begun, and may be repeated. */
   close(): void {
     this.#session.close()
+  }
+
+  /** The client sends nothing more, not even the windows that its responses need. */
+  #onEnd(): void {
+    if (this.#context.settings.allowHalfClose) this.#session.close()
+    else this.#session.destroy()
   }
 
   terminate(): void {

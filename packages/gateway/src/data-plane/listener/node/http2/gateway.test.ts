@@ -127,9 +127,22 @@ test('draining announces the end, and finishes what is under way', async (t) => 
   assert.ok(client.frames.some(({ type, payload }) => type === FRAME.data && payload.toString() === 'last'))
 })
 
-test('a connection that half-closes gets the answer to what it has asked', async (t) => {
-  const origin = await echoOrigin(t)
+test('a connection that half-closes is over, and its calls are cancelled', async (t) => {
+  let closed = 0
+  const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: NODE })
+  const client = await connectHttp2(t, gateway.port)
+  client.send(request(1), request(3))
+  await until(() => origin.connections() === 2)
+  client.halfClose()
+  await until(() => closed === 2 && gateway.plane.connections === 0)
+  assert.equal(gateway.plane.inFlight, 0)
+})
+
+test('with allowHalfClose a connection that half-closes gets the answer to what it has asked', async (t) => {
+  const origin = await echoOrigin(t)
+  const listener = { ...NODE, allowHalfClose: true }
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener })
   const client = await connectHttp2(t, gateway.port)
   client.send(opening(1, fieldsOf({ ':method': 'POST' })), frame(FRAME.data, 1, 1, Buffer.from('body')))
   client.halfClose()
