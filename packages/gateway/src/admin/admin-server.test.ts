@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AdminRole } from '@sluice/config'
+import { renegotiate } from '../data-plane/listener/testing/certificate-files.js'
 import { FAKE_ADMIN } from '../supervisor/testing/fake-plan.js'
 import { until } from '../supervisor/testing/until.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
@@ -350,6 +351,14 @@ test('connections that never finish the TLS handshake keep health out no more th
   const { ask, server } = await served(t, false, tlsFiles())
   await crowd(t, server.port, '')
   for (let i = 0; i < 3; i++) assert.equal((await ask('/healthz')).status, 200)
+})
+
+test('the admin API refuses to negotiate a connection again', async (t) => {
+  const { server } = await served(t, false, tlsFiles())
+  for (const isRenewed of [false, true]) {
+    if (isRenewed) server.renewTls(tlsFiles())
+    assert.deepEqual(await renegotiate(t, server.port), { handshakes: 1, isRefused: true })
+  }
 })
 
 test('a deploy under way is not given up for a crowd of silent connections', async (t) => {

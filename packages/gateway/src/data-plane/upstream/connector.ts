@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { constants, createHash } from 'node:crypto'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { buildConnector } from 'undici'
@@ -99,6 +99,8 @@ function connectTls(
     servername,
     ALPNProtocols: [...(options.protocols ?? ['http/1.1'])],
     minVersion: secure.minVersion,
+    // A target could ask for one handshake after the other, and show another certificate than the one that was checked.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     rejectUnauthorized: !secure.isInsecure,
     ...(secure.ca === null ? {} : { ca: secure.ca }),
     ...(secure.cert === null ? {} : { cert: secure.cert }),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import net from 'node:net'
 import type { TestContext } from 'node:test'
 import tls from 'node:tls'
 import { type TestGateway, until } from '../../../testing/gateway.js'
-import { echoOrigin } from '../../../testing/origin.js'
+import { echoOrigin, rawOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
-import { certificateFiles, shownName, tlsPlan } from '../testing/certificate-files.js'
+import { certificateFiles, renegotiate, shownName, tlsPlan } from '../testing/certificate-files.js'
 import { type StartGateway, testEngines } from './engines.js'
 
 async function tlsGateway(t: TestContext, start: StartGateway, connections = 100): Promise<TestGateway> {
@@ -32,6 +33,13 @@ function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
   })
 }
 
+/** Ways to go away: close_notify, the end of the connection alone, and a reset. */
+const LEAVES: readonly ((plain: net.Socket, client: tls.TLSSocket) => void)[] = [
+  (_plain, client) => void client.end(),
+  (plain) => void plain.end(),
+  (plain) => void plain.resetAndDestroy(),
+]
+
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   testEngines(`a TLS listener serves ${version} and shows the upstream https`, async (t, start) => {
     const gateway = await tlsGateway(t, start)
@@ -57,6 +65,28 @@ testEngines('a TLS listener refuses TLS 1.1', async (t, start) => {
     ciphers: 'DEFAULT:@SECLEVEL=0',
   })
   assert.match(text, /^error /)
+})
+
+testEngines('a TLS listener refuses to negotiate a connection again', async (t, start) => {
+  const gateway = await tlsGateway(t, start)
+  assert.deepEqual(await renegotiate(t, gateway.port), { handshakes: 1, isRefused: true })
+  assert.match(await speak(gateway.port, { maxVersion: 'TLSv1.2' }), /^HTTP\/1\.1 200 /)
+})
+
+testEngines('a client over TLS that goes away while it waits cancels its call', async (t, start) => {
+  let closed = 0
+  const origin = await rawOrigin(t, (socket) => void socket.on('close', () => closed++).resume())
+  const listener = { tls: tlsPlan(certificateFiles(t)) }
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }], listener })
+  for (const [i, leave] of LEAVES.entries()) {
+    const plain = net.connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
+    const client = tls.connect({ socket: plain, rejectUnauthorized: false }).on('error', () => {})
+    t.after(() => plain.destroy())
+    client.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(() => origin.connections() === i + 1)
+    leave(plain, client)
+    await until(() => closed === i + 1 && gateway.plane.connections === 0)
+  }
 })
 
 testEngines('a TLS listener closes a connection beyond the limit without an answer', async (t, start) => {

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto'
+import { constants, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
@@ -63,6 +63,8 @@ export class Certificates {
       ...(clientCaFile === null ? {} : { ca: readAuthorities(clientCaFile) }),
       ciphers: `${TLS_CIPHERS}:${TLS13_CIPHERS}`,
       honorCipherOrder: true,
+      // A client could ask for one handshake after the other.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       minVersion,
       // Without one a session cannot be resumed where clients have certificates.
       sessionIdContext: 'sluice',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import type { TestContext } from 'node:test'
 import tls from 'node:tls'
 import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
+import { until } from '../../../testing/gateway.js'
 
 /** The certificates that there are for tests; both name localhost. */
 export type CertificateName = keyof typeof FAKE_CERTIFICATES
@@ -45,4 +47,23 @@ export function shownName(port: number, options: tls.ConnectionOptions = {}): Pr
     })
     socket.on('error', (error) => resolve(`error ${error.message}`))
   })
+}
+
+/** Asks for another handshake with `openssl s_client`. Returns how many there were, and true if the server refused. */
+export async function renegotiate(
+  t: TestContext,
+  port: number,
+): Promise<{ readonly handshakes: number; readonly isRefused: boolean }> {
+  const program = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, '-tls1_2', '-msg'])
+  t.after(() => program.kill('SIGKILL'))
+  let text = ''
+  for (const stream of [program.stdout, program.stderr])
+    stream.setEncoding('latin1').on('data', (chunk) => (text += chunk))
+  program.stdin.on('error', () => {})
+  await until(() => text.includes('Verify return code'))
+  program.stdin.write('R\n')
+  const handshakes = (): number => text.match(/<<<.*ServerHello\b/g)?.length ?? 0
+  const isRefused = (): boolean => /Alert.*no_renegotiation/.test(text)
+  await until(() => isRefused() || handshakes() > 1)
+  return { handshakes: handshakes(), isRefused: isRefused() }
 }
