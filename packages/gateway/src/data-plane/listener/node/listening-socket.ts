@@ -2,7 +2,19 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import net from 'node:net'
 import { reusableSocket } from './reusable-socket.js'
-import { type AcceptOptions, acceptFrom, acceptSockets, type OnSocket } from './server-socket.js'
+import {
+  type AcceptOptions,
+  acceptFrom,
+  acceptSockets,
+  type ListeningHandle,
+  type OnSocket,
+} from './server-socket.js'
+
+/**
+ * Connections that a worker accepts in one turn of its event loop. libuv accepts one for each descriptor, so that a busy
+ * worker, whose turns take long, would leave clients in the queue of the system for seconds.
+ */
+const ACCEPTS_PER_TURN = 16
 
 /** A socket that listens. */
 export interface ListeningSocket {
@@ -32,34 +44,47 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
   const host = options.host.replace(/^\[|\]$/g, '')
   if (isReusable && !hasReusePort() && process.platform === 'linux') {
     try {
-      return fromHandle(await reusableSocket(host, port), port)
+      return fromHandles(await reusableSocket(host, port, ACCEPTS_PER_TURN), port)
     } catch (error) {
       onFault(error)
     }
   }
   // Node.js before 22.12 has not the option.
-  const listening = { host, port, reusePort: isReusable && hasReusePort() }
-  const server = net.createServer({ allowHalfOpen: true, noDelay: true })
-  server.listen(listening)
-  await once(server, 'listening')
-  server.on('error', onFault)
+  const reusePort = isReusable && hasReusePort()
+  const servers: net.Server[] = []
+  for (let i = 0; i < (reusePort ? ACCEPTS_PER_TURN : 1); i++) {
+    const server = net.createServer({ allowHalfOpen: true, noDelay: true })
+    server.listen({ host, port: portOf(servers[0]) ?? port, reusePort })
+    await once(server, 'listening')
+    server.on('error', onFault)
+    servers.push(server)
+  }
   return {
-    port: (server.address() as net.AddressInfo).port,
-    accept: (onSocket, accepting) => acceptSockets(server, onSocket, accepting),
-    close: () => void server.close(),
+    port: portOf(servers[0])!,
+    accept(onSocket, accepting) {
+      for (const server of servers) acceptSockets(server, onSocket, accepting)
+    },
+    close() {
+      for (const server of servers) server.close()
+    },
   }
 }
 
-type Handle = Awaited<ReturnType<typeof reusableSocket>>
+function portOf(server: net.Server | undefined): number | undefined {
+  return (server?.address() as net.AddressInfo | undefined)?.port
+}
 
-function fromHandle(handle: Handle, port: number): ListeningSocket {
+function fromHandles(handles: readonly ListeningHandle[], port: number): ListeningSocket {
   let isClosed = false
   return {
     port,
-    accept: (onSocket, accepting) => acceptFrom(handle, onSocket, accepting),
+    accept(onSocket, accepting) {
+      for (const handle of handles) acceptFrom(handle, onSocket, accepting)
+    },
     close() {
-      if (!isClosed) handle.close()
+      if (isClosed) return
       isClosed = true
+      for (const handle of handles) handle.close()
     },
   }
 }
