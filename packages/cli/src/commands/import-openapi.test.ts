@@ -115,3 +115,25 @@ test('what cannot be imported is reported', async (t) => {
   assert.match(missing.stderr, /none\.yaml cannot be read/)
   assert.equal(existsSync(join(dir, 'gateway.yaml')), false)
 })
+
+test('patterns that are left out are named when the document is validated', async (t) => {
+  const dir = scratch(t)
+  const parameters = '[{ name: q, in: query, schema: { type: string, pattern: "(?=a)" } }]'
+  writeFileSync(join(dir, 'api.yaml'), API.replace('/: { get: {', `/: { get: { parameters: ${parameters},`))
+  const file = join(dir, 'gateway.yaml')
+  const document = (more: string) => `version: 1
+listeners: [{ address: 127.0.0.1:8080 }]
+upstreams: { u: { targets: [http://127.0.0.1:9] } }
+routes:
+  - id: all
+    match: { path: /* }
+    upstream: u
+    policies: [{ use: openapi, with: { description: { file: api.yaml }${more} } }]
+`
+  writeFileSync(file, document(''))
+  assert.match((await gwInProcess(['validate', '-c', file])).stderr, /linear time/)
+  writeFileSync(file, document(', onUnsupported: skip'))
+  const { code, stderr } = await gwInProcess(['validate', '-c', file])
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /warning: .*not checked \(1\): #\/paths\/~1\/get\/parameters\/0\/schema\/pattern/)
+})

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { replaceMarked } from '../mask.js'
 import { usablePlugins } from '../plugins/plugin-set.js'
 import { policySuggestion } from '../policy-names.js'
 import { writtenPolicies } from '../policy-uses.js'
@@ -41,10 +43,16 @@ function checkSharedIds({ document, origins, report }: Inspection): void {
 }
 
 /** Warns of parameters that the policy itself finds doubtful. */
-export function checkParameters({ whole, catalog, report }: Inspection): void {
-  for (const { path, use, with: config } of writtenPolicies(whole))
-    for (const warning of catalog.get(use)?.warnings?.((config ?? {}) as never) ?? [])
+export function checkParameters({ whole, catalog, folder, report }: Inspection): void {
+  const replace = (file: unknown): unknown => (typeof file === 'string' ? resolve(folder, file) : file)
+  for (const { path, use, with: config = {} } of writtenPolicies(whole)) {
+    const policy = catalog.get(use)
+    if (policy?.warnings === undefined) continue
+    // A policy may look into the files that it names.
+    const located = replaceMarked(policy.schema, config, { keyword: 'path', replace })
+    for (const warning of policy.warnings(located as never))
       report.add({ ...warning, path, severity: 'warning' })
+  }
 }
 
 /** Warns of what is defined and never used. */

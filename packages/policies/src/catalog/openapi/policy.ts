@@ -87,7 +87,7 @@ function skippedWarnings({ description, onUnsupported }: OpenapiConfig): PolicyW
   const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : ''
   return [
     {
-      message: `${skipped.length} patterns of the description are not checked: ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
+      message: `patterns of the description that are not checked (${skipped.length}): ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
       remedy: 'write them without look-around and back references',
     },
   ]
