@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { renameSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { fileWith, spawnGw, startArgs, until } from './testing.js'
 
@@ -23,8 +24,25 @@ async function started(t: TestContext, args: readonly string[], options: Paramet
   return { ...gateway, listeners, admins }
 }
 
+interface Pids {
+  readonly pid: number
+  readonly workers: readonly { readonly pid: number }[]
+}
+
+async function pidsOf(admin: string): Promise<Pids> {
+  return (await (await fetch(`${admin}/v1/status`)).json()) as Pids
+}
+
 async function supervisorPid(admin: string): Promise<number> {
-  return ((await (await fetch(`${admin}/v1/status`)).json()) as { pid: number }).pid
+  return (await pidsOf(admin)).pid
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** The answers to calls that are made one after the other until asked to stop; each is a connection of its own. */
@@ -117,4 +135,53 @@ test('a gateway that npm runs through a shell ends when npm or the shell is kill
     await gateway.exited
     assert.match(gateway.stderr(), /"parent\.gone".*"drain\.ended"/s)
   }
+})
+
+const LIMITS = `
+version: 1
+listeners: [{ address: 127.0.0.1:0 }]
+admin: { address: 127.0.0.1:0 }
+log: { sink: none }
+routes:
+  - id: rate
+    match: { path: /rate }
+    policies: [{ use: rate-limit, id: rate, with: { limit: 10/d, burst: 10, key: '"all"' } }]
+    respond: { status: 200, body: ok }
+  - id: quota
+    match: { path: /quota }
+    policies: [{ use: quota, id: quota, with: { limit: 10, per: month, key: '"all"' } }]
+    respond: { status: 200, body: ok }
+`
+
+/** The statuses of this many requests at once, each on a connection of its own. */
+function statusesOf(url: string, count: number): Promise<number>[] {
+  return Array.from({ length: count }, async () => {
+    const response = await fetch(url, { headers: { connection: 'close' } })
+    await response.text()
+    return response.status
+  })
+}
+
+const admitted = (statuses: readonly number[]): number => statuses.filter((status) => status === 200).length
+
+test('a supervisor that is slow has no worker count for itself, and one that is killed leaves what it counted', async (t) => {
+  const gateway = await started(t, startArgs(t, fileWith(t, LIMITS), '--workers', '3'))
+  const [url = ''] = gateway.listeners()
+  const { pid, workers } = await pidsOf(gateway.admins()[0]!)
+  process.kill(pid, 'SIGSTOP')
+  const answers = statusesOf(`${url}/rate`, 60)
+  // Longer than anything else waits for the supervisor, and shorter than tokens do.
+  const isAnswered = await Promise.race([...answers, delay(1500, null)])
+  process.kill(pid, 'SIGCONT')
+  assert.equal(isAnswered, null)
+  assert.equal(admitted(await Promise.all(answers)), 10)
+  assert.equal(admitted(await Promise.all(statusesOf(`${url}/quota`, 20))), 10)
+
+  await delay(200)
+  process.kill(pid, 'SIGKILL')
+  await until(() => gateway.admins().length === 2, gateway.stderr)
+  // Those that were left behind count for themselves until they have ended.
+  await until(() => !workers.some((worker) => isAlive(worker.pid)), gateway.stderr)
+  for (const path of ['/rate', '/quota'])
+    assert.equal(admitted(await Promise.all(statusesOf(url + path, 20))), 0, path)
 })

@@ -80,7 +80,7 @@ export interface StateStores {
 
 /** The store did not answer in time, refused, or cannot be reached; the message says which, without secrets. */
 export class StateUnavailable extends Error {
-  override readonly name = 'StateUnavailable'
+  override readonly name: string = 'StateUnavailable'
   /** Other keys can be asked for: it is a node of a cluster that does not answer. */
   readonly isPartial: boolean
 
@@ -88,4 +88,9 @@ export class StateUnavailable extends Error {
     super(message)
     this.isPartial = isPartial
   }
+}
+
+/** The store is there and takes longer than anybody waits: what it counts must not be counted elsewhere meanwhile. */
+export class StateSlow extends StateUnavailable {
+  override readonly name = 'StateSlow'
 }

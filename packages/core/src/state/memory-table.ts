@@ -32,6 +32,8 @@ export class MemoryTable {
   bytes = 0
   /** Grows with every limit that is written or removed. */
   revision = 0
+  /** Keys of limits that were written or removed; whoever copies them empties it. Null if nobody does. */
+  changed: Set<string> | null = null
   readonly #bounds: TableBounds
   readonly #now: () => number
   readonly #slots = new Slots()
@@ -143,6 +145,13 @@ export class MemoryTable {
       .map(([key, slot]) => [key, ...numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit)
   }
 
+  /** What is known of one limit; null if there is none. */
+  limit(key: string): StoredLimit | null {
+    const slot = this.#byKey.get(key)
+    if (slot === undefined || this.#values.has(slot)) return null
+    return [key, ...this.#slots.numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit
+  }
+
   /** Takes over what `limits` gave. */
   restore(limits: readonly StoredLimit[]): void {
     const nowMs = this.#now()
@@ -188,6 +197,7 @@ export class MemoryTable {
   #remove(slot: number): void {
     this.revision++
     const key = this.#keys[slot]!
+    this.changed?.add(key)
     this.bytes -= ENTRY_BYTES + 2 * key.length + (this.#values.get(slot)?.length ?? 0)
     this.#byKey.delete(key)
     this.#values.delete(slot)
@@ -222,6 +232,7 @@ export class MemoryTable {
 
   #write(slot: number, state: LimitState, rule: LimitRule): void {
     this.revision++
+    this.changed?.add(this.#keys[slot]!)
     const { numbers } = this.#slots
     const { at, used, before } = state
     numbers[4 * slot] = at

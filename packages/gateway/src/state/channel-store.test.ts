@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type LimitRule, MAX_STATE_VALUE_BYTES, MemoryTable, StateUnavailable } from '@sluice/core'
+import { type LimitRule, MAX_STATE_VALUE_BYTES, MemoryTable, StateSlow, StateUnavailable } from '@sluice/core'
 import { until } from '../testing/gateway.js'
 import { ChannelStore } from './channel-store.js'
 import { answerCalls, type StateCall } from './state-calls.js'
 import { testConformance } from './testing/conformance.js'
 
 /** A supervisor that can be silent, and clones as a channel does. */
-function supervised(timeoutMs = 4000) {
+function supervised(timeoutMs = 4000, takeMs = timeoutMs) {
   const table = new MemoryTable()
   const messages: (readonly StateCall[])[] = []
   const seat = { isAnswering: true, isReading: true, isConnected: true, messages, late: () => {} }
-  const store: ChannelStore = new ChannelStore((id, calls, written) => {
-    if (!seat.isConnected) return false
-    messages.push(structuredClone(calls))
-    if (seat.isReading) setImmediate(written)
-    const answer = (): void =>
-      store.hear(id, structuredClone(answerCalls(() => table, structuredClone(calls))))
-    if (seat.isAnswering) setImmediate(answer)
-    else seat.late = answer
-    return true
-  }, timeoutMs)
+  const store: ChannelStore = new ChannelStore(
+    (id, calls, written) => {
+      if (!seat.isConnected) return false
+      messages.push(structuredClone(calls))
+      if (seat.isReading) setImmediate(written)
+      const answer = (): void =>
+        store.hear(id, structuredClone(answerCalls(() => table, structuredClone(calls))))
+      if (seat.isAnswering) setImmediate(answer)
+      else seat.late = answer
+      return true
+    },
+    { takeMs, otherMs: timeoutMs },
+  )
   return { store, seat }
 }
 
@@ -43,6 +46,21 @@ test('a supervisor that does not answer or is gone makes the store unavailable; 
   await assert.rejects(store.add('c', 1, 1000), /the supervisor is gone/)
   seat.isConnected = true
   assert.equal(await store.add('c', 1, 1000), 3)
+})
+
+test('tokens are waited for while the supervisor is slow, and not once it is gone', async () => {
+  const { store, seat } = supervised(20, 60_000)
+  const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
+  seat.isAnswering = false
+  const take = store.take('c', rule, 4)
+  await assert.rejects(store.get('k'), StateSlow)
+  seat.late()
+  assert.equal((await take).granted, 4)
+  const other = store.take('c', rule, 4)
+  await assert.rejects(store.get('k'), StateSlow)
+  seat.isConnected = false
+  store.close()
+  await assert.rejects(other, (error) => !(error instanceof StateSlow) && /is gone/.test(String(error)))
 })
 
 test('tokens that are granted when nobody waits for them any more go back', async () => {

@@ -2,6 +2,7 @@ import {
   type Grant,
   type LimitRule,
   MAX_STATE_VALUE_BYTES,
+  StateSlow,
   type StateStore,
   StateUnavailable,
   storedKey,
@@ -11,8 +12,14 @@ import type { StateCall, StateResult } from './state-calls.js'
 /** Sends calls to the supervisor; `written` runs when they have left the process. False: there is no channel. */
 export type SendCalls = (id: number, calls: readonly StateCall[], written: () => void) => boolean
 
-/** A supervisor that takes longer is busy or stopped. */
-const TIMEOUT_MS = 500
+/** Longest wait for an answer: of the tokens of a limit, and of anything else. */
+interface Timeouts {
+  readonly takeMs: number
+  readonly otherMs: number
+}
+
+/** Tokens are waited for, because a supervisor that is busy still has the counts; requests do without anything else. */
+const TIMEOUTS: Timeouts = { takeMs: 5000, otherMs: 500 }
 /** Calls that wait for their answer, and what they hold. */
 const MAX_CALLS = 10_000
 const MAX_BYTES = 8 * 1024 ** 2
@@ -26,6 +33,8 @@ interface Waiting {
   readonly call: StateCall
   readonly bytes: number
   readonly dueMono: number
+  /** Nobody waits for it any more. */
+  isOver: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -33,12 +42,10 @@ interface Waiting {
 /** A worker's end of the store that its supervisor holds in memory. The calls of one turn go in one message. */
 export class ChannelStore implements StateStore {
   readonly #send: SendCalls
-  readonly #timeoutMs: number
+  readonly #timeouts: Timeouts
   /** Not sent yet. */
   #coming: Waiting[] = []
   readonly #sent = new Map<number, readonly Waiting[]>()
-  /** Messages that nobody waits for any more: what they take must go back once they are answered. */
-  readonly #late = new Map<number, readonly StateCall[]>()
   #unread = 0
   #calls = 0
   #bytes = 0
@@ -46,9 +53,9 @@ export class ChannelStore implements StateStore {
   #isFlushing = false
   #clock: NodeJS.Timeout | null = null
 
-  constructor(send: SendCalls, timeoutMs = TIMEOUT_MS) {
+  constructor(send: SendCalls, timeouts = TIMEOUTS) {
     this.#send = send
-    this.#timeoutMs = timeoutMs
+    this.#timeouts = timeouts
   }
 
   get(key: string): Promise<Uint8Array | null> {
@@ -86,11 +93,14 @@ export class ChannelStore implements StateStore {
 
   /** The supervisor has answered a message. Tokens that come too late go back. */
   hear(id: number, results: readonly StateResult[]): void {
-    this.#returnLate(id, results)
     const calls = this.#sent.get(id) ?? []
     this.#sent.delete(id)
     calls.forEach((waiting, i) => {
       const result = results[i] ?? { refused: 'no answer' }
+      if (waiting.isOver) {
+        this.#giveBackLate(waiting.call, result)
+        return
+      }
       this.#forget(waiting)
       if ('value' in result) waiting.resolve(result.value)
       else waiting.reject(new StateUnavailable(`the supervisor refused: ${result.refused}`))
@@ -98,28 +108,33 @@ export class ChannelStore implements StateStore {
     this.#flushSoon()
   }
 
-  #returnLate(id: number, results: readonly StateResult[]): void {
-    const calls = this.#late.get(id) ?? []
-    this.#late.delete(id)
-    calls.forEach((call, i) => {
-      const result = results[i]
-      if (call[0] !== 'take' || result === undefined || !('value' in result)) return
-      const { granted } = result.value as Grant
-      // Lost where the supervisor is late again.
-      if (granted > 0) this.#ask(['giveBack', call[1], call[2], granted], 0).catch(() => {})
-    })
+  /** The channel is closed: nothing will be answered. */
+  close(): void {
+    for (const calls of this.#sent.values()) this.#fail(calls, gone)
+    this.#sent.clear()
+    this.#unread = 0
+    this.#flushSoon()
+  }
+
+  #giveBackLate(call: StateCall, result: StateResult): void {
+    if (call[0] !== 'take' || !('value' in result)) return
+    const { granted } = result.value as Grant
+    // Lost where the supervisor is late again.
+    if (granted > 0) this.#ask(['giveBack', call[1], call[2], granted], 0).catch(() => {})
   }
 
   #ask<T>(call: StateCall, valueBytes: number): Promise<T> {
     const bytes = 2 * call[1].length + valueBytes
     if (this.#calls >= MAX_CALLS || this.#bytes + bytes > MAX_BYTES) {
-      return Promise.reject(new StateUnavailable('too many calls wait for the supervisor'))
+      return Promise.reject(new StateSlow('too many calls wait for the supervisor'))
     }
     this.#calls++
     this.#bytes += bytes
     return new Promise<T>((resolve, reject) => {
-      const dueMono = performance.now() + this.#timeoutMs
-      this.#coming.push({ call, bytes, dueMono, resolve: resolve as (value: unknown) => void, reject })
+      const { takeMs, otherMs } = this.#timeouts
+      const dueMono = performance.now() + (call[0] === 'take' ? takeMs : otherMs)
+      const settle = { resolve: resolve as (value: unknown) => void, reject }
+      this.#coming.push({ call, bytes, dueMono, isOver: false, ...settle })
       this.#clock ??= this.#startClock()
       this.#flushSoon()
     })
@@ -154,47 +169,32 @@ export class ChannelStore implements StateStore {
         continue
       this.#unread--
       this.#sent.delete(id)
-      this.#fail(calls, 'the supervisor is gone')
+      this.#fail(calls, gone)
     }
   }
 
   /** One coarse clock for all calls: an answer costs no timer of its own. */
   #startClock(): NodeJS.Timeout {
     // Behind what has arrived while this process was busy: then it was not the supervisor that was late.
-    return setTimeout(() => setImmediate(() => this.#onClock()), this.#timeoutMs / 4)
+    return setTimeout(() => setImmediate(() => this.#onClock()), this.#timeouts.otherMs / 4)
   }
 
   #onClock(): void {
     const nowMono = performance.now()
     const isLate = ({ dueMono }: Waiting): boolean => dueMono <= nowMono
-    for (const [id, calls] of this.#sent) {
-      if (!isLate(calls[0]!)) continue
-      this.#sent.delete(id)
-      this.#rememberLate(id, calls)
-      this.#fail(calls, `the supervisor did not answer within ${this.#timeoutMs} ms`)
-    }
+    for (const calls of this.#sent.values()) this.#fail(calls.filter(isLate), slow)
     const late = this.#coming.filter(isLate)
-    this.#coming = this.#coming.slice(late.length)
-    this.#fail(late, `the supervisor did not take it within ${this.#timeoutMs} ms`)
+    this.#coming = this.#coming.filter((waiting) => !isLate(waiting))
+    this.#fail(late, slow)
     this.#clock = this.#calls > 0 ? this.#startClock() : null
   }
 
-  #rememberLate(id: number, calls: readonly Waiting[]): void {
-    this.#late.set(
-      id,
-      calls.map(({ call }) => call),
-    )
-    if (this.#late.size <= MAX_MESSAGES) return
-    for (const oldest of this.#late.keys()) {
-      this.#late.delete(oldest)
-      return
-    }
-  }
-
-  #fail(calls: readonly Waiting[], reason: string): void {
+  #fail(calls: readonly Waiting[], error: () => Error): void {
     for (const waiting of calls) {
+      if (waiting.isOver) continue
+      waiting.isOver = true
       this.#forget(waiting)
-      waiting.reject(new StateUnavailable(reason))
+      waiting.reject(error())
     }
   }
 
@@ -203,6 +203,9 @@ export class ChannelStore implements StateStore {
     this.#bytes -= bytes
   }
 }
+
+const gone = (): Error => new StateUnavailable('the supervisor is gone')
+const slow = (): Error => new StateSlow('the supervisor does not answer in time')
 
 /** How many of the calls that wait go in one message. */
 function messageLength(calls: readonly Waiting[]): number {

@@ -1,14 +1,16 @@
+import type { StoredLimit } from '@sluice/core'
 import type { Supervisor } from './supervisor.js'
 
-/** What the parent says: it has heard this signal. */
-export interface ToSupervisor {
-  readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'
-}
+/** What the parent says: it has heard this signal, or the supervisor before counted this. */
+export type ToSupervisor =
+  | { readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
+  | { readonly limits: readonly StoredLimit[] }
 
-/** What a supervisor says: it serves, it is about to end of its own accord, or it has these workers. */
+/** What a supervisor says: it serves, it is about to end of its own accord, it has these workers, or these counts have changed. */
 export type FromSupervisor =
   | { readonly state: 'serving' | 'ending' }
   | { readonly state: 'workers'; readonly pids: readonly number[]; readonly drainMs: number }
+  | { readonly state: 'limits'; readonly limits: readonly (StoredLimit | readonly [key: string])[] }
 
 /** Environment of a supervisor: the process id of the parent that restarts it. */
 export const PARENT_ENV = 'GW_PARENT'

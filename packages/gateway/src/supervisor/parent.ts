@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { constants } from 'node:os'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
 import { LeftBehind } from './left-behind.js'
+import { LimitCopies } from './limits/parent-copy.js'
 import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-link.js'
 import { parentsOfThisProcess } from './process-stat.js'
 import { RestartBudget } from './restart-budget.js'
@@ -26,6 +27,7 @@ class Parent {
   readonly ended: Promise<number>
   readonly #log: OperationLog
   readonly #workers = new LeftBehind()
+  readonly #limits = new LimitCopies()
   #pids: readonly number[] = []
   #end: (code: number) => void = () => {}
   #child: ChildProcess
@@ -51,11 +53,12 @@ class Parent {
     const child = fork(process.argv[1]!, process.argv.slice(2), { env })
     child.on('message', (message: FromSupervisor) => this.#hear(message))
     child.on('error', () => {})
+    for (const limits of this.#limits.pieces()) child.send({ limits } satisfies ToSupervisor, () => {})
     child.once('exit', (code, signal) => this.#onExit(code ?? SIGNALLED + constants.signals[signal!]))
     return child
   }
 
-  #pass(signal: ToSupervisor['signal']): void {
+  #pass(signal: (typeof SIGNALS)[number]): void {
     if (signal !== 'SIGHUP' && this.#isEnding) this.#workers.cut()
     if (signal !== 'SIGHUP') this.#isEnding = true
     if (this.#child.connected) this.#child.send({ signal } satisfies ToSupervisor, () => {})
@@ -83,7 +86,8 @@ class Parent {
     if (message.state === 'workers') {
       this.#pids = message.pids
       this.#workers.note(message.pids, message.drainMs)
-    } else if (message.state === 'ending') this.#isEnding = true
+    } else if (message.state === 'limits') this.#limits.note(message.limits)
+    else if (message.state === 'ending') this.#isEnding = true
     else {
       // Its workers serve in the place of those of the one before.
       this.#workers.leave(this.#pids)

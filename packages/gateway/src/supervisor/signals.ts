@@ -31,7 +31,9 @@ export function hearSignals(supervisor: Supervisor, reload: () => void, log: Ope
     return () => void process.off(signal, hear)
   })
   if (hasParent()) {
-    const hear = ({ signal }: ToSupervisor): void => own(signal, 'parent')
+    const hear = (message: ToSupervisor): void => {
+      if ('signal' in message) own(message.signal, 'parent')
+    }
     process.on('message', hear)
     stops.push(() => void process.off('message', hear))
   }

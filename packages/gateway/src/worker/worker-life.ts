@@ -75,6 +75,7 @@ export class WorkerLife {
 
   begin(): void {
     process.on(LOOP_SIGNAL, () => {})
+    process.once('disconnect', () => this.#memory.close())
     this.#heartbeat.begin()
     say({ kind: 'hello' })
   }

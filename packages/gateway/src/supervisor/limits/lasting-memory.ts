@@ -3,6 +3,7 @@ import type { StoredLimit } from '@sluice/core'
 import { SharedMemory } from '../../state/shared-memory.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { writePrivateFile } from '../private-file.js'
+import { copyLimitsToParent } from './parent-copy.js'
 
 /** How often what has changed is written. */
 const EVERY_MS = 1000
@@ -21,14 +22,16 @@ export class LastingMemory extends SharedMemory {
   #savedRevision: number
   #timer: NodeJS.Timeout | null = null
   #hasFailed = false
+  readonly #endCopies: () => void
 
-  /** Reads the file, if there is one. */
+  /** Reads the file, if there is one; the parent may know more. */
   constructor(path: string, log: OperationLog) {
     super()
     this.#path = path
     this.#log = log
     this.lasting.restore(this.#read())
     this.#savedRevision = this.lasting.revision
+    this.#endCopies = copyLimitsToParent(this)
   }
 
   /** Writes from now on. */
@@ -57,6 +60,7 @@ export class LastingMemory extends SharedMemory {
   }
 
   close(): void {
+    this.#endCopies()
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     this.save()

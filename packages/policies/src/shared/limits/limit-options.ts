@@ -36,7 +36,7 @@ export const limitOptions = {
   ),
   onStoreDown: optionalOneOf(
     ['local', 'open', 'closed'],
-    'While the store does not answer: each gateway counts for itself, and each worker if its supervisor does not answer either (`local`); all requests pass without being counted (`open`); or they are refused with 503 `GW_LIMITER_UNAVAILABLE` (`closed`). Tokens that a worker holds already are used in any case.',
+    'While the store does not answer: each gateway counts for itself, and each worker while its supervisor is gone (`local`; 503 `GW_LIMITER_UNAVAILABLE` while the supervisor takes longer than 5 s); all requests pass without being counted (`open`); or they are refused with 503 `GW_LIMITER_UNAVAILABLE` (`closed`). Tokens that a worker holds already are used in any case.',
     'local',
   ),
   shadow: optionalFlag(

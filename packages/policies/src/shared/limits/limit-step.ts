@@ -182,7 +182,7 @@ class LimitStep {
 
   #unavailable(x: Exchange): Outcome {
     this.#counts.count(x.routeId, 'unavailable')
-    if (this.#config.onStoreDown !== 'closed' || this.#isShadow) return null
+    if (this.#config.onStoreDown === 'open' || this.#isShadow) return null
     return refusal('GW_LIMITER_UNAVAILABLE', 'requests cannot be counted at the moment; try again', [
       'retry-after',
       '1',

@@ -1,5 +1,5 @@
 import type { CompileEnv, Grant, LimitRule, StateScope, StateStore } from '@sluice/core'
-import { MemoryStore } from '@sluice/core'
+import { MemoryStore, StateSlow } from '@sluice/core'
 import { StorePause } from '../store-pause.js'
 
 /** What a use of a limit does while its store does not answer. */
@@ -15,6 +15,8 @@ export interface Granted extends Grant {
  *
  *     cluster ─► gateway ─► this worker      `local`: each goes on with what it knows
  *     cluster ─► nobody                      `open`, `closed`: the caller decides
+ *
+ * A supervisor that is slow still has the counts: nothing takes its place, and the caller decides.
  */
 export class LimitStore {
   readonly #stores: readonly { readonly source: StateStore; readonly pause: StorePause }[]
@@ -32,7 +34,7 @@ export class LimitStore {
     })
   }
 
-  /** Null: no store answers. */
+  /** Null: no store answers, or the one that counts is too slow. */
   async take(key: string, rule: LimitRule, amount: number): Promise<Granted | null> {
     for (const { source, pause } of this.#stores) {
       if (pause.isOn()) continue
@@ -41,6 +43,7 @@ export class LimitStore {
         pause.end()
         return { ...grant, source }
       } catch (error) {
+        if (error instanceof StateSlow) return null
         pause.begin(error)
       }
     }
