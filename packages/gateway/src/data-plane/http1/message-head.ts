@@ -19,10 +19,11 @@ const BEFORE_VALUE = 18
 const VALUE = 19
 const VALUE_LF = 20
 const END_LF = 21
+const AFTER_NAME = 22
 
 /**
  * Reads the head of a message from bytes that come in any pieces, strictly (RFC 9112): no bare LF or CR, no folded
- * lines, no space before a colon, no control characters. Who extends it reads the start line.
+ * lines, no control characters; a space before a colon in responses only. Who extends it reads the start line.
  *
  *     start line CR LF   name : SP value CR LF   …   CR LF
  *                        │    │    │     │
@@ -35,6 +36,8 @@ export abstract class MessageHead {
   maxBytes: number
   /** 0: nothing of the head was read yet. */
   protected state = 0
+  /** True if white space between a name and its colon is skipped, as a proxy has to in responses (RFC 9112 section 5.1). */
+  protected readonly skipsSpaceAfterName: boolean = false
   /** Bytes of the head in earlier pieces. */
   protected before = 0
   protected text = ''
@@ -147,9 +150,14 @@ export abstract class MessageHead {
         case NAME:
           while (at < to && TOKEN_BYTES[bytes[at]!] === 1) at++
           if (at === to) break
-          if (bytes[at] !== COLON) return BROKEN
+          if (bytes[at] === COLON) state = BEFORE_VALUE
+          else if (this.skipsSpaceAfterName && isWhite(bytes[at]!, false)) state = AFTER_NAME
+          else return BROKEN
           marks[marked++] = at + shift
-          state = BEFORE_VALUE
+          break
+        case AFTER_NAME:
+          if (bytes[at] === COLON) state = BEFORE_VALUE
+          else if (!isWhite(bytes[at]!, false)) return BROKEN
           break
         case BEFORE_VALUE:
           if (bytes[at] === SPACE || bytes[at] === TAB) break

@@ -123,6 +123,18 @@ function conform(transport: TransportName): void {
     })
   }
 
+  for (const fields of ['Content-Length: 2\r\nContent-Length: 2', 'Content-Length : 2\r\nX-A \t: 1']) {
+    // undici's parser refuses both.
+    const status = transport === 'wire' ? 200 : 502
+    test(`a response with ${JSON.stringify(fields)} is passed on as ${status}`, async (t) => {
+      const origin = await rawOrigin(t, answering(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\nok`))
+      const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+      const { text } = await sendRaw(gateway.port, [GET])
+      assert.deepEqual(statusesOf(text), [status])
+      if (status === 200) assert.equal(text.match(/content-length: 2\r\n/gi)?.length, 1)
+    })
+  }
+
   test('one early hint in front of the response does no harm', async (t) => {
     const bytes =
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
@@ -345,7 +357,7 @@ function conform(transport: TransportName): void {
     const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n'
     const answer = await sendRaw(gateway.port, [head, Buffer.alloc(100_000)], { waitMs: 3000 })
     assert.deepEqual(statusesOf(answer.text), [413])
-    assert.equal(answer.isClosed, true)
+    assert.match(answer.text, /connection: close/i)
   })
 
   test('a client that goes away cancels the call to the upstream', async (t) => {

@@ -245,6 +245,9 @@ test('undici takes long lengths and endless chunk extensions, the wire does not'
   }
 })
 
+/** A length that is repeated, and white space before a colon: undici refuses both, the wire does as RFC 9112 says. */
+const LENIENT = /\r\ncontent-length:[^\r]*\r\n(?:[^\r\n]+\r\n)*content-length|\n[!#$%&'*+\-.^_`|~\w]+[ \t]+:/i
+
 /** Trailers that speak of the length of the body that is over: the wire refuses them, undici leaves some of them out. */
 const FRAMING_TRAILER = /\r\n0+(?:;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/i
 test('undici takes a Transfer-Encoding after the body, the wire does not', async (t) => {
@@ -277,7 +280,7 @@ for (const method of ['GET', 'HEAD', 'POST']) {
     const [undici, wire] = await transports(t, script)
     await fc.assert(
       fc.asyncProperty(damaged, cuts, async (text, at) => {
-        fc.pre(!ODD_REASON.test(text) && !FRAMING_TRAILER.test(text))
+        fc.pre(!ODD_REASON.test(text) && !FRAMING_TRAILER.test(text) && !LENIENT.test(text))
         script.pieces = cut(text, at)
         const isWhole = text.replace(INTERIM, '').includes('\r\n\r\n')
         const expected = comparable(await report(undici, method), isWhole)

@@ -11,10 +11,12 @@ export interface ResponseFraming {
   readonly keepAlive: string
 }
 
-/** Null: the fields contradict each other or name a coding that is not ours. */
+/**
+ * Returns what the fields say; null if they contradict each other or name a coding that is not ours. Equal lengths count as
+ * one (RFC 9110 section 8.6).
+ */
 export function framingOf(fields: readonly string[], minor: number): ResponseFraming | null {
   let length = -1
-  let lengths = 0
   let codings = 0
   let connection = ''
   let keepAlive = ''
@@ -22,9 +24,9 @@ export function framingOf(fields: readonly string[], minor: number): ResponseFra
     const value = fields[i + 1]!
     switch (fields[i]) {
       case 'content-length':
+        if (length >= 0 && contentLengthOf(value) !== length) return null
         length = contentLengthOf(value)
         if (length < 0) return null
-        lengths++
         break
       case 'transfer-encoding':
         if (!isChunkedCoding(value)) return null
@@ -37,7 +39,7 @@ export function framingOf(fields: readonly string[], minor: number): ResponseFra
         keepAlive = value
     }
   }
-  if (lengths + codings > 1) return null
+  if (codings > 1 || (codings > 0 && length >= 0)) return null
   const isChunked = codings > 0
   return { length, isChunked, keepsConnection: isKept(connection, minor, isChunked), keepAlive }
 }

@@ -53,7 +53,9 @@ const BROKEN_HEADS = {
   'a bare LF at the end': 'HTTP/1.1 200 OK\r\nA: b\r\n\n',
   'a fold': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
   'a fold behind an empty value': 'HTTP/1.1 200 OK\r\nA:\r\n\tc\r\n\r\n',
-  'a space in front of the colon': 'HTTP/1.1 200 OK\r\nA : b\r\n\r\n',
+  'a space within a name': 'HTTP/1.1 200 OK\r\nA b: c\r\n\r\n',
+  'a space for a name': 'HTTP/1.1 200 OK\r\n : b\r\n\r\n',
+  'a name that ends with a space': 'HTTP/1.1 200 OK\r\nA \r\n\r\n',
   'an empty name': 'HTTP/1.1 200 OK\r\n: b\r\n\r\n',
   'a line without a colon': 'HTTP/1.1 200 OK\r\nAb\r\n\r\n',
   'a NUL in a value': 'HTTP/1.1 200 OK\r\nA: b\0\r\n\r\n',
@@ -69,6 +71,16 @@ for (const [name, text] of Object.entries(BROKEN_HEADS)) {
     }
   })
 }
+
+test('white space in front of a colon is left out (RFC 9112 section 5.1), however the head is cut', () => {
+  const text = 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\nX-A \t: b : c\r\n\r\n'
+  const head = new ResponseHead(MAX_BYTES)
+  for (let at = 0; at <= text.length; at++) {
+    head.begin()
+    assert.equal(readPieces(head, [text.slice(0, at), text.slice(at)]), text.length, `cut at ${at}`)
+    assert.deepEqual(head.takeFields(), ['content-length', '5', 'x-a', 'b : c'])
+  }
+})
 
 test('a head over its bound is reported before its end, in one piece and byte by byte', () => {
   const text = `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(MAX_BYTES)}\r\n\r\n`

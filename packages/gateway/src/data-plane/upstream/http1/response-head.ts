@@ -24,6 +24,7 @@ export class ResponseHead extends MessageHead {
   status = 0
   /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
   minor = 1
+  protected override readonly skipsSpaceAfterName = true
   /** Bytes of the current version or status that were read. */
   #count = 0
 
