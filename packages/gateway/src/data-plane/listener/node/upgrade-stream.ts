@@ -1,8 +1,8 @@
 import type { FrameEnd } from '../../websocket/frame-end.js'
 import { acceptOf } from '../../websocket/handshake.js'
+import { dateLine } from '../date-line.js'
 import type { UpgradeOffer } from '../listener.js'
 import { FIELDS, NodeClientStream, type StreamConnection, type StreamOptions } from './client-stream.js'
-import { dateLine } from './date-line.js'
 
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols'
 const OWN_LINES = '\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: '

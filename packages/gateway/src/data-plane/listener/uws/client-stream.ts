@@ -1,7 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { HeaderCache } from '@sluice/core'
+import { dateLine } from '../date-line.js'
 import type { BodyReceiver, ClientOwner, ClientStream, UpgradeOffer } from '../listener.js'
 import { checkField, formLine, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
+import { canLinger, type Linger } from './linger.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
 import type { Stalled, StalledStreams } from './stalled-streams.js'
@@ -13,6 +15,7 @@ const ENDED_WITH_BODY = 0
 const ENDED_WITHOUT_BODY = 1
 const STARTED = 2
 const NO_HEADERS: readonly string[] = []
+const CLOSE = '\r\nConnection: close'
 
 /**
  * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
@@ -44,6 +47,8 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   readonly #body: RequestBody | null
   /** Content-Length of a streamed response; -1 when it is chunked. */
   #length = -1
+  /** The length that uWS waits for: one byte more once it has to read on behind the response. */
+  #total = -1
   /** Bytes taken for a response of known length. */
   #taken = 0
   #unsent: Uint8Array | null = null
@@ -90,6 +95,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
 
   start(status: number, headers: readonly string[], length: number): void {
     this.#length = length
+    this.#total = length
     this.#answer(STARTED, status, headers, length)
   }
 
@@ -110,9 +116,14 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (this.#length >= 0) return this.#endOfLength()
     this.#body?.resume()
     this.#finish()
+    if (this.#lingersBehindStream) this.#body!.startLinger(false, () => this.#endChunks())
+    else this.#endChunks()
+    return true
+  }
+
+  #endChunks(): void {
     corked = this
     this.#res.cork(endCorked)
-    return true
   }
 
   /** uWS ended the response with its last byte, unless bytes are waiting or missing. */
@@ -151,6 +162,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
       // A paused connection is not watched: nobody would notice that its client has gone.
       body?.resume()
       this.#finish()
+      if (this.#mustLinger) body!.startLinger(true, () => this.#res.close())
     }
     corked = this
     this.#how = how
@@ -167,11 +179,24 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   answerNow(): void {
     const res = this.#res
     const how = this.#how
+    const linger = this.#body === null ? null : this.#body.linger
+    if (linger !== null) {
+      this.#answerAndLinger(linger)
+      return
+    }
     const isForced =
       this.closeAfter && (how === ENDED_WITH_BODY || (how === ENDED_WITHOUT_BODY && this.#body !== null))
-    this.#writeHead(this.closeAfter && (!isForced || this.#uwsCloses))
+    this.#writeHead(this.closeAfter && (!isForced || this.#uwsCloses) ? CLOSE : '')
     if (how === ENDED_WITH_BODY) res.end(this.#payload as Uint8Array | string, isForced)
     else if (how === ENDED_WITHOUT_BODY) this.#endWithoutBody(this.#payload as number, isForced)
+  }
+
+  #answerAndLinger(linger: Linger): void {
+    const payload = this.#payload
+    const hasBody = typeof payload !== 'number' && payload.length > 0
+    this.#writeHead(hasBody ? CLOSE : dateLine())
+    if (hasBody) linger.send(payload)
+    else linger.endHead(typeof payload === 'number' ? payload : 0)
   }
 
   /** A length of its own would keep uWS waiting for the body; with a forced close it has to be none. */
@@ -184,14 +209,13 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#res.endWithoutBody()
   }
 
-  /** The fields go with the status line: a call into uWS for each of them costs more than all of their bytes. */
-  #writeHead(announcesClose: boolean): void {
+  /** Writes the fields and `more` lines with the status line: a call into uWS for each costs more than all of their bytes. */
+  #writeHead(more: string): void {
     const headers = this.#headers
     const status = STATUS_LINES[this.#status] ?? STATUS_LINES[502]!
     const lines = FIELDS.lines(headers, this.requestId)
-    const close = announcesClose ? '\r\nConnection: close' : ''
-    if (lines === null) this.#writeMixedHead(status + close, headers)
-    else this.#res.writeStatus(announcesClose ? status + lines + close : status + lines)
+    if (lines === null) this.#writeMixedHead(status + more, headers)
+    else this.#res.writeStatus(more === '' ? status + lines : status + lines + more)
   }
 
   /** With values that are not ASCII: uWS would write them as UTF-8, so they go one by one, as bytes. */
@@ -221,9 +245,9 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
       res.close()
       return
     }
-    if (this.#taken === this.#length) this.#stopReading()
-    const [isSent, isComplete] = res.tryEnd(chunk, this.#length)
-    if (isComplete) this.#finish()
+    if (this.#taken === this.#length) this.#prepareEnd(chunk.length)
+    const [isSent, isComplete] = res.tryEnd(chunk, this.#total)
+    if (isComplete || (isSent && this.#total > this.#length)) this.#complete()
     else if (!isSent) {
       // The chunk is the reader's buffer, which the next read overwrites.
       this.#unsentFrom = res.getWriteOffset()
@@ -236,6 +260,33 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   /** A streamed response cannot close by force, so what stands behind a final request stays unread until uWS closes. */
   #stopReading(): void {
     if (this.isFinal) this.#res.pause()
+  }
+
+  /** The last bytes of a response of known length follow. */
+  #prepareEnd(bytes: number): void {
+    if (this.#lingersBehindStream) {
+      // uWS announces the length that it hears first.
+      if (this.#taken === bytes) this.#res.tryEnd('', this.#length)
+      this.#total = this.#length + 1
+    } else this.#stopReading()
+  }
+
+  /** The last bytes of a response of known length are out. */
+  #complete(): void {
+    const lingers = this.#total > this.#length
+    if (lingers || !this.isFinal) this.#body?.resume()
+    this.#finish()
+    if (lingers) this.#body!.startLinger(true, () => this.#res.close())
+  }
+
+  /** True if the connection closes behind the response while the client may still be sending. */
+  get #mustLinger(): boolean {
+    return this.closeAfter && this.#body !== null && !this.#body.isDone && canLinger()
+  }
+
+  /** The same for a streamed response: uWS reads on by itself unless it closes, or must not read another request. */
+  get #lingersBehindStream(): boolean {
+    return (this.isFinal || this.#uwsCloses) && this.#mustLinger
   }
 
   get unsentBytes(): number {
@@ -282,18 +333,18 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   drainNow(offset: number): void {
     const rest = this.#unsent
     if (rest === null) return
-    const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
+    const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#total)
     if (!isSent && !isComplete) return
     this.#unsent = null
     this.#stalled.remove(this)
-    if (isComplete) this.#finish()
+    if (isComplete || this.#total > this.#length) this.#complete()
   }
 
   /** Ends the exchange without an answer of this class: the connection becomes a WebSocket. Runs inside cork. */
   protected writeSwitch(headers: readonly string[]): void {
     this.#status = 101
     this.#headers = headers
-    this.#writeHead(false)
+    this.#writeHead('')
     this.#finish()
   }
 

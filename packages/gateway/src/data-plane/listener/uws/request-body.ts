@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyReceiver } from '../listener.js'
 import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
+import { Linger } from './linger.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import type { Stalled, StalledStreams } from './stalled-streams.js'
 
@@ -39,6 +40,8 @@ export class RequestBody implements Stalled {
   #early: EarlyBody | null = null
   /** Bytes that came after the answer. */
   #dropped = 0
+  /** Set once the answer has been sent in front of the end of the body. */
+  linger: Linger | null = null
 
   constructor(res: HttpResponse, owner: BodyOwner, stalled: StalledStreams) {
     this.#res = res
@@ -85,10 +88,18 @@ export class RequestBody implements Stalled {
     this.#early = null
   }
 
-  /** uWS' object is dead. */
+  /** The response is over, or the connection gone. */
   close(): void {
     this.#stalled.remove(this)
     this.forget()
+    this.linger?.close()
+  }
+
+  /** Reads on and drops what comes, behind `close`; see `Linger`. */
+  startLinger(isAnswered: boolean, finish: () => void): void {
+    this.linger = new Linger(this.#res, isAnswered, finish)
+    if (!isAnswered && this.#owner.isWaiting) this.linger.drain()
+    if (this.isDone) this.linger.add(0, true)
   }
 
   /**
@@ -111,7 +122,8 @@ export class RequestBody implements Stalled {
     enterParser()
     try {
       if (isLast) this.#complete()
-      if (this.#owner.isAnswered) this.#drop(chunk)
+      if (this.linger !== null) this.linger.add(chunk.byteLength, isLast)
+      else if (this.#owner.isAnswered) this.#drop(chunk)
       else if (this.#receiver === null) this.#keep(chunk)
       else this.#receiver.onBodyChunk(Buffer.from(chunk), isLast)
     } finally {
