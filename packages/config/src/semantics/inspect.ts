@@ -3,6 +3,7 @@ import { checkCacheServer } from './cache-check.js'
 import { checkClientCertificates } from './client-certificate-check.js'
 import { checkConflicts } from './conflict-check.js'
 import { checkConsumers } from './consumer-check.js'
+import { checkFieldBytes } from './field-bytes-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKubernetes } from './kubernetes-check.js'
 import { checkListeners } from './listener-check.js'
@@ -41,4 +42,5 @@ export function inspect(inspection: Inspection, all: Inspection = inspection): v
   checkParameters(inspection)
   checkShadows(all)
   checkOwnPaths(all)
+  checkFieldBytes(all)
 }

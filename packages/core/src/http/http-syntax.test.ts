@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { contentLengthOf, isFieldValue, isHopByHop, isToken, listHasToken } from './http-syntax.js'
+import {
+  contentLengthOf,
+  isFieldValue,
+  isHopByHop,
+  isMessageLookalike,
+  isToken,
+  listHasToken,
+  plainName,
+  trimOws,
+  trimOwsStart,
+} from './http-syntax.js'
 
 /** Texts of any units, most of them at the edges of a class: controls, separators, letters, bytes beyond ASCII. */
 const anyText = fc
@@ -55,6 +65,29 @@ test('a list holds a token whatever its case and the spaces around it, and never
   )
   assert.equal(listHasToken(',, close,', 'close'), true)
   assert.equal(listHasToken('', 'close'), false)
+})
+
+test('white space of HTTP is trimmed, and no other', () => {
+  const spaces = fc.array(fc.constantFrom(' ', '\t')).map((all) => all.join(''))
+  fc.assert(
+    fc.property(
+      spaces,
+      spaces,
+      fc.constantFrom('', 'a', 'a b', '\xa0a\xa0', '\u0085', '\ufeffa'),
+      (before, after, text) => {
+        assert.equal(trimOws(before + text + after), text)
+        assert.equal(trimOwsStart(before + text), text)
+      },
+    ),
+  )
+})
+
+test('a name is plain once hyphens stand for all characters that CGI could not distinguish from them', () => {
+  for (const name of ['x-user', 'x1-2', 'X-User']) assert.equal(plainName(name), name)
+  for (const name of ['x_user', 'x.user', 'x!user', "x'user", 'x|user'])
+    assert.equal(plainName(name), 'x-user')
+  assert.equal(isMessageLookalike('transfer_encoding'), true)
+  assert.equal(isMessageLookalike('transfer-encoding'), false)
 })
 
 test('the fields of one connection are known', () => {

@@ -2,7 +2,7 @@ import type { ListenerPlan, Plan } from '@sluice/config'
 import { type Consumer, compileCidrs, type Exchange, type Reply } from '@sluice/core'
 import { applyClientAddress } from '../data-plane/listener/client-address.js'
 import type { ListenerSettings } from '../data-plane/listener/listener.js'
-import { RequestHead } from '../data-plane/listener/request-head.js'
+import { ASCII_FIELDS, RequestHead } from '../data-plane/listener/request-head.js'
 import { applyTarget } from '../data-plane/listener/request-target.js'
 
 /** A request to be explained; nothing is sent. */
@@ -59,23 +59,22 @@ export function takeIn(
   x.scheme = listener.tls === null ? 'http' : 'https'
   x.peer = request.clientIp
   x.bodyLimit = settings.bodyBytes
-  const head = headOf(request, target.authority ?? authorityOf(listener))
+  const head = listener.engine === 'uws' ? new RequestHead(ASCII_FIELDS) : new RequestHead()
+  addLines(head, request, target.authority ?? authorityOf(listener))
   const badHead = head.apply(x, settings)
   const badTarget = applyTarget(x, target.path, target.query, settings)
   const badHop = applyClientAddress(x, settings)
   return badHead ?? badTarget ?? badHop
 }
 
-/** The lines that a client sends: those it was given, and what it adds itself. */
-function headOf(request: ExplainedRequest, authority: string): RequestHead {
-  const head = new RequestHead()
+/** Adds the lines that a client sends: those it was given, and what it adds itself. */
+function addLines(head: RequestHead, request: ExplainedRequest, authority: string): void {
   head.begin()
   const has = (name: string): boolean => request.headers.some(([other]) => other === name)
   if (!has('host')) head.add('host', authority)
-  for (const [name, value] of request.headers) head.add(name, value)
+  for (const [name, value] of request.headers) head.add(name, Buffer.from(value).toString('latin1'))
   const isFramed = has('content-length') || has('transfer-encoding')
   if (request.body !== null && !isFramed) head.add('content-length', String(request.body.length))
-  return head
 }
 
 function settingsOf(listener: ListenerPlan): ListenerSettings {

@@ -1,4 +1,4 @@
-import type { HeaderList } from '@sluice/core'
+import { type HeaderList, plainName } from '@sluice/core'
 
 /** Fields that only the gateway may send to the upstream: those of the client are removed, and what could be taken for them. */
 export class SpoofedFields {
@@ -27,7 +27,7 @@ export class SpoofedFields {
   }
 }
 
-/** Removes fields that could be taken for the one of this name: those that differ from it in `_` for `-` alone. */
+/** Removes fields that could be taken for the one of this name: those that differ from it in `_` for `-`, or alike. */
 export function removeLookalikes(headers: HeaderList, name: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) {
     const other = headers[i]!
@@ -41,9 +41,4 @@ export function removeLookalikesOfPrefix(headers: HeaderList, prefix: string): v
   const plain = plainName(prefix)
   for (let i = headers.length - 2; i >= 0; i -= 2)
     if (plainName(headers[i]!).startsWith(plain)) headers.splice(i, 2)
-}
-
-/** Servers that hand header fields on as CGI does (RFC 3875 section 4.1.18) do not distinguish `x_user` from `x-user`. */
-export function plainName(name: string): string {
-  return name.includes('_') ? name.replaceAll('_', '-') : name
 }

@@ -13,6 +13,7 @@ export const ABILITIES: readonly Ability[] = [
   { what: 'chunk extensions', uws: 'no', node: 'checked and dropped' },
   { what: 'trailers', uws: 'no', node: 'yes' },
   { what: 'malformed heads', uws: 'closed, mostly without an answer', node: '400 and a record' },
+  { what: 'bytes from 0x80 on in values', uws: '400; lost at the ends of a value', node: 'kept' },
   { what: 'Expect: 100-continue', uws: 'answered before policies', node: 'answered after policies' },
   {
     what: 'half-closed clients',

@@ -4,10 +4,12 @@ import {
   headerJoined,
   headerValue,
   isIpAddress,
+  plainName,
   type Reply,
   refusal,
   removeHeader,
   setHeader,
+  trimOws,
 } from '@sluice/core'
 import { type ForwardedHop, forwardedHops } from './forwarded.js'
 import type { ListenerSettings } from './listener.js'
@@ -65,14 +67,15 @@ function hasForwardingField(headers: readonly string[]): boolean {
 export function isForwardingField(name: string): boolean {
   if (name.charCodeAt(0) === 120 /* x */) {
     if (name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip') return true
-    return name.includes('_') && isForwardingField(name.replaceAll('_', '-'))
+    const plain = plainName(name)
+    return plain !== name && isForwardingField(plain)
   }
   return name === 'forwarded'
 }
 
 /** CGI and its likes cannot distinguish X_Forwarded_For from X-Forwarded-For; nobody writes it in good faith. */
 function isUnreadByXForwarded(name: string): boolean {
-  return name === 'forwarded' || (name.includes('_') && isForwardingField(name))
+  return name === 'forwarded' || (plainName(name) !== name && isForwardingField(name))
 }
 
 function isUnreadByForwarded(name: string): boolean {
@@ -91,7 +94,7 @@ function dropFields(x: Exchange, isDropped: (name: string) => boolean): void {
 /** The hops that proxies name, the client's first. */
 function xForwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
   if (x.forwardedFor === '') return NO_HOPS
-  return x.forwardedFor.split(',').map((node) => ({ node: node.trim(), proto: '' }))
+  return x.forwardedFor.split(',').map((node) => ({ node: trimOws(node), proto: '' }))
 }
 
 function forwardedHopsOf(x: Exchange): readonly ForwardedHop[] {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Exchange } from '@sluice/core'
 import fc from 'fast-check'
 import type { ListenerSettings } from './listener.js'
-import { RequestHead } from './request-head.js'
+import { ASCII_FIELDS, RequestHead } from './request-head.js'
 
 const SETTINGS: ListenerSettings = {
   trusted: null,
@@ -161,8 +161,38 @@ test('methods: tokens are served, TRACE, CONNECT and lower case are not, other t
 })
 
 test('names and values outside the grammar are refused', () => {
-  for (const line of [': 1', 'a b: 1', 'ä: 1', 'a: é', 'a: \u0000', 'a: x\u007f', 'a: b\rc'])
+  for (const line of [': 1', 'a b: 1', 'ä: 1', 'a: ĉ', 'a: \u0000', 'a: x\u007f', 'a: b\rc'])
     assert.equal(check([line]).code, 'GW_BAD_REQUEST', JSON.stringify(line))
+})
+
+test('bytes from 0x80 on are part of a value, unless the engine does not show them as they came', () => {
+  assert.deepEqual(check(['a: é']).x.headers, ['a', 'é'])
+  const ascii = new RequestHead(ASCII_FIELDS)
+  for (const value of ['é', '\ufffd', '\u0080'])
+    assert.equal(check([`a: ${value}`], 'GET', ascii).code, 'GW_BAD_REQUEST', JSON.stringify(value))
+})
+
+test('fields that only look like those that frame or describe a body, or belong to a connection, are dropped', () => {
+  const lookalikes = [
+    'content_length',
+    'transfer_encoding',
+    'transfer.encoding',
+    'content!length',
+    'content_type',
+  ]
+  const others = [
+    'content_encoding',
+    'keep_alive',
+    'proxy_connection',
+    'proxy|authorization',
+    "transfer'encoding",
+  ]
+  for (const name of [...lookalikes, ...others]) {
+    const { x, code } = check([`${name}: 1`, 'x_user: 1'], 'POST')
+    assert.deepEqual([code, x.headers, x.contentLength], [null, ['x_user', '1'], 0], name)
+  }
+  for (const name of ['content_lengths', 'x-content_length', 'contentlength'])
+    assert.deepEqual(check([`${name}: 1`]).x.headers, [name, '1'])
 })
 
 test('as many lines and bytes as the listener accepts, and not one more', () => {

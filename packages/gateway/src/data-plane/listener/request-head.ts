@@ -4,11 +4,14 @@ import {
   HeaderCache,
   internalized,
   isFieldValue,
+  isMessageLookalike,
   isToken,
   listHasToken,
   type Reply,
   refusal,
+  trimOws,
 } from '@sluice/core'
+import { consistsOf, VALUE_BYTES } from '../http1/byte-classes.js'
 import { readAuthority } from './authority.js'
 import type { ListenerSettings } from './listener.js'
 
@@ -24,7 +27,7 @@ const REPLIES = {
   expectation: refusal('GW_EXPECTATION_FAILED', 'the only expectation that is met is 100-continue'),
   fields: refusal(
     'GW_BAD_REQUEST',
-    'a header field has a name or value outside the ASCII grammar of RFC 9110',
+    'a header field has a name or value that this listener does not accept (RFC 9110 section 5)',
   ),
   length: refusal('GW_BAD_REQUEST', 'Content-Length is not valid or differs between its lines'),
   framing: refusal('GW_BAD_REQUEST', 'Content-Length and Transfer-Encoding stand side by side'),
@@ -39,8 +42,17 @@ const REPLIES = {
 /** Longest method that is logged of a request that is refused for it. */
 const MAX_METHOD = 64
 
-/** End-to-end fields that came before and are valid: neither checked again, nor new texts to compare with others. */
-const FIELDS = new HeaderCache((name, value) => (isToken(name) && isFieldValue(value) ? value : null))
+/**
+ * End-to-end fields that came before and are valid: neither checked again, nor new texts to compare with others. A byte
+ * from 0x80 on is a part of its value (RFC 9110 section 5.5), and one character.
+ */
+const FIELDS = new HeaderCache((name, value) =>
+  isToken(name) && consistsOf(value, VALUE_BYTES) ? value : null,
+)
+/** The same for an engine that does not show the bytes from 0x80 on as they came. */
+export const ASCII_FIELDS = new HeaderCache((name, value) =>
+  isToken(name) && isFieldValue(value) ? value : null,
+)
 
 /**
  * Collects the header lines of one request and checks them. One is used for all requests of a listener in turn, so
@@ -50,6 +62,7 @@ const FIELDS = new HeaderCache((name, value) => (isToken(name) && isFieldValue(v
  * forwarded, because the upstream connection has its own framing (RFC 9112 section 6, docs/limits.md).
  */
 export class RequestHead {
+  readonly #fields: HeaderCache
   #headers: string[] = []
   #bytes = 0
   #lines = 0
@@ -70,6 +83,10 @@ export class RequestHead {
   #knownField: string | null = null
   #knownAuthority = ''
   #knownHost = ''
+
+  constructor(fields: HeaderCache = FIELDS) {
+    this.#fields = fields
+  }
 
   begin(): void {
     this.#headers = []
@@ -94,7 +111,7 @@ export class RequestHead {
   add(name: string, value: string): void {
     this.#lines++
     this.#bytes += name.length + value.length + 4
-    const cached = FIELDS.find(name, value)
+    const cached = this.#fields.find(name, value)
     if (cached !== null) {
       this.#headers.push(cached.name, cached.value)
       return
@@ -134,13 +151,20 @@ export class RequestHead {
       case 'http2-settings':
         return
     }
-    if (FIELDS.line(name, value) === null) this.#isBad = true
+    // A target might take it for one of those above, or for what the gateway itself writes.
+    if (isMessageLookalike(name)) return
+    if (this.#fields.line(name, value) === null) this.#isBad = true
     this.#headers.push(name, value)
   }
 
   /** Of all lines as they came, with their ends. */
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** True if the head says how long the body is. */
+  get isFramed(): boolean {
+    return this.#lengths + this.#codings > 0
   }
 
   /** Whether the client asked for the connection to be closed (RFC 9112 section 9.6). */
@@ -271,7 +295,7 @@ function protocolsOf(upgrade: string): string[] {
   return upgrade
     .toLowerCase()
     .split(',')
-    .map((protocol) => protocol.trim().split('/')[0]!)
+    .map((protocol) => trimOws(protocol).split('/')[0]!)
 }
 
 function isChunked(coding: string): boolean {

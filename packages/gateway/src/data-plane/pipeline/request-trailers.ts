@@ -1,3 +1,4 @@
+import { isMessageLookalike, plainName } from '@sluice/core'
 import { isForwardingField } from '../listener/client-address.js'
 
 /**
@@ -11,16 +12,12 @@ export function requestTrailers(
   headers: readonly string[],
 ): readonly string[] | null {
   const known = new Set<string>()
-  for (let i = 0; i < headers.length; i += 2) known.add(withHyphens(headers[i]!))
+  for (let i = 0; i < headers.length; i += 2) known.add(plainName(headers[i]!))
   const passed: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const name = trailers[i]!
-    if (!known.has(withHyphens(name)) && !isForwardingField(name)) passed.push(name, trailers[i + 1]!)
+    if (known.has(plainName(name)) || isForwardingField(name) || isMessageLookalike(name)) continue
+    passed.push(name, trailers[i + 1]!)
   }
   return passed.length > 0 ? passed : null
-}
-
-/** CGI and its likes cannot distinguish the two. */
-function withHyphens(name: string): string {
-  return name.replaceAll('_', '-')
 }

@@ -9,7 +9,10 @@ export function compileFieldPredicates(match: MatchPlan): Predicate[] {
 
 /** A predicate on a header: it holds when one line of the field passes, `absent` when there is no line. */
 export function compileHeader(predicate: FieldPredicate): Predicate {
-  return new HeaderPredicate(predicate.name, new ValueTest(predicate))
+  // A field holds one character for each byte, a document text: it means its bytes in UTF-8.
+  const isText = predicate.test === 'exact' || predicate.test === 'prefix'
+  const value = isText ? Buffer.from(predicate.value).toString('latin1') : predicate.value
+  return new HeaderPredicate(predicate.name, new ValueTest({ ...predicate, value }))
 }
 
 /** A predicate on a decoded query parameter: it holds when one of that name passes, `absent` when there is none. */

@@ -1,5 +1,5 @@
 import type { HashKey, RequestMatch } from '@sluice/config'
-import { type Exchange, headerValue } from '@sluice/core'
+import { type Exchange, headerValue, trimOws } from '@sluice/core'
 
 /** The value that a target or a side is chosen by; null: the request has none. */
 export function requestKey(x: Exchange, on: HashKey): string | null {
@@ -29,7 +29,7 @@ export function requestCookie(x: Exchange, name: string): string | null {
   if (field === null) return null
   for (const pair of field.split(';')) {
     const equals = pair.indexOf('=')
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+    if (equals > 0 && trimOws(pair.slice(0, equals)) === name) return trimOws(pair.slice(equals + 1))
   }
   return null
 }

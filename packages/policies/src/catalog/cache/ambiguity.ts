@@ -1,6 +1,5 @@
-import { type Exchange, formText, QueryCursor } from '@sluice/core'
+import { type Exchange, formText, plainName, QueryCursor } from '@sluice/core'
 import { jsonOf } from '../../engines/json/view.js'
-import { plainName } from '../../shared/spoofed-fields.js'
 
 /** `req.query["id"]` and `req.query.id`; without a name any is read. */
 const QUERY = /\breq\.query\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g

@@ -3,6 +3,7 @@ import {
   type Exchange,
   type HeaderList,
   headerCount,
+  plainName,
   removeHeader,
   removeHeadersWithPrefix,
   setHeader,
@@ -10,7 +11,7 @@ import {
 import { fieldName, fieldPrefix } from '../../shared/field-name.js'
 import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
-import { plainName, removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
+import { removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
 import type { Render } from '../../shared/template.js'
 import { FEW_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'

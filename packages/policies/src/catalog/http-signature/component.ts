@@ -1,4 +1,4 @@
-import { decodedForm, isToken, QueryCursor } from '@sluice/core'
+import { decodedForm, isToken, QueryCursor, trimOws } from '@sluice/core'
 import type { RequestFacts } from '../../shared/message/request-facts.js'
 import { parseDictionary } from '../../shared/structured-field/parser.js'
 import { reserialized, serializeItem, serializeMember } from '../../shared/structured-field/serializer.js'
@@ -183,10 +183,10 @@ function isSet(parameters: Parameters, name: string): boolean | null {
 type Form = (lines: readonly string[]) => string | null
 
 /** Several lines are one value (RFC 9421 section 2.1). */
-const combined: Form = (lines) => lines.map((line) => line.trim()).join(', ')
+const combined: Form = (lines) => lines.map(trimOws).join(', ')
 
 const wrapped: Form = (lines) =>
-  lines.map((line) => `:${Buffer.from(line.trim(), 'latin1').toString('base64')}:`).join(', ')
+  lines.map((line) => `:${Buffer.from(trimOws(line), 'latin1').toString('base64')}:`).join(', ')
 
 function strictForm(name: string, shapes: FieldShapes): Form | string {
   const shape = shapes.get(name)

@@ -1,4 +1,4 @@
-import type { HeaderList } from '@sluice/core'
+import { type HeaderList, trimOws } from '@sluice/core'
 
 /** The cookies of a request by name; one that stands twice has no value, because nobody knows which one is meant. */
 export type Cookies = ReadonlyMap<string, string>
@@ -56,10 +56,10 @@ function pairsOf(headers: readonly string[]): string[] {
 
 function nameOf(pair: string): string {
   const equals = pair.indexOf('=')
-  return equals === -1 ? '' : pair.slice(0, equals).trim()
+  return equals === -1 ? '' : trimOws(pair.slice(0, equals))
 }
 
 function textOf(pair: string): string {
-  const value = pair.slice(pair.indexOf('=') + 1).trim()
+  const value = trimOws(pair.slice(pair.indexOf('=') + 1))
   return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }

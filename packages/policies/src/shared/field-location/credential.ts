@@ -1,4 +1,4 @@
-import { type Exchange, headerCount, headerValue, isToken, removeHeader } from '@sluice/core'
+import { type Exchange, headerCount, headerValue, isToken, removeHeader, trimOwsStart } from '@sluice/core'
 import { cookieValue, removeCookie } from './cookie.js'
 import {
   ABSENT,
@@ -28,7 +28,7 @@ export function headerCredential(written: string, prefix: string): CredentialLoc
     read(x) {
       const lines = headerCount(x.headers, name)
       if (lines !== 1) return lines === 0 ? '' : null
-      return after(prefix, headerValue(x.headers, name)!).trimStart()
+      return trimOwsStart(after(prefix, headerValue(x.headers, name)!))
     },
     strip: (x) => removeHeader(x.headers, name),
   }

@@ -66,6 +66,43 @@ testEngines('a host stays on its route however it is written', async (t, start) 
 })
 
 testEngines(
+  'no field reaches a target that it could take for framing or for a forwarding field of the gateway',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const names = [
+      'Transfer_Encoding',
+      'content_length',
+      'Content.Length',
+      'X_Forwarded_For',
+      'x.forwarded.proto',
+    ]
+    const fields = [...names, 'X_Real.IP', 'Content_Type', 'X_Mine'].map((name) => `${name}: 9\r\n`).join('')
+    const bytes = `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n${fields}\r\nabc`
+    const { text } = await sendRaw(gateway.port, [bytes])
+    assert.deepEqual(statusesOf(text), [200])
+    assert.match(text, /"bytes":3/)
+    assert.match(text, /"x_mine":"9"/)
+    assert.doesNotMatch(text, /(transfer|content|forwarded|real)[_.]|x_forwarded|x\.forwarded/i)
+  },
+)
+
+testEngines(
+  'behind a POST without a length nothing is read, because its length may be hidden behind an empty name',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+    const head = `POST /a HTTP/1.1\r\nHost: a\r\n: v\r\nContent-Length: ${smuggled.length}\r\n\r\n`
+    for (const gapMs of [0, 300]) {
+      const { text, isClosed } = await sendRaw(gateway.port, [head, smuggled], { gapMs })
+      assert.doesNotMatch(text, /smuggled/)
+      assert.equal(isClosed, true)
+    }
+  },
+)
+
+testEngines(
   'the upstream hears of a client from the field that the trusted proxies write, and of no other',
   async (t, start) => {
     const origin = await echoOrigin(t)

@@ -43,7 +43,6 @@ const REFUSALS: readonly { readonly name: string; readonly bytes: string; readon
   { name: 'an empty field name', bytes: `${GET}: v\r\n\r\n`, status: 400 },
   { name: 'a zero byte', bytes: `${GET}X: a\0b\r\n\r\n`, status: 400 },
   { name: 'a name in brackets', bytes: `${GET}X[]: 1\r\n\r\n`, status: 400 },
-  { name: 'a value that ends in a byte from 0x80 on', bytes: `${GET}X: Jos\xe9\r\n\r\n`, status: 400 },
   { name: 'no Host', bytes: 'GET /a HTTP/1.1\r\n\r\n', status: 400 },
   { name: 'no Host beside an absolute target', bytes: 'GET http://a/ HTTP/1.1\r\n\r\n', status: 400 },
   { name: 'a user in an absolute target', bytes: 'GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },

@@ -119,6 +119,49 @@ test('known limit: bytes from 0x80 on are stripped at the ends of a value', asyn
   assert.match(answer.text, /"x-name":"Jos"/)
 })
 
+test('known limit: bytes from 0x80 on inside a value are refused, because UTF-8 would replace them', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  for (const value of ['Jos\xe9 M', 'Jos\xc3\xa9 M']) {
+    const answer = await sendRaw(gateway.port, [Buffer.from(`${GET}X-Name: ${value}\r\n\r\n`, 'latin1')])
+    assert.deepEqual(statusesOf(answer.text), [400])
+    assert.match(answer.text, /GW_BAD_REQUEST/)
+  }
+  assert.equal(origin.connections(), 0)
+})
+
+test('known limit: fields that decide lose such bytes at their ends, too', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  for (const fields of ['Content-Length: 3\xff\r\nHost: a', 'Content-Length: 3\r\nHost: a\xff']) {
+    const bytes = Buffer.from(`POST /a HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\nabc`, 'latin1')
+    const answer = await sendRaw(gateway.port, [bytes])
+    assert.deepEqual(statusesOf(answer.text), [200])
+    assert.match(answer.text, /"host":"a".*"bytes":3/)
+  }
+})
+
+const UNANSWERED = {
+  'an empty line before a request': '\r\n',
+  'a NUL in a field': `${GET}X-Name: a\0b\r\n\r\n`,
+  'a bare LF behind a field': `${GET}X-Name: a\nX-Next: b\r\n\r\n`,
+  'a space before a colon': `${GET}X-Name : a\r\n\r\n`,
+  'a folded field': `${GET}X-Name: a\r\n b\r\n\r\n`,
+  'a field without a colon': `${GET}X-Name\r\n\r\n`,
+}
+test('known limit: a head that is not valid waits for the end of its connection, also in front of others', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const answers = await Promise.all(
+    Object.entries(UNANSWERED).map(async ([name, bytes]) => {
+      const answer = await sendRaw(gateway.port, [`${bytes}${GET}\r\n`], { waitMs: 60_000 })
+      return { name, ...answer }
+    }),
+  )
+  for (const { name, text, isClosed } of answers) assert.deepEqual([text, isClosed], ['', true], name)
+  assert.equal(origin.connections(), 0)
+})
+
 for (const status of [204, 304]) {
   test(`known limit: ${status} that has to close its connection says Content-Length: 0`, async (t) => {
     const origin = await httpOrigin(t, (req, res) => {

@@ -18,10 +18,11 @@ import { certificateNames } from '@sluice/config/serving'
 import type { RequestIds } from '@sluice/core'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
+import { expectsBody } from '../../upstream/http1/request-head.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { CROWDED, GREEDY } from '../overload.js'
-import { RequestHead, refuseLargeHead } from '../request-head.js'
+import { ASCII_FIELDS, RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
 import { UwsClientStream } from './client-stream.js'
@@ -93,7 +94,7 @@ class UwsListener implements Listener {
   readonly #ids: RequestIds
   readonly #clock: CachedClock
   readonly #app: TemplatedApp
-  readonly #head = new RequestHead()
+  readonly #head = new RequestHead(ASCII_FIELDS)
   readonly #stalled = new StalledStreams()
   readonly #peers = new Peers()
   readonly #otherCork = new OtherCork()
@@ -239,8 +240,10 @@ class UwsListener implements Listener {
     const client = head.asksForWebSocket
       ? new UwsUpgradeStream(res, hasBody, this.#stalled, { context, otherCork: this.#otherCork })
       : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
-    // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
-    client.isFinal = refused !== null || x.contentLength < 0 || head.asksForWebSocket
+    // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough. Nor what stands behind a
+    // POST without a length: uWS hides the fields behind an empty name, and the length may be among them.
+    const isEndSure = x.contentLength >= 0 && (head.isFramed || !expectsBody(x.method))
+    client.isFinal = refused !== null || !isEndSure || head.asksForWebSocket
     client.closeAfter = client.isFinal || head.wantsClose || this.#isClosing
     this.#pass(x, client, refused)
   }

@@ -1,0 +1,35 @@
+import { isFlaw } from '../flaw.js'
+import { isLoopback, parseAddress } from '../grammar/address.js'
+import type { Document, PolicyDocument } from '../schema/document.js'
+import type { Inspection } from './inspection.js'
+
+/**
+ * Warns of listeners that other machines reach, with an engine that removes bytes from the ends of field values unseen,
+ * where routes or policies decide by such values.
+ */
+export function checkFieldBytes({ document, origins, report }: Inspection): void {
+  if (!decidesByFields(document)) return
+  for (const [{ address, engine }, path] of origins.entries(document.listeners, ['listeners'])) {
+    const parsed = parseAddress(address)
+    if (engine !== 'uws' || isFlaw(parsed) || isLoopback(parsed.host)) continue
+    report.add({
+      severity: 'warning',
+      path: [...path, 'address'],
+      message:
+        'routes or policies decide by header values, and engine: uws removes bytes from 0x80 on at the ends of values',
+      remedy: 'write engine: node if clients that you do not trust reach this listener (docs/limits.md)',
+    })
+  }
+}
+
+function decidesByFields({ routes, policies, policyGroups }: Document): boolean {
+  if (routes.some(({ match }) => Object.keys(match.headers).length > 0 || asksField(match.when))) return true
+  const chains = [policies, ...Object.values(policyGroups), ...routes.map((route) => route.policies)]
+  return chains.some((chain) =>
+    chain.some((entry: string | PolicyDocument) => typeof entry !== 'string' && asksField(entry.when)),
+  )
+}
+
+function asksField(condition: string | undefined): boolean {
+  return condition?.includes('req.header') === true
+}
