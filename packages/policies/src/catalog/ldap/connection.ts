@@ -119,5 +119,7 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
 const SIZE_LIMIT = 4
 
 function tooMany(max: number): UnfitEntry {
-  return new UnfitEntry(`a search finds more than ${max === 1 ? 'one entry' : `${max} entries`}, or than the directory gives out`)
+  return new UnfitEntry(
+    `a search finds more than ${max === 1 ? 'one entry' : `${max} entries`}, or than the directory gives out`,
+  )
 }

@@ -144,7 +144,9 @@ export class Directory {
     const ids = valuesOf(entry, attributes.id)
     // One id, as the directory spells it: Alice and ALICE are one consumer.
     if (ids.length !== 1 || ids[0]!.length > MAX_ID)
-      throw new UnfitEntry(`an entry has ${ids.length === 1 ? 'too long a' : `${ids.length} values of`} ${attributes.id}`)
+      throw new UnfitEntry(
+        `an entry has ${ids.length === 1 ? 'too long a' : `${ids.length} values of`} ${attributes.id}`,
+      )
     const id = ids[0]!.normalize('NFC')
     const found = new Set<string>()
     if (attributes.groups !== null)
@@ -185,8 +187,7 @@ export class Directory {
           const key = nameKey(entry.dn.toLowerCase()) ?? entry.dn
           if (seen.has(key)) continue
           seen.add(key)
-          if (seen.size > MAX_GROUPS)
-            throw new UnfitEntry(`a user is in more than ${MAX_GROUPS} groups`)
+          if (seen.size > MAX_GROUPS) throw new UnfitEntry(`a user is in more than ${MAX_GROUPS} groups`)
           next.push(entry.dn)
           names.push(...valuesOf(entry, attribute).slice(0, 1))
         }

@@ -178,7 +178,11 @@ test('an entry that names nobody refuses the login, and the directory does not c
   skip,
 }, async () => {
   for (const [config, name, reason] of [
-    [searching({ userFilter: '(&(employeeType=double)(!(uid={{username}})))' }), 'ann', /more than one entry/],
+    [
+      searching({ userFilter: '(&(employeeType=double)(!(uid={{username}})))' }),
+      'ann',
+      /more than one entry/,
+    ],
     [searching({ userFilter: '(&(objectClass=person)(!(uid={{username}})))' }), 'ann', /more than one entry/],
     [searching(), 'cat', /2 values of uid/],
     [searching(), 'kitten', /2 values of uid/],

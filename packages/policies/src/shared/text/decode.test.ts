@@ -64,7 +64,10 @@ test('a scheme that runs what follows is found however it is cut', () => {
     'javascript&COLON;go',
   ]) {
     for (const passes of [ALL, ['url', 'html', 'unicode'] as const])
-      assert.ok(readingsOf(written, passes, 3).some((text) => text.includes('javascript:go')), written)
+      assert.ok(
+        readingsOf(written, passes, 3).some((text) => text.includes('javascript:go')),
+        written,
+      )
   }
   assert.deepEqual(readingsOf('java\nscript, data\nbase', ['html'], 3), ['java\nscript, data\nbase'])
 })
@@ -89,7 +92,10 @@ test('short base64 is read where it is a whole value', () => {
     '<a>PHg+</a>',
     '<a b="PHg+"/>',
   ])
-    assert.ok(readingsOf(written, ALL, 3).some((text) => text.includes('<x>')), written)
+    assert.ok(
+      readingsOf(written, ALL, 3).some((text) => text.includes('<x>')),
+      written,
+    )
   assert.ok(!readingsOf('the word PHg+ in a sentence', ALL, 3).some((text) => text.includes('<x>')))
 })
 

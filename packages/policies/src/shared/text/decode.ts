@@ -10,7 +10,9 @@ const ENTITY = /&(?:#x0*([0-9a-f]{1,8});?|#0*(\d{1,9});?|([a-z]{2,16});|(?:amp|l
 const OPEN_ENTITY = /^&(amp|lt|gt|quot|nbsp)/i
 /** Schemes of URLs that run what follows. Browsers drop tabs and line breaks wherever they stand in a URL. */
 const CUT_SCHEME = new RegExp(
-  ['javascript', 'vbscript', 'livescript', 'data'].map((name) => `${[...name].join('[\\t\\n\\r]*')}[\\t\\n\\r]*:`).join('|'),
+  ['javascript', 'vbscript', 'livescript', 'data']
+    .map((name) => `${[...name].join('[\\t\\n\\r]*')}[\\t\\n\\r]*:`)
+    .join('|'),
   'gi',
 )
 const HAS_CUT = /[\t\n\r]/
@@ -38,8 +40,27 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ', tab: '\t', newline: '\n', sol: '/' },
   ...{ bsol: '\\', colon: ':', semi: ';', lpar: '(', rpar: ')', lsqb: '[', rsqb: ']', lcub: '{', rcub: '}' },
   ...{ lbrack: '[', rbrack: ']', lbrace: '{', rbrace: '}', grave: '`', diacriticalgrave: '`', fjlig: 'fj' },
-  ...{ equals: '=', num: '#', excl: '!', period: '.', comma: ',', dollar: '$', percnt: '%', plus: '+', hat: '^' },
-  ...{ ast: '*', midast: '*', vert: '|', verbar: '|', verticalline: '|', commat: '@', quest: '?', lowbar: '_' },
+  ...{
+    equals: '=',
+    num: '#',
+    excl: '!',
+    period: '.',
+    comma: ',',
+    dollar: '$',
+    percnt: '%',
+    plus: '+',
+    hat: '^',
+  },
+  ...{
+    ast: '*',
+    midast: '*',
+    vert: '|',
+    verbar: '|',
+    verticalline: '|',
+    commat: '@',
+    quest: '?',
+    lowbar: '_',
+  },
   ...{ underbar: '_', hyphen: '-', nonbreakingspace: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', hairsp: ' ' },
   ...{ shy: '\u00ad', zerowidthspace: '\u200b', zwnj: '\u200c', zwj: '\u200d', lrm: '\u200e', rlm: '\u200f' },
   ...{ nobreak: '\u2060' },
