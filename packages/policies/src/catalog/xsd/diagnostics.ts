@@ -1,5 +1,6 @@
 import { type Libxml, libxml } from '../../engines/xml/libxml.js'
 import { type Violation, violation } from './violation.js'
+import { type MisreadValue, misreadValue } from './white-space.js'
 
 /** From this level on a message of libxml2 is a mistake, below it is a warning. */
 const LEVEL_ERROR = 2
@@ -7,6 +8,8 @@ const LEVEL_ERROR = 2
 /** What a run of the validator or of the schema compiler found. */
 export class Diagnostics {
   readonly violations: Violation[] = []
+  /** Values that may be of their type without the white space around them. */
+  readonly misread: MisreadValue[] = []
   count = 0
   /** There is no verdict. */
   isUndecided = false
@@ -27,11 +30,14 @@ export class Diagnostics {
     const { XmlErrorStruct, xmlGetNodePath } = raw
     if (XmlErrorStruct.level(complaint) < LEVEL_ERROR) return
     this.count++
+    const node = XmlErrorStruct.node(complaint)
+    const misread = misreadValue(XmlErrorStruct.message(complaint), node)
+    if (misread !== null) this.misread.push(misread)
     if (this.violations.length >= this.#most) return
     this.violations.push(
       violation({
         line: XmlErrorStruct.line(complaint),
-        path: xmlGetNodePath(XmlErrorStruct.node(complaint)),
+        path: xmlGetNodePath(node),
         message: this.#word(XmlErrorStruct.message(complaint)),
         file: XmlErrorStruct.file(complaint),
       }),

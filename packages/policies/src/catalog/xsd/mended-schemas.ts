@@ -3,6 +3,7 @@ import type { XmlAttribute } from 'libxml2-wasm'
 import { parseXml } from '../../engines/xml/gate.js'
 import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
 import type { XmlView } from '../../engines/xml/view.js'
+import { linkSchemas } from './linked-schemas.js'
 import { mendedPattern } from './pattern/mended-pattern.js'
 import { UnreadablePattern } from './pattern/pattern-parser.js'
 import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
@@ -24,7 +25,8 @@ const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
  * Writes patterns again that libxml2 takes for something else, and leaves the others as they are.
  * @throws Error that says where a schema is broken
  */
-export function mendSchemas(schemas: SchemaDocuments): MendedSchemas {
+export function mendSchemas(written: SchemaDocuments): MendedSchemas {
+  const schemas = linkSchemas(written)
   const mending = new Mending()
   const documents = schemas.documents.map((document) => mending.mended(document))
   // libxml2 reports what is wrong with a pattern, and has the lines as they were written.

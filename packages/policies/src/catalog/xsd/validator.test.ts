@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { parseXml } from '../../engines/xml/gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { openXmlBytes } from '../../engines/xml/memory.js'
 import { mendSchemas } from './mended-schemas.js'
@@ -190,7 +191,7 @@ const BROKEN: readonly (readonly [what: string, schemas: Schemas, words: RegExp]
   [
     'a schema with a DOCTYPE',
     [ROOT!, LINES!, { ...COMMON!, inline: '<!DOCTYPE a><a/>' }],
-    /'common.xsd' has a DOCTYPE/,
+    /'common.xsd' is not a schema document/,
   ],
   [
     'an include that is not there',
@@ -253,4 +254,127 @@ test('schemas that are compiled and closed leave memory as it was', () => {
   const before = process.memoryUsage().rss
   for (let i = 0; i < 200; i++) validatorOf().close()
   assert.ok(process.memoryUsage().rss - before < 40 << 20)
+})
+
+/** A schema of one element `a` and what else it has. */
+function schemaOf(content: string, more = ''): string {
+  return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"${more}>${content}</xs:schema>`
+}
+
+test('white space around a value of every type but strings does not count', () => {
+  const values = {
+    ...{
+      dateTime: '2026-01-31T00:00:00Z',
+      date: '2026-01-31',
+      time: '10:00:00',
+      duration: 'P1D',
+      gYear: '2026',
+    },
+    ...{ gYearMonth: '2026-01', gMonthDay: '--01-31', gDay: '---31', gMonth: '--01', boolean: 'true' },
+    ...{
+      decimal: '1.5',
+      float: '1.5',
+      double: 'INF',
+      int: '5',
+      hexBinary: 'AA',
+      base64Binary: 'AAAA',
+      QName: 'a',
+    },
+    ...{ anyURI: 'urn:x', language: 'en', NMTOKENS: 'a  b', ID: 'x' },
+  }
+  for (const [type, value] of Object.entries(values)) {
+    const least = /^(date|g|dur|time)/.test(type) ? `<xs:minInclusive value="${value}"/>` : ''
+    const restricted = `<xs:simpleType><xs:restriction base="xs:${type}">${least}</xs:restriction></xs:simpleType>`
+    const schema = schemaOf(
+      `<xs:element name="a" type="xs:${type}"/><xs:element name="r">${restricted}</xs:element>` +
+        `<xs:element name="b"><xs:complexType><xs:attribute name="c" type="xs:${type}"/></xs:complexType></xs:element>`,
+    )
+    const validator = validatorOf([{ inline: schema }])
+    for (const document of [
+      `<a> ${value}\n\t</a>`,
+      `<r>\n  ${value} </r>`,
+      `<a><![CDATA[ ${value} ]]></a>`,
+      `<b c="&#10;${value}&#9; "/>`,
+    ])
+      assert.equal(mistakes(document, validator), '', `${type} ${document}`)
+    if (/^(date|g|dur|time)/.test(type)) {
+      for (const wrong of [`<a>\u00a0${value}</a>`, `<a> ${value} ${value} </a>`, '<r> x </r>', '<a> </a>'])
+        assert.match(mistakes(wrong, validator), /not a valid value/, wrong)
+    }
+  }
+})
+
+test('white space around a string counts, whatever the string says', () => {
+  const digits =
+    '<xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="[0-9-]+"/></xs:restriction></xs:simpleType>'
+  const validator = validatorOf([{ inline: schemaOf(`<xs:element name="a">${digits}</xs:element>`) }])
+  assert.equal(mistakes('<a>2026-01-31</a>', validator), '')
+  assert.match(mistakes('<a> 2026-01-31 </a>', validator), /facet 'pattern'/)
+  const words = "x' is not a valid value of the atomic type 'xs:date'."
+  assert.match(mistakes(`<a> ${words} </a>`, validator), /not a valid value|facet 'pattern'/)
+})
+
+test('a document is as it was after a validation without its white space', () => {
+  const schema = schemaOf('<xs:element name="a" type="xs:date"/>')
+  const validator = validatorOf([{ inline: schema }])
+  const view = parseXml(Buffer.from('<a>\n 2026-01-31 </a>'))
+  const before = view.document.toString({ format: false })
+  assert.equal(validator.validate(() => view).kind, 'valid')
+  assert.equal(view.document.toString({ format: false }), before)
+  view.close()
+})
+
+const T = ' targetNamespace="urn:t"'
+const NAMED = (name: string) => schemaOf(`<xs:element name="${name}" type="xs:int"/>`, T)
+const IMPORT = (location?: string) =>
+  `<xs:import namespace="urn:t"${location === undefined ? '' : ` schemaLocation="${location}"`}/>`
+const USING = (imports: string, name: string) =>
+  schemaOf(
+    `${imports}<xs:element name="m"><xs:complexType><xs:sequence><xs:element ref="t:${name}"/></xs:sequence></xs:complexType></xs:element>`,
+    ' xmlns:t="urn:t"',
+  )
+
+for (const [what, systemIds, imports] of [
+  ['two imports of one namespace', ['m.xsd', 'a.xsd', 'b.xsd'], IMPORT('a.xsd') + IMPORT('b.xsd')],
+  ['an import without a location', ['m.xsd', 'a.xsd'], IMPORT()],
+  ['an import without a location of two documents', ['m.xsd', 'a.xsd', 'b.xsd'], IMPORT()],
+  ['./ in front of a location', ['m.xsd', 'a.xsd'], IMPORT('./a.xsd')],
+  ['./ in front of a system id', ['m.xsd', './a.xsd'], IMPORT('a.xsd')],
+  ['locations in folders', ['x/m.xsd', 'y/a.xsd'], IMPORT('.././y/a.xsd')],
+  ['two spellings of a location', ['m.xsd', 'a.xsd'], IMPORT('a.xsd') + IMPORT('./a.xsd')],
+] as const) {
+  test(`schemas find each other: ${what}`, () => {
+    const names = ['a', 'b']
+    const [root, ...others] = systemIds
+    for (const name of names.slice(0, others.length)) {
+      const schemas = others.map((systemId, i) => ({ systemId, inline: NAMED(names[i]!) }))
+      const validator = validatorOf([{ systemId: root, inline: USING(imports, name) }, ...schemas])
+      assert.equal(mistakes(`<m xmlns:t="urn:t"><t:${name}>1</t:${name}></m>`, validator), '')
+      assert.match(
+        mistakes(`<m xmlns:t="urn:t"><t:${name}>x</t:${name}></m>`, validator),
+        /not a valid value/,
+      )
+    }
+  })
+}
+
+test('a schema of the operator may have a DOCTYPE, which reads nothing and has bounds', () => {
+  const subset = '<!ATTLIST xs:schema xmlns:ds CDATA #FIXED "urn:d"><!ENTITY dsig "urn:d"><!ENTITY % p "">'
+  const withDoctype = (inside: string) =>
+    `<!DOCTYPE xs:schema PUBLIC "-//W3C//DTD XMLSchema 200102//EN" "http://127.0.0.1:1/XMLSchema.dtd" [${inside}]>` +
+    '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="&dsig;">' +
+    '<xs:element name="a" type="ds:T"/><xs:simpleType name="T"><xs:restriction base="xs:int"/></xs:simpleType></xs:schema>'
+  const validator = validatorOf([{ inline: withDoctype(subset) }])
+  assert.equal(mistakes('<a xmlns="urn:d">1</a>', validator), '')
+  assert.match(mistakes('<a xmlns="urn:d">x</a>', validator), /not a valid value/)
+  assert.match(mistakes('<!DOCTYPE a><a xmlns="urn:d">1</a>', validator), /DOCTYPE/)
+  const names = [...'bcdefghi']
+  const laughs = `<!ENTITY a "${'x'.repeat(1000)}">${names.map((name, i) => `<!ENTITY ${name} "${`&${'abcdefgh'[i]};`.repeat(10)}">`).join('')}<!ENTITY dsig "&i;">`
+  for (const [inside, words] of [
+    [laughs, /DOCTYPE that cannot be resolved: .*amplification/],
+    ['<!ENTITY dsig SYSTEM "file:///etc/hostname">', /an entity that is read from elsewhere/],
+    ['<!ENTITY % p PUBLIC "x" "http://127.0.0.1:1/p">%p;', /an entity that is read from elsewhere/],
+    ['', /no corresponding namespace/],
+  ] as const)
+    assert.throws(() => validatorOf([{ inline: withDoctype(inside) }]), words)
 })

@@ -7,6 +7,7 @@ import type { MendedSchemas } from './mended-schemas.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
 import { violationText, withoutValues, withPattern } from './violation.js'
+import { collapseValues } from './white-space.js'
 
 /** What a validator is made of; can be cloned, and written as JSON. */
 export interface ValidatorConfig extends MendedSchemas {
@@ -68,8 +69,20 @@ export class Validator {
     const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
-    const diagnostics = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
-    for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
+    const look = (): Diagnostics => {
+      const found = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
+      for (const element of selected.elements) this.#schemas.validate(element, found)
+      return found
+    }
+    let diagnostics = look()
+    const putBack = collapseValues(diagnostics.misread)
+    if (putBack !== null) {
+      try {
+        diagnostics = look()
+      } finally {
+        putBack()
+      }
+    }
     if (diagnostics.isUndecided) return { kind: 'undecided' }
     if (diagnostics.count === 0) return VALID
     const text = violationText(diagnostics.violations, diagnostics.count)
