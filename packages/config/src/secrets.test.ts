@@ -168,6 +168,41 @@ test('a value where the plan needs one takes the place of the reference', () => 
   assert.equal(plan.drain.delayMs, 1000)
 })
 
+const BOXED = `
+version: 1
+upstreams: { a: { targets: ['http://a.example:1'], timeouts: { total: '\${env:T}' } } }
+routes:
+  - { id: r, match: { path: /* }, upstream: a, policies: [{ use: secret-box, with: { users: [{ name: a, password: '\${env:S}' }] } }] }
+`
+
+test('a PEM in one line, with its line breaks written out, is read as the PEM that it is', () => {
+  const passwordOf = (value: string): string | undefined => {
+    const result = load(BOXED, { S: value, T: '5s' })
+    assert.ok(result.ok)
+    return result.bundle.values['${env:S}']
+  }
+  const pem = '-----BEGIN PRIVATE KEY-----\nMC4CAQAw\nabc=\n-----END PRIVATE KEY-----'
+  for (const written of [pem.replaceAll('\n', '\\n'), pem.replaceAll('\n', '\\r\\n'), pem])
+    assert.equal(passwordOf(written), pem)
+  for (const other of ['a\\nb', '{"key":"-----BEGIN PRIVATE KEY-----\\nMC4C"}', 'x -----BEGIN A-----\\n'])
+    assert.equal(passwordOf(other), other)
+})
+
+test('blanks around the value of a reference are said to be there', () => {
+  for (const [value, remedy] of [
+    [' 5s', 'remove the blanks around the value'],
+    ['5s\n', 'remove the blanks around the value'],
+    ['5 s', 'correct the value'],
+  ] as const) {
+    const result = load(BOXED, { S: 'a', T: value })
+    assert.ok(!result.ok)
+    assert.deepEqual(
+      result.diagnostics.map((one) => one.remedy),
+      [remedy],
+    )
+  }
+})
+
 test('a value that holds what looks like a reference is not resolved again', () => {
   const tricky = 'http://a/${env:S}'
   const result = load('{ version: 1, routes: [{ id: a, respond: { body: "${env:T}" } }] }', { T: tricky })

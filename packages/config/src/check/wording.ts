@@ -7,6 +7,10 @@ import { exampleOf, expectationOf, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
+function hasBlanks(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== value
+}
+
 /**
  * The sentence for a violation.
  * @param references those in the text, as written, or null; their values are never shown.
@@ -15,7 +19,7 @@ export function wordingOf(violation: Violation, references: string | null): Flaw
   if (violation.key === null && references !== null) {
     return {
       message: `the value of ${references} is not ${expectationOf(violation.schema)}`,
-      remedy: 'correct the value',
+      remedy: hasBlanks(violation.value) ? 'remove the blanks around the value' : 'correct the value',
     }
   }
   const speak = SENTENCES[violation.keyword] ?? unexpected

@@ -32,7 +32,8 @@ export class ReferenceValues {
   of(reference: Reference): string | Flaw {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known
-    const found = reference.kind === 'env' ? this.#ofEnv(reference) : this.#ofFile(reference)
+    const read = reference.kind === 'env' ? this.#ofEnv(reference) : this.#ofFile(reference)
+    const found = typeof read === 'string' ? withPemLines(read) : read
     this.#known.set(reference.text, found)
     return found
   }
@@ -67,4 +68,12 @@ export class ReferenceValues {
       }
     }
   }
+}
+
+/** The first line of a PEM, which ends with a backslash and an `n`. */
+const ESCAPED_PEM = /^\s*-----BEGIN [A-Z0-9 ]{1,40}-----(?:\\r)?\\n/
+
+/** Many tools keep a PEM in one line, with `\n` as two characters; base64 has no backslash, so that nothing else is meant. */
+function withPemLines(text: string): string {
+  return ESCAPED_PEM.test(text) ? text.replaceAll('\\r', '').replaceAll('\\n', '\n') : text
 }
