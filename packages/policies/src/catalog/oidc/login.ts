@@ -3,7 +3,14 @@ import type { CompileEnv, Exchange, Reply } from '@sluice/core'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import type { Cookies } from '../../shared/field-location/cookie.js'
 import type { CookieSeal } from '../../shared/session/cookie-seal.js'
-import { type OpenLogin, OpenLogins, UnknownLogin } from '../../shared/session/open-logins.js'
+import {
+  type LoginStart,
+  mayRestart,
+  type OpenLogin,
+  OpenLogins,
+  pageOf,
+  UnknownLogin,
+} from '../../shared/session/open-logins.js'
 import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
 import { cookieOf } from '../../shared/session/session-gate.js'
@@ -74,10 +81,14 @@ export class Login {
    * The way to the provider. Rejects with any Error where its metadata cannot be had.
    * @param ended the fields that end a session.
    */
-  async begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
+  begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
+    return this.#start({ returnTo: pageOf(x) }, cookies, ended)
+  }
+
+  async #start(start: LoginStart, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
     const { authorizationEndpoint } = await this.#parts.provider.metadata()
     const facts = { nonce: randomText(), verifier: randomText() }
-    const { key, fields } = this.#logins.begin(x, cookies, facts)
+    const { key, fields } = this.#logins.begin(start, cookies, facts)
     return redirect(this.#addressOf(authorizationEndpoint, key, facts), [...ended, ...fields])
   }
 
@@ -104,16 +115,23 @@ export class Login {
     write: (session: Session) => readonly string[] | null,
   ): Promise<Reply> {
     const ended: string[] = []
+    const state = x.method === 'GET' ? parameterIn(x, 'state') : null
+    let returnTo = '/'
     try {
-      const state = x.method === 'GET' ? parameterIn(x, 'state') : null
       const login = this.#logins.take(state, cookies, ended)
+      returnTo = login.returnTo
       const session = await this.#sessionOf(x, login)
       const set = write(session)
       if (set === null)
         throw new LoginFailed('the tokens are too long for cookies', 'the session is too large')
       return redirect(`${this.#parts.site.origin}${login.returnTo}`, [...ended, ...set])
     } catch (error) {
-      return this.#failure(x, error, ended)
+      // The oldest of many tabs, a response that comes twice, a user who took too long: the browser logs in anew.
+      const isLost = error instanceof UnknownLogin || error instanceof GrantRefused
+      if (!isLost || !mayRestart(state)) return this.#failure(x, error, ended)
+      x.record.reason = reasonOf(error)
+      const begun = this.#start({ returnTo, isRestart: true }, cookies, ended)
+      return begun.catch((failure: unknown) => this.#failure(x, failure, ended))
     }
   }
 

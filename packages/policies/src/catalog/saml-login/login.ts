@@ -5,7 +5,7 @@ import { type Cookies, readCookies } from '../../shared/field-location/cookie.js
 import { formText, isForm } from '../../shared/message/form.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import type { CookieSeal } from '../../shared/session/cookie-seal.js'
-import { OpenLogins, UnknownLogin } from '../../shared/session/open-logins.js'
+import { OpenLogins, pageOf, UnknownLogin } from '../../shared/session/open-logins.js'
 import { loginUnavailable, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
 import type { Site } from '../../shared/session/site.js'
@@ -69,7 +69,7 @@ export class SamlLogin {
     }
     // An xsd:ID begins with no digit.
     const facts = { id: `_${randomBytes(20).toString('hex')}` }
-    const { key, fields } = this.#logins.begin(x, cookies, facts)
+    const { key, fields } = this.#logins.begin({ returnTo: pageOf(x) }, cookies, facts)
     return redirect(this.#parts.addressOf(facts.id, key), [...ended, ...fields])
   }
 

@@ -9,7 +9,10 @@ const LOGIN_SECONDS = 600
 /** Logins that one browser has open at a time; with the next one all others are forgotten. */
 const MAX_LOGINS = 5
 const MAX_RETURN_LENGTH = 1024
-const KEY = /^[A-Za-z0-9_-]{43}$/
+const KEY = /^[A-Za-z0-9_-]{43}r?$/
+/** At the end of the key of a login that was begun because another could not be finished. */
+const RESTARTED = 'r'
+const RESTARTED_LENGTH = 44
 /** Of a key, in the name of its cookie. */
 const NAME_LENGTH = 10
 
@@ -28,6 +31,24 @@ export interface OpenLogin<T> {
 /** The browser has not begun the login that it comes back from, or too long ago; the message says which. */
 export class UnknownLogin extends Error {
   override readonly name = 'UnknownLogin'
+}
+
+/** The beginning of a login. */
+export interface LoginStart {
+  /** Path and query of the page to return to. */
+  readonly returnTo: string
+  /** True if it takes the place of one that could not be finished. */
+  readonly isRestart?: boolean
+}
+
+/** The page that a request asks for. */
+export function pageOf(x: Exchange): string {
+  return x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
+}
+
+/** True for the key of a login that may be begun anew: a restarted one may not, or a browser would be sent around for ever. */
+export function mayRestart(key: string | null): boolean {
+  return key !== null && KEY.test(key) && key.length < RESTARTED_LENGTH
 }
 
 export interface OpenLoginsOptions extends Omit<CookieOptions, 'name'> {
@@ -52,10 +73,13 @@ export class OpenLogins<T extends object> {
   }
 
   /** Begins one: its key, and the fields that the browser keeps it by. */
-  begin(x: Exchange, cookies: Cookies, facts: T): { readonly key: string; readonly fields: string[] } {
-    const returnTo = x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
+  begin(
+    { returnTo, isRestart = false }: LoginStart,
+    cookies: Cookies,
+    facts: T,
+  ): { readonly key: string; readonly fields: string[] } {
     const login: OpenLogin<T> = {
-      key: randomBytes(32).toString('base64url'),
+      key: randomBytes(32).toString('base64url') + (isRestart ? RESTARTED : ''),
       returnTo: returnTo.length <= MAX_RETURN_LENGTH ? returnTo : '/',
       until: Date.now() + LOGIN_SECONDS * 1000,
       facts,
