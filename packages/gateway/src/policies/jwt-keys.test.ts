@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog } from '@sluice/policies'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
@@ -247,4 +248,54 @@ test('settings that cannot work are refused when they are loaded', async (t) => 
   for (const [jwks, reason] of REFUSED) {
     await assert.rejects(gatewayTrusting(t, { timeout: undefined, ...jwks }), reason)
   }
+})
+
+test('keys in a content coding are read, and a bomb is refused', async (t) => {
+  const key = await keyOf('1')
+  const body = Buffer.from(JSON.stringify({ keys: [key.jwk] }))
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
+  for (const [coding, bytes, expected] of [
+    ['gzip', gzipSync(body), 204],
+    ['X-GZIP', gzipSync(body), 204],
+    ['deflate', deflateSync(body), 204],
+    ['br', brotliCompressSync(body), 204],
+    ['gzip', body, 503],
+    ['gzip', gzipSync(body).subarray(0, 40), 503],
+    ['gzip', bomb, 503],
+  ] as const) {
+    const issuer = await httpOrigin(t, (_, res) =>
+      res.writeHead(200, { 'content-encoding': coding }).end(bytes),
+    )
+    const ask = await gatewayTrusting(t, { url: issuer.url })
+    assert.equal(await ask(await key.sign()), expected, `${coding} ${bytes.length}`)
+  }
+})
+
+test('two keys under one id are both tried, and no more than four', async (t) => {
+  const keys = await Promise.all(Array.from({ length: 6 }, () => keyOf('1')))
+  const issuer = await httpOrigin(
+    t,
+    answerKeys(() => keys.map(({ jwk }) => jwk)),
+  )
+  const ask = await gatewayTrusting(t, { url: issuer.url })
+  const statuses = []
+  for (const key of keys) statuses.push(await ask(await key.sign()))
+  assert.deepEqual(statuses, [204, 204, 204, 204, 401, 401])
+})
+
+test('a new key under an old id is fetched; wrong signatures have it done no oftener than every 10 s', async (t) => {
+  const [first, second, forger] = await Promise.all([keyOf('1'), keyOf('1'), keyOf('1')])
+  let published = first.jwk
+  let calls = 0
+  const issuer = await httpOrigin(t, (req, res) => {
+    calls++
+    answerKeys(() => [published])(req, res)
+  })
+  const ask = await gatewayTrusting(t, { url: issuer.url })
+  assert.equal(await ask(await first.sign()), 204)
+  published = second.jwk
+  assert.equal(await ask(await second.sign()), 204)
+  assert.equal(await ask(await first.sign({ jti: 'late' })), 401, 'the old key counts no longer')
+  for (let i = 0; i < 20; i++) assert.equal(await ask(await forger.sign({ jti: String(i) })), 401)
+  assert.equal(calls, 2)
 })

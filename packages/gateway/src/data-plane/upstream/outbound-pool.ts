@@ -1,4 +1,5 @@
 import { type HttpAnswer, type HttpCall, HttpCallFailed } from '@sluice/core'
+import { decodedAnswer } from './content-decoding.js'
 import { type CallBounds, OutboundCall } from './outbound-call.js'
 import { UndiciTransport, type UndiciTransportOptions } from './undici-transport.js'
 
@@ -42,7 +43,8 @@ export class OutboundPool {
       ...{ id: '', method, path, host: authority, headers: headers ?? NO_FIELDS },
       ...{ body: bytes, upload: null, connectMs },
     }
-    return new OutboundCall(this.#transport, request, bounds).answer
+    const { answer } = new OutboundCall(this.#transport, request, bounds)
+    return answer.then((received) => decodedAnswer(received, bounds.maxResponseBytes))
   }
 
   /** Waits for the calls under way. */

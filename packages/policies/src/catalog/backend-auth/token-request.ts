@@ -3,6 +3,7 @@ import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { callBounds } from '../../shared/call-bounds.js'
 import { compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
+import { isBearerType, isIssued } from '../../shared/token-answer.js'
 import type { GrantForm } from './grants.js'
 import { type BackendAuthConfig, DEFAULT_TIMEOUT, DEFAULT_TTL } from './schema.js'
 import { type IssuedToken, TokenRefused } from './token-source.js'
@@ -75,7 +76,7 @@ function compileForm({ scopes = [], audience, resource, parameters = {} }: Oauth
 /** RFC 6749 section 5.1. @throws Error that says what is wrong with an answer, and nothing that was in it. */
 function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
   const answer = parseStrictObject(body)
-  if (status !== 200) {
+  if (!isIssued(status)) {
     const code = errorCode(answer)
     const message = `the token endpoint answered ${status}${code === '' ? '' : ` (${code})`}`
     throw status < 500 && SUBJECT_ERRORS.has(code) ? new TokenRefused(message) : new Error(message)
@@ -84,8 +85,7 @@ function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
   const value = memberOf(answer, 'access_token')
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH || !isFieldValue(value))
     throw new Error('the token endpoint answered without a token that can be sent')
-  const type = memberOf(answer, 'token_type')
-  if (type !== undefined && String(type).toLowerCase() !== 'bearer')
+  if (!isBearerType(memberOf(answer, 'token_type')))
     throw new Error('the token endpoint answered a token that is no bearer token')
   return { value, lifeMs: lifeOf(memberOf(answer, 'expires_in'), defaultMs) }
 }

@@ -62,8 +62,18 @@ export class TokenVerifier {
       return { refusal: this.#refusals.unavailable, reason: error.message }
     }
     const keys = this.#keys.candidates(header.alg, header.kid)
-    if (keys instanceof Promise) return keys.then((found) => this.#check(token, x, found)).catch(unavailable)
-    return this.#check(token, x, keys)
+    const verdict =
+      keys instanceof Promise
+        ? keys.then((found) => this.#check(token, x, found)).catch(unavailable)
+        : this.#check(token, x, keys)
+    return eventually(verdict, (first) => {
+      if (!('refusal' in first) || first.refusal !== this.#refusals.signature) return first
+      const renewed = this.#keys.renewed?.(header.alg, header.kid) ?? null
+      if (renewed === null) return first
+      return renewed
+        .then((found) => (found === null ? first : this.#check(token, x, found)))
+        .catch(unavailable)
+    })
   }
 
   /** `crit` asks to understand what is not understood here; `b64` must not be in a JWT (RFC 7797 section 7). */

@@ -12,6 +12,9 @@ import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type JwtConfig } from '../jwt/schema.
 import { TokenVerifier } from '../jwt/token-verifier.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
+/** Clocks of providers may be ahead of ours by that much; `iat` says no more than when a token was made. */
+const MAX_AHEAD_MS = 600_000
+
 /** Whose tokens are verified, and for whom. */
 export type ProviderTokensConfig = Pick<
   OidcConfig,
@@ -80,7 +83,10 @@ export class ProviderTokens {
     const azp = memberOf(all, 'azp')
     if (azp === undefined ? aud.length > 1 : azp !== this.#clientId)
       throw new Error('the ID token is for another client')
-    if (memberOf(all, 'iat') === undefined) throw new Error("the ID token has no 'iat'")
+    const iat = memberOf(all, 'iat')
+    if (iat === undefined) throw new Error("the ID token has no 'iat'")
+    if ((iat as number) * 1000 > Date.now() + MAX_AHEAD_MS)
+      throw new Error("the ID token was issued in the future: its 'iat' is more than 10 minutes ahead")
     const given = memberOf(all, 'nonce')
     if (given !== nonce && !(isRefreshed && given === undefined))
       throw new Error('the ID token is of another login')

@@ -13,6 +13,7 @@ import { digestOf } from '../../shared/call-sharing.js'
 import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { SharedFetch } from '../../shared/shared-fetch.js'
+import { isBearerType, isIssued } from '../../shared/token-answer.js'
 import { fetchMetadataOnce } from './metadata-of-gateway.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
@@ -173,7 +174,7 @@ function readMetadata(body: Uint8Array, issuer: string): ProviderMetadata {
 /** @throws GrantRefused, or Error that says what is wrong and nothing that was in the answer. */
 function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
   const answer = parseStrictObject(body)
-  if (status !== 200) {
+  if (!isIssued(status)) {
     const code = answer === null ? undefined : memberOf(answer, 'error')
     const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
     const message = `the token endpoint answered ${status}${isCode ? ` (${code})` : ''}`
@@ -182,7 +183,7 @@ function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
   if (answer === null) throw new Error('the token endpoint answered no JSON object')
   const accessToken = tokenIn(answer, 'access_token')
   if (accessToken === null) throw new Error('the token endpoint answered without an access token')
-  if (String(memberOf(answer, 'token_type')).toLowerCase() !== 'bearer')
+  if (!isBearerType(memberOf(answer, 'token_type')))
     throw new Error('the token endpoint answered a token that is no bearer token')
   const seconds = Number(memberOf(answer, 'expires_in') ?? Number.NaN)
   const scope = memberOf(answer, 'scope')

@@ -65,7 +65,7 @@ function keysIn(
     try {
       const material = read()
       if (material.key.type === 'secret') continue
-      placed += addKey(table, material, { issuer, allowed, allowWeak, algorithms: undefined })
+      placed += addKey(table, material, { issuer, allowed, allowWeak, algorithms: undefined, sharesId: true })
       if (material.kid !== null) kids.add(material.kid)
     } catch {
       // The next one may be good.

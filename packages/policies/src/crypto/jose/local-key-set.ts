@@ -23,8 +23,14 @@ export interface KeySetConfig {
 export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
   const keys = new KeyTable<SignatureKey>()
   const { allowWeak = false } = config
-  const put = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number =>
-    addKey(keys, material, { issuer: key.issuer ?? null, allowed, allowWeak, algorithms: key.algorithms })
+  const put = (
+    material: KeyMaterial,
+    key: KeyConfig & { readonly issuer?: string },
+    sharesId = false,
+  ): number => {
+    const { issuer = null, algorithms } = key
+    return addKey(keys, material, { issuer, allowed, allowWeak, algorithms, sharesId })
+  }
   config.keys?.forEach((key, i) => {
     about(keyName(i, key), () => {
       if (put(loadKey(key, 'verify'), key) > 0) return
@@ -34,7 +40,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
   const { jwks } = config
   if (jwks !== undefined) {
     const placed = loadKeySet(jwks, 'verify').map((material) =>
-      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks)),
+      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks, true)),
     )
     if (!placed.some((count) => count > 0))
       throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)
@@ -52,6 +58,8 @@ export interface KeyUse {
   readonly allowWeak: boolean
   /** By what is written beside the key; undefined: nothing is. */
   readonly algorithms: readonly string[] | undefined
+  /** True for keys of an issuer, which may have one id for several. */
+  readonly sharesId?: boolean
 }
 
 /** Adds a key for each algorithm that it serves. @returns how many they are. @throws Error for a key that is too weak. */
@@ -62,7 +70,7 @@ export function addKey(keys: KeyTable<SignatureKey>, material: KeyMaterial, use:
     const weakness = use.allowWeak ? null : weaknessOf(material.key, name)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
     const check = signatureCheck(name, material.key)
-    keys.add(name, material.kid, { kid: material.kid, issuer: use.issuer, check })
+    keys.add(name, material.kid, { kid: material.kid, issuer: use.issuer, check }, use.sharesId)
   }
   return names.length
 }

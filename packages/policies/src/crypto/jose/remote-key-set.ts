@@ -80,6 +80,16 @@ export class RemoteKeySet implements KeySet {
     return this.#refresh(kid).then(() => this.#found(alg, kid))
   }
 
+  /** Asks for the keys anew, no more often than for unknown ids: anybody can send a signature that is wrong. */
+  renewed(alg: string, kid: string | null): Promise<readonly SignatureKey[] | null> | null {
+    if (!this.#mayAskForUnknown(this.#now())) return null
+    const { generation } = this
+    // No key has an empty id: one that names none is missing everywhere.
+    return this.#refresh(kid ?? '').then(() =>
+      this.generation === generation ? null : this.#found(alg, kid),
+    )
+  }
+
   /** Fetches keys that have grown old, and gives up those that are too old; called every few seconds. */
   keepFresh(): void {
     const now = this.#now()
