@@ -1,6 +1,7 @@
 import type { Catalog } from '@sluice/core'
-import { canonicalJson, routeJson } from './digest.js'
+import { canonicalJson } from './digest.js'
 import { displayPlan } from './display-plan.js'
+import { unpackBundle, withoutCommonRoutes } from './packed-bundle.js'
 import type { ConfigBundle, Plan, RoutePlan } from './plan.js'
 import { differences } from './plan-difference.js'
 import { plainReference } from './reference/json-template.js'
@@ -44,16 +45,11 @@ export function diffPlans(
   after: Plan,
   catalog: Catalog = new Map(),
 ): readonly PlanChange[] {
-  const same = new Set(before?.routes.map(routeJson))
-  const kept = new Set(after.routes.map(routeJson).filter((text) => same.has(text)))
-  const others = ({ routes, ...plan }: Plan): Plan => ({
-    ...plan,
-    routes: routes.filter((route) => !kept.has(routeJson(route))),
-  })
-  const old = before === null ? new Map<string, Part>() : partsOf(others(before), catalog)
-  const now = partsOf(others(after), catalog)
+  const old = before === null ? new Map<string, Part>() : partsOf(before, catalog)
+  const now = partsOf(after, catalog)
   const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
-  return [...[...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part)), ...removed]
+  const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
+  return [...others, ...removed]
 }
 
 /**
@@ -72,7 +68,9 @@ export function diffBundles(
   const ofValues = [...new Set(changed)]
     .sort()
     .map((name): PlanChange => ({ kind: 'change', what: 'reference', name, details: ['another value'] }))
-  return [...diffPlans(before?.plan ?? null, after.plan, catalog), ...ofValues]
+  if (before === null) return [...diffPlans(null, unpackBundle(after).plan, catalog), ...ofValues]
+  const [former, latter] = withoutCommonRoutes(before, after)
+  return [...diffPlans(former.plan, latter.plan, catalog), ...ofValues]
 }
 
 /** Lines for people: `+` new, `~` different, `-` gone, with the details below. */

@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Plan, RoutePlan } from './plan.js'
 
-const routeTexts = new WeakMap<RoutePlan, string>()
+const canonicalTexts = new WeakMap<RoutePlan, string>()
+const packedTexts = new WeakMap<RoutePlan, string>()
 
 /** Returns the canonical JSON of a route; it is kept as long as the route is. */
 export function routeJson(route: RoutePlan): string {
-  const known = routeTexts.get(route) ?? canonicalJson(route)
-  routeTexts.set(route, known)
+  const known = canonicalTexts.get(route) ?? canonicalJson(route)
+  canonicalTexts.set(route, known)
+  return known
+}
+
+/** Returns the JSON of a route with its keys in their order, which means something to policies; it is kept like that. */
+export function packedJson(route: RoutePlan): string {
+  const known = packedTexts.get(route) ?? JSON.stringify(route)
+  packedTexts.set(route, known)
   return known
 }
 

@@ -17,6 +17,7 @@ const HEADS = [
 const TAILS = ['', 'drain:\n  timeout: 5s\n', 'apis:\n  unused: { revision: "1" }\n']
 /** `#` stands for the number of the route. */
 const ROUTES = [
+  '  - id: r#\n    match: { path: /tie, headers: { x: "#" } }\n    upstream: a\n',
   '  - id: r#\n    match: { path: /p# }\n    upstream: a\n',
   '  - id: r#\n    match:\n      path: "/p#/{id}"\n    upstream: a\n    policies:\n      - use: marker\n        with: { text: "${env:HOST}" }\n',
   '  - { id: r#, match: { path: "~^/x#" }, respond: { body: |-2 } }\n',
@@ -31,7 +32,7 @@ const ROUTES = [
   '  - &anchor { id: r#, match: { path: /anchor# }, upstream: a }\n',
   '  - id: r#\n    match: { path: "/broken }\n    upstream: a\n',
 ]
-const SOUND = 6
+const SOUND = 7
 
 const route = fc
   .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: ROUTES.length - 1 }), fc.nat(19))
@@ -75,7 +76,7 @@ function countingLoader(): {
 
 function manyRoutes(count: number, changed: number): string {
   const routes = Array.from({ length: count }, (_, i) =>
-    ROUTES[1]!.replaceAll('#', `${i}${i === changed ? 'x' : ''}`),
+    ROUTES[2]!.replaceAll('#', `${i}${i === changed ? 'x' : ''}`),
   )
   return HEADS[0]! + routes.join('')
 }
@@ -99,7 +100,7 @@ test('a route that reads a file is loaded each time', (t) => {
   const bodies = ['one', 'two'].map((content, i) => {
     writeFileSync(join(folder, 'body.txt'), content)
     const read = '  - id: read\n    match: { path: /read }\n    respond: { body: "${file:body.txt}" }\n'
-    const text = HEADS[0]! + ROUTES[0]!.replaceAll('#', String(i)) + ROUTES[0]!.replaceAll('#', '9') + read
+    const text = HEADS[0]! + ROUTES[1]!.replaceAll('#', String(i)) + ROUTES[1]!.replaceAll('#', '9') + read
     const result = loader.load(
       { name: join(folder, 'test.yaml'), text },
       { catalog: SAMPLE_CATALOG, env: {} },

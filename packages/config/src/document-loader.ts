@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.js'
 import { routeJson } from './digest.js'
 import type { DocumentSource } from './document-file.js'
@@ -16,7 +17,8 @@ export interface LoadedRoute {
 
 /** The document that was loaded last. */
 interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
-  readonly name: string
+  /** Relative files begin in it. */
+  readonly folder: string
   /** By the text of a route. */
   readonly routes: ReadonlyMap<string, LoadedRoute>
 }
@@ -43,7 +45,12 @@ export class DocumentLoader {
   /** Null: the whole document has to be loaded. */
   #loadChanged(name: string, parts: RouteParts, options: LoadOptions): LoadResult | null {
     const last = this.#last
-    if (last === null || last.name !== name || last.head !== parts.head || last.tail !== parts.tail)
+    if (
+      last === null ||
+      last.folder !== dirname(name) ||
+      last.head !== parts.head ||
+      last.tail !== parts.tail
+    )
       return null
     // A document without a route says something else than one whose routes have not changed.
     const known = parts.routes.map((text, i) => (i === 0 ? null : (last.routes.get(text) ?? null)))
@@ -65,6 +72,7 @@ export class DocumentLoader {
     { result, routes }: ReturnType<typeof loadParts>,
     { catalog }: LoadOptions,
   ): void {
+    const before = this.#last?.routes
     this.#last = null
     if (!result.ok || routes.length !== parts.routes.length || result.warnings.some(isAboutRoute)) return
     const plans = new Map(result.bundle.plan.routes.map((plan) => [plan.id, plan]))
@@ -72,9 +80,10 @@ export class DocumentLoader {
     for (const [i, text] of parts.routes.entries()) {
       const document = routes[i]!
       const plan = plans.get(document.id)!
-      if (!readsFiles(text, plan, catalog)) known.set(text, { document, plan })
+      const isKnown = before?.get(text)?.document === document
+      if (isKnown || !readsFiles(text, plan, catalog)) known.set(text, { document, plan })
     }
-    this.#last = { name, head: parts.head, tail: parts.tail, routes: known }
+    this.#last = { folder: dirname(name), head: parts.head, tail: parts.tail, routes: known }
   }
 }
 

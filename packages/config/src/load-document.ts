@@ -11,7 +11,7 @@ import type { DocumentSource } from './document-file.js'
 import type { LoadedRoute } from './document-loader.js'
 import { formatPath, valueAt } from './document-path.js'
 import { type Overrides, withOverrides } from './overrides.js'
-import type { ConfigBundle } from './plan.js'
+import type { ConfigBundle, RoutePlan } from './plan.js'
 import { planOf } from './planning/document-plan.js'
 import { describedCatalog, type PluginSet, usablePlugins } from './plugins/plugin-set.js'
 import { policyFileVersions } from './policy-files.js'
@@ -147,6 +147,11 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
   }
 }
 
+/** Its order among equals depends on the other routes. */
+function withoutOrder({ plan }: LoadedRoute): RoutePlan {
+  return plan.order === 0 ? plan : { ...plan, order: 0 }
+}
+
 interface BundleContext {
   readonly catalog: Catalog
   readonly plugins: PluginSet
@@ -165,7 +170,7 @@ function bundleOf(kept: unknown, document: Document, context: BundleContext): Co
   const plan = planOf(kept as Document, {
     taken: context.taken,
     plugins: usablePlugins(context.plugins),
-    allRoutes: (routes) => inOrder(context.order, routes, ({ plan }) => plan),
+    allRoutes: (routes) => inOrder(context.order, routes, withoutOrder),
   })
   return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
 }

@@ -51,6 +51,11 @@ export interface Plan {
 /** A plan with the values of its references; what the supervisor hands to the workers. */
 export interface ConfigBundle {
   readonly plan: Plan
+  /**
+   * The routes as JSON texts, in place of those of the plan, which has none then: texts are cheap to hand over and to
+   * compare.
+   */
+  readonly routeTexts?: readonly string[]
   /** SHA-256 of the plan's canonical JSON, in hexadecimal. */
   readonly digest: string
   /** Reference text (`${env:NAME}`) to value, and the path of a file that a policy reads to its version. Never printed, logged or stored. */

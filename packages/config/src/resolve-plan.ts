@@ -1,5 +1,6 @@
 import { isFlaw } from './flaw.js'
 import { parseTarget } from './grammar/target.js'
+import { unpackBundle } from './packed-bundle.js'
 import type { ConfigBundle, Plan, TargetPlan } from './plan.js'
 import { fillText, mapTexts } from './plan-text.js'
 
@@ -7,7 +8,8 @@ import { fillText, mapTexts } from './plan-text.js'
  * The plan with the values of its references in place: what is compiled, and never printed or stored.
  * @throws Error when a value is missing or a target is no URL; both mean that the load was put together by hand.
  */
-export function resolvePlan({ plan, values }: ConfigBundle): Plan {
+export function resolvePlan(bundle: ConfigBundle): Plan {
+  const { plan, values } = unpackBundle(bundle)
   const resolved = mapTexts(plan, (text) => fillText(text, values)) as Plan
   return {
     ...resolved,

@@ -15,12 +15,21 @@ export function inPrecedence(routes: readonly RoutePlan[]): readonly RoutePlan[]
 function withOrder(routes: readonly RoutePlan[]): RoutePlan[] {
   const next = new Map<string, number>()
   return routes.map((route) => {
-    const hosts = route.match.hosts.length === 0 ? [null] : route.match.hosts
-    const keys = hosts.map((host) => tieKey(route, host))
+    const keys = tieKeysOf(route)
     const order = Math.max(...keys.map((key) => next.get(key) ?? 0))
     for (const key of keys) next.set(key, order + 1)
     return route.order === order ? route : { ...route, order }
   })
+}
+
+const tieKeys = new WeakMap<RoutePlan, readonly string[]>()
+
+/** A key for each host of a route that is not numbered yet. */
+function tieKeysOf(route: RoutePlan): readonly string[] {
+  const hosts = route.match.hosts.length === 0 ? [null] : route.match.hosts
+  const known = tieKeys.get(route) ?? hosts.map((host) => tieKey(route, host))
+  tieKeys.set(route, known)
+  return known
 }
 
 /** Routes with different keys are never compared by order: another rank decides, or no path is common to both. */

@@ -52,13 +52,25 @@ function countsStrangersTogether({ with: settings }: PolicyDocument): boolean {
   return typeof key === 'string' && /^\s*consumer\.\w+\s*$/.test(key) && onMissingKey === undefined
 }
 
+type SharedPolicies = Inspection['document']['policies']
+
+const policiesById = new WeakMap<SharedPolicies, ReadonlyMap<string, PolicyDocument>>()
+
+function sharedPolicies(policies: SharedPolicies): ReadonlyMap<string, PolicyDocument> {
+  const known =
+    policiesById.get(policies) ??
+    new Map<string, PolicyDocument>(policies.map((policy) => [policy.id, policy]))
+  policiesById.set(policies, known)
+  return known
+}
+
 /** The policies that run; those that nobody knows were reported. */
 export function chainOf(
   { document, origins }: Inspection,
   entries: readonly PolicyEntry[],
   at: DocumentPath,
 ): readonly ChainStep[] {
-  const shared = new Map(document.policies.map((policy) => [policy.id, policy]))
+  const shared = sharedPolicies(document.policies)
   const policyOf = (entry: PolicyEntry): PolicyDocument | undefined =>
     typeof entry === 'string' ? shared.get(entry) : entry
   return [...origins.entries(entries, at)].flatMap(([entry, path]) => {

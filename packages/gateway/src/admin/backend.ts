@@ -18,7 +18,7 @@ export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'a
 export interface AdminBackend {
   status(): SupervisorStatus
   /** The plan that serves, with every secret replaced; null before the first. */
-  plan(): { readonly digest: string; readonly plan: Plan } | null
+  plan(): Promise<{ readonly digest: string; readonly plan: Plan } | null>
   /** Fresh numbers of all workers and the supervisor. */
   samples(): Promise<readonly Sample[]>
   /** The Prometheus text; null when metrics are off. */

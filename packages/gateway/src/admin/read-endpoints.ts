@@ -44,7 +44,7 @@ async function getMetrics({ backend }: AdminCall): Promise<AdminAnswer> {
   return { status: 200, headers: { 'content-type': TEXT_FORMAT_TYPE }, body: text }
 }
 
-function getRoutes(call: AdminCall): AdminAnswer {
+function getRoutes(call: AdminCall): Promise<AdminAnswer> {
   return fromPlan(call, (plan, digest) => ({ digest, routes: plan.routes }))
 }
 
@@ -63,8 +63,11 @@ function getDeploys({ backend }: AdminCall): AdminAnswer {
   return jsonAnswer(200, { digest: backend.status().digest, deploys: backend.deploys() })
 }
 
-function fromPlan(call: AdminCall, view: (plan: Plan, digest: string) => unknown): AdminAnswer {
-  const serving = call.backend.plan()
+async function fromPlan(
+  call: AdminCall,
+  view: (plan: Plan, digest: string) => unknown,
+): Promise<AdminAnswer> {
+  const serving = await call.backend.plan()
   if (serving === null) return problemAnswer('GW_ADMIN_NOT_READY', 'no configuration is active yet')
   return jsonAnswer(200, view(serving.plan, serving.digest), { etag: `"${serving.digest}"` })
 }

@@ -15,6 +15,7 @@ import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 import { checkCondition, inChainOrder } from './chain-order.js'
 import { chainOf, type Phases } from './hook-order.js'
+import { type CompiledStep, StepTable } from './step-table.js'
 
 type HookFunction = (x: Exchange) => Eventual
 
@@ -23,17 +24,26 @@ export class ChainCompiler {
   readonly #catalog: Catalog
   readonly #env: CompileEnv
   readonly #onIgnored: (policy: string, error: unknown) => void
-  readonly #steps = new Map<string, Promise<Step | null>>()
+  readonly #steps: StepTable
 
-  /** @param onIgnored hears of failures of policies with `onError: continue`. */
-  constructor(catalog: Catalog, env: CompileEnv, onIgnored: (policy: string, error: unknown) => void) {
+  /**
+   * @param onIgnored hears of failures of policies with `onError: continue`.
+   * @param steps where compiled policies are kept; default: only here.
+   */
+  constructor(
+    catalog: Catalog,
+    env: CompileEnv,
+    onIgnored: (policy: string, error: unknown) => void,
+    steps = new StepTable(() => env),
+  ) {
     this.#catalog = catalog
     this.#env = env
     this.#onIgnored = onIgnored
+    this.#steps = steps
   }
 
-  /** @throws Error naming the policy that does not compile. */
-  async compile(uses: readonly PolicyUse[]): Promise<Chain> {
+  /** @param used receives the steps of the chain. @throws Error naming the policy that does not compile. */
+  async compile(uses: readonly PolicyUse[], used: CompiledStep[] = []): Promise<Chain> {
     if (uses.length === 0) return EMPTY_CHAIN
     const phases: Phases = {
       request: [],
@@ -52,7 +62,7 @@ export class ChainCompiler {
         use.when === null ? null : compileCondition(use.when, 'policy', { bodies: this.#catalog.bodies })
       if (when?.constant === false) continue
       if (when !== null) questions.push(...when.questions)
-      const step = await this.#step(use)
+      const step = await this.#step(use, used)
       if (step === null) continue
       checkCondition(use, when, this.#catalog)
       if (step.keepsResponses === true) {
@@ -69,17 +79,14 @@ export class ChainCompiler {
     return chainOf(phases, keeper)
   }
 
-  async #step(use: PolicyUse): Promise<Step | null> {
+  async #step(use: PolicyUse, used: CompiledStep[]): Promise<Step | null> {
     const policy = this.#catalog.get(use.use)
     if (policy === undefined) throw new Error(`policy '${use.id}': there is no policy named '${use.use}'`)
     const key = `${use.use} ${policy.isPerUse === true ? use.id : ''} ${JSON.stringify(use.with)}`
-    let step = this.#steps.get(key)
-    if (step === undefined) {
-      step = (async () => policy.compile(use.with as never, this.#env, use))()
-      this.#steps.set(key, step)
-    }
+    const compiled = this.#steps.take(key, async (env) => policy.compile(use.with as never, env, use))
+    used.push(compiled)
     try {
-      return await step
+      return await compiled.step
     } catch (error) {
       throw new Error(`policy '${use.id}' (${use.use}): ${(error as Error).message}`, { cause: error })
     }

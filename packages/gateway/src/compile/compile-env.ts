@@ -17,7 +17,7 @@ import {
   type StateStores,
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
-import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
+import type { Route } from '../data-plane/pipeline/route.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import { createHttpClient } from './http-clients.js'
@@ -53,8 +53,10 @@ export interface SnapshotEnvOptions {
   /** Receives all that must be undone. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
-  /** Absent: policies are only tried, and nothing is sent. */
-  readonly refreshes?: Refreshes
+  /** Policies are only tried, and nothing is sent. */
+  readonly isTrial?: boolean
+  /** Periodic jobs that run; default: none does yet. */
+  readonly jobs?: { count: number }
 }
 
 /** The environment that policies of one snapshot are compiled in. */
@@ -68,11 +70,13 @@ export class SnapshotEnv implements CompileEnv {
   readonly #network: Network
   readonly #closers: Closer[]
   readonly #report: SnapshotEnvOptions['report']
-  readonly #refreshes: Refreshes | null
-  #jobs = 0
+  readonly #options: SnapshotEnvOptions
+  readonly #jobs: { count: number }
 
   constructor(options: SnapshotEnvOptions) {
-    const { catalog, metrics, shared, threads, state, network, closers, report, refreshes } = options
+    const { catalog, metrics, shared, threads, state, network, closers, report } = options
+    this.#options = options
+    this.#jobs = options.jobs ?? { count: 0 }
     this.#bodies = catalog.bodies
     this.#metrics = metrics
     this.#shared = shared
@@ -82,7 +86,11 @@ export class SnapshotEnv implements CompileEnv {
     this.#network = network
     this.#closers = closers
     this.#report = report
-    this.#refreshes = refreshes ?? null
+  }
+
+  /** The same environment for a step that is closed by itself. */
+  ofStep(closers: Closer[]): SnapshotEnv {
+    return new SnapshotEnv({ ...this.#options, closers, jobs: this.#jobs })
   }
 
   expression(text: string): Expression {
@@ -112,7 +120,7 @@ export class SnapshotEnv implements CompileEnv {
   }
 
   refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean {
-    return this.#refreshes?.send(x, prepare) === true
+    return (x.route as Route).refreshes?.send(x, prepare) === true
   }
 
   httpClient(options: HttpClientOptions): HttpClient {
@@ -126,7 +134,8 @@ export class SnapshotEnv implements CompileEnv {
   }
 
   schedule(everyMs: number, job: () => Promise<void> | void): void {
-    if (++this.#jobs > MAX_JOBS) throw new RangeError(`more than ${MAX_JOBS} periodic jobs in one document`)
+    if (++this.#jobs.count > MAX_JOBS)
+      throw new RangeError(`more than ${MAX_JOBS} periodic jobs in one document`)
     let isRunning = false
     const timer = setInterval(
       async () => {
@@ -142,7 +151,10 @@ export class SnapshotEnv implements CompileEnv {
       Math.min(everyMs, MAX_INTERVAL_MS),
     )
     timer.unref()
-    this.#closers.push(() => clearInterval(timer))
+    this.#closers.push(() => {
+      this.#jobs.count--
+      clearInterval(timer)
+    })
   }
 
   report(event: string, fields: Readonly<Record<string, unknown>>): void {
@@ -150,7 +162,7 @@ export class SnapshotEnv implements CompileEnv {
   }
 
   reportOutdated(event: string, problem: string): void {
-    if (this.#refreshes === null) throw new Error(problem)
+    if (this.#options.isTrial === true) throw new Error(problem)
     this.#report(event, { problem })
   }
 

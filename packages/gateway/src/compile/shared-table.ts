@@ -1,6 +1,11 @@
 /** Closes what a snapshot opened, in reverse order. */
 export type Closer = () => void
 
+/** Closes in reverse order. */
+export function unwind(closers: readonly Closer[]): void {
+  for (let i = closers.length - 1; i >= 0; i--) closers[i]!()
+}
+
 interface Entry {
   readonly value: unknown
   uses: number

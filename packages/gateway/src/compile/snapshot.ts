@@ -1,37 +1,22 @@
-import type { Plan, RoutePlan } from '@sluice/config'
-import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
-import {
-  type BodyQuestion,
-  type Catalog,
-  type CompileEnv,
-  type StateStore,
-  UnreadableBody,
-} from '@sluice/core'
+import type { ConfigBundle, Plan } from '@sluice/config'
+import type { Catalog, StateStore } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
 import { Refreshes } from '../data-plane/pipeline/refreshes.js'
-import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
-import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
-import { compileRouter, type Router } from '../data-plane/router/router.js'
+import type { Route } from '../data-plane/pipeline/route.js'
+import { buildRouter, type Router } from '../data-plane/router/router.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
 import { cacheOf } from '../state/server-cache.js'
 import { storesOf } from '../state/stores.js'
-import { compileAction } from './action.js'
 import { bodyExaminer, type Examine } from './body-examiner.js'
-import { ChainCompiler } from './chain.js'
-import { answersPreflights } from './chain-order.js'
 import { SnapshotEnv } from './compile-env.js'
-import { compileRouteLog, compileUnknownLog } from './route-log.js'
-import type { Closer, SharedTable } from './shared-table.js'
+import { CompiledRoutes, type Surroundings } from './compiled-routes.js'
+import { compileUnknownLog } from './route-log.js'
+import { type Closer, type SharedTable, unwind } from './shared-table.js'
+import { Slices } from './slices.js'
 import { compileUpstreams } from './upstreams.js'
-
-/**
- * How long routes are compiled before the event loop gets a turn: a large plan, or one with costly policies, must not
- * stall traffic, nor the sign of life without which a worker is taken for one that hangs.
- */
-const SLICE_MS = 20
 
 export interface SnapshotOptions {
   readonly catalog: Catalog
@@ -43,6 +28,10 @@ export interface SnapshotOptions {
   readonly secret?: Uint8Array | undefined
   readonly context: PipelineContext
   readonly network: Network
+  /** The values behind the plan. */
+  readonly values?: ConfigBundle['values']
+  /** The one that serves, whose compiled routes are taken over where they mean the same; default: there is none. */
+  readonly last?: Snapshot | null
 }
 
 /** A plan compiled to functions: what a worker serves with. Never changes; requests keep the one they began with. */
@@ -55,6 +44,8 @@ export class Snapshot implements Lease {
   readonly upstreams: ReadonlyMap<string, Upstream>
   /** Asks a large body what the router will ask of it; null when it asks nothing. */
   readonly examine: Examine | null
+  /** What the next snapshot can take over. */
+  readonly compiled: CompiledRoutes
   readonly #closers: readonly Closer[]
   #uses = 1
 
@@ -65,6 +56,7 @@ export class Snapshot implements Lease {
     readonly nowhere: Route
     readonly upstreams: ReadonlyMap<string, Upstream>
     readonly examine: Examine | null
+    readonly compiled: CompiledRoutes
     readonly closers: readonly Closer[]
   }) {
     this.plan = parts.plan
@@ -73,7 +65,13 @@ export class Snapshot implements Lease {
     this.nowhere = parts.nowhere
     this.upstreams = parts.upstreams
     this.examine = parts.examine
+    this.compiled = parts.compiled
     this.#closers = parts.closers
+  }
+
+  /** The ids of the routes that take WebSockets. */
+  get webSocketRoutes(): ReadonlySet<string> {
+    return new Set(this.plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
   }
 
   /** Keeps the snapshot open for one more request. */
@@ -99,9 +97,9 @@ export async function compileSnapshot(
 ): Promise<Snapshot> {
   const closers: Closer[] = []
   try {
-    await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
     const { clock, metrics, report } = options.context
-    const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
+    const slices = new Slices()
+    const upstreams = await slices.run(compileUpstreams(plan, { ...options, clock, report }, closers))
     const state = await storesOf(plan.state, { ...options, closers, report })
     const cache = cacheOf(plan.cache, {
       ...options,
@@ -110,16 +108,21 @@ export async function compileSnapshot(
       count: metrics.counter.bind(metrics),
     })
     const refreshes = new Refreshes(options.context)
-    const env = new SnapshotEnv({ ...options, state, cache, metrics, closers, report, refreshes })
-    const questions: BodyQuestion[] = []
-    const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
+    const surroundings = surroundingsOf(plan, options)
+    const last = options.last?.compiled.isIn(surroundings) === true ? options.last.compiled : null
+    const jobs = last?.jobs ?? { count: 0 }
+    const env = new SnapshotEnv({ ...options, state, cache, metrics, closers, report, jobs })
+    const compiled = new CompiledRoutes({ surroundings, upstreams, jobs, env, last })
+    closers.push(() => compiled.steps.close())
+    const { candidates, questions } = await compiled.compile(plan, { ...options, digest, refreshes, slices })
     const snapshot = new Snapshot({
       plan,
       digest,
-      router: compileRouter(candidates),
+      router: await slices.run(buildRouter(candidates)),
       nowhere: nowhere(options.context, compileUnknownLog(plan.log), digest),
       upstreams,
       examine: bodyExaminer(questions, options.catalog, env, 'route'),
+      compiled,
       closers,
     })
     refreshes.owner = snapshot
@@ -130,85 +133,7 @@ export async function compileSnapshot(
   }
 }
 
-interface RouteOptions extends SnapshotOptions {
-  readonly digest: string
-  readonly env: CompileEnv
-  /** Receives what the conditions of routes ask bodies. */
-  readonly questions: BodyQuestion[]
-}
-
-async function compileRoutes(
-  plan: Plan,
-  upstreams: ReadonlyMap<string, Upstream>,
-  options: RouteOptions,
-): Promise<Candidate<Route>[]> {
-  const { catalog, context, env } = options
-  const chains = new ChainCompiler(catalog, env, (policy, error) =>
-    context.report('policy_ignored', { policy, error: String(error) }),
-  )
-  const candidates: Candidate<Route>[] = []
-  let sliceMono = performance.now()
-  for (const route of plan.routes) {
-    if (performance.now() - sliceMono > SLICE_MS) {
-      await nextTurn()
-      sliceMono = performance.now()
-    }
-    const chain = await chains.compile(route.policies)
-    const metrics = context.metrics.route(route.id)
-    const action = compileAction(route, upstreams)
-    const log = compileRouteLog(route, plan.log)
-    const { id, api, match } = route
-    const value = {
-      id,
-      configDigest: options.digest,
-      api,
-      template: match.path.text,
-      log,
-      chain,
-      keepsEncodedSlashes: route.encodedSlashes === 'keep',
-      criticality: CRITICALITIES.indexOf(route.criticality),
-      action,
-      metrics,
-    }
-    candidates.push({
-      plan: route,
-      when: compileWhen(route, options),
-      value,
-      answersPreflights: route.policies.some((use) => answersPreflights(use, catalog)),
-    })
-  }
-  return candidates
-}
-
-/**
- * A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. But what
- * cannot be asked for want of memory is left to nobody: load must not choose routes.
- */
-function compileWhen(route: RoutePlan, { catalog, context, questions }: RouteOptions): Predicate | null {
-  if (route.match.when === null) return null
-  const condition = compileCondition(route.match.when, 'route', { bodies: catalog.bodies })
-  if (condition.constant === true) return null
-  questions.push(...condition.questions)
-  return {
-    readsBody: condition.needs.body,
-    test(x) {
-      try {
-        return condition.test(x)
-      } catch (error) {
-        // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
-        if (error instanceof UnreadableBody) {
-          if (error.code === 'GW_OVERLOADED') throw error
-        } else context.report('condition_failed', { route: route.id, error: String(error) })
-        return false
-      }
-    },
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function unwind(closers: readonly Closer[]): void {
-  for (let i = closers.length - 1; i >= 0; i--) closers[i]!()
+function surroundingsOf(plan: Plan, { catalog, values = {} }: SnapshotOptions): Surroundings {
+  const { routes, upstreams, listeners, ...rest } = plan
+  return { catalog, rest: JSON.stringify([rest, values]) }
 }

@@ -20,13 +20,13 @@ export interface UpstreamSource {
 
 /**
  * The upstreams of a plan by name. One whose description has not changed is the one that already serves, with its
- * connections and counters.
+ * connections and counters. It can be interrupted after each.
  */
-export function compileUpstreams(
+export function* compileUpstreams(
   plan: Plan,
   source: UpstreamSource,
   closers: Closer[],
-): ReadonlyMap<string, Upstream> {
+): Generator<void, ReadonlyMap<string, Upstream>> {
   const upstreams = new Map<string, Upstream>()
   for (const upstream of plan.upstreams) {
     const tls = readTls(upstream.tls)
@@ -34,6 +34,7 @@ export function compileUpstreams(
     const { value, release } = source.shared.acquire(key, () => createUpstream(upstream, tls, source))
     closers.push(release)
     upstreams.set(upstream.name, value)
+    yield
   }
   return upstreams
 }

@@ -17,7 +17,7 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
     const network = systemNetwork()
     const cache = new LocalCache(new MemoryStore())
     const kept = { shared, threads, network, cache, state: memoryStores(), metrics: new Metrics() }
-    return await work(new SnapshotEnv({ ...kept, catalog, closers, report: () => {} }))
+    return await work(new SnapshotEnv({ ...kept, catalog, closers, report: () => {}, isTrial: true }))
   } finally {
     for (const close of closers) close()
     await threads.close()

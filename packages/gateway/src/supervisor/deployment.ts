@@ -72,10 +72,9 @@ export class Deployment {
       return { result: 'stale', digest: digestNow }
 
     const startedMono = performance.now()
-    const outcome = await this.#seams.documents.load(source)
+    const outcome = await this.#seams.documents.load(source, serving)
     if (!outcome.ok) return this.#refuse(outcome.diagnostics, request, startedMono)
-    const { bundle, warnings } = outcome
-    const changes = this.#seams.documents.changes(serving, bundle)
+    const { bundle, warnings, changes } = outcome
     const accepted = { digest: bundle.digest, changes, warnings }
     if (this.#current !== null && isSameBundle(this.#current.bundle, bundle)) {
       // The document on disk says again what serves: a last good document, or one from the API, is none any more.

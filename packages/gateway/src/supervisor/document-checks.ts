@@ -1,11 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import {
+  type ConfigBundle,
+  type Diagnostic,
   DocumentLoader,
   type DocumentSource,
+  diffBundles,
+  displayPlan,
   loadBodyLanguages,
   loadNamedPolicies,
+  loadPlannedPolicies,
   type Overrides,
+  type Plan,
+  type PlanChange,
+  packBundle,
   readPlugins,
+  unpackBundle,
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 
@@ -15,11 +24,30 @@ export interface CheckSettings {
   readonly overrides: Overrides
 }
 
-/** Answers each document that this thread is sent with its bundle, or with its mistakes. Call it once, in the entry file. */
+/** What the thread is asked. */
+export type DocumentQuestion =
+  | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
+  | { readonly kind: 'display'; readonly bundle: ConfigBundle }
+
+/** A bundle with its routes as texts, or everything that is wrong with the document. */
+export type CheckResult =
+  | {
+      readonly ok: true
+      readonly bundle: ConfigBundle
+      readonly warnings: readonly Diagnostic[]
+      /** Of what serves; values of references are named and not shown. */
+      readonly changes: readonly PlanChange[]
+    }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/**
+ * Answers each question that this thread is sent: a document with its bundle or its mistakes, a bundle with its plan in which
+ * every secret is replaced. Call it once, in the entry file.
+ */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
   const loader = new DocumentLoader()
-  const check = async (source: DocumentSource): Promise<void> => {
+  const check = async (source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> => {
     await Promise.all([loadBodyLanguages(source.text, catalog), loadNamedPolicies(source.text, catalog)])
     const plugins = await readPlugins(source, catalog)
     let result = loader.load(source, { ...settings, plugins })
@@ -27,7 +55,20 @@ export function checkDocuments(catalog: Catalog): void {
       await catalog.load(() => true)
       result = loader.load(source, { ...settings, plugins })
     }
-    parentPort!.postMessage(result)
+    if (!result.ok) return result
+    return {
+      ...result,
+      bundle: packBundle(result.bundle),
+      changes: diffBundles(serving, result.bundle, catalog),
+    }
   }
-  parentPort!.on('message', (source: DocumentSource) => void check(source))
+  const display = async (bundle: ConfigBundle): Promise<Plan> => {
+    const { plan } = unpackBundle(bundle)
+    await loadPlannedPolicies(plan, catalog)
+    return displayPlan(plan, catalog)
+  }
+  parentPort!.on('message', async (asked: DocumentQuestion) => {
+    const answer = asked.kind === 'check' ? check(asked.source, asked.serving) : display(asked.bundle)
+    parentPort!.postMessage(await answer)
+  })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { unpackBundle } from '@sluice/config'
 import { DocumentThread, startDocumentThread } from './document-thread.js'
 import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
@@ -23,24 +24,25 @@ test('a document is checked beside the event loop with the settings of the gatew
   const checked = thread(t, { idleMs: 1 })
   for (const body of ['one', 'two']) {
     const text = fakeDocument(body).replace('body: ok', 'body: "${env:NAME}"')
-    const result = await checked.load({ name: 'gateway.yaml', text })
+    const result = await checked.load({ name: 'gateway.yaml', text }, null)
     assert.ok(result.ok, JSON.stringify(result))
-    assert.deepEqual([result.bundle.plan.routes[0]?.id, Object.values(result.bundle.values)], [body, ['set']])
+    const { plan, values } = unpackBundle(result.bundle)
+    assert.deepEqual([plan.routes[0]?.id, Object.values(values)], [body, ['set']])
   }
-  const broken = await checked.load({ name: 'gateway.yaml', text: 'version: 1\nroutes: 5\n' })
+  const broken = await checked.load({ name: 'gateway.yaml', text: 'version: 1\nroutes: 5\n' }, null)
   assert.match(JSON.stringify(broken), /"ok":false.*'routes' must be/)
 })
 
 test('a document whose check takes too long is refused, and the next is checked', async (t) => {
-  const slow = await thread(t, { deadlineMs: 20 }).load({ name: 'gateway.yaml', text: MISTAKES })
+  const slow = await thread(t, { deadlineMs: 20 }).load({ name: 'gateway.yaml', text: MISTAKES }, null)
   assert.match(JSON.stringify(slow), /took longer than 0.02 s/)
 })
 
 test('a document whose check takes too much memory is refused, and the next is checked', async (t) => {
   const checked = thread(t, { memoryMb: 48 })
-  const large = await checked.load({ name: 'gateway.yaml', text: mistakes(60_000) })
+  const large = await checked.load({ name: 'gateway.yaml', text: mistakes(60_000) }, null)
   assert.match(JSON.stringify(large), /more than 48 MB of memory/)
-  assert.equal((await checked.load({ name: 'gateway.yaml', text: fakeDocument('small') })).ok, true)
+  assert.equal((await checked.load({ name: 'gateway.yaml', text: fakeDocument('small') }, null)).ok, true)
 })
 
 test('a deploy of 30,000 mistakes leaves health, numbers and workers alone, and shows the first of them', async (t) => {
@@ -66,7 +68,7 @@ test('a deploy of 30,000 mistakes leaves health, numbers and workers alone, and 
 test('aliases that stand for a million values are refused before anything is made of them', async (t) => {
   const lists = Array.from({ length: 8 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i},`.repeat(10)}]`)
   const text = ['version: 1', `x0: &x0 [${'a,'.repeat(10)}]`, ...lists].join('\n')
-  const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text })
+  const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text }, null)
   assert.match(JSON.stringify(result), /aliases repeat more than \d{5} values/)
 })
 
@@ -77,7 +79,7 @@ test('the policies of a document are found in its text, and where they are writt
 listeners: [{ address: ":8080" }]
 routes: [{ id: a, match: { path: /* }, policies: [{ use: ${use} }], respond: { status: 200 } }]
 `
-  const load = (use: string) => checked.load({ name: 'gateway.yaml', text: textOf(use) })
+  const load = (use: string) => checked.load({ name: 'gateway.yaml', text: textOf(use) }, null)
   assert.ok((await load('request-id')).ok)
   assert.ok((await load('"security\\x2dheaders"')).ok)
   assert.match(JSON.stringify(await load('securty-headers')), /security-headers/)

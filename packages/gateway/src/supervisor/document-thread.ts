@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { DocumentSource, LoadResult } from '@sluice/config'
-import type { CheckSettings } from './document-checks.js'
+import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
+import type { CheckResult, CheckSettings, DocumentQuestion } from './document-checks.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
 
 /** What checking a document may take; a document that needs more is refused. */
@@ -24,7 +24,7 @@ const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000
 
 /**
  * Checks documents beside the supervisor's event loop, which goes on answering health checks and watching workers
- * however long a document takes. One at a time: the deployment queue sends no other meanwhile.
+ * however long a document takes. It answers one question at a time.
  */
 export class DocumentThread {
   readonly #entry: URL
@@ -32,6 +32,9 @@ export class DocumentThread {
   readonly #bounds: CheckBounds
   #thread: Worker | null = null
   #idle: NodeJS.Timeout | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+  /** True if the thread has what the next version of a large document needs. */
+  #isKept = false
 
   /** @param entry the module that the thread runs; it calls `checkDocuments`. */
   constructor(entry: URL, settings: CheckSettings, bounds: CheckBounds = BOUNDS) {
@@ -46,19 +49,33 @@ export class DocumentThread {
     return this
   }
 
-  /** The bundle, or what is wrong with the document. @throws Error when the check itself fails. */
-  async load(source: DocumentSource): Promise<LoadResult> {
-    if (this.#idle !== null) clearTimeout(this.#idle)
-    const result = await this.#check(this.#started(), source)
-    const isKept = result.ok && source.text.length >= KEPT_FROM_CHARS
-    if (!isKept) this.#idle = setTimeout(() => this.close(), this.#bounds.idleMs).unref()
-    return result
+  /**
+   * The bundle with what it changes, or what is wrong with the document.
+   * @param serving what it is compared with; null: nothing serves.
+   * @throws Error when the check itself fails.
+   */
+  load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> {
+    const refuse = (problem: string): CheckResult => refused(source, problem)
+    return this.#inTurn(async () => {
+      const result = await this.#ask<CheckResult>({ kind: 'check', source, serving }, refuse)
+      if (result.ok) this.#isKept = source.text.length >= KEPT_FROM_CHARS
+      return result
+    })
+  }
+
+  /** The plan of a bundle with every secret replaced. @throws Error when that takes too much time or memory. */
+  display(bundle: ConfigBundle): Promise<Plan> {
+    const fail = (problem: string): never => {
+      throw new Error(problem)
+    }
+    return this.#inTurn(() => this.#ask<Plan>({ kind: 'display', bundle }, fail))
   }
 
   /** Ends the thread, and what it is doing; the next document starts another. */
   close(): void {
     const thread = this.#thread
     this.#thread = null
+    this.#isKept = false
     void thread?.terminate()
   }
 
@@ -77,26 +94,48 @@ export class DocumentThread {
     return thread
   }
 
-  #check(thread: Worker, source: DocumentSource): Promise<LoadResult> {
+  #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const answer = this.#turn.then(async () => {
+      if (this.#idle !== null) clearTimeout(this.#idle)
+      const result = await ask()
+      if (!this.#isKept) this.#idle = setTimeout(() => this.close(), this.#bounds.idleMs).unref()
+      return result
+    })
+    this.#turn = answer.catch(() => {})
+    return answer
+  }
+
+  /** @param onProblem says what the answer is when the thread takes too much time or memory. */
+  #ask<T>(question: DocumentQuestion, onProblem: (problem: string) => T): Promise<T> {
+    const thread = this.#started()
     const { deadlineMs, memoryMb } = this.#bounds
-    return new Promise<LoadResult>((resolve, reject) => {
-      const settle = (result: LoadResult): void => {
+    return new Promise<T>((resolve, reject) => {
+      const end = (): void => {
         stop()
         thread.off('message', settle).off('error', fail).off('exit', fail)
+      }
+      const settle = (result: T): void => {
+        end()
         resolve(result)
+      }
+      const giveUp = (problem: string): void => {
+        end()
+        new Promise<T>((done) => done(onProblem(problem))).then(resolve, reject)
       }
       const fail = (reason: NodeJS.ErrnoException | number): void => {
         const isTooLarge = typeof reason === 'object' && reason.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        if (!isTooLarge)
+        if (isTooLarge) giveUp(`checking the document took more than ${memoryMb} MB of memory`)
+        else {
+          end()
           reject(reason instanceof Error ? reason : new Error('the check of the document was ended'))
-        settle(refused(source, `checking the document took more than ${memoryMb} MB of memory`))
+        }
       }
       const stop = processTimeout(new ProcessClock(process.pid), deadlineMs, () => {
-        settle(refused(source, `checking the document took longer than ${deadlineMs / 1000} s`))
+        giveUp(`checking the document took longer than ${deadlineMs / 1000} s`)
         this.close()
       })
       thread.on('message', settle).on('error', fail).on('exit', fail)
-      thread.postMessage(source)
+      thread.postMessage(question)
     })
   }
 }
@@ -115,7 +154,7 @@ export function startDocumentThread({
   return new DocumentThread(documentsEntry, { env: { ...env }, overrides }).start()
 }
 
-function refused({ name }: DocumentSource, message: string): LoadResult {
+function refused({ name }: DocumentSource, message: string): CheckResult {
   const place = { file: name, line: 1, column: 1, path: '' }
   const remedy = 'make it smaller; run gw validate for what is wrong with it'
   return { ok: false, diagnostics: [{ severity: 'error', ...place, message, remedy }] }

@@ -1,15 +1,17 @@
-import type { ConfigBundle, Diagnostic, DocumentSource, LoadResult, Plan, PlanChange } from '@sluice/config'
+import type { ConfigBundle, Diagnostic, DocumentSource, Plan } from '@sluice/config'
+import type { CheckResult } from './document-checks.js'
 
 /** What the supervisor asks of the configuration language; it knows nothing else about documents. */
 export interface Documents {
-  /** References are resolved again each time. */
-  load(source: DocumentSource): Promise<LoadResult>
+  /**
+   * References are resolved again each time.
+   * @param serving what the document is compared with; null: nothing serves.
+   */
+  load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult>
   /** The plan with the values of its references. */
   resolve(bundle: ConfigBundle): Plan
   /** The plan with every secret replaced. */
-  display(plan: Plan): Plan
-  /** What one bundle changes of the other; values of references are named and not shown. */
-  changes(before: ConfigBundle | null, after: ConfigBundle): readonly PlanChange[]
+  display(bundle: ConfigBundle): Promise<Plan>
   /** One line, `F:line:column: message (remedy)`. */
   describe(diagnostic: Diagnostic): string
 }

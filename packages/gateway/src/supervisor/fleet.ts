@@ -44,7 +44,8 @@ export class Fleet {
    */
   async bring(bundle: ConfigBundle, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { ports } = this.#options
-    const plan = this.#options.resolve(bundle)
+    // Only workers need the routes.
+    const plan = this.#options.resolve({ ...bundle, routeTexts: [] })
     const claim = await ports.claim(plan.listeners)
     const objections = claim.ok
       ? await this.#bringTo(claim.ports, bundle, plan, agree)

@@ -1,13 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { DocumentSource, Overrides, Plan } from '@sluice/config'
-import {
-  diffBundles,
-  displayPlan,
-  formatDiagnostic,
-  loadPlannedPolicies,
-  readDocumentFile,
-  resolvePlan,
-} from '@sluice/config/serving'
+import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/serving'
 import type { Catalog } from '@sluice/core'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
 import { documentFile } from './document-file.js'
@@ -59,7 +52,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const dataDir = options.dataDir ?? './data'
   const fleetFile = new FleetFile(dataDir, configFile ?? '')
   const supervisor = new Supervisor({
-    documents: documentsOf(options, thread),
+    documents: documentsOf(thread),
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
     fork: workerFork({
@@ -95,17 +88,12 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
   return () => readDocumentFile(configFile)
 }
 
-/** The configuration language, with what this start was given. */
-function documentsOf({ catalog }: SupervisorOptions, thread: DocumentThread): Documents {
+/** The configuration language, as the thread for documents speaks it. */
+function documentsOf(thread: DocumentThread): Documents {
   return {
-    load: async (source) => {
-      const result = await thread.load(source)
-      if (result.ok) await loadPlannedPolicies(result.bundle.plan, catalog)
-      return result
-    },
+    load: (source, serving) => thread.load(source, serving),
     resolve: resolvePlan,
-    display: (plan) => displayPlan(plan, catalog),
-    changes: (before, after) => diffBundles(before, after, catalog),
+    display: (bundle) => thread.display(bundle),
     describe: formatDiagnostic,
   }
 }

@@ -223,11 +223,10 @@ export class Supervisor implements AdminBackend {
     }
   }
 
-  plan(): { readonly digest: string; readonly plan: Plan } | null {
+  async plan(): Promise<{ readonly digest: string; readonly plan: Plan } | null> {
     const bundle = this.#deployment.current?.bundle
-    return bundle === undefined
-      ? null
-      : { digest: bundle.digest, plan: this.#seams.documents.display(bundle.plan) }
+    if (bundle === undefined) return null
+    return { digest: bundle.digest, plan: await this.#seams.documents.display(bundle) }
   }
 
   targetsOf(upstream: string): readonly TargetStatus[] {

@@ -54,7 +54,7 @@ test('a worker knows which targets are out of service before it is given anythin
   void worker.prepare(ASSIGNMENT)
   assert.deepEqual(
     process.heard.map(({ kind }) => kind),
-    ['seat', 'targets', 'prepare'],
+    ['seat', 'targets', 'routes', 'prepare'],
   )
   await known
   const changed = worker.setTargets({ outages: [], services: [] })

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { packBundle } from '@sluice/config/serving'
 import type { LogIdentity } from '@sluice/core'
 import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -12,6 +14,7 @@ import {
 } from '../worker/messages.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
+import { RouteDelivery } from './route-delivery.js'
 import { SILENCE_MS, SignsOfLife, type Watched } from './watchdog.js'
 
 /**
@@ -103,6 +106,9 @@ export class WorkerHandle implements Participant, Watched {
   readonly #startedMono = performance.now()
   /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
   readonly #questions = new Map<number, (answer: Answer) => void>()
+  readonly #routes = new RouteDelivery()
+  /** Resolves when more routes are sent; null: no bundle is being sent. Each is sent as a whole before the next. */
+  #sending: Promise<void> | null = null
   #lastId = 0
   #targets = NO_TARGET_FACTS
   readonly #clock: ProcessClock
@@ -178,9 +184,20 @@ export class WorkerHandle implements Participant, Watched {
     return isUp
   }
 
-  async prepare(assignment: Assignment): Promise<Refusal> {
-    const { epoch, bundle, ports } = assignment
-    return refusalOf(await this.#ask({ kind: 'prepare', epoch, bundle, ports }, this.#deadlines.prepareMs))
+  async prepare({ epoch, bundle: whole, ports }: Assignment): Promise<Refusal> {
+    while (this.#sending !== null) await this.#sending
+    const { routeTexts = [], ...bundle } = packBundle(whole)
+    const { numbers, parts, forgotten } = this.#routes.deliver(routeTexts)
+    for (const routes of parts) {
+      if (routes !== parts[0]) {
+        this.#sending = nextTurn()
+        await this.#sending
+      }
+      this.#send({ kind: 'routes', routes })
+    }
+    this.#sending = null
+    const question = { kind: 'prepare', epoch, bundle, ports, routes: numbers, forgotten } as const
+    return refusalOf(await this.#ask(question, this.#deadlines.prepareMs))
   }
 
   async activate(epoch: number): Promise<Refusal> {
@@ -188,6 +205,7 @@ export class WorkerHandle implements Participant, Watched {
     if (answer.kind !== 'activated') return refusalOf(answer)
     this.epoch = epoch
     this.digest = answer.digest
+    this.#routes.activated()
     return null
   }
 

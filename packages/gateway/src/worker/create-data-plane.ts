@@ -1,5 +1,5 @@
 import type { ConfigBundle, ListenerPlan, Plan } from '@sluice/config'
-import { conceal, loadPlannedPolicies, resolvePlan } from '@sluice/config/serving'
+import { conceal, loadPlannedPolicies } from '@sluice/config/serving'
 import {
   type Catalog,
   type LogIdentity,
@@ -8,6 +8,7 @@ import {
   RequestIds,
   type StateStore,
 } from '@sluice/core'
+import { PlanReader } from '../compile/plan-reader.js'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import { CachedClock } from '../data-plane/lib/cached-clock.js'
@@ -90,6 +91,7 @@ class WorkerDataPlane implements DataPlane {
   readonly responses: WorkerResponses
   readonly #network: Network
   readonly #log: WorkerLog
+  readonly #plans = new PlanReader()
   readonly #plugins: PluginTable
   readonly #context
   readonly #admission = new Admission()
@@ -157,7 +159,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async prepare(bundle: ConfigBundle): Promise<Prepared> {
-    const plan = resolvePlan(bundle)
+    const plan = await this.#plans.read(bundle)
     await loadPlannedPolicies(plan, this.#options.catalog)
     const catalog = await this.#plugins.extend(this.#options.catalog, plan.plugins)
     const snapshot = await compileSnapshot(plan, bundle.digest, {
@@ -168,6 +170,9 @@ class WorkerDataPlane implements DataPlane {
       secret: this.#options.secret,
       context: this.#context,
       network: this.#network,
+      values: bundle.values,
+      // Only routes that come as texts are known to mean what they did.
+      last: bundle.routeTexts === undefined ? null : this.#snapshot,
     }).catch((error: Error) => {
       throw new Error(conceal(error.message, bundle.values))
     })
@@ -245,7 +250,7 @@ class WorkerDataPlane implements DataPlane {
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
-    this.#context.webSockets.closeExcept(webSocketRoutes(snapshot.plan))
+    this.#context.webSockets.closeExcept(snapshot.webSocketRoutes)
     before?.release()
   }
 
@@ -391,9 +396,4 @@ class WorkerDataPlane implements DataPlane {
   cut(): void {
     this.#drainUntilMono = 0
   }
-}
-
-/** The routes that let WebSockets through. */
-function webSocketRoutes(plan: Plan): ReadonlySet<string> {
-  return new Set(plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
 }

@@ -11,6 +11,7 @@ import type { Sample } from '../telemetry/sample.js'
  *     supervisor                          worker
  *                                     ◄── hello
  *     seat(worker)                    ──►
+ *     routes, those that it does not have ──►
  *     prepare(epoch, bundle)            ──► prepared | failed
  *                                     ◄── doing(what), while it prepares with plugins
  *     activate(epoch) or discard      ──► activated | discarded
@@ -32,6 +33,7 @@ export type ToWorker =
    * with its modules loaded.
    */
   | { readonly kind: 'seat'; readonly worker: number; readonly secret: Uint8Array }
+  | RoutesMessage
   | PrepareMessage
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }
@@ -49,12 +51,22 @@ export type ToWorker =
   /** Ends a drain that is under way at once. */
   | { readonly kind: 'cut' }
 
+/** Routes as JSON texts that bundles name by their numbers from now on. */
+export interface RoutesMessage {
+  readonly kind: 'routes'
+  readonly routes: readonly (readonly [number: number, text: string])[]
+}
+
 /** The bundle to compile, with the real port of every listener whose address names port 0. */
 export interface PrepareMessage {
   readonly kind: 'prepare'
   readonly id: number
   readonly epoch: number
   readonly bundle: ConfigBundle
+  /** Its routes, by their numbers. */
+  readonly routes: readonly number[]
+  /** Numbers of routes that neither this bundle nor the one that serves has. */
+  readonly forgotten: readonly number[]
   readonly ports: Readonly<Record<string, number>>
 }
 

@@ -1,10 +1,11 @@
+import type { ConfigBundle } from '@sluice/config'
 import { EMPTY_LOG, type StateStore } from '@sluice/core'
 import { ChannelStore } from '../state/channel-store.js'
 import { Heartbeat } from '../telemetry/heartbeat.js'
 import { residentBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane } from './data-plane.js'
-import type { FromWorker, ToWorker } from './messages.js'
+import type { FromWorker, PrepareMessage, RoutesMessage, ToWorker } from './messages.js'
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
@@ -44,6 +45,8 @@ export class WorkerLife {
     process.send!(message, written)
     return true
   })
+  /** The routes of the bundle that serves and of the next, as JSON texts, by their numbers. */
+  readonly #routes = new Map<number, string>()
   #worker = 0
   /** Watched from when it serves: looks at the event loop of a spare would wake a process that has nothing to do. */
   #vitals: Vitals | null = null
@@ -83,6 +86,7 @@ export class WorkerLife {
   hear(message: ToWorker): void {
     if (message.kind === 'seat') this.#sit(message.worker, message.secret)
     else if (message.kind === 'state') this.#memory.hear(message.id, message.results)
+    else if (message.kind === 'routes') this.#receive(message.routes)
     else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
     else if (this.#plane !== null && this.#preparation !== null) {
       this.#obey(message, this.#plane, this.#preparation)
@@ -128,7 +132,7 @@ export class WorkerLife {
   }
 
   #obey(
-    message: Exclude<ToWorker, { kind: 'seat' | 'beat' | 'state' }>,
+    message: Exclude<ToWorker, { kind: 'seat' | 'beat' | 'state' | 'routes' }>,
     plane: DataPlane,
     preparation: Preparation,
   ): void {
@@ -136,7 +140,7 @@ export class WorkerLife {
       case 'prepare':
         Object.assign(this.#ports, message.ports)
         this.#drainMs = message.bundle.plan.drain.timeoutMs
-        void preparation.prepare(message.id, message.epoch, message.bundle).then(say)
+        void preparation.prepare(message.id, message.epoch, this.#bundleOf(message)).then(say)
         break
       case 'activate':
         void preparation.activate(message.id, message.epoch).then(say)
@@ -169,6 +173,16 @@ export class WorkerLife {
       case 'cut':
         plane.cut()
     }
+  }
+
+  #receive(routes: RoutesMessage['routes']): void {
+    for (const [number, text] of routes) this.#routes.set(number, text)
+  }
+
+  #bundleOf({ bundle, routes, forgotten }: PrepareMessage): ConfigBundle {
+    const routeTexts = routes.map((number) => this.#routes.get(number)!)
+    for (const number of forgotten) this.#routes.delete(number)
+    return { ...bundle, routeTexts }
   }
 
   async #drain(plane: DataPlane, id: number, deadlineMs: number): Promise<void> {

@@ -59,7 +59,7 @@ export class FakeBackend implements AdminBackend {
     return this.currentStatus
   }
 
-  plan() {
+  async plan() {
     return this.hasPlan ? { digest: FAKE_DIGEST, plan: fakeBundle().plan } : null
   }
 

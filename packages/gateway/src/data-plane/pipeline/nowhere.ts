@@ -16,5 +16,6 @@ export function nowhere(context: PipelineContext, log: RouteLog, configDigest: s
     criticality: 1,
     action: { kind: 'answer', reply: () => REFUSALS.notFound },
     metrics: context.metrics.route('-'),
+    refreshes: null,
   }
 }

@@ -3,6 +3,7 @@ import type { CaptureRules, Exchange, Reply, RouteFacts } from '@sluice/core'
 import type { RouteMetrics } from '../../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
+import type { Refreshes } from './refreshes.js'
 
 /** In the order of the numbers that stand for them. */
 export const CRITICALITIES = ['low', 'normal', 'critical'] as const
@@ -17,6 +18,8 @@ export interface Route extends RouteFacts {
   readonly criticality: number
   readonly action: RouteAction
   readonly metrics: RouteMetrics
+  /** Sends requests again for policies that keep responses; null: nothing is sent. */
+  readonly refreshes: Refreshes | null
 }
 
 /** What the traffic log gets of a route's exchanges; methods may differ. */

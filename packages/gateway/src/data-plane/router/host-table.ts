@@ -19,12 +19,9 @@ export class HostTable<T> {
   private endingLengths = new Uint8Array(1)
   private anyHost: PathTable<T> | null = null
 
-  /** @param placements in order of precedence. */
-  constructor(placements: readonly Placement<T>[]) {
-    placements.forEach(({ candidate, host }, rank) => {
-      this.pathsOf(host, rank).add(new Contender(rank, candidate), candidate.plan.match.path)
-    })
-    this.endingLengths = lengthsOf(this.wildcards)
+  /** Adds a route, in the order of precedence. */
+  add({ candidate, host }: Placement<T>, rank: number): void {
+    this.pathsOf(host, rank).add(new Contender(rank, candidate), candidate.plan.match.path)
   }
 
   find(search: Search<T>, x: Exchange): void {
@@ -58,18 +55,22 @@ export class HostTable<T> {
     const isWildcard = host.startsWith('*.')
     const table = isWildcard ? this.wildcards : this.exact
     const key = isWildcard ? host.slice(1) : host
-    const paths = table.get(key) ?? new PathTable<T>(rank)
+    const known = table.get(key)
+    if (known !== undefined) return known
+    const paths = new PathTable<T>(rank)
     table.set(key, paths)
+    if (isWildcard) this.noteLength(key.length)
     return paths
   }
-}
 
-function lengthsOf(endings: ReadonlyMap<string, unknown>): Uint8Array<ArrayBuffer> {
-  let longest = 0
-  for (const ending of endings.keys()) longest = Math.max(longest, ending.length)
-  const lengths = new Uint8Array(longest + 1)
-  for (const ending of endings.keys()) lengths[ending.length] = 1
-  return lengths
+  private noteLength(length: number): void {
+    if (length >= this.endingLengths.length) {
+      const longer = new Uint8Array(length + 1)
+      longer.set(this.endingLengths)
+      this.endingLengths = longer
+    }
+    this.endingLengths[length] = 1
+  }
 }
 
 /** Whether a host pattern takes a host; the host table answers the same for all patterns at once. */

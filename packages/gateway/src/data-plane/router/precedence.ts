@@ -22,8 +22,15 @@ const PREDICATES_AND_ORDER = 2
  * the candidates.
  * @param forHead the order for HEAD: of the routes with one host pattern and path, those that name HEAD come first.
  */
-export function inPrecedence<T>(candidates: readonly Candidate<T>[], forHead: boolean): Placement<T>[] {
-  const placements = candidates.flatMap(placementsOf)
+export function* inPrecedence<T>(
+  candidates: readonly Candidate<T>[],
+  forHead: boolean,
+): Generator<void, Placement<T>[]> {
+  const placements: Ranked<T>[] = []
+  for (const candidate of candidates) {
+    placements.push(...placementsOf(candidate))
+    yield
+  }
   return placements.sort(forHead ? compareForHead : compare)
 }
 

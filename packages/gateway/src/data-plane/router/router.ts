@@ -1,4 +1,5 @@
 import { type Exchange, preflightMethod } from '@sluice/core'
+import { doAtOnce } from '../lib/do-at-once.js'
 import type { Candidate } from './candidate.js'
 import type { Contender } from './contender.js'
 import { HostTable } from './host-table.js'
@@ -39,12 +40,30 @@ export interface Router<T> {
  * @throws RangeError when a template or prefix has more than 64 segments, SyntaxError when a regex is not valid.
  */
 export function compileRouter<T>(candidates: readonly Candidate<T>[]): Router<T> {
-  const hosts = new HostTable(inPrecedence(candidates, false))
-  const headHosts = hasHeadRoute(candidates) ? new HostTable(inPrecedence(candidates, true)) : hosts
+  return doAtOnce(buildRouter(candidates))
+}
+
+/** Compiles a router in steps, between which something else may be done. */
+export function* buildRouter<T>(candidates: readonly Candidate<T>[]): Generator<void, Router<T>> {
+  const hosts = yield* buildHosts(candidates, false)
+  const headHosts = hasHeadRoute(candidates) ? yield* buildHosts(candidates, true) : hosts
   const router = new CompiledRouter(hosts, headHosts)
   const answering = candidates.filter(({ answersPreflights }) => answersPreflights === true)
   if (answering.length === 0) return router
   return new PreflightRouter(router, new Set(answering.map(({ value }) => value)))
+}
+
+function* buildHosts<T>(
+  candidates: readonly Candidate<T>[],
+  forHead: boolean,
+): Generator<void, HostTable<T>> {
+  const hosts = new HostTable<T>()
+  let rank = 0
+  for (const placement of yield* inPrecedence(candidates, forHead)) {
+    hosts.add(placement, rank++)
+    yield
+  }
+  return hosts
 }
 
 const NONE: readonly string[] = []

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { ConfigBundle } from '@sluice/config'
-import { resolvePlan } from '@sluice/config'
+import { resolvePlan, unpackBundle } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../../telemetry/sample.js'
 import type { DataPlane, Prepared } from '../../worker/data-plane.js'
@@ -169,7 +169,7 @@ export class EchoPlane implements DataPlane {
       pid: process.pid,
       digest: this.digest,
       ready: this.#isReady,
-      routes: this.#bundle?.plan.routes.map((route) => route.id) ?? [],
+      routes: this.#bundle === null ? [] : unpackBundle(this.#bundle).plan.routes.map(({ id }) => id),
       headBytes: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '',
       ...(count === undefined ? {} : { count }),
     }

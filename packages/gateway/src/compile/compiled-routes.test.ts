@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { packBundle } from '@sluice/config'
+import { definePolicy, type Policy } from '@sluice/core'
+import { FAKE_POLICIES } from '../testing/fake-policy.js'
+import { bundleOf, type PlanOverrides, startGateway, type TestGateway, until } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+
+const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
+
+/** A gateway that notes which of its policies, named by their setting, are compiled and closed. */
+async function notingGateway(t: TestContext, overrides: PlanOverrides) {
+  const notes: string[] = []
+  const policy = definePolicy({
+    ...{ name: 'p', summary: 'A test.', schema: {} as Policy['schema'] },
+    compile(settings, env) {
+      const { name } = settings as { name: string }
+      notes.push(`+${name}`)
+      env.onClose(() => notes.push(`-${name}`))
+      return { name: 'p' }
+    },
+  })
+  const gateway = await startGateway(t, overrides, { catalog: new Map([['p', policy]]) })
+  const taken = () => notes.splice(0)
+  return { gateway, taken }
+}
+
+/** Prepares a bundle as the supervisor sends it. */
+function prepare({ plane }: TestGateway, overrides: PlanOverrides, values = {}) {
+  return plane.prepare({ ...packBundle(bundleOf(overrides)), values })
+}
+
+function routesWith(...names: string[]): PlanOverrides {
+  const routes = names.map((name, i) => ({
+    id: `r${i}`,
+    policies: FAKE_POLICIES.map((use) => ({ ...use, with: { name } })),
+  }))
+  return { upstreams: UPSTREAMS, routes }
+}
+
+test('a policy that has not changed is not compiled again, and closes with the last snapshot that has it', async (t) => {
+  const { gateway, taken } = await notingGateway(t, routesWith('a', 'b'))
+  assert.deepEqual(taken(), ['+a', '+b'])
+  const second = await prepare(gateway, routesWith('a', 'c'))
+  assert.deepEqual(taken(), ['+c'])
+  second.activate()
+  assert.deepEqual(taken(), ['-b'])
+  const third = await prepare(gateway, routesWith('a', 'c', 'd'))
+  assert.deepEqual(taken(), ['+d'])
+  third.discard()
+  assert.deepEqual(taken(), ['-d'])
+  const fourth = await prepare(gateway, routesWith('c', 'a'))
+  fourth.activate()
+  assert.deepEqual(taken(), [])
+  await gateway.plane.drain(0)
+  assert.deepEqual(taken().sort(), ['-a', '-c'])
+})
+
+test('all policies are compiled again when what they may see beside their settings has changed', async (t) => {
+  const { gateway, taken } = await notingGateway(t, routesWith('a'))
+  taken()
+  const next = await prepare(gateway, routesWith('a'), { '/etc/keys.json': 'another version' })
+  assert.deepEqual(taken(), ['+a'])
+  next.activate()
+  assert.deepEqual(taken(), ['-a'])
+})
+
+test('a route that has not changed goes to the new upstream when that has', async (t) => {
+  const [first, second] = [
+    await httpOrigin(t, (_, res) => res.end('1')),
+    await httpOrigin(t, (_, res) => res.end('2')),
+  ]
+  const gateway = await startGateway(t, { upstreams: [{ urls: [first.url] }] })
+  const reload = async (url: string): Promise<string> => {
+    const prepared = await prepare(gateway, { upstreams: [{ urls: [url] }] })
+    prepared.activate()
+    return (await fetch(gateway.url)).text()
+  }
+  const answers = []
+  for (const url of [first.url, second.url, second.url, first.url]) answers.push(await reload(url))
+  assert.deepEqual(answers, ['1', '2', '2', '1'])
+})
+
+test('20,000 routes are prepared in many short turns of the event loop', async (t) => {
+  const routes = Array.from({ length: 20_000 }, (_, i) => ({ id: `r${i}` }))
+  const gateway = await startGateway(t, { upstreams: UPSTREAMS })
+  const bundle = packBundle(bundleOf({ upstreams: UPSTREAMS, routes }))
+  let turns = 0
+  const turn = (): void => {
+    turns++
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  t.after(() => clearImmediate(next))
+  await until(() => turns > 0)
+  const [before, usedBefore] = [turns, process.cpuUsage()]
+  const prepared = await gateway.plane.prepare(bundle)
+  const { user, system } = process.cpuUsage(usedBefore)
+  // Each slice ends after 10 ms at the latest; the rest is what the collection of garbage takes beside it.
+  const sliced = turns - before
+  assert.ok(sliced > (user + system) / 1000 / 40, `${sliced} turns in ${(user + system) / 1000} ms`)
+  prepared.discard()
+})

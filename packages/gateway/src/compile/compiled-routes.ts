@@ -1,0 +1,168 @@
+import type { Plan, RoutePlan } from '@sluice/config'
+import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
+import { type BodyQuestion, type Catalog, UnreadableBody } from '@sluice/core'
+import type { PipelineContext } from '../data-plane/pipeline/context.js'
+import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
+import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
+import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
+import type { Upstream } from '../data-plane/upstream/upstream.js'
+import { compileAction } from './action.js'
+import { ChainCompiler } from './chain.js'
+import { answersPreflights } from './chain-order.js'
+import type { SnapshotEnv } from './compile-env.js'
+import { compileRouteLog } from './route-log.js'
+import type { Slices } from './slices.js'
+import { type CompiledStep, StepTable } from './step-table.js'
+
+/** A route of one snapshot, or of several with the same plan for it. */
+interface CompiledRoute {
+  readonly candidate: Candidate<Route>
+  /** What its condition asks bodies. */
+  readonly questions: readonly BodyQuestion[]
+  readonly steps: readonly CompiledStep[]
+}
+
+/** All that policies see beside their own settings. */
+export interface Surroundings {
+  readonly catalog: Catalog
+  /** As text: the parts of the plan that are of no route, and the values of references and versions of files. */
+  readonly rest: string
+}
+
+/** What the routes of a snapshot are compiled in. */
+interface CompiledRoutesOptions {
+  readonly surroundings: Surroundings
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  readonly jobs: { count: number }
+  readonly env: SnapshotEnv
+  /** Those of the snapshot before, which may be taken over; null: there are none, or its surroundings were others. */
+  readonly last: CompiledRoutes | null
+}
+
+/** What differs from one snapshot to the next. */
+interface CompileOptions {
+  readonly catalog: Catalog
+  readonly context: PipelineContext
+  readonly digest: string
+  readonly refreshes: Refreshes
+  readonly slices: Slices
+}
+
+/** The compiled routes of a snapshot. A route that the snapshot before has too is taken over with its policies. */
+export class CompiledRoutes {
+  readonly jobs: { count: number }
+  readonly steps: StepTable
+  readonly #surroundings: Surroundings
+  readonly #upstreams: ReadonlyMap<string, Upstream>
+  readonly #routes = new Map<RoutePlan, CompiledRoute>()
+  readonly #env: SnapshotEnv
+  #last: CompiledRoutes | null
+
+  constructor({ surroundings, upstreams, jobs, env, last }: CompiledRoutesOptions) {
+    this.#surroundings = surroundings
+    this.jobs = jobs
+    this.#upstreams = upstreams
+    this.#env = env
+    this.#last = last
+    this.steps = new StepTable((closers) => env.ofStep(closers), last?.steps ?? null)
+  }
+
+  /** True if a route with the same plan would be compiled to the same in other surroundings. */
+  isIn({ catalog, rest }: Surroundings): boolean {
+    return this.#surroundings.catalog === catalog && this.#surroundings.rest === rest
+  }
+
+  /** @throws Error naming what does not compile. */
+  async compile(
+    plan: Plan,
+    options: CompileOptions,
+  ): Promise<{ readonly candidates: Candidate<Route>[]; readonly questions: BodyQuestion[] }> {
+    const { catalog, context, digest, refreshes, slices } = options
+    const onIgnored = (policy: string, error: unknown): void =>
+      context.report('policy_ignored', { policy, error: String(error) })
+    const chains = new ChainCompiler(catalog, this.#env, onIgnored, this.steps)
+    const candidates: Candidate<Route>[] = []
+    const questions: BodyQuestion[] = []
+    for (const route of plan.routes) {
+      if (slices.isOver) await slices.next()
+      const compiled = this.#inherited(route) ?? (await this.#compileRoute(route, plan, chains, options))
+      this.#routes.set(route, compiled)
+      questions.push(...compiled.questions)
+      const value = { ...compiled.candidate.value, configDigest: digest, refreshes }
+      candidates.push({ ...compiled.candidate, value })
+    }
+    this.#last = null
+    this.steps.complete()
+    return { candidates, questions }
+  }
+
+  #inherited(route: RoutePlan): CompiledRoute | null {
+    const known = this.#last === null ? undefined : this.#last.#routes.get(route)
+    if (known === undefined) return null
+    const { action } = known.candidate.value
+    const isSameUpstream =
+      action.kind !== 'proxy' || this.#upstreams.get(action.upstream.name) === action.upstream
+    return isSameUpstream && this.steps.inherit(known.steps) ? known : null
+  }
+
+  async #compileRoute(
+    route: RoutePlan,
+    plan: Plan,
+    chains: ChainCompiler,
+    { catalog, context, digest, refreshes }: CompileOptions,
+  ): Promise<CompiledRoute> {
+    await loadBodyLanguages(JSON.stringify(route), catalog)
+    const steps: CompiledStep[] = []
+    const value = {
+      id: route.id,
+      configDigest: digest,
+      api: route.api,
+      template: route.match.path.text,
+      log: compileRouteLog(route, plan.log),
+      chain: await chains.compile(route.policies, steps),
+      keepsEncodedSlashes: route.encodedSlashes === 'keep',
+      criticality: CRITICALITIES.indexOf(route.criticality),
+      action: compileAction(route, this.#upstreams),
+      metrics: context.metrics.route(route.id),
+      refreshes,
+    }
+    const questions: BodyQuestion[] = []
+    const candidate = {
+      plan: route,
+      when: compileWhen(route, { catalog, context, questions }),
+      value,
+      answersPreflights: route.policies.some((use) => answersPreflights(use, catalog)),
+    }
+    return { candidate, questions, steps }
+  }
+}
+
+interface ConditionOptions extends Pick<CompileOptions, 'catalog' | 'context'> {
+  /** Receives what the condition asks bodies. */
+  readonly questions: BodyQuestion[]
+}
+
+/**
+ * A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. But what
+ * cannot be asked for want of memory is left to nobody: load must not choose routes.
+ */
+function compileWhen(route: RoutePlan, { catalog, context, questions }: ConditionOptions): Predicate | null {
+  if (route.match.when === null) return null
+  const condition = compileCondition(route.match.when, 'route', { bodies: catalog.bodies })
+  if (condition.constant === true) return null
+  questions.push(...condition.questions)
+  return {
+    readsBody: condition.needs.body,
+    test(x) {
+      try {
+        return condition.test(x)
+      } catch (error) {
+        // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
+        if (error instanceof UnreadableBody) {
+          if (error.code === 'GW_OVERLOADED') throw error
+        } else context.report('condition_failed', { route: route.id, error: String(error) })
+        return false
+      }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { CompileEnv, Step } from '@sluice/core'
+import { type Closer, unwind } from './shared-table.js'
+
+/** A policy as it is configured, compiled. */
+export interface CompiledStep {
+  readonly key: string
+  readonly step: Promise<Step | null>
+  /** Undo what it has opened. */
+  readonly closers: Closer[]
+  /** Snapshots that have it. */
+  uses: number
+}
+
+/** The steps of one snapshot. One that the snapshot before has too is not compiled again, and is closed with the last of both. */
+export class StepTable {
+  readonly #steps = new Map<string, CompiledStep>()
+  readonly #envOf: (closers: Closer[]) => CompileEnv
+  #last: StepTable | null
+
+  /**
+   * @param envOf the environment of a step that is compiled, and closed by what it adds to `closers`.
+   * @param last of the snapshot before, when its steps mean the same; null: all are compiled.
+   */
+  constructor(envOf: (closers: Closer[]) => CompileEnv, last: StepTable | null = null) {
+    this.#envOf = envOf
+    this.#last = last
+  }
+
+  /** The step of a key. */
+  take(key: string, compile: (env: CompileEnv) => Promise<Step | null>): CompiledStep {
+    const known = this.#steps.get(key) ?? this.#inherited(key)
+    if (known !== null) return known
+    const closers: Closer[] = []
+    const compiled = { key, step: compile(this.#envOf(closers)), closers, uses: 1 }
+    this.#steps.set(key, compiled)
+    return compiled
+  }
+
+  /** Takes steps over from the snapshot before. False: it has not got them all, and none is taken. */
+  inherit(steps: readonly CompiledStep[]): boolean {
+    const last = this.#last
+    if (last === null || !steps.every(({ key }) => last.#steps.has(key))) return false
+    for (const { key } of steps) if (!this.#steps.has(key)) this.#inherited(key)
+    return true
+  }
+
+  /** Nothing more is taken over: the snapshot before may go. */
+  complete(): void {
+    this.#last = null
+  }
+
+  /** Lets go of all steps; those that no other snapshot has are closed. */
+  close(): void {
+    for (const step of this.#steps.values()) if (--step.uses === 0) unwind(step.closers)
+    this.#steps.clear()
+  }
+
+  #inherited(key: string): CompiledStep | null {
+    const step = this.#last === null ? undefined : this.#last.#steps.get(key)
+    if (step === undefined) return null
+    step.uses++
+    this.#steps.set(key, step)
+    return step
+  }
+}
