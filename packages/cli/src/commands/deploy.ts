@@ -12,6 +12,7 @@ import { servingPlan } from './serving-plan.js'
 interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly dryRun?: boolean
   readonly note?: string
+  readonly save?: boolean
 }
 
 /** Longer than a rollout may take on the slowest worker. */
@@ -26,9 +27,15 @@ export async function deploy(options: DeployOptions): Promise<number> {
   checkForElsewhere(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
-  const attempt = new Deploy(client, source, { tag, note: options.note ?? '' })
+  const attempt = new Deploy(client, source, {
+    tag,
+    note: options.note ?? '',
+    save: options.save === true,
+  })
   const trial = await attempt.send(true)
-  const isAccepted = trial.part.textOrNull('result') === 'valid'
+  const result = trial.part.textOrNull('result')
+  // What serves already may still have to be written to the file.
+  const isAccepted = result === 'valid' || (result === 'unchanged' && options.save === true)
   if (isAccepted && options.output === 'table') print(...planned(trial.part))
   const { name } = source
   if (!isAccepted || options.dryRun === true) return report(trial, options.output, client, name)
@@ -46,21 +53,24 @@ class Deploy {
   readonly #source: DocumentSource
   readonly #precondition: Readonly<Record<string, string>>
   readonly #note: string
+  readonly #save: boolean
 
   constructor(
     client: AdminClient,
     source: DocumentSource,
-    how: { readonly tag: string | null; readonly note: string },
+    how: { readonly tag: string | null; readonly note: string; readonly save: boolean },
   ) {
     this.#client = client
     this.#source = source
     this.#note = how.note
+    this.#save = how.save
     this.#precondition = how.tag === null ? {} : { 'if-match': how.tag }
   }
 
   async send(isTrial: boolean): Promise<DeployAnswer> {
     const query = new URLSearchParams()
     if (isTrial) query.set('dryRun', '1')
+    else if (this.#save) query.set('save', '1')
     if (this.#note !== '') query.set('note', this.#note)
     const type = extname(this.#source.name) === '.json' ? 'application/json' : 'application/yaml'
     const answer = await this.#client.send({
@@ -99,7 +109,9 @@ export async function report(
   if (format !== 'table') await printValue(part.value, format)
   else if (exit === EXIT.ok) print(doneText(part))
   else explainRefusal(exit, part, name)
-  return exit
+  const notSaved = part.textOrNull('notSaved')
+  if (notSaved === null) return exit
+  throw new Failure(EXIT.failed, `it serves, but the file of the gateway could not be written: ${notSaved}`)
 }
 
 function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {
@@ -116,8 +128,9 @@ function failureText(answer: AdminAnswer, client: AdminClient): string {
 function doneText(part: AnswerPart): string {
   const result = part.text('result')
   const digest = shortDigest(part.textOrNull('digest'))
-  if (result === 'unchanged') return `unchanged: ${digest} serves already`
-  if (result === 'applied') return `applied: ${digest} serves on all workers`
+  const saved = part.value['isSaved'] === true ? ', and is in the file of the gateway' : ''
+  if (result === 'unchanged') return `unchanged: ${digest} serves already${saved}`
+  if (result === 'applied') return `applied: ${digest} serves on all workers${saved}`
   return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`
 }
 

@@ -272,6 +272,9 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   const again = await run('deploy', '-c', next)
   assert.match(again.stdout, /^unchanged: [0-9a-f]{12} serves already\n$/)
   assert.equal(again.code, 0)
+  const saved = await run('deploy', '-c', next, '--save')
+  assert.match(saved.stdout, /^unchanged: [0-9a-f]{12} serves already, and is in the file of the gateway\n$/)
+  assert.equal(readFileSync(gateway.config, 'utf8'), readFileSync(next, 'utf8'))
 
   // What a policy makes of its settings is only known where it is compiled: in the workers.
   const impossible = changed({ policy: '{ use: body-limit, with: { min: 2kb, max: 1kb } }' })

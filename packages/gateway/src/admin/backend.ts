@@ -12,7 +12,7 @@ import type { Sample } from '../telemetry/sample.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
 
 /** Who asks for a write, and the note they leave. */
-export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'agree'>
+export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'agree'>
 
 /** What the admin API shows and changes; the supervisor, or a small object in a test. */
 export interface AdminBackend {

@@ -173,6 +173,13 @@ export const OPENAPI = {
             description: '1 or true: only says what would change.',
             schema: { enum: ['1', 'true', '0', 'false'] },
           },
+          {
+            name: 'save',
+            in: 'query',
+            description:
+              '1 or true: also writes the document to the file that the gateway was started with. The answer has `isSaved`, and `notSaved` with the reason if the file could not be written.',
+            schema: { enum: ['1', 'true', '0', 'false'] },
+          },
           { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
           {
             name: 'hold',

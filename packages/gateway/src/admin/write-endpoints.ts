@@ -13,7 +13,7 @@ const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
 const MAX_NOTE_CHARS = 500
 const MIN_HOLD_MS = 1000
 const MAX_HOLD_MS = 300_000
-const DRY_RUN: ReadonlyMap<string, boolean> = new Map([
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['1', true],
   ['true', true],
   ['0', false],
@@ -116,10 +116,13 @@ function writeRequest(call: AdminCall, note: string): WriteRequest | string {
   const tag = /^"([0-9a-f]{1,128})"$/.exec(field)?.[1] ?? null
   if (field !== '' && field !== '*' && tag === null)
     return 'If-Match must be * or the ETag of GET /v1/plan, in double quotes'
-  const dryRun = DRY_RUN.get(call.query.get('dryRun') ?? '0')
+  const dryRun = FLAGS.get(call.query.get('dryRun') ?? '0')
   // Who writes `dryRun=yes` wants to change nothing: a guess in the other direction would be a deploy.
   if (dryRun === undefined) return 'dryRun must be 1, true, 0 or false'
-  return { dryRun, ifMatch: tag, note: note.slice(0, MAX_NOTE_CHARS), actor: call.actor }
+  const save = FLAGS.get(call.query.get('save') ?? '0')
+  if (save === undefined) return 'save must be 1, true, 0 or false'
+  const request = { dryRun, ifMatch: tag, note: note.slice(0, MAX_NOTE_CHARS), actor: call.actor }
+  return save ? { ...request, save } : request
 }
 
 function applyAnswer(result: ApplyResult): AdminAnswer {

@@ -13,6 +13,8 @@ export interface ApplyRequest {
   readonly origin: Origin
   /** Who asks: a token's id, a signal, `file`. */
   readonly actor: string
+  /** Also writes the document to the file of the gateway, so that it serves after a restart. */
+  readonly save?: boolean
   /** Asked between preparing and activating; absent: nobody is. */
   readonly agree?: Agree
 }
@@ -31,6 +33,10 @@ export interface Accepted {
   readonly digest: string
   readonly changes: readonly PlanChange[]
   readonly warnings: readonly Diagnostic[]
+  /** With `save`: true if the file of the gateway holds the document now. */
+  readonly isSaved?: boolean
+  /** Why it does not. */
+  readonly notSaved?: string
 }
 
 /** The last document that was to go into service, for operators. */

@@ -1,7 +1,7 @@
 import type { ConfigBundle, Diagnostic, DocumentSource } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
-import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
-import type { DeployHistory, Origin } from './deploy-history.js'
+import type { Accepted, ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
+import type { Deploy, DeployHistory, Origin } from './deploy-history.js'
 import { type Documents, isSameBundle } from './documents.js'
 import type { LastGoodFile } from './last-good.js'
 import type { MayActivate, Objection } from './rollout.js'
@@ -13,6 +13,8 @@ export interface Deployed {
   readonly source: DocumentSource
   readonly origin: Origin
   readonly warnings: readonly Diagnostic[]
+  /** When, by whom and why it was deployed. */
+  readonly by: Pick<Deploy, 'at' | 'actor' | 'note'>
 }
 
 /** What a deployment works with. */
@@ -22,6 +24,8 @@ export interface DeploymentSeams {
   readonly rollOut: (bundle: ConfigBundle, agree: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
+  /** Writes a document to the file of the gateway. @throws Error */
+  readonly save: (text: string) => void
   readonly log: OperationLog
 }
 
@@ -36,6 +40,8 @@ export class Deployment {
   readonly #seams: DeploymentSeams
   readonly #queue = new SerialQueue(MAX_WAITING)
   #current: Deployed | null = null
+  /** The deploy over the API that this start has replaced by the file; null if there is none, or another one came since. */
+  #replaced: Deploy | null = null
   #isClosed = false
 
   constructor(seams: DeploymentSeams) {
@@ -79,6 +85,7 @@ export class Deployment {
     if (this.#current !== null && isSameBundle(this.#current.bundle, bundle)) {
       // The document on disk says again what serves: a last good document, or one from the API, is none any more.
       if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
+      const saved = this.#save(source, request)
       if (!request.dryRun && this.lastRollout?.result !== 'applied') {
         this.#remember(
           request,
@@ -86,7 +93,7 @@ export class Deployment {
           startedMono,
         )
       }
-      return { result: 'unchanged', ...accepted }
+      return { result: 'unchanged', ...accepted, ...saved }
     }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
@@ -95,9 +102,54 @@ export class Deployment {
     const result = reasons.length === 0 ? 'applied' : 'rolled-back'
     this.#remember(request, { result, digest: bundle.digest, reasons, mistakes: [] }, startedMono)
     if (result === 'rolled-back') return { result, digest: digestNow, reasons }
-    this.#current = { bundle, source, origin: request.origin, warnings }
+    const { origin, actor, note } = request
+    this.#noteReplaced(bundle, request)
+    this.#current = { bundle, source, origin, warnings, by: { at: new Date().toISOString(), actor, note } }
     this.#keep(bundle, source, request)
-    return { result, ...accepted }
+    return { result, ...accepted, ...this.#save(source, request) }
+  }
+
+  /** A start with the file after a deploy over the API: what serves is not what served last. */
+  #noteReplaced({ digest }: ConfigBundle, { origin }: ApplyRequest): void {
+    const isStart = this.#current === null
+    const last = this.#seams.history.list()[0]
+    this.#replaced = null
+    if (!isStart || origin !== 'file' || last?.origin !== 'api' || last.digest === digest) return
+    this.#replaced = last
+    const { id, at, actor, note } = last
+    const remedy = `gw rollback --to ${id} brings it back; gw deploy --save keeps a document for the next start`
+    this.#seams.log.warn('start.deploy-replaced', { deploy: id, at, actor, note, digest, remedy })
+  }
+
+  /** Writes the document to the file of the gateway, where that was asked for; says what came of it. */
+  #save({ text }: DocumentSource, request: ApplyRequest): Pick<Accepted, 'isSaved' | 'notSaved'> {
+    if (request.save !== true || request.dryRun) return {}
+    try {
+      this.#seams.save(text)
+      this.#current = { ...this.#current!, origin: 'file' }
+      this.#replaced = null
+      return { isSaved: true }
+    } catch (error) {
+      return { isSaved: false, notSaved: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** What operators are to know of what serves. */
+  warnings(): string[] {
+    if (this.#current === null) return []
+    const { origin, by, warnings, source } = this.#current
+    const all = warnings.map((warning) => this.#seams.documents.describe(warning))
+    if (origin === 'last-good')
+      all.unshift('the document could not be loaded at start; the last good one serves, correct the document')
+    if (origin === 'api')
+      all.unshift(
+        `${deployText(by)} serves, and is not in the file of the gateway: a restart or a change of the file replaces it; gw diff -c FILE shows what differs, gw deploy --save keeps it`,
+      )
+    if (this.#replaced !== null)
+      all.unshift(
+        `the file ${source.name} serves since the start, in place of ${deployText(this.#replaced)}: gw rollback --to ${this.#replaced.id} brings it back`,
+      )
+    return all
   }
 
   /** A document that cannot even be read is refused like one with mistakes. */
@@ -162,16 +214,9 @@ export class Deployment {
   }
 }
 
-/** What operators are to know of what serves. */
-export function warningsOf(current: Deployed | null, { describe }: Documents): string[] {
-  if (current === null) return []
-  const warnings = current.warnings.map((warning) => describe(warning))
-  if (current.origin === 'last-good') {
-    warnings.unshift(
-      'the document could not be loaded at start; the last good one serves, correct the document',
-    )
-  }
-  return warnings
+/** `the deploy of 2026-01-01T00:00:00.000Z by ann ("why")` */
+function deployText({ at, actor, note }: Deployed['by']): string {
+  return `the deploy of ${at} by ${actor}${note === '' ? '' : ` ("${note}")`}`
 }
 
 /** Mistakes that the status shows. */

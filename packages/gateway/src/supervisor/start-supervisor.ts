@@ -10,6 +10,7 @@ import { FleetFile } from './fleet-file.js'
 import { workerFork } from './fork.js'
 import { outliveParent } from './parent-link.js'
 import { Reloading } from './reloading.js'
+import { saveDocument } from './saved-document.js'
 import { hearSignals } from './signals.js'
 import { heapFlags, type Tier, thisMachine, workerCount } from './sizing.js'
 import { Supervisor } from './supervisor.js'
@@ -55,6 +56,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     documents: documentsOf(thread),
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
+    saveDocument: (text) => {
+      if (options.source !== undefined || configFile === undefined)
+        throw new Error('the gateway was not started with a file')
+      saveDocument(configFile, text)
+    },
     fork: workerFork({
       entry: options.workerEntry,
       version,

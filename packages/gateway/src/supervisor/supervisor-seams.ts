@@ -12,6 +12,8 @@ export interface SupervisorSeams {
   readonly readSource: () => DocumentSource | Promise<DocumentSource>
   /** What a document that comes over the API is called; relative files are looked up beside it. */
   readonly documentName: string
+  /** Writes a document to the file that the gateway was started with. @throws Error */
+  readonly saveDocument: (text: string) => void
   readonly fork: Fork
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number

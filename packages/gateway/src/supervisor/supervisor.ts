@@ -14,7 +14,7 @@ import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { OwnCacheServer } from './cache-server/own-cache-server.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
-import { Deployment, warningsOf } from './deployment.js'
+import { Deployment } from './deployment.js'
 import { Fleet } from './fleet.js'
 import { LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
 import { HeldRollout } from './held-rollout.js'
@@ -119,6 +119,7 @@ export class Supervisor implements AdminBackend {
       rollOut,
       lastGood: this.#lastGood,
       history: this.#history,
+      save: seams.saveDocument,
       log,
     })
   }
@@ -219,7 +220,7 @@ export class Supervisor implements AdminBackend {
       cacheServer: this.#cacheServer.status,
       lastRollout: this.#deployment.lastRollout,
       plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
-      warnings: warningsOf(current, this.#seams.documents),
+      warnings: this.#deployment.warnings(),
     }
   }
 
