@@ -1,3 +1,5 @@
+import { visibleText } from '@sluice/core'
+
 /** What the exit code of `gw` means. */
 export const EXIT = {
   ok: 0,
@@ -34,7 +36,10 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 /** A file that could not be read, `what` such as `the token file`. */
 export function unreadable(what: string, file: string, error: unknown): Failure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return new Failure(EXIT.failed, `cannot read ${what} ${file}: ${FILE_REASONS[code] ?? messageOf(error)}`)
+  return new Failure(
+    EXIT.failed,
+    `cannot read ${what} ${visibleText(file)}: ${FILE_REASONS[code] ?? messageOf(error)}`,
+  )
 }
 
 /** The message of whatever was thrown. */

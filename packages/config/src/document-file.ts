@@ -1,3 +1,4 @@
+import { visibleText } from '@sluice/core'
 import { readTextFile } from './text-file.js'
 
 /** The text of a document and what to call it in messages. */
@@ -14,6 +15,6 @@ export function readDocumentFile(path: string): DocumentSource {
     return { text: readTextFile(path, MAX_BYTES), name: path }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot read the document '${path}': ${reason}`, { cause })
+    throw new Error(`cannot read the document '${visibleText(path)}': ${reason}`, { cause })
   }
 }

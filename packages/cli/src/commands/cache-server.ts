@@ -1,5 +1,5 @@
 import { isCacheToken, isFlaw, isLoopback, longestCachedValue, parseAddress } from '@sluice/config'
-import { parseDuration, parseSize } from '@sluice/core'
+import { parseDuration, parseSize, visibleText } from '@sluice/core'
 import {
   type CacheServer,
   type CacheSettings,
@@ -13,7 +13,7 @@ import {
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 import { complain, outliveReader, print } from '../output/output.js'
-import { countText, visibleText } from '../output/text.js'
+import { countText } from '../output/text.js'
 import { type PersistOptions, readPersist } from './cache-persist.js'
 import { untilSignal } from './until-signal.js'
 

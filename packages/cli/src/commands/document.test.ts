@@ -137,6 +137,19 @@ test('a warning is reported and no reason to fail, unless it is quiet', async (t
   assert.equal((await gw(['validate', '-c', file, '--quiet'], { env })).stderr, '')
 })
 
+test('control characters in names and texts are shown and never obeyed', async (t) => {
+  const path = '/nonexistent/\u001b[31mred\r\nline\u202e.yaml'
+  const shown = '/nonexistent/\\u{1b}[31mred\\u{d}\\u{a}line\\u{202e}.yaml'
+  const missing = await gwInProcess(['validate', '-c', path])
+  assert.equal(missing.stderr, `cannot read the document '${shown}': there is no such file\n`)
+  const file = fileWith(t, 'version: 1\n"ro\\eutes": []\n')
+  const wrong = await gwInProcess(['validate', '-c', file])
+  assert.match(wrong.stderr, /ro\\u\{1b\}utes/)
+  const unknown = await gwInProcess(['validate', '--\u001b[2J'])
+  for (const { stdout, stderr } of [missing, wrong, unknown])
+    assert.doesNotMatch(stdout + stderr, /[^\P{Cc}\n]/u)
+})
+
 test('a document that cannot be read is invalid', async (t) => {
   const outcomes = await Promise.all(
     ['validate', 'render', 'diff', 'deploy', 'start'].map((command) =>

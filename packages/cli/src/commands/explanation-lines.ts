@@ -1,7 +1,7 @@
-import { formatSize } from '@sluice/core'
+import { formatSize, visibleText } from '@sluice/core'
 import type { Explanation } from '@sluice/gateway'
 import { tableLines } from '../output/table.js'
-import { countText, durationText, visibleText } from '../output/text.js'
+import { countText, durationText } from '../output/text.js'
 
 type Route = NonNullable<Explanation['route']>
 type Action = Route['action']

@@ -1,7 +1,8 @@
+import { visibleText } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import { EXIT } from '../failure.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
-import { ageText, shortDigest, visibleText } from '../output/text.js'
+import { ageText, shortDigest } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { planned, report } from './deploy.js'
 

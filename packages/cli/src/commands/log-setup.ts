@@ -1,4 +1,4 @@
-import { parseDuration } from '@sluice/core'
+import { parseDuration, visibleText } from '@sluice/core'
 import {
   type ClusterSetup,
   conflictText,
@@ -8,8 +8,7 @@ import {
   setUpCluster,
 } from '@sluice/logger/elasticsearch'
 import { EXIT, Failure } from '../failure.js'
-import { print, printTable, printValue, say } from '../output/output.js'
-import { visibleText } from '../output/text.js'
+import { print, printTable, printText, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { documentAccess, type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { elasticsearchOf, requireDocument } from './log-outlets.js'
@@ -100,7 +99,7 @@ function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean)
     for (const { request } of steps) {
       if (request === null) continue
       print('', `${request.method} ${request.path}`)
-      if (request.body !== null) print(JSON.stringify(request.body, null, 2))
+      if (request.body !== null) printText(`${JSON.stringify(request.body, null, 2)}\n`)
     }
   }
   if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable')) {

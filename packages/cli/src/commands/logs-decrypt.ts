@@ -2,7 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
 import { EXIT, Failure, messageOf, unreadable } from '../failure.js'
-import { print, say } from '../output/output.js'
+import { printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
 interface DecryptOptions {
@@ -33,7 +33,7 @@ async function printRecords(
     const records = lines.filter((line) => line !== '').map((line) => decryptor.line(line))
     const sound = records.filter((line) => line !== null)
     damaged += records.length - sound.length
-    print(...sound)
+    for (const line of sound) printText(`${line}\n`)
   }
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) take(splitter.push(chunk))

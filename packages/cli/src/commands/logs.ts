@@ -11,7 +11,7 @@ import {
   UnknownNameError,
 } from '@sluice/logger'
 import { EXIT, Failure, messageOf } from '../failure.js'
-import { hasColors, print, printHeading, say } from '../output/output.js'
+import { hasColors, printHeading, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
@@ -53,7 +53,7 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
       last: options.last,
       signal: untilSignal().signal,
     })) {
-      print(options.output === 'table' ? formatRecordLine(record, { color }) : line)
+      printText(`${options.output === 'table' ? formatRecordLine(record, { color }) : line}\n`)
       shown++
     }
   } catch (error) {

@@ -2,13 +2,13 @@ import { displayPlan } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
 import { EXIT } from '../failure.js'
-import { print, printText } from '../output/output.js'
+import { printText } from '../output/output.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Prints the plan of a document as the gateway would show it; a plan has a version of its own. */
 export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
   const plan = displayPlan((await loadFile(config)).plan, catalog)
   if (output === 'yaml') printText((await import('yaml')).stringify(plan))
-  else print(JSON.stringify(plan, null, 2))
+  else printText(`${JSON.stringify(plan, null, 2)}\n`)
   return EXIT.ok
 }

@@ -2,7 +2,7 @@ import { describedCatalog, editorSchema } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { readDocument, readPluginsOf } from '../document.js'
 import { EXIT } from '../failure.js'
-import { print, printText } from '../output/output.js'
+import { printText } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 
 interface SchemaOptions extends OutputOptions {
@@ -14,6 +14,6 @@ export async function printSchema({ output, config }: SchemaOptions): Promise<nu
   const plugins = config === undefined ? [] : await readPluginsOf(await readDocument(config))
   const schema = editorSchema(describedCatalog(catalog, plugins))
   if (output === 'yaml') printText((await import('yaml')).stringify(schema, { aliasDuplicateObjects: false }))
-  else print(JSON.stringify(schema, null, 2))
+  else printText(`${JSON.stringify(schema, null, 2)}\n`)
   return EXIT.ok
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { visibleText } from '@sluice/core'
 import { type Trial, type TrialCall, type TrialExchange, trialExchange, tryScript } from '@sluice/policies'
 import { EXIT, Failure, messageOf, unreadable } from '../failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
-import { visibleText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 
 interface TestOptions extends OutputOptions {

@@ -1,3 +1,4 @@
+import { visibleText } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import type { Cluster } from '../kubernetes/cluster/cluster.js'
 import { adminPlace, type GatewayPod, gatewayPods, memberOf } from '../kubernetes/cluster/pods.js'
@@ -5,7 +6,7 @@ import { readRevisions } from '../kubernetes/deploy/revisions.js'
 import type { FleetMember } from '../kubernetes/fleet/fleet-change.js'
 import { metadataOf, type ObjectIdentity } from '../kubernetes/objects/object.js'
 import { isTable, print, printTable, printValue } from '../output/output.js'
-import { ageText, countText, shortDigest, visibleText } from '../output/text.js'
+import { ageText, countText, shortDigest } from '../output/text.js'
 import { type KubernetesOptions, withCluster } from './kubernetes-options.js'
 import { repeated } from './status.js'
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatSize } from '@sluice/core'
+import { formatSize, visibleText } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
 import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
-import { ageText, countText, shortDigest, visibleText } from '../output/text.js'
+import { ageText, countText, shortDigest } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { untilSignal } from './until-signal.js'
 

@@ -1,7 +1,7 @@
+import { visibleText } from '@sluice/core'
 import type { Command, Option } from 'commander'
 import { EXIT } from '../failure.js'
-import { print } from '../output/output.js'
-import { visibleText } from '../output/text.js'
+import { printText } from '../output/output.js'
 
 /** Something that may stand where the cursor is. */
 export interface Candidate {
@@ -13,7 +13,7 @@ export interface Candidate {
 export async function printCandidates(program: Command, words: readonly string[]): Promise<number> {
   const fixed = candidates(program, words)
   const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
-  print(...all.map(({ text, description }) => `${text}\t${description}`))
+  for (const { text, description } of all) printText(`${text}\t${description}\n`)
   return EXIT.ok
 }
 

@@ -1,3 +1,4 @@
+import { visibleText } from '@sluice/core'
 import pc from 'picocolors'
 import { EXIT } from '../failure.js'
 import { type Cell, tableLines } from './table.js'
@@ -55,9 +56,9 @@ export function isTable(format: Format): format is 'table' | 'wide' {
   return format === 'table' || format === 'wide'
 }
 
-/** Prints lines of the result on stdout. */
+/** Prints lines of the result for people on stdout. What is for programs goes through `printText`. */
 export function print(...lines: readonly string[]): void {
-  if (lines.length > 0) printText(`${lines.join('\n')}\n`)
+  if (lines.length > 0) printText(`${visibleLines(lines.join('\n'))}\n`)
 }
 
 /** Prints a piece of the result on stdout, as it is. */
@@ -73,7 +74,7 @@ export function printTable(
 ): void {
   const width = format === 'wide' ? Number.POSITIVE_INFINITY : terminalWidth()
   const [head = '', ...lines] = tableLines(headings, rows, width)
-  print(colors(process.stdout).bold(head), ...lines)
+  printText(`${[colors(process.stdout).bold(head), ...lines].join('\n')}\n`)
 }
 
 /** Prints a result for programs; an object begins with its `schemaVersion`. */
@@ -82,17 +83,22 @@ export async function printValue(value: object, format: Format): Promise<void> {
   if (format === 'yaml') {
     const { stringify } = await import('yaml')
     printText(stringify(versioned))
-  } else print(JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2))
+  } else printText(`${JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2)}\n`)
 }
 
 /** Prints a message for people on stderr. */
 export function say(line: string): void {
-  if (!isQuiet) complainText(`${line}\n`)
+  if (!isQuiet) complainText(`${visibleLines(line)}\n`)
 }
 
 /** Prints an error on stderr. */
 export function complain(message: string): void {
-  complainText(`${colors(process.stderr).red(message)}\n`)
+  complainText(`${colors(process.stderr).red(visibleLines(message))}\n`)
+}
+
+/** Messages repeat what people and files say: file names, keys, values. */
+function visibleLines(text: string): string {
+  return text.split('\n').map(visibleText).join('\n')
 }
 
 /** Prints a piece of a message on stderr, as it is: a prompt, the help after a mistake. */

@@ -1,5 +1,6 @@
+import { visibleText } from '@sluice/core'
 import { complainText, isSilent } from './output.js'
-import { ageText, visibleText } from './text.js'
+import { ageText } from './text.js'
 
 /** Where progress is shown. */
 export interface ProgressStream {

@@ -1,4 +1,4 @@
-import { visibleText } from './text.js'
+import { visibleText } from '@sluice/core'
 
 /** A cell; numbers stand to the right. */
 export type Cell = string | number

@@ -24,11 +24,3 @@ export function countText(count: number, noun: string): string {
 export function shortDigest(digest: string | null): string {
   return digest === null ? '-' : digest.slice(0, 12)
 }
-
-/** Characters that change what a terminal does or shows, and line ends, which would break a table. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
-
-/** Text from elsewhere, made safe for a terminal: it is shown, never obeyed. */
-export function visibleText(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
-}

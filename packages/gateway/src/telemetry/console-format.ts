@@ -1,7 +1,6 @@
+import { visibleText } from '@sluice/core'
 import type { LogFields } from './operation-log.js'
 
-/** Characters that change what a terminal does or shows. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 const COLORS: Readonly<Record<string, string>> = { warn: '\u001b[33m', error: '\u001b[31m' }
 const PLAIN = '\u001b[0m'
 const NAME_WIDTH = 22
@@ -20,7 +19,7 @@ export function consoleLine(entry: LogFields, hasColors: boolean): string {
     .filter(([, value]) => !isLong(value))
     .map(([name, value]) => `${name}=${valueText(value)}`)
   const long = all.filter(([, value]) => isLong(value)).flatMap(([, value]) => String(value).split('\n'))
-  const below = long.map((line) => `    ${visible(line.trim())}\n`)
+  const below = long.map((line) => `    ${visibleText(line.trim())}\n`)
   return `${`${head} ${short.join(' ')}`.trimEnd()}\n${below.join('')}`
 }
 
@@ -39,9 +38,5 @@ function isLong(value: unknown): boolean {
 /** As JSON, but a text of one word without its quotes. */
 function valueText(value: unknown): string {
   const isWord = typeof value === 'string' && /^[^\s"'=\\]+$/.test(value)
-  return visible(isWord ? value : (JSON.stringify(value) ?? 'null'))
-}
-
-function visible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+  return visibleText(isWord ? value : (JSON.stringify(value) ?? 'null'))
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { visibleText } from '@sluice/core'
 import {
   AccessError,
   type ApiAnswer,
@@ -15,7 +16,6 @@ import {
 import { reasonOfCode } from '../../admin/connection-reason.js'
 import { EXIT, Failure } from '../../failure.js'
 import { say } from '../../output/output.js'
-import { visibleText } from '../../output/text.js'
 import type { KubernetesObject } from '../objects/object.js'
 import { execCredentials } from './exec-credentials.js'
 import { type LiveObject, liveObject, liveObjects } from './live-object.js'

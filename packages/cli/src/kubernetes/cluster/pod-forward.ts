@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
+import { visibleText } from '@sluice/core'
 import WebSocket from 'ws'
-import { visibleText } from '../../output/text.js'
 import type { Cluster } from './cluster.js'
 import { listPath } from './cluster.js'
 

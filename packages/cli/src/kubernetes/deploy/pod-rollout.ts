@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { visibleText } from '@sluice/core'
 import { EXIT, Failure } from '../../failure.js'
-import { visibleText } from '../../output/text.js'
 import type { ServerOptions } from '../../program/building.js'
 import type { Cluster } from '../cluster/cluster.js'
 import { type AdminPlace, type GatewayPod, gatewayPods, memberOf } from '../cluster/pods.js'

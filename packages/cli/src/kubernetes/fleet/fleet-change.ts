@@ -1,7 +1,7 @@
+import { visibleText } from '@sluice/core'
 import type { AdminAnswer, AdminClient } from '../../admin/admin-client.js'
 import type { AnswerPart } from '../../admin/answer-part.js'
 import { EXIT, Failure, messageOf } from '../../failure.js'
-import { visibleText } from '../../output/text.js'
 
 /** A gateway of a fleet. */
 export interface FleetMember {
