@@ -1,4 +1,4 @@
-import { ipv4Number, isIpv4Mapped, readIpv6 } from '../net/ip-address.js'
+import { embeddedIpv4, ipv4Number, readIpv6 } from '../net/ip-address.js'
 import { readRecord } from './place-record.js'
 
 /** What the metadata at the end of a database begins with. */
@@ -59,7 +59,8 @@ export class PlaceDatabase {
     const ipv4 = ipv4Number(address)
     if (ipv4 !== -1) return this.#record(this.#walk(this.#ipv4Node, [ipv4], 32))
     if (!readIpv6(address, words)) return null
-    if (isIpv4Mapped(words)) return this.#record(this.#walk(this.#ipv4Node, [words[3]!], 32))
+    const embedded = embeddedIpv4(words)
+    if (embedded !== -1) return this.#record(this.#walk(this.#ipv4Node, [embedded], 32))
     // A database of IPv4 alone would take the first bits of the address for one of its own.
     return this.ipVersion === 4 ? null : this.#record(this.#walk(0, words, 128))
   }

@@ -76,6 +76,13 @@ test('every form of a range holds its ends and nothing beside them', () => {
     ['::1', ['::1', '0:0:0:0:0:0:0:1', '::0.0.0.1'], ['::', '::2']],
     ['::/0', ['::', 'ffff::', 'fe80::1%eth0'], ['1.2.3.4', '::ffff:1.2.3.4']],
     ['::ffff:10.0.0.0/104', ['10.0.0.0', '10.255.255.255', '::ffff:a00:1'], ['11.0.0.0', '::a00:1']],
+    [
+      '10.0.0.0/8',
+      ['64:ff9b::10.1.2.3', '64:ff9b::a01:203', '::ffff:10.1.2.3'],
+      ['64:ff9b::11.1.2.3', '64:ff9b:1::10.1.2.3', '64:ff9b::1:a01:203', '::10.1.2.3', '2002:a01:203::1'],
+    ],
+    ['0.0.0.0/8', ['0.0.0.1'], ['::1', '::']],
+    ['64:ff9b::/96', ['64:ff9b::10.1.2.3'], ['10.1.2.3']],
   ]
   for (const [range, inside, outside] of forms) {
     const set = compileCidrs([range])
@@ -153,3 +160,14 @@ function compareIpv4(a: string, b: string): number {
   const left = parseCidr(a).first[0]!
   return left - parseCidr(b).first[0]!
 }
+
+test('who refuses an address refuses what is tunnelled from behind it', () => {
+  const set = compileCidrs(['10.0.0.0/8', '2001:db8::/32'])
+  for (const ip of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2001:db8::1', '::10.1.2.3'])
+    assert.equal(set.hasOrTunnels(ip), true, ip)
+  // 6to4, and Teredo, which has the address inverted.
+  for (const ip of ['2002:a01:203::1', '2001:0:4136:e378:8000:63bf:f5fe:fdfc'])
+    assert.deepEqual([set.has(ip), set.hasOrTunnels(ip)], [false, true], ip)
+  for (const ip of ['::', '::1', '11.1.2.3', '2002:b01:203::1', '2001:1::a01:203', 'acme'])
+    assert.equal(set.hasOrTunnels(ip), false, ip)
+})

@@ -1,4 +1,4 @@
-import { ipv4Number, isIpv4Mapped, readIpv6 } from './ip-address.js'
+import { embeddedIpv4, ipv4Number, isIpv4Mapped, readIpv6, tunnelIpv4 } from './ip-address.js'
 
 /** Addresses from `first` to `last`, both included, as 32-bit words: one for IPv4, four for IPv6. */
 export interface CidrRange {
@@ -11,11 +11,13 @@ export interface CidrRange {
 export interface CidrSet {
   /** Whether the address is in the set; false for text that is not an address. Never allocates. */
   has(ip: string): boolean
+  /** True also if the IPv4 address behind a tunnel is in the set (`tunnelIpv4`): for lists of those who are refused. */
+  hasOrTunnels(ip: string): boolean
 }
 
 /**
- * Compiles ranges (see parseCidr) into a set. An IPv4-mapped IPv6 address equals the IPv4 address; a wider IPv6 range
- * such as `::/0` holds IPv6 addresses only.
+ * Compiles ranges (see parseCidr) into a set. An IPv6 address that stands for an IPv4 address (`embeddedIpv4`) is in the
+ * ranges of both; a mapped one is in those of IPv4 alone, so that `::/0` holds IPv6 addresses only.
  * @throws RangeError when one of the texts is not a range.
  */
 export function compileCidrs(ranges: readonly string[]): CidrSet {
@@ -156,7 +158,15 @@ class RangeSet implements CidrSet {
     const v4 = ipv4Number(ip)
     if (v4 !== -1) return this.#hasV4(v4)
     if (!readIpv6(ip, this.#words)) return false
-    return isIpv4Mapped(this.#words) ? this.#hasV4(this.#words[3]!) : this.#hasV6()
+    const embedded = embeddedIpv4(this.#words)
+    if (embedded !== -1 && this.#hasV4(embedded)) return true
+    return !isIpv4Mapped(this.#words) && this.#hasV6()
+  }
+
+  hasOrTunnels(ip: string): boolean {
+    if (this.has(ip)) return true
+    const tunnel = readIpv6(ip, this.#words) ? tunnelIpv4(this.#words) : -1
+    return tunnel !== -1 && this.#hasV4(tunnel)
   }
 
   #hasV4(address: number): boolean {

@@ -71,5 +71,7 @@ test('a client of IPv6 is its /64, whichever address of it and however that is w
   for (const address of ['2001:db8::1', '2001:DB8:0:0:ffff::', '2001:0db8:0::0.0.0.1'])
     assert.equal(clientNetwork(address), '2001:db8:0:0::/64')
   assert.equal(clientNetwork('2001:db8:0:1::1'), '2001:db8:0:1::/64')
+  for (const address of ['64:ff9b::192.0.2.1', '::ffff:c000:201'])
+    assert.equal(clientNetwork(address), '192.0.2.1', address)
   for (const other of ['192.0.2.1', 'acme', 'a:b', '']) assert.equal(clientNetwork(other), other)
 })

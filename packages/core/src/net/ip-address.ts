@@ -33,6 +33,30 @@ export function isIpv4Mapped(words: Uint32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === 0xffff
 }
 
+/** First word of the NAT64 prefix 64:ff9b::/96 (RFC 6052). */
+const NAT64 = 0x0064ff9b
+
+/**
+ * Returns the IPv4 address that an IPv6 address stands for, or -1: mapped (`::ffff:a.b.c.d`) or translated by NAT64
+ * (`64:ff9b::a.b.c.d`).
+ */
+export function embeddedIpv4(words: Uint32Array): number {
+  const isTranslated = words[0] === NAT64 && words[1] === 0 && words[2] === 0
+  return isTranslated || isIpv4Mapped(words) ? words[3]! : -1
+}
+
+/**
+ * Returns the IPv4 address behind which an IPv6 address is, or -1: IPv4-compatible (`::a.b.c.d`, RFC 4291; `::` and `::1`
+ * are none), 6to4 (`2002::/16`, RFC 3056) or Teredo (`2001::/32`, RFC 4380). Whoever refuses the one refuses the other;
+ * who lets one in does not mean the other.
+ */
+export function tunnelIpv4(words: Uint32Array): number {
+  const [first = 0, second = 0, third = 0, last = 0] = words
+  if (first >>> 16 === 0x2002) return (((first & 0xffff) << 16) | (second >>> 16)) >>> 0
+  if (first === 0x20010000) return ~last >>> 0
+  return first === 0 && second === 0 && third === 0 && last > 0xffffff ? last : -1
+}
+
 const checked = new Uint32Array(4)
 
 /** Whether text is one IPv4 or IPv6 address. */
@@ -43,11 +67,13 @@ export function isIpAddress(text: string): boolean {
 const network = new Uint32Array(4)
 
 /**
- * What one client has of its own: an IPv4 address, or the first 64 bits of an IPv6 address, behind which it may take
- * any. Text that is no address stands for itself.
+ * What one client has of its own: an IPv4 address, also where an IPv6 address stands for it, or the first 64 bits of an
+ * IPv6 address, behind which it may take any. Text that is no address stands for itself.
  */
 export function clientNetwork(address: string): string {
-  if (!address.includes(':') || !readIpv6(address, network) || isIpv4Mapped(network)) return address
+  if (!address.includes(':') || !readIpv6(address, network)) return address
+  const v4 = embeddedIpv4(network)
+  if (v4 !== -1) return `${v4 >>> 24}.${(v4 >>> 16) & 255}.${(v4 >>> 8) & 255}.${v4 & 255}`
   const [high, low] = [network[0]!, network[1]!]
   return `${groupsOf(high)}:${groupsOf(low)}::/64`
 }

@@ -1,6 +1,7 @@
 /** Who stands for the connections of an address: itself; of IPv6, who has one address has all of its /64. */
 export function clientNetwork(address: string): string {
-  if (!address.includes(':')) return address
+  // Behind the prefix of NAT64 each address is one of IPv4.
+  if (!address.includes(':') || address.startsWith('64:ff9b::')) return address
   const [start = '', end] = address.split('::')
   const groups = start === '' ? [] : start.split(':')
   if (end !== undefined) {

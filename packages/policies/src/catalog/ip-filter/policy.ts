@@ -31,7 +31,7 @@ export const ipFilter = definePolicy({
 type Decision = (ip: string) => boolean
 
 function decision(allow: CidrSet, deny: CidrSet): Decision {
-  return (ip) => allow.has(ip) && !deny.has(ip)
+  return (ip) => allow.has(ip) && !deny.hasOrTunnels(ip)
 }
 
 function dryRun(isAllowed: Decision, address: (x: Exchange) => string): (x: Exchange) => Outcome {

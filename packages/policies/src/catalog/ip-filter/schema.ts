@@ -26,7 +26,7 @@ export const ipFilterSchema = policyOptions(
     ),
   },
   [
-    'At least one of `allow` and `deny`. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9`, `2001:db8::/32`; an IPv4-mapped IPv6 address equals the IPv4 address.',
+    'At least one of `allow` and `deny`. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9`, `2001:db8::/32`; an IPv6 address that stands for an IPv4 address (`::ffff:10.0.0.1`, NAT64 `64:ff9b::10.0.0.1`) is in the ranges of that address too. `deny` also refuses addresses that are tunnelled from behind a denied IPv4 address: 6to4 (`2002::/16`), Teredo (`2001::/32`) and `::10.0.0.1`. Deny other NAT64 prefixes by themselves.',
     'Refused callers get 403 `GW_IP_DENIED`; the answer does not repeat the address. A text that is no address is refused like an address that is not allowed.',
   ],
   { minProperties: 1 },
