@@ -53,6 +53,10 @@ const CASES: readonly (readonly [string, boolean])[] = [
   ['inCidr(client.ip, ["192.168.0.0/16", "::1"])', false],
   ['consumer.groups.exists(g, g == "gold")', true],
   ['consumer.groups.all(g, g.size() == 4)', true],
+  ['size("\u{1F600}") == 1 && "a\u{1F600}b\u{1F600}".size() == 4', true],
+  ['size("e\u0301") == 2 && size("\u{1F468}\u200d\u{1F469}") == 3', true],
+  ['"\u{1F600}" > "\uff01" && "\uff01" < "\u{1F600}" && "ab" < "b" && "a" < "ab"', true],
+  ['"\u{1F600}".matches("^.$")', true],
   ['"beta" in consumer.groups', true],
   ['"orders:read" in consumer.scopes', true],
   ['"admin" in consumer.roles', false],
@@ -116,6 +120,23 @@ for (const [text, offset, expected] of FLAWS) {
   })
 }
 
+test('texts beside a path mean the same with and without escapes that it needs not', () => {
+  const x = exchange()
+  Object.assign(x, { path: '/odata/$batch', params: ['a@b'] })
+  for (const [text, expected] of [
+    ['req.path == "/odata/%24batch"', true],
+    ['"/odata/$batch" == req.path', true],
+    ['req.path != "/odata/%24batch"', false],
+    ['req.path in ["/x", "/odata/%24batch"]', true],
+    ['req.path.startsWith("/odata/%24")', true],
+    ['req.path.matches("^/odata/[$]batch$")', true],
+    ['req.params.id == "a%40b"', true],
+    ['req.params["id"] in ["a%40b"]', true],
+    ['req.header["x-tenant"] == "%40"', false],
+  ] as const)
+    assert.equal(compileCondition(text, 'policy').test(x), expected, text)
+})
+
 test('a route condition cannot know the consumer or the response', () => {
   for (const text of ['consumer.id == "a"', 'jwt.claims.sub == "a"', 'res.status == 200', 'vars.a == "b"']) {
     const check = checkCondition(text, 'route')
@@ -149,7 +170,15 @@ test('a condition says whether it needs the response', () => {
 
 test('values that make no sense raise a ConditionError and nothing else', () => {
   const x = exchange()
-  for (const text of ['int(req.method) == 1', '1 / (res.status - 404) == 1', 'consumer.groups[9] == "a"']) {
+  const numbers = ['0x7', '1_0', ' 7', '', '0b1', 'Infinity', 'NaN', '1e400', '+-1'].map(
+    (text) => `int("${text}" + req.header["x-absent"]) == 1`,
+  )
+  for (const text of [
+    ...numbers,
+    'int(req.method) == 1',
+    '1 / (res.status - 404) == 1',
+    'consumer.groups[9] == "a"',
+  ]) {
     assert.throws(() => compileCondition(text, 'policy').test(x), ConditionError)
   }
 })

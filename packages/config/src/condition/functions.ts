@@ -29,8 +29,21 @@ function map1(of: Code, apply: (value: Value) => Value): Code {
 
 function sizeOf(value: Value): number {
   if (value === null) return 0
-  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  if (typeof value === 'string') return codePoints(value)
+  if (Array.isArray(value)) return value.length
   return value instanceof Map ? value.size : 0
+}
+
+/** Returns the number of code points, of which JavaScript keeps those above U+FFFF as two units. */
+function codePoints(text: string): number {
+  let count = text.length
+  for (let i = 0; i < text.length; i++) {
+    if (text.codePointAt(i)! > 0xffff) {
+      count--
+      i++
+    }
+  }
+  return count
 }
 
 /** A test on two texts: false when either is absent. */
@@ -58,9 +71,17 @@ function conversion(of: Code, convert: (value: Value) => Value, isDouble: boolea
 
 function toNumber(value: Value): Value {
   if (value === null || typeof value === 'number') return value
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
+  const number = typeof value === 'string' && isDecimal(value) ? Number(value) : Number.NaN
   if (Number.isNaN(number)) throw new ConditionError('the text is not a number')
   return number
+}
+
+/** True for digits with a sign, a fraction or an exponent; of other texts `Number` takes " 7", "0x7" and "". */
+function isDecimal(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    if (!'0123456789+-.eE'.includes(text[i]!)) return false
+  }
+  return text !== ''
 }
 
 function toInt(value: Value): Value {

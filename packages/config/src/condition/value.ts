@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { ConditionError } from './condition-error.js'
+import { NumberOutOfRange } from './condition-error.js'
 
 /** What an expression can be at run time; null: absent. Ints and doubles are both numbers. */
 export type Value = string | number | boolean | null | readonly Value[] | ReadonlyMap<string, Value>
@@ -66,12 +66,26 @@ export function isEqual(a: Value, b: Value): boolean {
 export function compare(a: Value, b: Value): number {
   if (a === null || b === null || typeof a !== typeof b) return Number.NaN
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  return a < b ? -1 : a > b ? 1 : 0
+  return typeof a === 'string' && typeof b === 'string' ? compareTexts(a, b) : Number(a) - Number(b)
 }
 
-/** A number that is still exact. @throws ConditionError for an int beyond 2^53 or what is no number. */
+/** Compares by code points, as CEL does; `<` of JavaScript has U+1F600 before U+FF01. */
+function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const difference = rankOf(a.charCodeAt(i)) - rankOf(b.charCodeAt(i))
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+/** Surrogates, halves of code points above U+FFFF, go behind all other units. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
+}
+
+/** A number that is still exact. @throws NumberOutOfRange for an int beyond 2^53 or what is no number. */
 export function exact(value: number): number {
-  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER)
-    throw new ConditionError('number out of range')
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) throw new NumberOutOfRange()
   return value
 }

@@ -10,7 +10,7 @@ export interface Expression {
   /** It can only be read once the whole request body is there. */
   readonly readsBody: boolean
   /**
-   * @throws Error when the values at hand make no sense to it.
+   * @throws Error when the values at hand make no sense to it; `isOutOfRange` is true if a number is too large.
    * @throws UnreadableBody when the body is not of the kind that it asks for.
    */
   value(x: Exchange): ExpressionValue

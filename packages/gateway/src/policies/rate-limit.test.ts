@@ -147,6 +147,42 @@ test('onMissingKey: counts together, refuses, or does not count', async (t) => {
   assert.deepEqual(await statuses(3, () => ask(gateway, '/2/', { 'x-k': '' })), [200, 200, 200])
 })
 
+test('cost: callers cannot go below the smallest cost or above the largest', async (t) => {
+  const limited = (more: object) => [
+    {
+      with: {
+        limit: '100/d',
+        algorithm: 'fixed',
+        headers: 'legacy',
+        cost: 'int(req.header["x-cost"])',
+        ...more,
+      },
+    },
+  ]
+  const gateway = await serve(t, limited({}), limited({ minCost: 2, maxCost: 10 }), limited({ minCost: 0 }))
+  const left = async (path: string, cost: string) =>
+    Number((await ask(gateway, path, { 'x-cost': cost })).headers.get('x-ratelimit-remaining'))
+  for (const [at, cost] of ['0', '-0', '-7', 'many', '', '0x10', '-1e9'].entries())
+    assert.equal(await left('/0/', cost), 99 - at, cost)
+  for (const cost of ['99999999999999999999', '1e400', '101'])
+    assert.equal((await ask(gateway, '/0/', { 'x-cost': cost })).status, 429, cost)
+  for (const [at, [cost, expected]] of [
+    ...([
+      ['0', 98],
+      ['11', 88],
+      ['99999999999999999999', 78],
+      ['3', 75],
+      ['-1', 73],
+    ] as const),
+  ].entries())
+    assert.equal(await left('/1/', cost), expected, `${at} ${cost}`)
+  assert.deepEqual(await statuses(120, () => ask(gateway, '/2/', { 'x-cost': '0' })), Array(120).fill(200))
+  await assert.rejects(
+    serve(t, limited({ minCost: 2, maxCost: 1 })),
+    /'minCost' \(2\) is above 'maxCost' \(1\)/,
+  )
+})
+
 test('cost: of the request, of the response, and nonsense is 1', async (t) => {
   const gateway = await serve(
     t,

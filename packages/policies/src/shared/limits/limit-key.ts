@@ -10,8 +10,8 @@ import {
 
 /** What requests are counted by, of those that are not written otherwise. */
 export const DEFAULT_KEY = 'client.ip'
-/** A cost beyond it is that. */
-const MAX_COST = 1e9
+/** Largest cost where nobody says otherwise. */
+const MAX_COST = 1_000_000_000
 
 /** Reads the key of a request; null: it has none. */
 export interface KeyReader {
@@ -62,12 +62,38 @@ function partOf(part: Expression, x: Exchange, shape: (part: string) => string):
   return value === null || value === '' ? null : shape(String(value))
 }
 
-/** What a request costs: a whole number, 1 for what is none, less than 0 or not there. Fractions are rounded up. */
-export function costOf(cost: Expression, x: Exchange): number {
-  const value = evaluate(cost, x)
+/** Smallest and largest cost of a request. */
+export interface CostBounds {
+  readonly min: number
+  readonly max: number
+}
+
+/** @throws Error when the smallest cost is above the largest. */
+export function costBounds(
+  { minCost, maxCost: max = MAX_COST }: { readonly minCost?: number; readonly maxCost?: number },
+  readsResponse: boolean,
+): CostBounds {
+  // Callers choose what their requests say, and not what the upstream answers.
+  const min = minCost ?? (readsResponse ? 0 : 1)
+  if (min > max) throw new Error(`'minCost' (${min}) is above 'maxCost' (${max})`)
+  return { min, max }
+}
+
+/**
+ * Returns the cost of a request: a whole number within the bounds, fractions rounded up. A value that is no number, is
+ * negative or is not there counts as 1; one beyond all numbers is the largest.
+ */
+export function costOf(cost: Expression, x: Exchange, { min, max }: CostBounds): number {
+  let value: ReturnType<Expression['value']>
+  try {
+    value = cost.value(x)
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw error
+    value = (error as { readonly isOutOfRange?: boolean }).isOutOfRange === true ? max : null
+  }
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof number !== 'number' || !(number >= 0)) return 1
-  return Math.min(Math.ceil(number), MAX_COST)
+  const known = typeof number === 'number' && number >= 0 ? Math.ceil(number) : 1
+  return Math.min(Math.max(known, min), max)
 }
 
 function evaluate(expression: Expression, x: Exchange): ReturnType<Expression['value']> {

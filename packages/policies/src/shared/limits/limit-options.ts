@@ -21,7 +21,24 @@ export const limitOptions = {
     Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000_000 }), expression], {
       default: 1,
       description:
-        'What a request counts: a number, or an expression such as `int(req.header["x-cost"])`. One that reads the response, such as `res.header["x-cost"]`, counts as 1 at first and is settled when the response is there. What is no number, less than 0 or not there is 1; fractions are rounded up.',
+        'What a request counts: a number, or an expression such as `req.method == "POST" ? 5 : 1`. An expression that reads the response, such as `res.header["x-cost"]`, counts as 1 at first and is settled when the response is there. A value that is no number, negative or not there counts as 1. Fractions are rounded up. Callers choose what they send: let a cost depend on their header fields only within `minCost` and `maxCost`.',
+    }),
+  ),
+  minCost: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description:
+        'Smallest cost that an expression can give. Default: 1, or 0 if the expression reads the response.',
+    }),
+  ),
+  maxCost: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      default: 1_000_000_000,
+      description:
+        'Largest cost that an expression can give; a larger value, or one that is beyond all numbers, counts as this. Set it where callers choose the cost.',
     }),
   ),
   countPer: optionalOneOf(

@@ -17,7 +17,7 @@ import { type KeyLeases, LeaseTable, leftOf, SWEEP_MS } from './lease-table.js'
 import { LeaseTables } from './lease-tables.js'
 import { LimitCounts } from './limit-counts.js'
 import { type HeaderWriter, headerWriter } from './limit-headers.js'
-import { compileKey, costOf, DEFAULT_KEY, type KeyReader } from './limit-key.js'
+import { type CostBounds, compileKey, costBounds, costOf, DEFAULT_KEY, type KeyReader } from './limit-key.js'
 import type { LimitConfig } from './limit-options.js'
 import { LimitStore } from './limit-store.js'
 
@@ -95,6 +95,7 @@ class LimitStep {
   /** Null: always the same. */
   readonly #cost: Expression | null
   readonly #fixedCost: number
+  readonly #bounds: CostBounds
   readonly #settles: boolean
   readonly #table: LeaseTable
   readonly #counts: LimitCounts
@@ -109,6 +110,7 @@ class LimitStep {
     this.#cost = cost
     this.#settles = cost?.readsResponse === true
     this.#fixedCost = typeof config.cost === 'number' ? config.cost : 1
+    this.#bounds = costBounds(config, this.#settles)
     this.#table = table
     this.#counts = new LimitCounts(env, options.id)
     this.#write = headerWriter(config.headers ?? 'draft', { name: options.id, limits: options.limits })
@@ -126,7 +128,7 @@ class LimitStep {
       return this.#withoutKey(x)
     }
     // What the response decides is settled then.
-    const cost = this.#cost === null || this.#settles ? this.#fixedCost : costOf(this.#cost, x)
+    const cost = this.#cost === null || this.#settles ? this.#fixedCost : costOf(this.#cost, x, this.#bounds)
     const entry = this.#table.of(this.#placeOf(x), key ?? '')
     const verdict = entry.take(cost, performance.now())
     if (verdict !== VERDICT.unknown) return this.#decide(x, entry, cost, verdict)
@@ -142,7 +144,7 @@ class LimitStep {
   }
 
   #settle(x: Exchange, entry: KeyLeases): void {
-    const more = costOf(this.#cost!, x) - 1
+    const more = costOf(this.#cost!, x, this.#bounds) - 1
     if (more !== 0) for (const lease of entry.leases) lease.settle(more)
   }
 
