@@ -1,5 +1,4 @@
 import { type Exchange, formText, plainName, QueryCursor } from '@sluice/core'
-import { jsonOf } from '../../engines/json/view.js'
 
 /** `req.query["id"]` and `req.query.id`; without a name any is read. */
 const QUERY = /\breq\.query\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g
@@ -22,8 +21,6 @@ export function compileAmbiguity(texts: readonly string[]): Ambiguity {
     const plain = new Set([...header].map((name) => plainName(name.toLowerCase())))
     checks.push((x) => hasLookalike(x.headers, plain))
   }
-  if (texts.some((text) => text.includes('req.body.json')))
-    checks.push((x) => x.body !== null && jsonOf(x, x.body).hasDuplicateKeys)
   return (x) => checks.some((check) => check(x))
 }
 

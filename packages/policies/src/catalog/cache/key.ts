@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CompileEnv, Exchange, Expression } from '@sluice/core'
+import { RepeatedName } from '../../engines/json/view.js'
 import { compileAmbiguity } from './ambiguity.js'
 
 /** Longest key that is kept as it is, and what is kept of a longer one before its digest. */
@@ -34,7 +35,8 @@ export function compileValueKey(
       try {
         const key = isAmbiguous(x) ? null : keyOf(parts, isShared, x)
         return key !== null && key.length > MAX_LENGTH ? shortened(key) : key
-      } catch {
+      } catch (error) {
+        if (error instanceof RepeatedName && x.upstreamStatus === 0) throw error
         // What cannot be evaluated, such as in a body of another kind, or is no text in Unicode.
         return null
       }

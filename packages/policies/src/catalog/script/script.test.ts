@@ -112,6 +112,7 @@ test('bodies that cannot be read are the fault of who sent them, unless the scri
   for (const [body, detail] of [
     [bytes('{'), 'the body is not JSON'],
     [bytes('['.repeat(100_000)), 'the body is nested too deeply'],
+    [bytes('{"a":1,"b":[{"c":1,"\\u0063":2}]}'), 'the body has an object with a name twice'],
     [Buffer.from([0xff, 0xfe]), 'the body is not UTF-8 text'],
     [bytes('a\0b'), 'the body is not UTF-8 text'],
   ] as const) {

@@ -3,7 +3,10 @@ import { codingFlaw } from './coding.js'
 import { compileJsonPath } from './path.js'
 import { jsonOf } from './view.js'
 
-/** JSON paths (RFC 9535) in conditions: the first match; objects and arrays as JSON text. */
+/**
+ * JSON paths (RFC 9535) in conditions: the first match; objects and arrays as JSON text. A body in which an object has a
+ * name twice is refused, because the upstream could read the other value (RFC 8259 section 4).
+ */
 export const jsonLanguage: BodyLanguage = {
   isLoaded: true,
   async load() {},
@@ -12,15 +15,14 @@ export const jsonLanguage: BodyLanguage = {
     return (x) =>
       x.body === null || x.body.length === 0 ? null : bodyValue(compiled.first(documentOf(x, x.body)))
   },
-  // The last of several members with one name is the one that counts (RFC 8259, section 4, as most parsers read it), and
-  // whoever stops at the first routes by another value than the upstream reads.
+  // A name that stands twice is refused, and the second may stand at the end of the body.
   compileStreaming: () => null,
 }
 
 function documentOf(x: Exchange, body: Uint8Array): unknown {
   const flaw = codingFlaw(x.headers)
   if (flaw !== null) throw new UnreadableBody('GW_BODY_UNPARSABLE', `the body ${flaw}`)
-  return jsonOf(x, body).value
+  return jsonOf(x, body, { duplicateKeys: 'reject' }).value
 }
 
 function bodyValue(found: unknown): BodyValue {

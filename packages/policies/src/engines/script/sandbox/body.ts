@@ -39,7 +39,9 @@ export class Body implements ScriptBody {
   json(): unknown {
     const text = this.text()
     try {
-      return JSON.parse(text)
+      const value: unknown = JSON.parse(text)
+      // Two of one name: the upstream could read the other one.
+      if (namesIn(text) === membersOf(value)) return value
     } catch (error) {
       const { message } = error as Error
       if (message === 'out of memory') throw error
@@ -47,6 +49,7 @@ export class Body implements ScriptBody {
         message === 'stack overflow' ? 'the body is nested too deeply' : 'the body is not JSON',
       )
     }
+    throw new BodyError('the body has an object with a name twice')
   }
 
   set(value: unknown, type?: string): void {
@@ -74,5 +77,30 @@ export function contentText(value: unknown): string {
   return text
 }
 
+/** Returns the number of names in a JSON text: strings with a colon behind them. */
+function namesIn(text: string): number {
+  let names = 0
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 1
+    while (escapes % 2 === 1) {
+      at = text.indexOf('"', at + 1)
+      for (escapes = 0; text[at - 1 - escapes] === '\\'; ) escapes++
+    }
+    let next = at + 1
+    while (text.charCodeAt(next) <= 32) next++
+    if (text[next] === ':') names++
+  }
+  return names
+}
+
+/** Returns the number of members of all objects in a value: one of two equal names is lost when a text is parsed. */
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const children = Object.values(value)
+  let members = Array.isArray(value) ? 0 : children.length
+  for (let i = 0; i < children.length; i++) members += membersOf(children[i])
+  return members
+}
+
 /** What these functions and classes need beside themselves. */
-export const BODY_PARTS = [BodyError, Body, contentText]
+export const BODY_PARTS = [BodyError, Body, contentText, namesIn, membersOf]
