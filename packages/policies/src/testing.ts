@@ -154,7 +154,7 @@ export function exchange(fields: ExchangeFields = {}): Exchange {
     method: 'GET',
     authority: 'api.example.com',
     host: 'api.example.com',
-    rawPath: '/',
+    rawPath: fields.path ?? '/',
     path: '/',
     peer: '192.0.2.10',
     clientIp: '192.0.2.10',

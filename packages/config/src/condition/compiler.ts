@@ -1,4 +1,4 @@
-import type { BodyLanguages, BodyQuestion, Exchange } from '@sluice/core'
+import { type BodyLanguages, type BodyQuestion, decodeReserved, type Exchange } from '@sluice/core'
 import { compileBodyQuestion } from './body-question.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
@@ -72,8 +72,19 @@ export class ConditionCompiler {
           `'${node.input.slice(node.range.start, node.range.end)}' is not supported in conditions`,
         )
       default:
-        return binary(node.op, this.compile(node.args[0]), this.compile(node.args[1]))
+        return this.#binary(node.op, node.args[0], node.args[1])
     }
+  }
+
+  #binary(op: string, left: Node, right: Node): Code {
+    const [a, b] = this.#compileAll([left, right])
+    return binary(op, a!, b!)
+  }
+
+  /** Compiles operands; beside a path or one of its parameters, texts are brought into the canonical form. */
+  #compileAll(nodes: readonly Node[]): Code[] {
+    const codes = nodes.map((node) => this.compile(node))
+    return nodes.some(isOfPath) ? codes.map(canonicalConstant) : codes
   }
 
   #name(name: string): Code {
@@ -131,7 +142,8 @@ export class ConditionCompiler {
   #function(name: string, args: readonly Node[]): Code {
     const compiler = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
     if (compiler === undefined) throw new RangeError(`${name}() is not supported in conditions`)
-    return compiler(args.map((arg) => this.compile(arg)))
+    // "%24" in a pattern of matches() cannot become "$", which means something there.
+    return compiler(name === 'matches' ? args.map((arg) => this.compile(arg)) : this.#compileAll(args))
   }
 
   /** `list.exists(v, test)` and `list.all(v, test)`. */
@@ -173,8 +185,7 @@ export class ConditionCompiler {
     if (path !== null && (MAPS[path] !== undefined || path === 'env')) {
       return applied([this.#index(collection, item)], ([value]) => value !== null)
     }
-    const needle = this.compile(item)
-    const items = this.compile(collection)
+    const [needle, items] = this.#compileAll([item, collection]) as [Code, Code]
     if (items.isFixed) {
       const set = new Set(items.run(NOBODY) as readonly Value[])
       return applied([needle], ([value]) => value !== null && value !== undefined && set.has(value))
@@ -191,6 +202,19 @@ function pathOf(node: Node): string | null {
   if (node.op !== '.') return null
   const of = pathOf(node.args[0])
   return of === null ? null : `${of}.${node.args[1]}`
+}
+
+/** True if a node is `req.path` or one of `req.params`. */
+function isOfPath(node: Node): boolean {
+  const path = pathOf(node) ?? (node.op === '[]' ? pathOf(node.args[0]) : null)
+  return path === 'req.path' || path === 'req.params' || path?.startsWith('req.params.') === true
+}
+
+function canonicalConstant(code: Code): Code {
+  if (!code.isFixed) return code
+  const decoded = (value: Value): Value =>
+    typeof value === 'string' ? decodeReserved(value) : Array.isArray(value) ? value.map(decoded) : value
+  return fixed(decoded(code.run(NOBODY)), code.isDouble)
 }
 
 /** Field names are compared without case. */

@@ -28,6 +28,12 @@ test('an escaped slash stays in its segment', () => {
   assert.deepEqual(kindAndSegments('/a%2Fb'), ['exact', 'a%2Fb'])
 })
 
+test('escapes of characters that need none are decoded, and never mean a placeholder or a star', () => {
+  assert.deepEqual(kindAndSegments('/odata/%24batch'), ['exact', 'odata', '$batch'])
+  assert.deepEqual(kindAndSegments('/a/%2A'), ['exact', 'a', '*'])
+  assert.deepEqual(kindAndSegments('/a%40b/%7Bid%7D/*'), ['prefix', 'a@b', '%7Bid%7D'])
+})
+
 test('a path with more than 64 segments is refused', () => {
   assert.ok(!isFlaw(parsePathPattern('/a'.repeat(64))))
   assert.ok(isFlaw(parsePathPattern('/a'.repeat(65))))

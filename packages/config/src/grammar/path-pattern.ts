@@ -1,4 +1,4 @@
-import { canonicalPath, withoutParameters } from '@sluice/core'
+import { canonicalPath, decodeReserved, forwardablePath, withoutParameters } from '@sluice/core'
 import type { Flaw } from '../flaw.js'
 import type { PathPlan, PathSegment } from '../plan.js'
 import { examineRegex } from './regex.js'
@@ -47,7 +47,8 @@ export function positionsOf(template: string): readonly string[] {
 
 function segmentOf(part: string): PathSegment {
   const name = PARAM.exec(part)?.[1]
-  return name === undefined ? { kind: 'literal', text: part } : { kind: 'param', name }
+  // Requests are matched in their canonical form, so "%24" and "$" are one pattern.
+  return name === undefined ? { kind: 'literal', text: decodeReserved(part) } : { kind: 'param', name }
 }
 
 function examineShape(text: string): Flaw | null {
@@ -98,10 +99,10 @@ function examineParameters(text: string): Flaw | null {
   }
 }
 
-/** Only the canonical form can ever match, so any other is a mistake. A placeholder counts as one plain letter. */
+/** A path that is not in its forwardable form is a mistake. A placeholder counts as one plain letter. */
 function examineCanonical(text: string, placeholders: RegExp | null): Flaw | null {
   const plain = placeholders === null ? text : text.replaceAll(placeholders, 'x')
-  const canonical = canonicalPath(plain)
+  const canonical = forwardablePath(plain)
   if (canonical === plain) return null
   if (canonical !== null) {
     const remedy =

@@ -176,7 +176,7 @@ export const listenerSchema = object(
     paths: oneOf(['canonical', 'as-received', 'strict'], {
       default: 'canonical',
       description:
-        '`canonical` forwards the canonical form of the path, which is what routes and policies see; `as-received` forwards it as it came, but for dot segments and leading slashes; `strict` refuses with 400 what is not canonical or can be read in two ways ([paths](paths.md)).',
+        'What upstreams get of the path. `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the path as it came, except for dot segments, leading slashes and characters that must be escaped. `strict`: the path as it came; paths that are not canonical, or that can be read in two ways, are refused with 400 ([paths](paths.md)).',
     }),
     limits,
   },

@@ -70,7 +70,10 @@ const rewrite = object(
     regex: Type.Optional(
       object(
         {
-          pattern: text('regex', { description: 'What to look for in the canonical path (RE2).' }),
+          pattern: text('regex', {
+            description:
+              'What to look for in the path (RE2): first as it is forwarded, then in its canonical form.',
+          }),
           replacement: Type.String({
             maxLength: 4096,
             description: 'What to put there; `$1` is the first group.',

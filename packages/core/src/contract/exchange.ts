@@ -75,6 +75,8 @@ export class Exchange {
   hasEncodedSlash = false
   /** The query as received, without "?"; empty when there is none. */
   query = ''
+  /** True if the target ends with "?": the query is there, and empty. */
+  hasEmptyQuery = false
   /** End-to-end request fields; Host, framing and hop-by-hop fields are not among them. */
   headers: HeaderList = []
   /** Request line and fields as they came, in bytes. */
@@ -104,7 +106,7 @@ export class Exchange {
 
   // What the gateway decided.
   route: RouteFacts = NO_ROUTE
-  /** Values of the route's path parameters, in the order of their names. */
+  /** Values of the route's path parameters, in their canonical form and in the order of their names. */
   params: readonly string[] = []
   paramNames: readonly string[] = []
   /** Who is calling, see `identify`; null while nobody is authenticated. */

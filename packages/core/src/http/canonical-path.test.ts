@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { canonicalPath, isAmbiguousPath } from './canonical-path.js'
+import { canonicalPath, forwardablePath, isAmbiguousPath } from './canonical-path.js'
 
 const CASES: readonly (readonly [string, string | null])[] = [
   ['/', '/'],
@@ -29,6 +29,10 @@ const CASES: readonly (readonly [string, string | null])[] = [
   ['/%E0%80%af', null],
   ['/%f0%80%80%af', null],
   ['/%e0%a4%85%c3%80', '/%E0%A4%85%C3%80'],
+  ['/%21%24%26%27%28%29%2a%2B%2c%3a%3D%40', "/!$&'()*+,:=@"],
+  ['/a%3bb', '/a%3Bb'],
+  ['/%2524', '/%2524'],
+  ['/items[1]|^{}"<>`', '/items%5B1%5D%7C%5E%7B%7D%22%3C%3E%60'],
   ['/a\\b', null],
   ['/a b', null],
   ['/é', null],
@@ -38,6 +42,17 @@ const CASES: readonly (readonly [string, string | null])[] = [
 for (const [path, expected] of CASES) {
   test(`'${path}' has the canonical form ${expected}`, () => assert.equal(canonicalPath(path), expected))
 }
+
+test('the forwardable form keeps the escapes of reserved characters, and escapes what clients leave raw', () => {
+  for (const [path, expected] of [
+    ['/odata/%24batch', '/odata/%24batch'],
+    ['/odata/$batch', '/odata/$batch'],
+    ['/%61%2b%3a//b', '/a%2B%3A/b'],
+    ['/items[1]', '/items%5B1%5D'],
+    ['/[%', null],
+  ] as const)
+    assert.equal(forwardablePath(path), expected, path)
+})
 
 for (const path of ['/a//../b', '/a/../b', '/a/.', '/..', '/a/%2e%2E/b', '/.%2e/b', '//a/b']) {
   test(`'${path}' is ambiguous`, () => assert.equal(isAmbiguousPath(path), true))
@@ -58,7 +73,24 @@ for (const path of [
 }
 
 test('a canonical path is its own canonical form, and has nothing left to resolve', () => {
-  const piece = fc.constantFrom('a', '/', '.', '..', '%2f', '%61', '%2E', '~', '//', '%5C', '%c3%a9')
+  const piece = fc.constantFrom(
+    'a',
+    '/',
+    '.',
+    '..',
+    '%2f',
+    '%61',
+    '%2E',
+    '~',
+    '//',
+    '%5C',
+    '%c3%a9',
+    '%24',
+    '%3A',
+    ';',
+    '%3B',
+    '[',
+  )
   fc.assert(
     fc.property(
       fc.oneof(
@@ -69,6 +101,7 @@ test('a canonical path is its own canonical form, and has nothing left to resolv
         const canonical = canonicalPath(path)
         if (canonical === null) return
         assert.equal(canonicalPath(canonical), canonical)
+        assert.equal(canonicalPath(forwardablePath(path)!), canonical)
         assert.equal(isAmbiguousPath(canonical), false)
         assert.ok(canonical.startsWith('/'))
         assert.doesNotMatch(canonical, /\/\/|\/\.{1,2}(\/|$)/)

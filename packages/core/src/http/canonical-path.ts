@@ -1,32 +1,64 @@
 const UNRESERVED = 1
 const OTHER_LEGAL = 2
+const ESCAPED_HERE = 3
 
 /** A character, "/" and the dot among them, written in more bytes than it needs (RFC 3629 section 3), up to six. */
 const OVERLONG = /%c[01]%[89ab]|%e0%[89]|%f0%8|%f8%8[0-7]|%fc%8[0-3]/i
 
-/** 1: unreserved (RFC 3986 section 2.3), 2: other characters legal in a path segment, and "/". 0: not legal. */
+/**
+ * 1: unreserved (RFC 3986 section 2.3), 2: other characters legal in a path segment, and "/", 3: not legal, but sent
+ * unescaped by clients (URL Standard, path percent-encode set). 0: refused.
+ */
 const CLASS = new Uint8Array(128)
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~')
   CLASS[c.charCodeAt(0)] = UNRESERVED
 for (const c of "!$&'()*+,;=:@/") CLASS[c.charCodeAt(0)] = OTHER_LEGAL
+for (const c of '[]|^{}"<>`') CLASS[c.charCodeAt(0)] = ESCAPED_HERE
 
 /** 1: legal in a path and meaning nothing but itself, so neither "%" nor ";". */
 const PLAIN = new Uint8Array(128)
-for (let code = 0; code < 128; code++) PLAIN[code] = CLASS[code] === 0 || code === 59 ? 0 : 1
+for (let code = 0; code < 128; code++) {
+  const isLegal = CLASS[code] === UNRESERVED || CLASS[code] === OTHER_LEGAL
+  PLAIN[code] = isLegal && code !== 59 ? 1 : 0
+}
+
+/** Escapes of reserved characters that a segment may hold unescaped, all but ";". */
+const RESERVED_ESCAPES = /%(?:2[1467-9A-C]|3[AD]|40)/gi
 
 const SLASH = 47
 const DOT = 46
 const PERCENT = 37
 
 /**
- * The one form of a path that routing, conditions, policies and the upstream see (RFC 3986 section 6.2.2, plus slash
- * merging): escaped unreserved characters are decoded, other escapes get upper-case digits and stay escaped ("%2f"
- * becomes "%2F", never "/"), runs of slashes become one, "." and ".." are resolved and cannot climb above the root.
- * Null when the path is malformed: not beginning with "/", a bad escape, "%00", an overlong UTF-8 sequence, or a byte
- * that must be escaped.
+ * The one form of a path that routes, conditions and policies match: the forwardable form, with the escapes of all
+ * characters decoded that need none in a segment (RFC 3986 section 3.3), as upstreams do before they choose a resource:
+ * "%24" becomes "$". "%2F" stays, and so does "%3B": a ";" would begin path parameters. Null when the path is malformed.
  */
 export function canonicalPath(path: string): string | null {
-  return isPlainPath(path) ? path : canonicalise(path)
+  const forwardable = forwardablePath(path)
+  return forwardable === null ? null : decodeReserved(forwardable)
+}
+
+/**
+ * The form of a path that upstreams get (RFC 3986 section 6.2.2, plus slash merging): escaped unreserved characters are
+ * decoded, other escapes get upper-case digits and stay escaped ("%2f" becomes "%2F", "%24" stays), what clients leave
+ * unescaped is escaped ("[" becomes "%5B"), runs of slashes become one, "." and ".." are resolved and cannot climb above
+ * the root. Null when the path is malformed: not beginning with "/", a bad escape, "%00", an overlong UTF-8 sequence, or
+ * another byte that must be escaped.
+ */
+export function forwardablePath(path: string): string | null {
+  return isPlainPath(path) ? path : normalise(path)
+}
+
+/** Decodes the escapes of "! $ & ' ( ) * + , : = @" in a path or a part of one. */
+export function decodeReserved(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replace(RESERVED_ESCAPES, (code) => String.fromCharCode(hexByte(code, 1)))
+}
+
+/** Escapes the characters that clients leave unescaped in a path, and changes nothing else. */
+export function escapeRawCharacters(path: string): string {
+  return path.replace(/[[\]|^{}"<>`]/g, (char) => escapeOf(char.charCodeAt(0)))
 }
 
 /**
@@ -84,12 +116,12 @@ export function withoutParameters(canonical: string): string {
   return canonical.replace(/(?:;|%3B)[^/]*/g, '').replace(/\/{2,}/g, '/')
 }
 
-/** The canonical path of a request with the parameters of its segments, which `path` is without. */
+/** The forwardable path of a request: with the parameters of its segments, which `path` is without. */
 export function pathWithParameters(x: { readonly path: string; readonly rawPath: string }): string {
-  return x.rawPath === x.path ? x.path : (canonicalPath(x.rawPath) ?? x.path)
+  return x.rawPath === x.path ? x.path : (forwardablePath(x.rawPath) ?? x.path)
 }
 
-function canonicalise(path: string): string | null {
+function normalise(path: string): string | null {
   if (path.charCodeAt(0) !== SLASH || OVERLONG.test(path)) return null
   const decoded = decodeUnreserved(path)
   return decoded === null ? null : resolveDots(decoded)
@@ -109,9 +141,16 @@ function decodeUnreserved(path: string): string | null {
       i += 2
     } else if (code > 127 || CLASS[code] === 0) {
       return null
+    } else if (CLASS[code] === ESCAPED_HERE) {
+      out += path.slice(from, i) + escapeOf(code)
+      from = i + 1
     }
   }
   return out + path.slice(from)
+}
+
+function escapeOf(code: number): string {
+  return `%${code.toString(16).toUpperCase()}`
 }
 
 /** The value of two hexadecimal digits, or -1. */

@@ -90,3 +90,12 @@ export function bytewiseUrl(written: string): string {
     written.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   )
 }
+
+/** A path with the query of a request behind it; an empty query keeps its "?". */
+export function withQuery(
+  path: string,
+  x: { readonly query: string; readonly hasEmptyQuery: boolean },
+): string {
+  if (x.query !== '') return path + '?' + x.query
+  return x.hasEmptyQuery ? path + '?' : path
+}

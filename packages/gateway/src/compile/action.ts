@@ -1,5 +1,5 @@
 import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/config'
-import { answer, type Exchange, pathWithParameters, type Reply } from '@sluice/core'
+import { answer, type Exchange, pathWithParameters, type Reply, withQuery } from '@sluice/core'
 import type { ProxyAction, RouteAction } from '../data-plane/pipeline/route.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
 import { compilePrefix, compileRegexRewrite, compileTemplate } from './path-template.js'
@@ -28,12 +28,12 @@ function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
 /** What the upstream is asked for, with the query; null: what the client asked for. */
 export function compileTarget(route: RoutePlan): ProxyAction['target'] {
   const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
-  return path === null ? null : (x) => withQuery(path(x), x.query)
+  return path === null ? null : (x) => withQuery(path(x), x)
 }
 
 function compileRewrite(route: RoutePlan, rewrite: RewritePlan): ((x: Exchange) => string) | null {
   if (rewrite.prefix !== null) return compilePrefix(route, rewrite.prefix)
-  if (rewrite.path !== null) return compileTemplate(rewrite.path)
+  if (rewrite.path !== null) return compileTemplate(rewrite.path, route.match.path)
   if (rewrite.regex !== null) return compileRegexRewrite(rewrite.regex.pattern, rewrite.regex.replacement)
   return null
 }
@@ -50,12 +50,12 @@ function compileRedirect(route: RoutePlan, plan: RedirectPlan): RouteAction {
 }
 
 function redirectPath(route: RoutePlan, plan: RedirectPlan): (x: Exchange) => string {
-  if (plan.path !== null) return compileTemplate(plan.path)
+  if (plan.path !== null) return compileTemplate(plan.path, route.match.path)
   return plan.prefix === null ? pathWithParameters : compilePrefix(route, plan.prefix)
 }
 
 function redirectReply(x: Exchange, plan: RedirectPlan, path: string): Reply {
-  const target = plan.keepQuery ? withQuery(path, x.query) : path
+  const target = plan.keepQuery ? withQuery(path, x) : path
   return answer(plan.status, ['location', redirectOrigin(x, plan) + target], null)
 }
 
@@ -64,8 +64,4 @@ function redirectOrigin(x: Exchange, plan: RedirectPlan): string {
   if (plan.scheme === null && plan.host === null && plan.port === null) return ''
   const port = plan.port === null ? '' : `:${plan.port}`
   return `${plan.scheme ?? x.scheme}://${plan.host ?? x.host}${port}`
-}
-
-function withQuery(path: string, query: string): string {
-  return query === '' ? path : path + '?' + query
 }

@@ -1,29 +1,31 @@
-import type { RoutePlan } from '@sluice/config'
+import type { PathPlan, RoutePlan } from '@sluice/config'
 import {
-  canonicalPath,
   compileRegex,
+  decodeReserved,
   type Exchange,
+  forwardablePath,
   hasHiddenDots,
   isAmbiguousPath,
   pathWithParameters,
+  withoutParameters,
 } from '@sluice/core'
+import { paramNames, paramPlaces, paramValues } from '../data-plane/router/path-params.js'
 
 const SEMICOLON = 59
 
-/** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in. */
-export function compileTemplate(text: string): (x: Exchange) => string {
+/** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in, escaped as they were received. */
+export function compileTemplate(text: string, matched: PathPlan): (x: Exchange) => string {
   const parts = text.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/)
   if (parts.length === 1) return () => text
+  const names = paramNames(matched)
+  const places = paramPlaces(matched)
   return (x) => {
+    const params =
+      x.rawPath === x.path ? x.params : paramValues(withoutParameters(pathWithParameters(x)), places)
     let path = parts[0]!
-    for (let i = 1; i < parts.length; i += 2) path += paramOf(x, parts[i]!) + parts[i + 1]!
+    for (let i = 1; i < parts.length; i += 2) path += (params[names.indexOf(parts[i]!)] ?? '') + parts[i + 1]!
     return path
   }
-}
-
-function paramOf(x: Exchange, name: string): string {
-  const at = x.paramNames.indexOf(name)
-  return at < 0 ? '' : x.params[at]!
 }
 
 /** Compiles the replacement of what a route's prefix matched: `/orders/*` with `/v2` makes `/v2/7` of `/orders/7`. */
@@ -49,12 +51,17 @@ function restAfter(path: string, depth: number): string {
 }
 
 /**
- * Compiles a regular-expression rewrite of the canonical path. A result that is no path is not sent: the request then
- * goes out with its canonical path.
+ * Compiles a regular-expression rewrite of the forwardable path, or of the canonical path if only that matches. A result
+ * that is no path is not sent: the request then goes out with the path that it had.
  */
 export function compileRegexRewrite(pattern: string, replacement: string): (x: Exchange) => string {
   const regex = compileRegex(pattern)
-  return (x) => rewrittenPath(regex.matcher(pathWithParameters(x)).replaceFirst(replacement)) ?? x.path
+  return (x) => {
+    const path = pathWithParameters(x)
+    const matched = path.includes('%') && !regex.test(path) ? decodeReserved(path) : path
+    const result = rewrittenPath(regex.matcher(matched).replaceFirst(replacement))
+    return result === matched ? path : (result ?? withoutParameters(path))
+  }
 }
 
 /**
@@ -63,6 +70,6 @@ export function compileRegexRewrite(pattern: string, replacement: string): (x: E
  */
 function rewrittenPath(result: string): string | null {
   const merged = result.replace(/\/{2,}/g, '/')
-  const canonical = isAmbiguousPath(merged) ? null : canonicalPath(merged)
+  const canonical = isAmbiguousPath(merged) ? null : forwardablePath(merged)
   return canonical === null || hasHiddenDots(canonical) ? null : canonical
 }

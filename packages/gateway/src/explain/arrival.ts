@@ -23,7 +23,8 @@ export interface ExplainedRequest {
 export interface Target {
   readonly authority: string | null
   readonly path: string
-  readonly query: string
+  /** Null without "?". */
+  readonly query: string | null
 }
 
 /**
@@ -32,7 +33,7 @@ export interface Target {
  */
 export function targetOf(url: string): Target {
   const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?(?:#.*)?$/i.exec(url)
-  const [, authority = null, path, query = ''] = match ?? []
+  const [, authority = null, path, query = null] = match ?? []
   if (match === null || (authority === null && path === undefined)) {
     throw new RangeError(
       `'${url}' is neither a path nor a URL; write /orders/7 or http://api.example.com/orders/7`,

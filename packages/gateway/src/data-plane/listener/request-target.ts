@@ -1,6 +1,8 @@
 import {
-  canonicalPath,
+  decodeReserved,
   type Exchange,
+  escapeRawCharacters,
+  forwardablePath,
   hasEncodedSlash,
   hasHiddenDots,
   isAmbiguousPath,
@@ -19,7 +21,7 @@ const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than t
 const MALFORMED = refusal('GW_BAD_REQUEST', 'the path is malformed: escape what is not allowed in it as %XX')
 const NOT_STRICT = refusal(
   'GW_BAD_REQUEST',
-  'this listener takes canonical paths only, without ";", escaped slashes and what is escaped twice',
+  'this listener takes canonical paths only: no ";", no escaped slash, nothing escaped that needs no escape or escaped twice',
 )
 const HIDDEN_DOTS = refusal(
   'GW_BAD_REQUEST',
@@ -27,13 +29,18 @@ const HIDDEN_DOTS = refusal(
 )
 const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query holds bytes that must be escaped as %XX')
 
-/** Checks path and query of a request (RFC 9112 section 3.2.1) and fills the exchange. */
+/**
+ * Checks path and query of a request (RFC 9112 section 3.2.1) and fills the exchange.
+ * @param asked the query; null without "?".
+ */
 export function applyTarget(
   x: Exchange,
   path: string,
-  query: string,
+  asked: string | null,
   settings: ListenerSettings,
 ): Reply | null {
+  const query = asked ?? ''
+  x.hasEmptyQuery = asked === ''
   const isTooLong = path.length + query.length > settings.urlBytes
   x.rawPath = isTooLong ? path.slice(0, MAX_TOLD) : path
   x.query = isTooLong ? query.slice(0, MAX_TOLD) : query
@@ -47,12 +54,13 @@ export function applyTarget(
 
 /** One that servers may read in different ways (docs/paths.md). */
 function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['paths']): Reply | null {
-  const canonical = canonicalPath(path)
-  if (canonical === null) return MALFORMED
+  const forwardable = forwardablePath(path)
+  if (forwardable === null) return MALFORMED
+  const canonical = decodeReserved(forwardable)
   if (mode === 'strict' && (canonical !== path || !isStrictPath(path))) return NOT_STRICT
   if (hasHiddenDots(canonical)) return HIDDEN_DOTS
   x.hasEncodedSlash = hasEncodedSlash(canonical)
-  x.forwardPath = mode === 'as-received' && !isAmbiguousPath(path) ? path : canonical
+  x.forwardPath = mode === 'as-received' && !isAmbiguousPath(path) ? escapeRawCharacters(path) : forwardable
   x.path = withoutParameters(canonical)
   return null
 }

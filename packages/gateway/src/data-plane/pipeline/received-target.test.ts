@@ -7,7 +7,9 @@ import { sendRaw } from '../../testing/raw-client.js'
 /** Request targets, and what the upstream gets. */
 const TARGETS: readonly (readonly [string, string])[] = [
   ['/a//b?q=1', '/a/b?q=1'],
-  ['/a/%7e%c3%a9?', '/a/~%C3%A9'],
+  ['/a/%7e%c3%a9?', '/a/~%C3%A9?'],
+  ['/a//b?', '/a/b?'],
+  ['/a??', '/a??'],
   ['/a;v=1/b', '/a;v=1/b'],
   ['/admin//../users?q=1', '/users?q=1'],
   ['/admin//%2e%2E/users', '/users'],

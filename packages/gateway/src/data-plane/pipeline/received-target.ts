@@ -1,6 +1,6 @@
-import type { Exchange } from '@sluice/core'
+import { type Exchange, withQuery } from '@sluice/core'
 
 /** Path and query for the target where no rewrite changes them. */
 export function receivedTarget(x: Exchange): string {
-  return x.query === '' ? x.forwardPath : x.forwardPath + '?' + x.query
+  return withQuery(x.forwardPath, x)
 }

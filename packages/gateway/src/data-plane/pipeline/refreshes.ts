@@ -70,6 +70,7 @@ function copyOf(x: Exchange): Exchange {
   copy.forwardPath = x.forwardPath
   copy.hasEncodedSlash = x.hasEncodedSlash
   copy.query = x.query
+  copy.hasEmptyQuery = x.hasEmptyQuery
   copy.headers = x.headers.slice()
   copy.forwardedFor = x.forwardedFor
   copy.peer = x.peer

@@ -17,5 +17,6 @@ export function sentHost({ host }: ProxyAction, x: Exchange, target: Target): st
 export function announce(action: ProxyAction, x: Exchange, target: Target): void {
   const sent = sentPath(action, x)
   x.attempts.sentHost = sentHost(action, x, target)
-  x.attempts.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
+  const hasQuery = x.query !== '' || x.hasEmptyQuery
+  x.attempts.sentPath = hasQuery ? sent.slice(0, sent.length - x.query.length - 1) : sent
 }

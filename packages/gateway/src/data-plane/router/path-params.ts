@@ -10,7 +10,7 @@ export function paramPlaces(path: PathPlan): readonly number[] {
   return path.segments.flatMap((segment, place) => (segment.kind === 'param' ? [place] : []))
 }
 
-/** The segments of a canonical path at the given places (ascending), escapes untouched. The path must have them. */
+/** The segments of a canonical path at the given places (ascending), as it has them. The path must have them. */
 export function paramValues(path: string, places: readonly number[]): string[] {
   const values: string[] = []
   let start = 1

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type CompileEnv, type Exchange, removeHeader, setHeader } from '@sluice/core'
+import { type CompileEnv, type Exchange, removeHeader, setHeader, withQuery } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { type DigestDemand, demandIn, digestAnswer } from './digest-answer.js'
 import { challengesIn } from './digest-challenge.js'
@@ -67,7 +67,7 @@ function answerFor(
   target: Known,
   credentials: { readonly username: string; readonly password: string },
 ): string {
-  const uri = x.query === '' ? x.sentPath : `${x.sentPath}?${x.query}`
+  const uri = withQuery(x.sentPath, x)
   const { demand, cnonce } = target
   const count = ++target.count
   return digestAnswer(demand, { ...credentials, method: x.method, uri, body: x.body ?? EMPTY, cnonce, count })

@@ -1,4 +1,4 @@
-import { type Exchange, type HttpCall, isFieldValue } from '@sluice/core'
+import { type Exchange, type HttpCall, isFieldValue, withQuery } from '@sluice/core'
 import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
 import { fieldName } from '../../shared/field-name.js'
 import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
@@ -57,8 +57,8 @@ function factsOf(x: Exchange): string[] {
 }
 
 /** As it goes to the upstream: what the server allows must be what is asked for there. What no field may hold is escaped. */
-function uriOf({ forwardPath, query }: Exchange): string {
-  const uri = query === '' ? forwardPath : `${forwardPath}?${query}`
+function uriOf(x: Exchange): string {
+  const uri = withQuery(x.forwardPath, x)
   return isFieldValue(uri) ? uri : uri.replaceAll(/[^!-~]/gu, escaped)
 }
 

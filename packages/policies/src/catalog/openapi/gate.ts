@@ -7,6 +7,7 @@ import {
   type Reply,
   refusal,
   type Slot,
+  withoutParameters,
 } from '@sluice/core'
 import { tooLarge } from '../../engines/json/refusals.js'
 import { refused, reported, unchecked, unmark } from '../../engines/json-schema/report.js'
@@ -108,9 +109,9 @@ export class Gate {
   ): { readonly operation: Operation; readonly texts: ReadonlyMap<string, string> } | Reply | null {
     const { paths, basePath, rejectsUnknownOperation: rejects } = this.#settings
     const isBelow = basePath === '' || x.path.startsWith(`${basePath}/`)
+    const path = pathWithParameters(x)
     const match = isBelow
-      ? (paths.find(pathWithParameters(x).slice(basePath.length)) ??
-        paths.find(x.path.slice(basePath.length)))
+      ? (paths.find(path, basePath) ?? paths.find(withoutParameters(path), basePath))
       : null
     if (match === null) return rejects ? this.#unknownPath : null
     const operation = match.value.get(x.method) ?? (x.method === 'HEAD' ? match.value.get('GET') : undefined)

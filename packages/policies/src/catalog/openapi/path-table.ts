@@ -1,4 +1,4 @@
-import { canonicalPath } from '@sluice/core'
+import { canonicalPath, decodeReserved } from '@sluice/core'
 
 /** A path of the description that a request has, and the texts of its parameters, as they were written. */
 interface PathMatch<T> {
@@ -38,9 +38,12 @@ export class PathTable<T> {
     branch.value = value
   }
 
-  /** @param path in its canonical form. */
-  find(path: string): PathMatch<T> | null {
-    return search(this.#root, path.split('/').slice(1), [])
+  /**
+   * Finds the path of a request: compared in its canonical form, while the parameters keep the escapes they came with.
+   * @param path in its forwardable form, below `basePath`.
+   */
+  find(path: string, basePath = ''): PathMatch<T> | null {
+    return search(this.#root, path.split('/').slice(basePath.split('/').length), [])
   }
 }
 
@@ -63,7 +66,6 @@ function childFor<T>(branch: Branch<T>, segment: string): Branch<T> {
 }
 
 function literalChild<T>(branch: Branch<T>, written: string): Branch<T> {
-  // Requests have their paths in the canonical form.
   const segment = canonicalPath(`/${written}`)?.slice(1) ?? encodeURI(written)
   const known = branch.literals.get(segment)
   if (known !== undefined) return known
@@ -82,7 +84,12 @@ function parseTemplate(segment: string): Template {
   const names = parts.filter((_, i) => i % 2 === 1)
   const isBroken = literals.some((text) => /[{}]/.test(text)) || literals.slice(1, -1).includes('')
   if (isBroken) throw new Error(`'${segment}' is not a path template; write for example /orders/{id}`)
-  return { literals, names }
+  return { literals: literals.map(canonicalPart), names }
+}
+
+/** A part of a segment in the canonical form; behind a letter, so that dots stay what they are. */
+function canonicalPart(written: string): string {
+  return canonicalPath(`/x${written}`)?.slice(2) ?? encodeURI(written)
 }
 
 function search<T>(
@@ -93,13 +100,13 @@ function search<T>(
   const [segment, ...rest] = segments
   if (segment === undefined)
     return branch.value === null ? null : { value: branch.value, texts: pairs(texts) }
-  const literal = branch.literals.get(segment)
+  const literal = branch.literals.get(decodeReserved(segment))
   if (literal !== undefined) {
     const found = search(literal, rest, texts)
     if (found !== null) return found
   }
   for (const { template, branch: next } of branch.templates) {
-    const values = valuesIn(template, segment)
+    const values = valuesIn(template, segment) ?? valuesIn(template, decodeReserved(segment))
     if (values === null) continue
     const found = search(next, rest, [...texts, ...values])
     if (found !== null) return found

@@ -42,6 +42,7 @@ export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: R
     if (facts.ownFields !== '') key += sized('o', digestOf(facts.ownFields))
     // The upstream gets the host as it was written, and may know it in small letters alone.
     if (hasHost && !uri.startsWith(x.authority)) key += sized('H', x.authority)
+    if (x.hasEmptyQuery) key += sized('q', '')
     if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
     if (hasCredentials && facts.isAuthorized) key += sized('a', digestOf(facts.credentials))
     for (const name of headers) key += part(headerJoined(x.headers, name))

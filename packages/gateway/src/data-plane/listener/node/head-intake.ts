@@ -54,6 +54,7 @@ interface KnownHead extends TakenHead, CachedHead {
   readonly path: string
   readonly forwardPath: string
   readonly hasEncodedSlash: boolean
+  readonly hasEmptyQuery: boolean
   readonly query: string
 }
 
@@ -96,6 +97,7 @@ export class HeadIntake {
     x.forwardPath = known.forwardPath
     x.hasEncodedSlash = known.hasEncodedSlash
     x.query = known.query
+    x.hasEmptyQuery = known.hasEmptyQuery
     x.requestHeadBytes = known.bytes.length
     return applyClientAddress(x, this.#settings)
   }
@@ -143,7 +145,7 @@ export class HeadIntake {
 
   #applyPath(x: Exchange, target: string): Reply | null {
     const mark = target.indexOf('?')
-    if (mark < 0) return applyTarget(x, target, '', this.#settings)
+    if (mark < 0) return applyTarget(x, target, null, this.#settings)
     return applyTarget(x, target.slice(0, mark), target.slice(mark + 1), this.#settings)
   }
 
@@ -185,5 +187,6 @@ function known(x: Exchange, taken: TakenHead, bytes: Buffer): KnownHead {
     forwardPath: x.forwardPath,
     hasEncodedSlash: x.hasEncodedSlash,
     query: x.query,
+    hasEmptyQuery: x.hasEmptyQuery,
   }
 }

@@ -230,9 +230,8 @@ class UwsListener implements Listener {
     req.forEach(this.#addLine)
     const path = req.getUrl()
     // Undefined without "?".
-    const asked: string | undefined = req.getQuery()
-    const query = asked ?? ''
-    const queryBytes = asked === undefined ? 0 : query.length + 1
+    const query = (req.getQuery() as string | undefined) ?? null
+    const queryBytes = query === null ? 0 : query.length + 1
     x.requestHeadBytes = head.bytes + x.method.length + path.length + queryBytes + LINE_BYTES
     const refused = this.#check(x, path, query)
     const hasBody = refused !== null || x.contentLength !== 0
@@ -249,7 +248,7 @@ class UwsListener implements Listener {
   }
 
   /** Fills the exchange, all of it also where something is refused: its record says what is known. */
-  #check(x: Exchange, path: string, query: string): Reply | null {
+  #check(x: Exchange, path: string, query: string | null): Reply | null {
     const badHead = this.#head.apply(x, this.settings)
     const badTarget = applyTarget(x, path, query, this.settings)
     const badHop = applyClientAddress(x, this.settings)

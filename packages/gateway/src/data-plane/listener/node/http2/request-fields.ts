@@ -101,7 +101,7 @@ export class RequestFields {
   #applyTarget(x: Exchange, settings: ListenerSettings): Reply | null {
     const target = this.#target
     const end = target.indexOf('?')
-    if (end < 0) return applyTarget(x, target, '', settings)
+    if (end < 0) return applyTarget(x, target, null, settings)
     return applyTarget(x, target.slice(0, end), target.slice(end + 1), settings)
   }
 
