@@ -22,7 +22,8 @@ function answerOf(ask: () => BodyAnswer): BodyAnswer {
   try {
     return ask()
   } catch (error) {
-    if (error instanceof UnreadableBody) return { code: error.code, message: error.message }
-    throw error
+    if (!(error instanceof UnreadableBody)) throw error
+    const { code, message, isAmbiguous } = error
+    return { code, message, isAmbiguous }
   }
 }

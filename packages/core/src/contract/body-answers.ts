@@ -14,7 +14,7 @@ export interface BodyQuestion {
 /** What a body says to a question, or why it says nothing. Can be cloned. */
 export type BodyAnswer =
   | { readonly value: BodyValue }
-  | { readonly code: ErrorCode; readonly message: string }
+  | { readonly code: ErrorCode; readonly message: string; readonly isAmbiguous?: boolean }
 
 /** What a large body has answered on a thread; holds for this body only. */
 export class BodyAnswers {
@@ -38,7 +38,7 @@ export class BodyAnswers {
   to(question: BodyQuestion): BodyValue | undefined {
     const answer = this.#answers.get(question)
     if (answer === undefined) return undefined
-    if ('code' in answer) throw new UnreadableBody(answer.code, answer.message)
+    if ('code' in answer) throw new UnreadableBody(answer.code, answer.message, answer.isAmbiguous)
     return answer.value
   }
 }

@@ -144,7 +144,8 @@ interface ConditionOptions extends Pick<CompileOptions, 'catalog' | 'context'> {
 
 /**
  * A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. But what
- * cannot be asked for want of memory is left to nobody: load must not choose routes.
+ * cannot be asked for want of memory is left to nobody: load must not choose routes. Neither must a body that the
+ * upstream could read in another way than the gateway.
  */
 function compileWhen(route: RoutePlan, { catalog, context, questions }: ConditionOptions): Predicate | null {
   if (route.match.when === null) return null
@@ -159,7 +160,7 @@ function compileWhen(route: RoutePlan, { catalog, context, questions }: Conditio
       } catch (error) {
         // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
         if (error instanceof UnreadableBody) {
-          if (error.code === 'GW_OVERLOADED') throw error
+          if (error.code === 'GW_OVERLOADED' || error.isAmbiguous) throw error
         } else context.report('condition_failed', { route: route.id, error: String(error) })
         return false
       }

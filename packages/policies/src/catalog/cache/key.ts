@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CompileEnv, Exchange, Expression } from '@sluice/core'
-import { RepeatedName } from '../../engines/json/view.js'
+import { type CompileEnv, type Exchange, type Expression, UnreadableBody } from '@sluice/core'
 import { compileAmbiguity } from './ambiguity.js'
 
 /** Longest key that is kept as it is, and what is kept of a longer one before its digest. */
@@ -36,7 +35,7 @@ export function compileValueKey(
         const key = isAmbiguous(x) ? null : keyOf(parts, isShared, x)
         return key !== null && key.length > MAX_LENGTH ? shortened(key) : key
       } catch (error) {
-        if (error instanceof RepeatedName && x.upstreamStatus === 0) throw error
+        if (error instanceof UnreadableBody && error.isAmbiguous && x.upstreamStatus === 0) throw error
         // What cannot be evaluated, such as in a body of another kind, or is no text in Unicode.
         return null
       }

@@ -15,9 +15,6 @@ export interface JsonReading {
   readonly duplicateKeys?: 'reject' | 'last'
 }
 
-/** Thrown for a body in which some object has a name twice: readers differ in which of the two counts. */
-export class RepeatedName extends UnreadableBody {}
-
 /**
  * A body as JSON, parsed once for all that read it. Names such as `__proto__` are members like others. Who wants to
  * change the value parses a copy of his own (`copy`).
@@ -77,7 +74,7 @@ export function jsonOfBytes(body: Uint8Array, reading: JsonReading = {}): JsonVi
 function checkedView(view: JsonView, { maxDepth, duplicateKeys }: JsonReading): JsonView {
   view.checkDepth(maxDepth ?? DEFAULT_JSON_DEPTH)
   if (duplicateKeys === 'reject' && view.hasDuplicateKeys)
-    throw new RepeatedName('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
+    throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice', true)
   return view
 }
 
