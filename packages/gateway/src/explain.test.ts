@@ -55,6 +55,17 @@ test('the route that wins is reported with its parameters, target, timeouts and 
   )
 })
 
+test('escapes are explained as a listener takes them', async () => {
+  const routes = `
+  - { id: batch, match: { path: "/odata/%24batch" }, upstream: up }
+  - { id: all, match: { path: "/*" }, upstream: up }`
+  const written = await explain(routes, '/odata/%24batch?')
+  assert.equal(written.route?.id, 'batch')
+  assert.ok(written.route.action.kind === 'proxy')
+  assert.equal(written.route.action.path, '/odata/%24batch?')
+  assert.equal((await explain(routes, '/odata/$batch')).route?.id, 'batch')
+})
+
 test('each loser names the first predicate that fails', async () => {
   const routes = `
   - { id: host, match: { hosts: [api.example.com, "*.example.org"], path: /a }, upstream: up }

@@ -13,18 +13,19 @@ import {
   type TargetPlan,
   type TimeoutsPlan,
 } from '@sluice/config'
-import { type Catalog, Exchange, MASK, type Reply, refusal } from '@sluice/core'
+import { type Catalog, Exchange, MASK, type Reply, refusal, UnreadableBody } from '@sluice/core'
 import { compileAction, compileTarget } from './compile/action.js'
 import { answersPreflights, inChainOrder } from './compile/chain-order.js'
 import { receivedTarget } from './data-plane/pipeline/received-target.js'
 import { REFUSALS } from './data-plane/pipeline/refusals.js'
 import type { Candidate } from './data-plane/router/candidate.js'
-import { compileRouter } from './data-plane/router/router.js'
+import { compileRouter, type Match } from './data-plane/router/router.js'
 import { Canary } from './data-plane/upstream/canary.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
 import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
 import {
   type ComparedRoute,
+  isMet,
   type RejectedRoute,
   rejectedRouteOf,
   verdictOf,
@@ -118,7 +119,9 @@ export async function explainRequest(
   x.consumer = request.consumer ?? null
   await loadBodyLanguages(JSON.stringify(plan.routes), catalog)
   const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!, catalog))
-  const { value: winner, allowed } = compileRouter(candidates).match(x)
+  const match = matchOf(candidates, x)
+  if ('problem' in match) return { ...nothing, outcome: 'refused', refusal: refusalOf(match) }
+  const { value: winner, allowed } = match
   if (winner !== null && x.hasEncodedSlash && winner.plan.encodedSlashes === 'refuse')
     return { ...nothing, outcome: 'refused', refusal: refusalOf(REFUSALS.encodedSlash) }
   const route = winner === null ? null : await routeOf(winner, x, { shown, catalog, limits: listener.limits })
@@ -127,6 +130,16 @@ export async function explainRequest(
   x.views?.close()
   if (route !== null) return { ...nothing, outcome: 'routed', route, losers }
   return { ...nothing, outcome: 'refused', refusal: refusalOf(missReply(allowed)), losers }
+}
+
+/** A Reply for a body that is refused, whatever route it may be for. */
+function matchOf(candidates: readonly Candidate<ComparedRoute>[], x: Exchange): Match<ComparedRoute> | Reply {
+  try {
+    return compileRouter(candidates).match(x)
+  } catch (error) {
+    if (error instanceof UnreadableBody) return refusal(error.code, error.message)
+    throw error
+  }
 }
 
 function factsOf(x: Exchange): Explanation['request'] {
@@ -145,10 +158,7 @@ function missReply(allowed: readonly string[] | null): Reply {
 
 function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candidate<ComparedRoute> {
   const { when } = plan.match
-  const predicate =
-    when === null
-      ? null
-      : { test: (x: Exchange) => verdictOf({ text: when, scope: 'route' }, x, catalog) === 'true' }
+  const predicate = when === null ? null : { test: (x: Exchange) => isMet(when, x, catalog) }
   const answers = plan.policies.some((use) => answersPreflights(use, catalog))
   return { plan, value: { plan, shown }, when: predicate, answersPreflights: answers }
 }

@@ -6,7 +6,7 @@ import {
   type RoutePlan,
   routeRank,
 } from '@sluice/config'
-import { type Catalog, type Exchange, headerValue } from '@sluice/core'
+import { type Catalog, type Exchange, headerValue, UnreadableBody } from '@sluice/core'
 import { servedMethods } from '../data-plane/router/contender.js'
 import { compileHeader, compileQuery } from '../data-plane/router/field-predicate.js'
 import { hostMatches } from '../data-plane/router/host-table.js'
@@ -49,6 +49,16 @@ export function verdictOf(
     return compileCondition(text, scope, { bodies: catalog.bodies }).test(x) ? 'true' : 'false'
   } catch {
     return 'fails'
+  }
+}
+
+/** True if the condition of a route holds. @throws UnreadableBody for a body that no route takes. */
+export function isMet(text: string, x: Exchange, catalog: Catalog): boolean {
+  try {
+    return compileCondition(text, 'route', { bodies: catalog.bodies }).test(x)
+  } catch (error) {
+    if (error instanceof UnreadableBody && error.isAmbiguous) throw error
+    return false
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { catalog, hashKey } from '@sluice/policies'
+import { explainRequest } from '../explain.js'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 
@@ -52,7 +53,7 @@ for (const [reader, route] of Object.entries(READERS)) {
       req.resume().on('end', () => res.end())
     })
     const isRoute = reader === 'the condition of a route'
-    const { plan } = loadOrThrow(
+    const bundle = loadOrThrow(
       `version: 1
 upstreams: { up: { targets: ['${origin.url}'] } }
 routes:
@@ -62,7 +63,7 @@ ${isRoute ? "  - { id: other, match: { path: '/*' }, upstream: up }" : ''}
       catalog,
     )
     const upstreams = [{ urls: [origin.url], name: 'up' }]
-    const { url } = await startGateway(t, { upstreams, routes: plan.routes }, { catalog })
+    const { url } = await startGateway(t, { upstreams, routes: bundle.plan.routes }, { catalog })
     const send = async (body: string, path: string): Promise<number> => {
       const headers = { 'content-type': 'application/json', 'x-api-key': 'k' }
       const response = await fetch(url + path, { method: 'POST', body, headers })
@@ -72,6 +73,11 @@ ${isRoute ? "  - { id: other, match: { path: '/*' }, upstream: up }" : ''}
     for (const body of REPEATED.flatMap((one) => [one, large(one)]))
       assert.equal(await send(body, '/refused'), 400, body.slice(0, 100))
     assert.deepEqual(seen, [])
+    if (isRoute) {
+      const request = { method: 'POST', url: '/', headers: [], clientIp: '192.0.2.1' }
+      const explained = await explainRequest(bundle, catalog, { ...request, body: Buffer.from(REPEATED[0]!) })
+      assert.deepEqual([explained.outcome, explained.refusal?.status], ['refused', 400])
+    }
     for (const body of CLEAN.flatMap((one) => [one, large(one)]))
       assert.equal(await send(body, '/taken'), 200, body.slice(0, 100))
   })
