@@ -132,7 +132,7 @@ export const services = [
 ]
 
 /** A package that is named and there already stays as it is. */
-const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade']
+const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade', '--no-remove']
 
 /**
  * Gets what is missing and sets where things are, for this process and the tests it starts. Answers with a
@@ -151,11 +151,8 @@ export function provideNamed(names) {
 }
 
 function provideAll(wanted) {
-  // One by one: a package that a machine's sources do not have must not keep it from the others.
-  for (const service of wanted) {
-    if (obstacleTo(service) === null && lacksCommands(service) && canInstall())
-      installPackages(service.debianPackages)
-  }
+  const incomplete = wanted.filter((service) => obstacleTo(service) === null && lacksCommands(service))
+  if (canInstall()) installPackages(new Set(incomplete.flatMap(({ debianPackages }) => debianPackages)))
   return wanted.map(provide).filter((problem) => problem !== null)
 }
 
@@ -194,11 +191,16 @@ function canInstall() {
   return process.getuid?.() === 0 && isThere('apt-get')
 }
 
-/** The package lists of a fresh machine may be empty, so a failure is tried once more after an update. */
-function installPackages(packages) {
+/**
+ * One by one: a package that conflicts with what is there, such as kubernetes-client where kubectl is from elsewhere,
+ * must not keep away the others. Nothing that is there is removed for it. The package lists of a fresh machine may be
+ * empty, so a failure is tried once more after an update.
+ */
+function installPackages(names) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const install = () => spawnSync('apt-get', [...INSTALL, ...packages], { env })
-  if (install().status === 0) return
+  const fails = (name) => spawnSync('apt-get', [...INSTALL, name], { env }).status !== 0
+  const failed = [...names].filter(fails)
+  if (failed.length === 0) return
   spawnSync('apt-get', ['update', '-qq'], { env })
-  install()
+  failed.forEach(fails)
 }
