@@ -52,7 +52,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 const report = await runTests().finally(() => node.stop())
 report.close()
 for (const { name } of failedSteps) console.log(`✖ the step '${name}' before the tests failed; see above`)
-const failed = report.failed + failedSteps.length + (hasTests ? 0 : 1)
+const isAllSkipped = hasTests && report.passed + report.failed === 0
+if (isAllSkipped) console.log('✖ no test ran: all of them were skipped')
+const failed = report.failed + failedSteps.length + (hasTests && !isAllSkipped ? 0 : 1)
 const flaky = report.flaky > 0 ? `, ${report.flaky} flaky` : ''
 console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped${flaky}`)
 process.exit(failed === 0 ? 0 : 1)

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,11 @@ export class Cluster {
     this.#cgroup = cgroup
   }
 
+  /** True if the programs include metrics-server, which is fetched on its own and may have been out of reach. */
+  get hasMetrics() {
+    return existsSync(join(this.#programs, 'metrics-server'))
+  }
+
   get kubeconfig() {
     return join(this.#folder, 'admin.kubeconfig')
   }
@@ -49,7 +54,8 @@ export class Cluster {
     run('kubectl', '--kubeconfig', this.kubeconfig, 'apply', '-f', SMALL_NODE)
     this.#beginManagers()
     await until('containerd', () => this.#ctr('version').status === 0)
-    for (const name of ['pause', 'metrics-server']) this.#importProgram(name)
+    this.#importProgram('pause')
+    if (this.hasMetrics) this.#importProgram('metrics-server')
     this.#beginNode()
     await until('the node', () => this.#ask('get', 'nodes').includes(' Ready'))
   }

@@ -23,7 +23,9 @@ const cluster = new Cluster(programs, folder, cgroup)
 await cluster.start()
 cluster.importImage(join(folder, 'image.tar'))
 console.log(`the cluster is ready after ${((performance.now() - startMono) / 1000).toFixed(1)} s`)
-const env = { ...process.env, KUBECONFIG: cluster.kubeconfig }
+if (!cluster.hasMetrics) console.log('there is no metrics-server: the test of autoscaling is skipped')
+const metrics = { SLUICE_CLUSTER_METRICS: cluster.hasMetrics ? '1' : '' }
+const env = { ...process.env, ...metrics, KUBECONFIG: cluster.kubeconfig }
 const child = spawn(command, args, { stdio: 'inherit', env })
 child.once('error', ({ message }) => {
   console.error(message)

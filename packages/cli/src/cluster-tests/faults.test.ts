@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatewayObjects } from '../kubernetes/objects/gateway-objects.js'
 import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
-import { askKubectl, clusterImage, kubectl, noCluster } from '../testing/cluster.js'
+import { askKubectl, clusterImage, hasMetrics, kubectl, noCluster } from '../testing/cluster.js'
 import { deployTo, digestsOf, type Member } from '../testing/fleet.js'
 import { KnownLoad } from '../testing/known-load.js'
 import { countRecords, isEachIn } from '../testing/known-records.js'
@@ -166,7 +166,7 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     kubectl(['delete', 'namespace', NAMESPACE, '--wait=false'])
     rmSync(folder, { recursive: true })
   })
-  kubectl(['apply', '-f', '-'], METRICS_SERVER)
+  if (hasMetrics) kubectl(['apply', '-f', '-'], METRICS_SERVER)
   await apply(folder, document('first'))
   await settled(3)
   const service = JSON.parse(await inNamespace('get', 'service', 'edge', '-o', 'json'))
@@ -188,8 +188,8 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     t.diagnostic(
       `${what}: ${load.answered.size - before} requests in ${((performance.now() - beginMono) / 1000).toFixed(0)} s, ${load.failures.length} failed so far`,
     )
-  const step = (what: string, act: (t: TestContext) => Promise<void>): Promise<void> =>
-    t.test(what, async (t) => {
+  const step = (what: string, act: (t: TestContext) => Promise<void>, skip: string | false = false) =>
+    t.test(what, { skip }, async (t) => {
       const [beginMono, before] = [performance.now(), load.answered.size]
       await act(t)
       await load.served(await names(), 20)
@@ -264,7 +264,8 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
   })
 
   const { length: before } = load.troubles
-  await step('from two pods to five, and back to two, by their CPU time', async () => {
+  const noMetrics = !hasMetrics && 'needs metrics-server, which could not be fetched'
+  const scale = async (): Promise<void> => {
     await inNamespace('scale', 'deployment/edge', '--replicas=2')
     await inNamespace('autoscale', 'deployment/edge', '--cpu-percent=50', '--min=2', '--max=5')
     const behavior = { behavior: { scaleDown: { stabilizationWindowSeconds: 15 } } }
@@ -275,18 +276,22 @@ test('a Deployment whose pods are replaced, reloaded, killed, evicted and scaled
     load.pauseMs = QUIET_MS
     await settled(2)
     assert.equal(load.troubles.length, before)
-  })
+  }
+  await step('from two pods to five, and back to two, by their CPU time', scale, noMetrics)
 
   await t.test('each request has one record', async () => {
     await load.stop()
-    await inNamespace('delete', 'hpa', 'edge')
+    await inNamespace('delete', 'hpa', 'edge', '--ignore-not-found')
     await inNamespace('scale', 'deployment/edge', '--replicas=0')
     await settled(0)
     for (const server of new Set(load.answered.values())) {
       const records = countRecords(join(folder, server))
       // What the victim answered in its last moment went with it.
       assert.ok(isEachIn(records, server === name ? seen : load.answeredBy(server)), server)
-      assert.equal(Math.max(...records.values()), 1)
+      assert.ok(
+        [...records.values()].every((count) => count === 1),
+        server,
+      )
     }
     t.diagnostic(
       `${load.answered.size} requests in all, ${load.failures.length} failed, each answer has one record`,

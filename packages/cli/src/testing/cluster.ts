@@ -7,6 +7,9 @@ export const clusterImage = process.env['SLUICE_CLUSTER_IMAGE'] ?? ''
 export const noCluster =
   clusterImage === '' && 'needs a Kubernetes cluster; npm run test:kubernetes starts one'
 
+/** True if the metrics API can be had, which autoscalers ask. */
+export const hasMetrics = process.env['SLUICE_CLUSTER_METRICS'] === '1'
+
 /** What a command of kubectl prints. @throws Error with what it said when it fails. */
 export function kubectl(args: readonly string[], input = ''): string {
   const { status, stdout, stderr } = tryKubectl(args, input)
