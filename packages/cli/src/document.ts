@@ -6,6 +6,7 @@ import {
   type LoadResult,
   loadBodyLanguages,
   loadDocument,
+  type Plan,
   type PluginPlan,
   readDocumentFile,
   readPlugins,
@@ -82,6 +83,21 @@ export function checkForElsewhere(source: DocumentSource): void {
   const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
   if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))
   for (const one of found) if (one.severity === 'warning') say(formatDiagnostic(one))
+}
+
+/**
+ * Returns the plan of a document that a gateway on another machine loads, with its references as they are written; null
+ * if it cannot be told without the values of that machine.
+ */
+export async function planForElsewhere(source: DocumentSource): Promise<Plan | null> {
+  try {
+    await loadBodyLanguages(source.text, catalog)
+    const files = { readFile: readNothing, readEnd: readNothing }
+    const result = loadDocument(source, { catalog, env: {}, ...files, isForElsewhere: true })
+    return result.ok ? result.bundle.plan : null
+  } catch {
+    return null
+  }
 }
 
 function readNothing(): never {

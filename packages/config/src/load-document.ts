@@ -39,6 +39,8 @@ export interface LoadOptions {
   readonly overrides?: Overrides
   /** The plugins that the document names, as `readPlugins` has found them; those that are missing are of another machine. */
   readonly plugins?: PluginSet
+  /** True if a gateway on another machine loads the document: what is missing here is no error, and no values are read. */
+  readonly isForElsewhere?: boolean
 }
 
 /** A bundle, or everything that is wrong with the document. */
@@ -99,9 +101,11 @@ export function loadParts(
     inspect(inspection, { ...inspection, document: { ...sound.document, routes } })
   }
   const diagnostics = report.diagnostics()
-  if (!isComplete || report.hasErrors) return { result: { ok: false, diagnostics }, routes }
+  const { isForElsewhere = false } = options
+  const hasErrors = isForElsewhere ? report.hasDocumentErrors : report.hasErrors
+  if (!isComplete || hasErrors) return { result: { ok: false, diagnostics }, routes }
   const bundle = bundleOf(anchorPaths(kept, catalog, values), sound.document, {
-    ...{ catalog, plugins, values, taken, order },
+    ...{ catalog, plugins, values: isForElsewhere ? null : values, taken, order },
   })
   const files = options.readFile === undefined ? policyFileVersions(resolved, { catalog, folder }) : {}
   const whole = { ...bundle, values: { ...files, ...bundle.values } }
@@ -155,7 +159,8 @@ function withoutOrder({ plan }: LoadedRoute): RoutePlan {
 interface BundleContext {
   readonly catalog: Catalog
   readonly plugins: PluginSet
-  readonly values: ReferenceValues
+  /** Null: the values of references are not looked at. */
+  readonly values: ReferenceValues | null
   readonly taken: TakenTexts
   readonly order: RouteOrder | null
 }
@@ -172,5 +177,9 @@ function bundleOf(kept: unknown, document: Document, context: BundleContext): Co
     plugins: usablePlugins(context.plugins),
     allRoutes: (routes) => inOrder(context.order, routes, withoutOrder),
   })
-  return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
+  return {
+    plan,
+    digest: digestOf(plan),
+    values: context.values === null ? {} : valuesOf(plan, context.values),
+  }
 }

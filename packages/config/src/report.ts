@@ -64,6 +64,12 @@ export class Report {
     return this.#source.flaws.length > 0 || this.#unsound.size > 0
   }
 
+  /** True if something is wrong with the document on any machine. */
+  get hasDocumentErrors(): boolean {
+    const isError = ({ severity, ofMachine }: Finding) => severity !== 'warning' && ofMachine === undefined
+    return this.#source.flaws.length > 0 || this.#findings.some(isError)
+  }
+
   /** Everything that was found, by position; the same thing at one position (an alias brings it twice) only once. */
   diagnostics(): readonly Diagnostic[] {
     const all = [...this.#ofText(), ...this.#ofMeaning()].sort(compareDiagnostics)

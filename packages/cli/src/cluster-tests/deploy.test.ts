@@ -227,6 +227,36 @@ test('gw deploy kubernetes', { skip: noCluster }, async (t) => {
     assert.match(unknown.stderr, /^there is no revision '99'; gw history --kubernetes lists them$/m)
   })
 
+  await t.test(
+    'the number of pods that somebody has set stays, until the command line says one',
+    async (t) => {
+      const replicas = () => inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}')
+      inNamespace('scale', 'deployment/sluice', '--replicas=3')
+      const diff = await run(
+        'diff',
+        '--kubernetes',
+        ...inPlace,
+        '-c',
+        fileWith(t, document({ body: 'four' })),
+      )
+      expectExit(diff, 0)
+      assert.match(diff.stdout, /^ {4}~ route all$/m)
+      const scaled = await deploy(t, document({ body: 'four' }))
+      expectExit(scaled, 0)
+      assert.match(scaled.stdout, /serves in 3 pods$/m)
+      // Rolled back and replaced pods are as many as before.
+      expectExit(
+        await deploy(t, document({ body: 'five' }), '--image', 'localhost/none:1', '--timeout', '5s'),
+        6,
+      )
+      assert.equal(replicas(), '3')
+      expectExit(await deploy(t, document({ port: 8082 })), 0)
+      assert.equal(replicas(), '3')
+      expectExit(await deploy(t, document(), '--replicas', '2'), 0)
+      assert.equal(replicas(), '2')
+    },
+  )
+
   await t.test('an autoscaler begins with the pods that are there', async (t) => {
     expectExit(await deploy(t, document(), '--max-replicas', '3'), 0)
     assert.equal(inNamespace('get', 'deployment', 'sluice', '-o', 'jsonpath={.spec.replicas}'), '2')

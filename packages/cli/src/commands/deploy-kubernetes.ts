@@ -1,9 +1,10 @@
-import type { DocumentSource } from '@sluice/config'
+import { type DocumentSource, formatDiff } from '@sluice/config'
 import { visibleText } from '@sluice/core'
 import type { Tier } from '@sluice/gateway'
 import { checkForElsewhere, readDocument } from '../document.js'
 import { EXIT, type ExitCode, Failure } from '../failure.js'
 import { type Cluster, nameOf } from '../kubernetes/cluster/cluster.js'
+import { documentChanges } from '../kubernetes/deploy/document-changes.js'
 import {
   type DeployEnd,
   type DeployPlan,
@@ -15,7 +16,7 @@ import {
 import { changeLines, type ObjectChange } from '../kubernetes/deploy/object-changes.js'
 import { type PodSettings, type Revision, readRevisions } from '../kubernetes/deploy/revisions.js'
 import type { GatewayObjects } from '../kubernetes/objects/gateway-objects.js'
-import { type ObjectIdentity, present } from '../kubernetes/objects/object.js'
+import { type KubernetesObject, type ObjectIdentity, present } from '../kubernetes/objects/object.js'
 import { objectsYaml } from '../kubernetes/objects/objects-yaml.js'
 import { complain, isTable, print, printText, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
@@ -69,6 +70,8 @@ async function checkedDocument(options: DeployOptions): Promise<DocumentSource> 
   return source
 }
 
+/** All annotations of an object together. */
+const MAX_ANNOTATION_BYTES = 256 * 1024
 const SAID_BEFORE = { replicas: 1, secret: 'said-before' }
 
 /** The objects as the command line alone says it. */
@@ -76,10 +79,17 @@ function objectsWithout(text: string, options: DeployOptions): GatewayObjects {
   return objectsOf({ text, settings: podSettings(options) }, identityOf(options, 'default'))
 }
 
+/** True if `kubectl apply` cannot note an object in an annotation, as it does without `--server-side`. */
+function isTooLargeToRemember(object: KubernetesObject): boolean {
+  return Buffer.byteLength(JSON.stringify(object)) >= MAX_ANNOTATION_BYTES
+}
+
 /** Prints what a first deploy would apply. */
 function render(text: string, options: DeployOptions): ExitCode {
   const { objects, notes } = objectsWithout(text, options)
   for (const note of notes) say(note)
+  for (const object of objects.filter(isTooLargeToRemember))
+    say(`${nameOf(object)} is larger than 256 KB: apply the objects with kubectl apply --server-side -f FILE`)
   printText(objectsYaml(objects))
   return EXIT.ok
 }
@@ -112,6 +122,7 @@ function deployOf(cluster: Cluster, wanted: Wanted, options: HowToDeploy): Gatew
   const request = {
     ...wanted,
     note,
+    setsReplicas: options.replicas !== undefined,
     prunes: prune,
     isForced: force,
     timeoutMs: timeout,
@@ -135,11 +146,11 @@ async function planAndCarryOut(deploy: GatewayDeploy, options: HowToDeploy): Pro
   }
   const end = await deploy.carryOut(plan)
   if (!isTable(options.output))
-    await printValue({ ...planValue(plan, options.prune === true), ...end }, options.output)
-  return report(end, plan, options)
+    await printValue({ ...(await planValue(plan, options.prune === true)), ...end }, options.output)
+  return report(end, options)
 }
 
-function report(end: DeployEnd, plan: DeployPlan, { output }: HowToDeploy): ExitCode {
+function report(end: DeployEnd, { output }: HowToDeploy): ExitCode {
   for (const reason of end.reasons) complain(visibleText(reason))
   if (end.result === 'unreachable') {
     say('nothing was changed')
@@ -153,16 +164,20 @@ function report(end: DeployEnd, plan: DeployPlan, { output }: HowToDeploy): Exit
     say('rolled back: what served before goes on serving')
     return EXIT.rolledBack
   }
-  const pods = plan.way === 'rolling' ? plan.settings.replicas : plan.pods.length
-  if (isTable(output)) print(endText(end, pods))
+  if (isTable(output)) print(endText(end))
   return EXIT.ok
 }
 
 async function printPlan(plan: DeployPlan, { output, prune = false }: HowToDeploy): Promise<void> {
-  if (!isTable(output)) return printValue(planValue(plan, prune), output)
-  const lines = changeLines(shownChanges(plan, prune)).map(visibleText)
+  if (!isTable(output)) return printValue(await planValue(plan, prune), output)
+  const lines = changeLines(shownChanges(plan, prune))
+  const parts = formatDiff(await documentChanges(plan.changes)).map((line) => `    ${line}`)
   if (lines.length === 0) print('no differences')
-  else print(...lines, wayText(plan))
+  else
+    print(
+      ...[...lines, ...(parts.length === 0 ? [] : ['in the document:', ...parts])].map(visibleText),
+      wayText(plan),
+    )
   if (prune) return
   for (const { object } of plan.unneeded) say(`${nameOf(object)} is not needed any more; --prune deletes it`)
 }
@@ -179,7 +194,7 @@ function shownChanges({ changes, unneeded }: DeployPlan, prunes: boolean): Objec
   return [...changes, ...(prunes ? unneeded : [])].filter(({ kind }) => kind !== 'none')
 }
 
-function planValue(plan: DeployPlan, prunes: boolean): object {
+async function planValue(plan: DeployPlan, prunes: boolean): Promise<object> {
   const { way, pods } = plan
   return {
     way,
@@ -188,6 +203,7 @@ function planValue(plan: DeployPlan, prunes: boolean): object {
       object: { kind: object.kind, name: object.metadata.name, namespace: object.metadata.namespace },
       paths,
     })),
+    document: await documentChanges(plan.changes),
     pods: pods.map(({ name }) => name),
   }
 }

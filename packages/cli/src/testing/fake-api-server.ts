@@ -20,6 +20,9 @@ export class FakeApiServer {
   readonly objects = new Map<string, Kept>()
   /** Methods and paths of requests that change something. */
   readonly changes: string[] = []
+  /** Objects that were applied, or tried, by which field manager. */
+  readonly applied: { readonly manager: string | null; readonly isTrial: boolean; readonly object: Kept }[] =
+    []
   readonly server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) => void this.#answer(req, res))
   misbehave: Misbehave = () => false
 
@@ -76,7 +79,9 @@ export class FakeApiServer {
       const object = JSON.parse(Buffer.concat(text).toString()) as Kept
       const metadata = { uid: randomUUID(), resourceVersion: '1', ...found?.metadata, ...object.metadata }
       const next = { ...found, ...object, metadata }
-      if (!searchParams.has('dryRun')) {
+      const isTrial = searchParams.has('dryRun')
+      this.applied.push({ manager: searchParams.get('fieldManager'), isTrial, object })
+      if (!isTrial) {
         this.changes.push(`PATCH ${pathname}`)
         this.objects.set(pathname, next)
       }

@@ -58,7 +58,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 const TIMEOUT_MS = 30_000
 const RETRY_MS = 500
 /** Who owns the fields that gw sets. */
-const FIELD_MANAGER = 'sluice'
+export const FIELD_MANAGER = 'sluice'
 
 /** One cluster, through its API server. Every failure is one of the command. */
 export class Cluster {
@@ -202,11 +202,24 @@ function checked(answer: ApiAnswer, what: string): object {
       EXIT.unauthorised,
       `the API server does not take the credentials of the kubeconfig: ${reason}`,
     )
+  if (status === 404 && namespaceIn(body) !== null) {
+    const name = visibleText(namespaceIn(body)!)
+    const text = `there is no namespace '${name}'; create it with: kubectl create namespace ${name}`
+    throw new Failure(EXIT.failed, text)
+  }
   if (status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)
   if (status === 409)
     throw new Failure(EXIT.failed, `cannot ${what}: ${reason}; --force takes these fields over`)
   if (status === 400 || status === 422) throw new Failure(EXIT.invalid, `cannot ${what}: ${reason}`)
   throw new Failure(isPassing(answer) ? EXIT.unreachable : EXIT.failed, `cannot ${what}: ${reason}`)
+}
+
+/** Returns the name of the namespace that an answer says is missing, or null. */
+function namespaceIn(body: unknown): string | null {
+  const { details } = (body ?? {}) as {
+    readonly details?: { readonly kind?: string; readonly name?: unknown }
+  }
+  return details?.kind === 'namespaces' && typeof details.name === 'string' ? details.name : null
 }
 
 /** The path of a list. */

@@ -15,6 +15,11 @@ export interface LiveMeta extends ObjectMeta {
   readonly resourceVersion: string
   /** There once it is to go. */
   readonly deletionTimestamp?: string
+  /** Field managers and the fields that each has set; the keys of fields begin with `f:`. */
+  readonly managedFields?: readonly {
+    readonly manager?: string
+    readonly fieldsV1?: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
+  }[]
   readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[]
 }
 
@@ -41,10 +46,11 @@ export function liveObjects(list: object): LiveObject[] {
 
 function isMeta(value: unknown): boolean {
   if (!isMapping(value)) return false
-  const { name, namespace, uid, labels = {}, ownerReferences = [] } = value
+  const { name, namespace, uid, labels = {}, ownerReferences = [], managedFields = [] } = value
   if (![name, namespace].every(isName) || !isUid(uid)) return false
   const areOwners =
     Array.isArray(ownerReferences) && ownerReferences.every((one) => isMapping(one) && isUid(one['uid']))
+  if (!Array.isArray(managedFields) || !managedFields.every(isMapping)) return false
   return areOwners && isMapping(labels) && Object.values(labels).every(isName)
 }
 

@@ -10,7 +10,15 @@ import type { KubernetesObject, ObjectIdentity } from '../objects/object.js'
 import { ObjectsError } from '../objects/raw-document.js'
 import { replacedForOf } from '../objects/workload.js'
 import { DeployLock } from './deploy-lock.js'
-import { leavesReplicas, type ObjectChange, objectChanges, type Removal, removals } from './object-changes.js'
+import {
+  hasOtherScaler,
+  type ObjectChange,
+  objectChanges,
+  type Removal,
+  removals,
+  replicasOf,
+  withoutReplicas,
+} from './object-changes.js'
 import { type Awaited, awaitPods, type RolloutEnd } from './pod-rollout.js'
 import {
   checkNextRevision,
@@ -28,6 +36,8 @@ export interface DeployRequest {
   readonly text: string
   readonly identity: ObjectIdentity
   readonly settings: PodSettings
+  /** True if the command line says the number of pods: then a Deployment that is there gets it too. */
+  readonly setsReplicas: boolean
   readonly note: string
   /** Deletes what an earlier deploy made and this one does not need. */
   readonly prunes: boolean
@@ -56,6 +66,8 @@ export interface DeployEnd {
   /** `uncertain`: rolled back, but not every pod says that it serves what it did. */
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'uncertain' | 'unreachable'
   readonly digest: string | null
+  /** Number of pods that serve the document; absent unless it was applied. */
+  readonly servingPods?: number
   readonly reasons: readonly string[]
 }
 
@@ -112,7 +124,7 @@ export class GatewayDeploy {
   }
 
   async #changes({ objects, notes }: GatewayObjects) {
-    return { objects, notes, changes: await objectChanges(this.#cluster, objects, this.#request.isForced) }
+    return { objects, notes, changes: await objectChanges(this.#cluster, objects, this.#request) }
   }
 
   /** Does what was planned. Whatever goes wrong, the cluster is brought back to what it had. */
@@ -134,7 +146,7 @@ export class GatewayDeploy {
     const end = await awaitPods(this.#awaited(plan))
     if (!end.ok) throw new Failure(EXIT.failed, `nothing is to be changed, but ${end.reasons.join('\n')}`)
     const isSame = answers.every(({ result }) => result !== 'applied')
-    return { result: isSame ? 'unchanged' : 'applied', digest: end.digest, reasons: [] }
+    return endOf(isSame ? 'unchanged' : 'applied', end)
   }
 
   /** All pods that run take the document, in two phases; the ConfigMap has it before the first of them serves it. */
@@ -181,7 +193,7 @@ export class GatewayDeploy {
     let reasons: readonly string[]
     try {
       const end = await work()
-      if (end.ok) return { result: 'applied', digest: end.digest, reasons: [] }
+      if (end.ok) return endOf('applied', end)
       reasons = end.reasons
     } catch (error) {
       reasons = [messageOf(error)]
@@ -193,16 +205,24 @@ export class GatewayDeploy {
     const { isForced } = this.#request
     for (const { kind, object, live } of changes) {
       if (kind === 'none') continue
-      if (live !== null) await this.#leaveReplicas(object, live)
-      await this.#cluster.apply(object, { isTrial: false, isForced })
+      await this.#applyOver(live, object, isForced)
     }
   }
 
-  /** Who stops saying how many pods there are would leave one of them; until the autoscaler speaks, there are as many as now. */
-  async #leaveReplicas(object: KubernetesObject, live: LiveObject): Promise<void> {
-    if (!leavesReplicas(object)) return
-    const { apiVersion, kind, metadata } = object
-    const replicas = live.spec?.['replicas']
+  /**
+   * Applies an object, and the number of pods on its own: gw does not own it afterwards, so that autoscalers and
+   * `kubectl scale` change it without a conflict. Without another owner the number would fall to one.
+   */
+  async #applyOver(live: LiveObject | null, object: KubernetesObject, isForced: boolean): Promise<void> {
+    const named = replicasOf(object)
+    const isSet = named !== undefined || (live !== null && !hasOtherScaler(live))
+    if (live !== null && object.kind === 'Deployment' && isSet)
+      await this.#setReplicas(object, named ?? replicasOf(live))
+    const applied = live === null ? object : withoutReplicas(object)
+    await this.#cluster.apply(applied, { isTrial: false, isForced })
+  }
+
+  async #setReplicas({ apiVersion, kind, metadata }: KubernetesObject, replicas: unknown): Promise<void> {
     const partial = { apiVersion, kind, metadata: { ...metadata, labels: {} }, spec: { replicas } }
     await this.#cluster.apply(partial, { isTrial: false, isForced: true, manager: 'sluice-replicas' })
   }
@@ -224,12 +244,12 @@ export class GatewayDeploy {
     const last = plan.revisions[0]
     const objects = last === undefined ? [] : objectsOf(last, this.#request.identity).objects
     const before = new Map(objects.map((object) => [keyOf(object), object]))
-    for (const { kind, object } of [...plan.changes].reverse()) {
+    for (const { kind, object, live } of [...plan.changes].reverse()) {
       const old = before.get(keyOf(object))
       if (kind === 'add')
         for (const { live } of await removals(this.#cluster, [object])) await this.#cluster.remove(live)
       else if (kind === 'change' && old !== undefined)
-        await this.#cluster.apply(old, { isTrial: false, isForced: true })
+        await this.#applyOver(live, withReplicasBefore(old, { live, object }), true)
     }
     if (last === undefined) return { ok: true, digest: null, pods: [] }
     const { text } = last
@@ -303,6 +323,19 @@ export function objectsOf(
   }
 }
 
+function endOf(result: 'applied' | 'unchanged', end: RolloutEnd & { readonly ok: true }): DeployEnd {
+  return { result, digest: end.digest, servingPods: end.pods.length, reasons: [] }
+}
+
+/** The object of the revision before. It takes the number of pods back only where the deploy had changed it. */
+function withReplicasBefore(
+  old: KubernetesObject,
+  { live, object }: Pick<ObjectChange, 'live' | 'object'>,
+): KubernetesObject {
+  if (live === null || replicasOf(object) === undefined) return withoutReplicas(old)
+  return { ...old, spec: { ...(old['spec'] as object), replicas: replicasOf(live) } }
+}
+
 /** None of a revision whose document says too little for this version. */
 function formerObjects(revision: Revision, identity: ObjectIdentity): readonly KubernetesObject[] {
   try {
@@ -332,7 +365,8 @@ function changesDocument(changes: readonly ObjectChange[]): boolean {
 
 function leftOver(before: readonly KubernetesObject[], now: readonly KubernetesObject[]): KubernetesObject[] {
   const wanted = new Set(now.map(keyOf))
-  return before.filter((object) => !wanted.has(keyOf(object)))
+  const left = before.filter((object) => !wanted.has(keyOf(object)))
+  return [...new Map(left.map((object) => [keyOf(object), object])).values()]
 }
 
 function keyOf(object: KubernetesObject): string {
@@ -340,7 +374,7 @@ function keyOf(object: KubernetesObject): string {
 }
 
 /** What a deploy did, in a line. */
-export function endText({ result, digest }: DeployEnd, pods: number): string {
+export function endText({ result, digest, servingPods = 0 }: DeployEnd): string {
   if (result === 'unchanged') return `unchanged: ${shortDigest(digest)} serves in all pods`
-  return `applied: ${shortDigest(digest)} serves in ${countText(pods, 'pod')}`
+  return `applied: ${shortDigest(digest)} serves in ${countText(servingPods, 'pod')}`
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EXIT, Failure } from '../../failure.js'
 import type { ApplyOptions, Cluster, LiveObject } from '../cluster/cluster.js'
-import { nameOf } from '../cluster/cluster.js'
+import { FIELD_MANAGER, nameOf } from '../cluster/cluster.js'
 import type { KubernetesObject } from '../objects/object.js'
 
 /** What becomes of one object. */
@@ -25,8 +25,16 @@ const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const INSTANCE = 'app.kubernetes.io/instance'
 /** What the API server changes by itself. */
 const SERVERS_OWN = new Set(['creationTimestamp', 'generation', 'managedFields', 'resourceVersion', 'uid'])
+const REPLICAS = 'spec.replicas'
 /** More are counted. */
 const MAX_PATHS = 8
+
+/** How objects are compared with those of the cluster. */
+export interface ChangeOptions {
+  readonly isForced: boolean
+  /** True if the command line says the number of pods. Otherwise a Deployment keeps the number that it has. */
+  readonly setsReplicas: boolean
+}
 
 /**
  * Has the API server say what would become of each object, by applying it without keeping it: its defaults, checks and
@@ -35,16 +43,19 @@ const MAX_PATHS = 8
 export async function objectChanges(
   cluster: Cluster,
   objects: readonly KubernetesObject[],
-  isForced: boolean,
+  { isForced, setsReplicas }: ChangeOptions,
 ): Promise<ObjectChange[]> {
   const options: ApplyOptions = { isTrial: true, isForced }
   const changes: ObjectChange[] = []
-  for (const object of objects) {
-    const live = await cluster.read(object)
-    if (live !== null && !isForced) refuseForeign(object, live)
-    const next = await cluster.apply(object, options)
+  for (const made of objects) {
+    const live = await cluster.read(made)
+    if (live !== null && !isForced) refuseForeign(made, live)
+    const object = live === null || setsReplicas ? made : withoutReplicas(made)
+    const next = await cluster.apply(live === null ? object : withoutReplicas(object), options)
     const changed = live === null ? [] : differences(lasting(live), lasting(next), '')
-    const paths = leavesReplicas(object) ? changed.filter((path) => path !== 'spec.replicas') : changed
+    const paths = object.kind === 'Deployment' ? changed.filter((path) => path !== REPLICAS) : changed
+    const replicas = replicasOf(object)
+    if (live !== null && replicas !== undefined && replicas !== replicasOf(live)) paths.push(REPLICAS)
     const kind = live === null ? 'add' : paths.length === 0 ? 'none' : 'change'
     changes.push({ kind, object, live, next, paths })
   }
@@ -62,9 +73,24 @@ export async function removals(cluster: Cluster, objects: readonly KubernetesObj
   return changes
 }
 
-/** A Deployment whose number of pods an autoscaler says. */
-export function leavesReplicas({ kind, spec }: KubernetesObject): boolean {
-  return kind === 'Deployment' && (spec as Readonly<Record<string, unknown>>)['replicas'] === undefined
+/** Returns the number of pods that a Deployment asks for, or undefined. */
+export function replicasOf({ kind, spec }: KubernetesObject): unknown {
+  return kind === 'Deployment' && isMapping(spec) ? spec['replicas'] : undefined
+}
+
+/** Returns a Deployment without its number of pods, and any other object as it is. */
+export function withoutReplicas(object: KubernetesObject): KubernetesObject {
+  if (replicasOf(object) === undefined) return object
+  const { replicas: _, ...spec } = object['spec'] as Readonly<Record<string, unknown>>
+  return { ...object, spec }
+}
+
+/** True if somebody else has set the number of pods of a Deployment too, so that it stays when gw no longer names it. */
+export function hasOtherScaler({ metadata }: LiveObject): boolean {
+  const { managedFields = [] } = metadata
+  return managedFields.some(({ manager, fieldsV1 }) => {
+    return manager !== FIELD_MANAGER && fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
+  })
 }
 
 /** @throws Failure when an object of this name was made by somebody else, or for another gateway. */
