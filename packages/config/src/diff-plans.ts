@@ -46,10 +46,15 @@ export function diffPlans(
   catalog: Catalog = new Map(),
 ): readonly PlanChange[] {
   const old = before === null ? new Map<string, Part>() : partsOf(before, catalog)
-  const now = partsOf(after, catalog)
+  const now = partsOf(before === null ? withoutPolicies(after) : after, catalog)
   const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
   const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
   return [...others, ...removed]
+}
+
+/** Of a route that is new no policy is shown, and masking those of many routes takes seconds. */
+function withoutPolicies(plan: Plan): Plan {
+  return { ...plan, routes: plan.routes.map((route) => ({ ...route, policies: [] })) }
 }
 
 /**
