@@ -1,5 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { CAPTURE_MEMORY } from '@sluice/core'
+import { REFUSED_STREAMS } from '../data-plane/listener/node/http2/stream-queue.js'
 import { RESPONSE_MEMORY } from '../data-plane/pipeline/response-buffer.js'
 import { heapUsedBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -14,6 +15,8 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
   gw_worker_capture_held_bytes:
     'Memory that bodies for the traffic log take while their requests are under way.',
+  gw_worker_http2_streams_refused_total:
+    'HTTP/2 requests that were refused because too many waited for their turn.',
   gw_worker_response_buffer_bytes: 'Memory of responses that are read ahead of slow clients.',
   gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
 }
@@ -46,6 +49,7 @@ export class Vitals {
       ...this.lag.samples(labels),
       { name: 'gw_worker_capture_held_bytes', labels, value: CAPTURE_MEMORY.heldBytes },
       { name: 'gw_worker_response_buffer_bytes', labels, value: RESPONSE_MEMORY.heldBytes },
+      { name: 'gw_worker_http2_streams_refused_total', labels, value: REFUSED_STREAMS.count },
       { name: 'gw_worker_capture_cut_total', labels, value: CAPTURE_MEMORY.cutBodies },
     ]
   }

@@ -207,3 +207,17 @@ test('an idle connection is closed', async (t) => {
   await until(() => client.isClosed && served.sessions.size === 0)
   assert.equal(client.goaway, 0)
 })
+
+test('a client that takes nothing while more than 1 MB waits for it is ended, one that holds less is not', async (t) => {
+  const body = Buffer.alloc(100_000)
+  const served = await serveHttp2(t, (client) => client.send(200, [], body), {
+    settings: { minReadRate: 1 },
+    lingerMs: 1000,
+  })
+  const [greedy, modest] = [await connectHttp2(t, served.port), await connectHttp2(t, served.port)]
+  for (let i = 0; i < 20; i++) greedy.send(request(2 * i + 1))
+  modest.send(request(1))
+  await until(() => greedy.isClosed, 20_000)
+  assert.equal(greedy.goaway, ENHANCE_YOUR_CALM)
+  assert.deepEqual([modest.isClosed, served.turnedAway()], [false, 1])
+})

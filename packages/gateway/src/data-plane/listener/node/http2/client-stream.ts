@@ -71,7 +71,6 @@ export class Http2ClientStream implements ClientStream {
     this.#connection = connection
     this.waitsToContinue = waitsToContinue
     stream.on('close', onClose)
-    stream.on('error', ignore)
     this.#body = hasBody ? new RequestBody(stream, connection) : null
     // A reset that calls itself no error closes a stream only once what came before it was read.
     if (hasBody) stream.on('aborted', onAborted)
@@ -241,6 +240,3 @@ function onTrailersWanted(this: ServerHttp2Stream): void {
   const client = (this as LinkedStream)[CLIENT]
   client.sendTrailers()
 }
-
-/** `close` follows. */
-function ignore(): void {}

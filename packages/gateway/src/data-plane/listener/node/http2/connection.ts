@@ -7,11 +7,15 @@ import { beginExchange, type Peer } from '../connection-host.js'
 import { Http2ClientStream, type StreamOwner } from './client-stream.js'
 import { FloodMeter } from './flood-meter.js'
 import type { RequestFields } from './request-fields.js'
+import type { StreamQueue } from './stream-queue.js'
 
-const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = constants
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_REFUSED_STREAM } =
+  constants
 
 /** What a client has where any pace will do. */
 const LONGEST_LINGER_MS = 600_000
+/** A client that takes nothing while more than this waits for it is ended sooner than by `minReadRate`. */
+const STALLED_BYTES = 1024 * 1024
 
 /** What all connections of a listener share. */
 export interface Http2Context {
@@ -26,6 +30,7 @@ export interface Http2Context {
   /** Hears of a connection that is ended because it goes beyond a limit. */
   readonly onTurnedAway: () => void
   readonly fields: RequestFields
+  readonly queue: StreamQueue
   /** Connections end with the requests that they have. */
   readonly isClosing: boolean
   /** What a client has beyond the time that the slowest pace takes for what was handed over. */
@@ -45,6 +50,9 @@ export class Http2Connection implements StreamOwner {
   readonly #meter: FloodMeter
   /** Monotonic clock, ms, when the last stream closed. */
   #idleSinceMono = performance.now()
+  /** Bytes written at the last look, and when they were last more than before. */
+  #writtenBytes = 0
+  #progressMono = this.#idleSinceMono
 
   constructor(session: ServerHttp2Session, socket: Socket, peer: Peer, context: Http2Context) {
     this.#session = session
@@ -80,14 +88,23 @@ export class Http2Connection implements StreamOwner {
     return bytes
   }
 
+  /** Time for which the client has taken nothing of much that waits for it; 0 where little waits. */
+  stalledMs(nowMono: number): number {
+    return nowMono - this.#progressMono
+  }
+
   /** Looks what has become of it since the last time. */
   inspect(nowMono: number): void {
     const { settings, lingerMs } = this.#context
+    if (this.#socket.bytesWritten !== this.#writtenBytes || this.heldBytes < STALLED_BYTES) {
+      this.#writtenBytes = this.#socket.bytesWritten
+      this.#progressMono = nowMono
+    }
     const idleMs = this.#streams.size === 0 ? nowMono - this.#idleSinceMono : 0
     for (const stream of this.#streams) {
       if (stream.handedOverMono !== 0 && nowMono > this.#lingerEnd(stream)) stream.cancel()
     }
-    if (this.#meter.isOverdrawn(nowMono)) this.endFlood()
+    if (this.#meter.isOverdrawn(nowMono) || this.stalledMs(nowMono) > lingerMs) this.endFlood()
     else if (!this.#session.closed) {
       if (idleMs > settings.keepAliveMs) this.#session.close()
       // The session is gone, and its client has not closed the connection.
@@ -104,7 +121,11 @@ export class Http2Connection implements StreamOwner {
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void {
     this.#streams.delete(stream)
     this.#idleSinceMono = performance.now()
-    if (isEarly && this.#meter.isResetTooMuch(this.#idleSinceMono)) this.endFlood()
+    if (isEarly) this.#countReset()
+  }
+
+  #countReset(): void {
+    if (this.#meter.isResetTooMuch(performance.now())) this.endFlood()
   }
 
   onBytesQueued(bytes: number): void {
@@ -116,9 +137,32 @@ export class Http2Connection implements StreamOwner {
   }
 
   #onStream(stream: ServerHttp2Stream, flags: number, [fields]: readonly unknown[]): void {
+    const hasBody = (flags & NGHTTP2_FLAG_END_STREAM) === 0
+    const { queue } = this.#context
+    stream.on('error', ignore)
+    if (!queue.begin()) {
+      queue.wait({
+        dispatch: () => this.#dispatch(stream, hasBody, fields as readonly string[]),
+        refuse: () => {
+          stream.close(NGHTTP2_REFUSED_STREAM)
+          this.#countReset()
+        },
+      })
+      return
+    }
+    this.#dispatch(stream, hasBody, fields as readonly string[])
+    queue.end()
+  }
+
+  #dispatch(stream: ServerHttp2Stream, hasBody: boolean, fields: readonly string[]): void {
     const { clock } = this.#context
+    if (stream.destroyed) {
+      // The client has given it up while it waited.
+      this.#countReset()
+      return
+    }
     try {
-      this.#take(stream, (flags & NGHTTP2_FLAG_END_STREAM) === 0, fields as readonly string[])
+      this.#take(stream, hasBody, fields)
     } catch (error) {
       this.#context.onFault(error)
       stream.close(NGHTTP2_INTERNAL_ERROR)
@@ -162,3 +206,6 @@ export class Http2Connection implements StreamOwner {
     return handedOverMono + lingerMs + (unsentBytes * 1000) / settings.minReadRate
   }
 }
+
+/** `close` follows. */
+function ignore(): void {}

@@ -5,11 +5,14 @@ import type { Peer } from '../connection-host.js'
 import type { ProtocolHandler } from '../protocol-handler.js'
 import { Http2Connection, type Http2Context } from './connection.js'
 import { RequestFields } from './request-fields.js'
+import { StreamQueue } from './stream-queue.js'
 
 /** How often connections are looked at. */
 const INSPECT_MS = 1000
 /** Bytes that wait for the clients of a listener and worker, and of cookies that are put together; beyond them, those that hold the most are ended. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
+/** Connections that have stalled for as many of these are compared by what they hold. */
+const STALLED_STEP_MS = 2000
 /** They are counted at least once within so many. */
 const COUNT_EVERY_BYTES = MAX_HELD_BYTES / 4
 
@@ -26,7 +29,7 @@ const CONNECTION_WINDOW = 1024 * 1024
 /** What a listener needs to serve HTTP/2. */
 export type Http2Options = Omit<
   Http2Context,
-  'fields' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
+  'fields' | 'queue' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
 > & { readonly lingerMs?: number }
 
 /** The HTTP/2 connections of one listener. */
@@ -39,6 +42,7 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   readonly onTurnedAway
   readonly lingerMs
   readonly fields = new RequestFields()
+  readonly queue = new StreamQueue()
   /** Applies to connections and requests that come from now on. */
   settings: ListenerSettings
   /** What still comes in has its first request answered. */
@@ -112,13 +116,23 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     this.#boundHeld()
   }
 
-  /** Ends the connections that hold the most, where all hold too much, until half of the room is free. */
+  /**
+   * Ends connections where all hold too much, until half of the room is free: first those that have taken nothing for the
+   * longest time, then those that hold the most.
+   */
   #boundHeld(): void {
     this.#newBytes = 0
-    const held = [...this.#connections].map((connection) => ({ connection, bytes: connection.heldBytes }))
+    const nowMono = performance.now()
+    const held = [...this.#connections].map((connection) => ({
+      connection,
+      bytes: connection.heldBytes,
+      stalledSteps: Math.floor(connection.stalledMs(nowMono) / STALLED_STEP_MS),
+    }))
     let left = held.reduce((sum, { bytes }) => sum + bytes, 0)
     if (left <= MAX_HELD_BYTES) return
-    for (const { connection, bytes } of held.sort((a, b) => b.bytes - a.bytes)) {
+    for (const { connection, bytes } of held.sort(
+      (a, b) => b.stalledSteps - a.stalledSteps || b.bytes - a.bytes,
+    )) {
       if (left <= MAX_HELD_BYTES / 2) return
       left -= bytes
       connection.endFlood()
