@@ -77,6 +77,14 @@ const NOT_FOR_UWS = [
 ] as const
 
 function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
+  if (listener.tls !== undefined)
+    report.add({
+      severity: 'warning',
+      path: [...path, 'tls'],
+      at: 'key',
+      message: 'engine: uws reads certificates when the listener opens, so renewed files need a restart',
+      remedy: 'write engine: node, which serves renewed files within 10 s, or restart after each renewal',
+    })
   for (const keys of NOT_FOR_UWS) {
     const value = valueAt(listener, keys)
     if (value === undefined || value === false) continue

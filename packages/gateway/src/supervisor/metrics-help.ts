@@ -1,6 +1,7 @@
 import { STATE_HELP } from '../state/state-samples.js'
 import { CACHE_HELP } from '../worker/stored-responses.js'
 import { VITALS_HELP } from '../worker/vitals.js'
+import { CERTIFICATES_HELP } from './certificate-watch.js'
 import { LOG_HELP } from './log-samples.js'
 import { SUPERVISOR_HELP } from './supervisor-samples.js'
 
@@ -63,6 +64,7 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
 /** One sentence for every family at /metrics. */
 export const METRICS_HELP: Readonly<Record<string, string>> = {
   ...SUPERVISOR_HELP,
+  ...CERTIFICATES_HELP,
   ...VITALS_HELP,
   ...TRAFFIC_HELP,
   ...LOG_HELP,

@@ -12,6 +12,7 @@ import { renderSamples } from '../telemetry/text-format.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { OwnCacheServer } from './cache-server/own-cache-server.js'
+import { CertificateWatch } from './certificate-watch.js'
 import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment } from './deployment.js'
@@ -57,6 +58,7 @@ export class Supervisor implements AdminBackend {
   readonly bans: Bans
   readonly #targets: TargetStates
   readonly #services: Services
+  readonly #certificates: CertificateWatch
   readonly #deployment: Deployment
   readonly held = new HeldRollout()
   readonly #changes = new Changes()
@@ -93,6 +95,7 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
+    this.#certificates = new CertificateWatch(() => bundle()?.plan ?? null, log)
     this.#services = new Services({ publish: (known) => this.#pool.setServices(known), log })
     this.#targets = new TargetStates({
       publish: (outages) => this.#pool.setOutages(outages),
@@ -220,7 +223,7 @@ export class Supervisor implements AdminBackend {
       cacheServer: this.#cacheServer.status,
       lastRollout: this.#deployment.lastRollout,
       plugins: pluginStatuses(current?.bundle.plan.plugins ?? []),
-      warnings: this.#deployment.warnings(),
+      warnings: [...this.#deployment.warnings(), ...this.#certificates.warnings()],
     }
   }
 
@@ -255,7 +258,8 @@ export class Supervisor implements AdminBackend {
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
     const shared = memorySamples(this.#memory)
-    const targets = [...this.#targets.samples(), ...this.#services.samples()]
+    const certificates = this.#certificates.samples()
+    const targets = [...this.#targets.samples(), ...this.#services.samples(), ...certificates]
     return [...own, ...logSamples(this.logIdentity()), ...targets, ...shared, ...merged]
   }
 
@@ -324,6 +328,7 @@ export class Supervisor implements AdminBackend {
     this.#deployment.close()
     this.#targets.close()
     this.#services.close()
+    this.#certificates.close()
     this.#ports.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
