@@ -11,7 +11,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: '', text: 'Only `version` is required. A document that has nothing else answers 404.' },
   {
     at: 'listeners[]',
-    text: 'A document without listeners gets one on 127.0.0.1:8080. `engine: node` renews certificates whose files change, within 10 s; `engine: uws` reads them when the listener opens: to renew them, restart the gateway. What each engine can: [limits](limits.md). Behind trusted proxies the client is the right-most address in `forwardedHeader` that is none of them; a hop that has to be read and is no address is answered with 400. `paths`: [paths](paths.md).',
+    text: 'A document without listeners gets one on 127.0.0.1:8080. `engine: node` renews certificates whose files change, within 10 s; `engine: uws` reads them when the listener opens: to renew them, restart the gateway. A certificate that is broken or expires within 30 days is named in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in the metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). What each engine can: [limits](limits.md). Behind trusted proxies the client is the right-most address in `forwardedHeader` that is none of them; a hop that has to be read and is no address is answered with 400. `paths`: [paths](paths.md).',
   },
   {
     at: 'admin',
