@@ -2,6 +2,7 @@ import { type CompileEnv, definePolicy } from '@sluice/core'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
 import { openRemoteKeys } from '../../crypto/jose/remote-keys.js'
+import { tenantWarnings } from '../../crypto/jose/tenants.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { compileRefusals } from './refusals.js'
 import { DEFAULT_ALGORITHMS, type JwtConfig, jwtSchema } from './schema.js'
@@ -22,8 +23,10 @@ export const jwt = definePolicy({
   cost: 'cpu',
   secretNames: (config) => [tokenLocation(config).name],
   authenticates: () => 'request',
-  warnings: ({ audiences, requiredClaims = {} }) =>
-    audiences === undefined && !Object.hasOwn(requiredClaims, 'aud') ? [ANY_AUDIENCE] : [],
+  warnings: ({ audiences, requiredClaims = {}, jwks, consumerClaim }) => [
+    ...(audiences === undefined && !Object.hasOwn(requiredClaims, 'aud') ? [ANY_AUDIENCE] : []),
+    ...tenantWarnings(jwks?.discovery, jwks?.tenants, consumerClaim),
+  ],
   compile(config, env) {
     const keys = compileKeys(config, env)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))
@@ -39,6 +42,8 @@ function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   )
   if (jwks !== undefined && sources.length !== 1)
     throw new Error("'jwks' takes one of file, inline, url and discovery")
+  if (jwks?.tenants !== undefined && (jwks.discovery === undefined || jwks.issuer !== undefined))
+    throw new Error("'jwks.tenants' takes 'discovery', and no 'issuer'")
   if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
     return compileKeySet(config, allowed)
   if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")

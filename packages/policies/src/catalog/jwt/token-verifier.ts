@@ -4,6 +4,7 @@ import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { KeysUnavailable } from '../../crypto/jose/remote-key-set.js'
 import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import { memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
 import { claimTexts } from './claim.js'
@@ -118,7 +119,8 @@ export class TokenVerifier {
   }
 
   #objection(claims: ClaimsSet, key: SignatureKey, binding: TokenBinding | undefined): Reply | null {
-    if (key.issuer !== null && key.issuer !== claims.iss) return this.#refusals.issuer
+    const { iss, all } = claims
+    if (key.issuer?.(iss, memberOf(all, 'tid')) === false) return this.#refusals.issuer
     if (binding === undefined) return this.#refusals.binding
     for (const rule of this.#rules) {
       const refusal = rule(claims)

@@ -176,8 +176,8 @@ export class Login {
   async #checkIssuer(x: Exchange): Promise<void> {
     const { provider } = this.#parts
     const iss = parameterIn(x, 'iss')
-    const { sendsIssuer } = await provider.metadata()
-    if (iss === null ? sendsIssuer : iss !== provider.issuer)
+    const metadata = await provider.metadata()
+    if (iss === null ? metadata.sendsIssuer : !provider.isNamed(iss, metadata))
       throw new LoginFailed('the response is of another issuer', 'the response is of another provider')
   }
 

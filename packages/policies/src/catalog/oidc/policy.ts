@@ -1,4 +1,6 @@
 import { type CompileEnv, definePolicy, type Eventual, type Exchange, parseDuration } from '@sluice/core'
+import { type Tenants, tenantsOf, tenantWarnings } from '../../crypto/jose/tenants.js'
+import { memberOf } from '../../engines/json/strict-json.js'
 import { callBounds } from '../../shared/call-bounds.js'
 import { digestOf } from '../../shared/call-sharing.js'
 import { readCookies } from '../../shared/field-location/cookie.js'
@@ -35,6 +37,7 @@ export const oidc = definePolicy({
   cost: 'io',
   secretNames: () => ['code', 'state', 'cookie', 'set-cookie'],
   authenticates: () => 'request',
+  warnings: ({ issuer, tenants, consumerClaim }) => tenantWarnings(issuer, tenants, consumerClaim),
   answersPaths: ({ redirectUri, logout }) => [
     ...(URL.canParse(redirectUri) ? [new URL(redirectUri).pathname] : []),
     ...(logout?.path.startsWith('/') ? [logout.path] : []),
@@ -58,10 +61,11 @@ class Gate {
   readonly #tokenHeaders: TokenHeaders
   readonly #tokenFields: SpoofedFields
   readonly #staleMs: number
+  readonly #tenants: Tenants | null
 
   /** @throws Error for what the schema cannot refuse. */
   constructor(config: OidcConfig, env: CompileEnv) {
-    const { session, issuer, clientId, logout } = config
+    const { session, issuer, tenants, clientId, logout } = config
     this.#config = config
     this.#env = env
     this.#site = siteOf(config.redirectUri, 'redirectUri')
@@ -70,7 +74,9 @@ class Gate {
     this.#tokenHeaders = tokenHeadersOf(config, this.#forwarded)
     const { access, id } = this.#tokenHeaders
     this.#tokenFields = new SpoofedFields([access, id].filter((name) => name !== null))
-    const space = `oidc ${digestOf(issuer, clientId, cookieOf(session))}`
+    this.#tenants = tenantsOf(tenants)
+    const kind = tenants === undefined ? [] : ['tenants']
+    const space = `oidc ${digestOf(issuer, clientId, cookieOf(session), ...kind)}`
     const sealed = new CookieSeal(session.secrets, space)
     const use = {
       keepsIdToken: id !== null || (logout !== undefined && logout.provider !== false),
@@ -127,6 +133,8 @@ class Gate {
   /** Null: the claims name nobody, under the configuration of now. */
   #prepare(session: Session): OpenSession | null {
     if (!namesConsumer(session.claims, this.#config)) return null
+    // Another use may share the session that accepts other tenants.
+    if (this.#tenants?.has(memberOf(session.claims, 'tid')) === false) return null
     const texts = claimTexts(session.claims)
     const { access, id } = this.#tokenHeaders
     const all = session.scopes === null ? session.claims : { scope: session.scopes, ...session.claims }

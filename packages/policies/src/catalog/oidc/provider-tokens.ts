@@ -18,7 +18,7 @@ const MAX_AHEAD_MS = 600_000
 /** Whose tokens are verified, and for whom. */
 export type ProviderTokensConfig = Pick<
   OidcConfig,
-  'issuer' | 'clientId' | 'algorithms' | 'clockSkew' | 'timeout' | 'tls'
+  'issuer' | 'tenants' | 'clientId' | 'algorithms' | 'clockSkew' | 'timeout' | 'tls'
 >
 
 /** Hash by which `at_hash` is made (OpenID Connect Core 1.0, section 3.1.3.6); Ed25519 has SHA-512 inside. */
@@ -41,12 +41,18 @@ export class ProviderTokens {
 
   /** @param types what `typ` may be; absent: that of usual tokens, or none. @throws Error for an address that is none. */
   constructor(config: ProviderTokensConfig, env: CompileEnv, types?: readonly string[]) {
-    const { issuer, clientId, algorithms = [...DEFAULT_ALGORITHMS], timeout = DEFAULT_TIMEOUT, tls } = config
-    const jwks = { discovery: issuer, timeout, ...(tls !== undefined && { tls }) }
+    const { issuer, tenants, clientId, timeout = DEFAULT_TIMEOUT, tls } = config
+    const { algorithms = [...DEFAULT_ALGORITHMS] } = config
+    const jwks = {
+      ...{ discovery: issuer, timeout, ...(tls !== undefined && { tls }) },
+      ...(tenants !== undefined && { tenants }),
+    }
     const accepted = { allowed: algorithms, allowWeak: false }
     const keys = openRemoteKeys(jwks, accepted, env)
     const rules: JwtConfig = {
-      ...{ algorithms: [...algorithms], issuers: [issuer], audiences: [clientId] },
+      ...{ algorithms: [...algorithms], audiences: [clientId] },
+      // Keys of metadata sign for their issuer alone, or for the tenants that are listed.
+      ...(tenants === undefined && { issuers: [issuer] }),
       ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },
       // Tokens of logouts may name a session alone.
       ...(types !== undefined && { types: [...types], consumerClaim: 'jti' }),

@@ -7,6 +7,7 @@ import {
   metadataAddress,
   metadataIn,
 } from '../../crypto/jose/issuer-calls.js'
+import { type Tenants, tenantsOf } from '../../crypto/jose/tenants.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { MARGIN_MS } from '../../shared/ask-once.js'
 import { digestOf } from '../../shared/call-sharing.js'
@@ -25,6 +26,8 @@ const MAX_TOKEN_LENGTH = 8192
 
 /** What a provider says of itself (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderMetadata {
+  /** With a placeholder for the tenant, where the provider has many. */
+  readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
   readonly userInfoEndpoint: string | null
@@ -50,7 +53,7 @@ export class GrantRefused extends Error {
 
 /** An OpenID provider, as its client sees it. Calls reject with GrantRefused, or with any Error whose message holds no secret. */
 export class Provider {
-  readonly #issuer: string
+  readonly #tenants: Tenants | null
   readonly #redirectUri: string
   readonly #call: CallIssuer
   readonly #authenticate: ClientAuth
@@ -58,8 +61,9 @@ export class Provider {
 
   /** @throws Error for an address, a key or a time that is none. */
   constructor(config: OidcConfig, env: CompileEnv) {
-    const { issuer, timeout = DEFAULT_TIMEOUT, tls } = config
-    this.#issuer = issuer
+    const { issuer, tenants, timeout = DEFAULT_TIMEOUT, tls } = config
+    this.#tenants = tenantsOf(tenants)
+    const isOfTenants = tenants !== undefined
     this.#redirectUri = config.redirectUri
     const place = metadataAddress(issuer)
     const own = parseEndpoint(place, 'issuer')
@@ -67,13 +71,13 @@ export class Provider {
     this.#call = call
     this.#authenticate = compileClientAuth(config, issuer)
     const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
-    const name = `oidc-metadata:${digestOf(issuer, tls)}`
+    const name = `oidc-metadata:${digestOf(issuer, tls, isOfTenants)}`
     this.#known = env.shared(name, () => new KnownMetadata(report))
     const fetch = fetchMetadataOnce({
       ...{ store: env.state.store('gateway'), name, freshMs: REFRESH_MS },
       waitMs: parseDuration(timeout) + MARGIN_MS,
       fetch: () => fetchDocument(call, place, 'issuer'),
-      read: (body) => readMetadata(body, issuer),
+      read: (body) => readMetadata(body, issuer, isOfTenants),
     })
     env.onClose(this.#known.use(fetch))
     env.schedule(LOOK_EVERY_MS, () => this.#known.keepFresh())
@@ -119,8 +123,9 @@ export class Provider {
     return tokensIn(await this.#call(tokenEndpoint, 'token_endpoint', { method: 'POST', headers, body }))
   }
 
-  get issuer(): string {
-    return this.#issuer
+  /** True if a response that names this issuer is of the provider. */
+  isNamed(iss: string, { issuer }: ProviderMetadata): boolean {
+    return this.#tenants === null ? iss === issuer : this.#tenants.isIssuer(issuer, iss)
   }
 }
 
@@ -155,14 +160,15 @@ class KnownMetadata {
   }
 }
 
-function readMetadata(body: Uint8Array, issuer: string): ProviderMetadata {
-  const metadata = metadataIn(body, issuer)
+function readMetadata(body: Uint8Array, issuer: string, isOfTenants: boolean): ProviderMetadata {
+  const metadata = metadataIn(body, issuer, isOfTenants)
   const needed = (name: string): string => {
     const address = addressIn(metadata, name, issuer)
     if (address === null) throw new Error(`the metadata of the provider have no '${name}'`)
     return address
   }
   return {
+    issuer: metadata.issuer,
     authorizationEndpoint: needed('authorization_endpoint'),
     tokenEndpoint: needed('token_endpoint'),
     userInfoEndpoint: addressIn(metadata, 'userinfo_endpoint', issuer),

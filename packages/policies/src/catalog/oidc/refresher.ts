@@ -84,9 +84,12 @@ export class Refresher {
       const { idToken, accessToken } = issued
       const context = { x, nonce: memberOf(session.claims, 'nonce'), accessToken, isRefreshed: true }
       const claims = idToken === null ? {} : (await tokens.verifyIdToken(idToken, context)).all
-      const sub = memberOf(claims, 'sub')
-      if (sub !== undefined && sub !== memberOf(session.claims, 'sub'))
-        throw new SessionEnded('the new ID token is of another user')
+      // OpenID Connect Core 1.0, section 12.2; the issuers of tenants differ.
+      for (const name of ['sub', 'iss']) {
+        const value = memberOf(claims, name)
+        if (value !== undefined && value !== memberOf(session.claims, name))
+          throw new SessionEnded('the new ID token is of another user')
+      }
       return {
         ...session,
         ...{ generation: session.generation + 1, seenAt: Date.now() },

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { tenantsSchema } from '../../crypto/jose/tenants.js'
 import { callTls } from '../../shared/call-tls.js'
 import { clientAuthKeys } from '../../shared/client-auth.js'
 import {
@@ -48,6 +49,7 @@ export const providerKeys = {
     'The provider. Its metadata are under `/.well-known/openid-configuration` (OpenID Connect Discovery).',
     { minLength: 1, maxLength: 2048, destination: true },
   ),
+  tenants: tenantsSchema,
   algorithms: optionalList(
     oneOf(ID_TOKEN_ALGORITHMS, 'An algorithm.'),
     'The algorithms that its tokens may be signed with.',

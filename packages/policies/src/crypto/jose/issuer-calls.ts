@@ -2,6 +2,7 @@ import type { CompileEnv, HttpAnswer, HttpCall, HttpClient, HttpClientTls } from
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { callBounds } from '../../shared/call-bounds.js'
 import { type Endpoint, parseEndpoint } from '../../shared/endpoint.js'
+import { isTemplate, TENANT_PLACEHOLDER } from './tenants.js'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const MAX_ANSWER_BYTES = 1024 * 1024
@@ -54,6 +55,10 @@ export async function fetchDocument(
 
 /** Where an issuer has its metadata (OpenID Connect Discovery 1.0, section 4). @throws Error where that was written in its place. */
 export function metadataAddress(issuer: string): string {
+  if (issuer.includes(TENANT_PLACEHOLDER))
+    throw new Error(
+      `'${issuer}' is no address; write that of the metadata of all tenants, such as …/organizations/v2.0, and list 'tenants'`,
+    )
   if (issuer.endsWith(DISCOVERY_PATH))
     throw new Error(
       `'${issuer}' is where the metadata are; the issuer is what stands before ${DISCOVERY_PATH}`,
@@ -64,14 +69,27 @@ export function metadataAddress(issuer: string): string {
 /** Longest issuer that a message repeats, in characters. */
 const MAX_SHOWN = 200
 
-/** The metadata of an issuer. @throws Error where they are none, or those of another one. */
-export function metadataIn(body: Uint8Array, issuer: string): JsonObject {
+/**
+ * The metadata of an issuer. @param isOfTenants they have to name the issuers of many tenants, with a placeholder.
+ * @throws Error where they are none, or those of another one.
+ */
+export function metadataIn(
+  body: Uint8Array,
+  issuer: string,
+  isOfTenants = false,
+): JsonObject & { issuer: string } {
   const metadata = parseStrictObject(body)
   if (metadata === null) throw new Error('the metadata of the issuer is no JSON object')
   const named = memberOf(metadata, 'issuer')
-  if (named === issuer) return metadata
+  if (typeof named === 'string' && (isOfTenants ? isTemplate(named) : named === issuer))
+    return { ...metadata, issuer: named }
   const other = typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_SHOWN)) : 'nobody'
-  throw new Error(`the metadata is of the issuer ${other}, not of "${issuer}"`)
+  const found = `the metadata is of the issuer ${other}, not of`
+  if (isOfTenants)
+    throw new Error(`${found} many tenants, which has ${TENANT_PLACEHOLDER} once; leave out 'tenants'`)
+  const remedy =
+    typeof named === 'string' && isTemplate(named) ? "; list the 'tenants' that are accepted" : ''
+  throw new Error(`${found} "${issuer}"${remedy}`)
 }
 
 /** An address in metadata; null: it has none. @throws Error for one that leads from TLS to none. */

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { CompileEnv } from '@sluice/core'
 import { parseEndpoint } from '../../shared/endpoint.js'
+import type { KeyMaterial } from '../keys/key-material.js'
 import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { addressIn, compileIssuerCalls, fetchDocument, metadataAddress, metadataIn } from './issuer-calls.js'
 import { DEFAULT_KEY_TIMEOUT, type RemoteJwksConfig } from './key-schema.js'
-import type { SignatureKey } from './key-set.js'
+import type { IssuerCheck, SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { readKeySet } from './load-key.js'
-import { addKey } from './local-key-set.js'
+import { addKey, issuerCheck } from './local-key-set.js'
 import type { FetchedKeys } from './remote-key-set.js'
+import { isTemplate, TENANT_PLACEHOLDER, type Tenants, tenantsOf } from './tenants.js'
+
+const LINE_END = 10
 
 /** What of a policy says which fetched keys it takes. */
 export interface KeyAcceptance {
@@ -36,26 +40,41 @@ export function compileKeyEndpoint(
   const { timeout = DEFAULT_KEY_TIMEOUT, tls, url, discovery } = config
   const [address, key] = url === undefined ? [discovery!, 'jwks.discovery'] : [url, 'jwks.url']
   const call = compileIssuerCalls({ own: parseEndpoint(address, key), timeout, tls }, 'jwks.timeout', env)
+  const tenants = tenantsOf(config.tenants)
+  const issuerOf = tenants === null ? issuerCheck(config.issuer ?? discovery) : null
   const read = (body: Uint8Array, fetchedAt: number): FetchedKeys => {
-    return { ...keysIn(body, config.issuer ?? discovery ?? null, accepted), fetchedAt }
+    if (tenants === null) return { ...keysIn(body, () => issuerOf, accepted), fetchedAt }
+    const end = body.indexOf(LINE_END)
+    const template = Buffer.from(body.subarray(0, end)).toString()
+    if (!isTemplate(template)) throw new Error('the keys are of no issuer of many tenants')
+    const checkOf = (key: KeyMaterial): IssuerCheck => tenantCheck(tenants, template, key)
+    return { ...keysIn(body.subarray(end + 1), checkOf, accepted), fetchedAt }
   }
   if (url !== undefined) return { fetch: () => fetchDocument(call, url, 'jwks.url'), read }
   const issuer = discovery!
   const place = metadataAddress(issuer)
   parseEndpoint(place, 'jwks.discovery')
   const fetch = async (): Promise<Uint8Array> => {
-    const metadata = metadataIn(await fetchDocument(call, place, 'jwks.discovery'), issuer)
+    const metadata = metadataIn(await fetchDocument(call, place, 'jwks.discovery'), issuer, tenants !== null)
     const address = addressIn(metadata, 'jwks_uri', issuer)
     if (address === null) throw new Error("the metadata of the issuer has no 'jwks_uri'")
-    return fetchDocument(call, address, 'jwks_uri')
+    const keys = await fetchDocument(call, address, 'jwks_uri')
+    // Other workers read what this one has fetched, without the metadata.
+    return tenants === null ? keys : Buffer.concat([Buffer.from(`${metadata.issuer}\n`), keys])
   }
   return { fetch, read }
+}
+
+/** A key can be of one tenant alone, or of all: Microsoft Entra ID writes that into the JWK. */
+function tenantCheck(tenants: Tenants, template: string, { issuer = template }: KeyMaterial): IssuerCheck {
+  return (iss, tid) =>
+    tenants.accepts(template, iss, tid) && iss === issuer.replace(TENANT_PLACEHOLDER, tid as string)
 }
 
 /** Keys that cannot serve are left out: an issuer may publish some of other kinds. Secrets are never among them. */
 function keysIn(
   body: Uint8Array,
-  issuer: string | null,
+  issuerOf: (key: KeyMaterial) => IssuerCheck | null,
   { allowed, allowWeak }: KeyAcceptance,
 ): Omit<FetchedKeys, 'fetchedAt'> {
   const table = new KeyTable<SignatureKey>()
@@ -65,6 +84,7 @@ function keysIn(
     try {
       const material = read()
       if (material.key.type === 'secret') continue
+      const issuer = issuerOf(material)
       placed += addKey(table, material, { issuer, allowed, allowWeak, algorithms: undefined, sharesId: true })
       if (material.kid !== null) kids.add(material.kid)
     } catch {

@@ -11,6 +11,7 @@ import {
   optionalString,
   optionalText,
 } from '../../shared/options.js'
+import { tenantsSchema } from './tenants.js'
 
 /** Most keys of one policy. */
 export const MAX_KEYS = 100
@@ -80,6 +81,7 @@ export const remoteJwksMembers = {
     'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone. Keys at another place than the issuer are not fetched from link-local addresses, nor from those at which clouds hand out credentials.',
     { minLength: 1, maxLength: 2048, destination: true },
   ),
+  tenants: tenantsSchema,
   refresh: optionalDuration(
     'Age from which on keys that were fetched are fetched anew, in the background.',
     DEFAULT_KEY_REFRESH,
@@ -97,6 +99,7 @@ export interface RemoteJwksConfig {
   readonly url?: string
   readonly discovery?: string
   readonly issuer?: string
+  readonly tenants?: readonly string[]
   readonly refresh?: string
   readonly maxStale?: string
   readonly timeout?: string

@@ -1,10 +1,13 @@
 import type { SignatureCheck } from '../keys/signature.js'
 
+/** True if a key signs tokens with these claims. */
+export type IssuerCheck = (iss: string | null, tid: unknown) => boolean
+
 /** One key with one algorithm. */
 export interface SignatureKey {
   readonly kid: string | null
-  /** Whose tokens the key signs; null: those of every issuer that the policy allows. */
-  readonly issuer: string | null
+  /** Says whose tokens the key signs; null: those of every issuer that the policy allows. */
+  readonly issuer: IssuerCheck | null
   readonly check: SignatureCheck
 }
 

@@ -5,7 +5,7 @@ import { signatureCheck } from '../keys/signature.js'
 import { isKeyFor, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
 import { keyName } from './key-schema.js'
-import type { KeySet, SignatureKey } from './key-set.js'
+import type { IssuerCheck, KeySet, SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { loadKey, loadKeySet } from './load-key.js'
 
@@ -28,8 +28,8 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
     key: KeyConfig & { readonly issuer?: string },
     sharesId = false,
   ): number => {
-    const { issuer = null, algorithms } = key
-    return addKey(keys, material, { issuer, allowed, allowWeak, algorithms, sharesId })
+    const { issuer, algorithms } = key
+    return addKey(keys, material, { issuer: issuerCheck(issuer), allowed, allowWeak, algorithms, sharesId })
   }
   config.keys?.forEach((key, i) => {
     about(keyName(i, key), () => {
@@ -51,8 +51,8 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
 
 /** What a key may be used for. */
 export interface KeyUse {
-  /** Whose tokens it signs; null: those of every issuer that the policy allows. */
-  readonly issuer: string | null
+  /** Says whose tokens it signs; null: those of every issuer that the policy allows. */
+  readonly issuer: IssuerCheck | null
   /** By the policy. */
   readonly allowed: readonly SignatureAlgorithm[]
   readonly allowWeak: boolean
@@ -60,6 +60,11 @@ export interface KeyUse {
   readonly algorithms: readonly string[] | undefined
   /** True for keys of an issuer, which may have one id for several. */
   readonly sharesId?: boolean
+}
+
+/** Returns the check for one issuer; null if every issuer will do. */
+export function issuerCheck(issuer: string | undefined): IssuerCheck | null {
+  return issuer === undefined ? null : (iss) => iss === issuer
 }
 
 /** Adds a key for each algorithm that it serves. @returns how many they are. @throws Error for a key that is too weak. */

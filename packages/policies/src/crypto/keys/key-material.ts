@@ -15,6 +15,8 @@ export interface KeyMaterial {
   readonly kid: string | null
   /** The algorithm that the JWK is bound to; null when it names none. */
   readonly alg: string | null
+  /** Whose key it is, where the JWK says so; no member of RFC 7517. */
+  readonly issuer?: string
 }
 
 /** The key of a JWK (RFC 7517). @throws Error that says what is wrong, without what is secret in it. */
@@ -26,7 +28,9 @@ export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
   if (memberOf(jwk, 'kty') === 'oct') return { key: importSecret(jwk), kid, alg }
   const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
   const flaw = 'is a JWK that cannot be read; it needs a known kty and crv, and the members of its type'
-  return { key: halfOf(input, isPrivateJwk(jwk), purpose, flaw), kid, alg }
+  const issuer = memberOf(jwk, 'issuer')
+  const key = halfOf(input, isPrivateJwk(jwk), purpose, flaw)
+  return { key, kid, alg, ...(typeof issuer === 'string' && { issuer }) }
 }
 
 /** The key of a PEM (a certificate too, whose dates are not looked at). @throws Error as `importJwk`. */
