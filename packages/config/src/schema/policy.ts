@@ -17,7 +17,8 @@ const common = {
   ),
   onError: oneOf(['fail', 'continue'], {
     default: 'fail',
-    description: 'What happens when the policy itself fails: the request fails too, or goes on without it.',
+    description:
+      'What happens when the policy itself fails: the request fails too, or goes on without it. A check of the content that fails (`content-filter`, `json-schema`, `openapi`, `xsd`) refuses in any case.',
   }),
   enabled: Type.Boolean({
     default: true,

@@ -17,3 +17,6 @@ export class PolicyFailure extends Error {
     this.detail = detail
   }
 }
+
+/** A check without a verdict. Its message is refused even with `onError: continue`: a sender could provoke the failure. */
+export class CheckFailure extends PolicyFailure {}

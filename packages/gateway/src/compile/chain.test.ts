@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyUse } from '@sluice/config'
-import { type CompileEnv, type Eventual, Exchange, type Policy, refusal, type Step } from '@sluice/core'
+import {
+  CheckFailure,
+  type CompileEnv,
+  type Eventual,
+  Exchange,
+  type Policy,
+  refusal,
+  type Step,
+} from '@sluice/core'
 import { type Chain, EMPTY_CHAIN } from '../data-plane/pipeline/chain.js'
 import { type Hook, runHooks } from '../data-plane/pipeline/hook.js'
 import { ChainCompiler } from './chain.js'
@@ -44,6 +52,12 @@ function bench(): Bench {
       throw new Error('broken')
     }),
     rejects: onRequest(() => Promise.reject(new Error('broken later'))),
+    unchecked: onRequest(() => {
+      throw new CheckFailure('GW_POLICY_ERROR', 'no', 'no verdict')
+    }),
+    'unchecked-later': onRequest(() =>
+      Promise.reject(new CheckFailure('GW_POLICY_ERROR', 'no', 'no verdict')),
+    ),
     'blocks-later': onRequest(() => Promise.resolve(BLOCKED)),
     unusable: () => {
       throw new Error('the key is too short')
@@ -142,6 +156,15 @@ test('a policy that fails stops the request, unless it is allowed to: then its f
   )
   assert.equal(await run(lenient.request), null)
   assert.deepEqual(ignored, ['id-throws: broken', 'id-rejects: broken later'])
+})
+
+test('a check without a verdict stops the request, also where its policy may fail', async () => {
+  const { compile, ignored } = bench()
+  const now = await compile({ use: 'unchecked', onError: 'continue' })
+  const later = await compile({ use: 'unchecked-later', onError: 'continue' })
+  assert.throws(() => run(now.request), CheckFailure)
+  await assert.rejects(async () => run(later.request), CheckFailure)
+  assert.deepEqual(ignored, [])
 })
 
 test('a condition that fails is a failure of its policy', async () => {

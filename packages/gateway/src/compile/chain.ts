@@ -3,6 +3,7 @@ import { compileCondition } from '@sluice/config/serving'
 import {
   type BodyQuestion,
   type Catalog,
+  CheckFailure,
   type CompileEnv,
   type Eventual,
   type Exchange,
@@ -151,11 +152,11 @@ export class ChainCompiler {
 
   /**
    * `onError: continue`: a failure of the policy, or of its condition, is reported and the request goes on; a refusal
-   * still refuses, and a body that cannot be read is refused: or else whoever sends one would be rid of the policy.
+   * still refuses. A body that cannot be read or checked is refused: its sender would be rid of the policy otherwise.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
     const ignore = (error: unknown, traced: PolicyRun | null): null => {
-      if (error instanceof UnreadableBody) throw error
+      if (error instanceof UnreadableBody || error instanceof CheckFailure) throw error
       this.#onIgnored(name, error)
       if (traced !== null) {
         traced.mark = 'error'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Eventual, Exchange, Outcome, Reply, Step } from '@sluice/core'
+import { CheckFailure, type Eventual, type Exchange, type Outcome, type Reply, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { contentFilter } from './policy.js'
 import type { ContentFilterConfig, RuleConfig } from './schema.js'
@@ -42,6 +42,18 @@ test('a rule that blocks refuses without naming it, which the log gets', () => {
   assert.equal(code(reply), 'GW_CONTENT_BLOCKED')
   assert.doesNotMatch(JSON.stringify(reply), /no-secrets|secret/)
   assert.equal(x.vars?.get('content-filter.rule'), 'no-secrets')
+})
+
+test('what cannot be looked at because of a fault does not pass, whatever onError says', async () => {
+  const failing = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Error('thread broke')) }) }
+  const step = contentFilter.compile(rule('evil', { target: ['path', 'body'] }), failing) as Step
+  const broken = Object.defineProperty(exchange(), 'rawPath', {
+    get: () => assert.fail('memory access out of bounds'),
+  })
+  assert.throws(() => step.onRequest!(broken), CheckFailure)
+  const body = Buffer.alloc(100_000, 'a')
+  const x = exchange({ headers: ['content-type', 'text/plain'], body })
+  await assert.rejects(async () => step.onRequestBody!(x, body), CheckFailure)
 })
 
 test('each target is looked at, and nothing else', () => {

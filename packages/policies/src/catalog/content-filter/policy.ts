@@ -1,5 +1,5 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome } from '@sluice/core'
-import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
+import { failClosed, hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import { boundBody, type Side } from '../../shared/message/side.js'
 import { BodyScan } from './body.js'
 import { bodyHooks } from './body-hooks.js'
@@ -53,11 +53,11 @@ function hooksOf(
   // A body that would be refused is not collected to its end.
   const bounds = onBody !== undefined && isBounding
   return {
-    ...(onBody !== undefined && { body: onBody.body }),
-    head(x) {
+    ...(onBody !== undefined && { body: failClosed('content-filter', onBody.body) }),
+    head: failClosed('content-filter', (x) => {
       if (bounds) boundBody(x, side, maxBytes)
       const outcome = head.isIdle ? null : outcomes[look(x)]
       return outcome ?? onBody?.head(x) ?? null
-    },
+    }),
   }
 }

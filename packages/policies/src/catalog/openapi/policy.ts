@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type CompileEnv, definePolicy, type PolicyWarning, parseSize, type Step } from '@sluice/core'
+import {
+  type CompileEnv,
+  definePolicy,
+  type Exchange,
+  type PolicyWarning,
+  parseSize,
+  type Step,
+} from '@sluice/core'
 import { jsonBoundsOf } from '../../engines/json-schema/json-bounds.js'
+import { failClosed, hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
+import type { Side } from '../../shared/message/side.js'
 import { readSource } from '../../shared/text-source.js'
 import { BodyCheck } from './body-check.js'
 import { type CompiledDescription, compileDescription } from './compiled-description.js'
@@ -41,20 +50,27 @@ export const openapi = definePolicy({
       maxErrors: settings.maxErrors,
       maxBodyBytes,
     })
-    return stepOf(gate, modes.response)
+    return stepOf(gate, modes)
   },
 })
 
-function stepOf(gate: Gate, responses: Mode): Step {
-  return {
-    name: 'openapi',
-    onRequest: (x) => gate.begin(x),
-    onRequestBody: (x, body) => gate.request(x, body),
-    ...(responses !== 'off' && {
-      onResponse: (x) => gate.beginResponse(x),
-      onResponseBody: (x, body) => gate.response(x, body),
-    }),
+function stepOf(gate: Gate, modes: Readonly<Record<Side, Mode>>): Step {
+  const checks = (side: Side, hooks: Required<MessageHooks>): MessageHooks =>
+    modes[side] === 'enforce'
+      ? { head: failClosed('openapi', hooks.head), body: failClosed('openapi', hooks.body) }
+      : hooks
+  const phase = modes.response === 'off' ? 'request' : 'both'
+  const hooks = {
+    request: {
+      head: (x: Exchange) => gate.begin(x),
+      body: (x: Exchange, body: Uint8Array) => gate.request(x, body),
+    },
+    response: {
+      head: (x: Exchange) => gate.beginResponse(x),
+      body: (x: Exchange, body: Uint8Array) => gate.response(x, body),
+    },
   }
+  return { name: 'openapi', ...hooksOn(phase, (side) => checks(side, hooks[side])) }
 }
 
 /** A description that has not changed is compiled once for all snapshots and all routes that use it. */

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Exchange, type Outcome, Overload, Overtime, PolicyFailure, type Step } from '@sluice/core'
+import { CheckFailure, type Exchange, type Outcome, Overload, Overtime, type Step } from '@sluice/core'
+import { type Libxml, loadLibxml } from '../../engines/xml/libxml.js'
 import { openXmlBytes } from '../../engines/xml/memory.js'
 import { xmlOf } from '../../engines/xml/xml-of.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
@@ -126,6 +127,29 @@ test('when no thread is free the request is refused, and in report mode marked',
   await assert.rejects(request(broken!, large), /thread broke/)
 })
 
+test('a library that breaks down lets nothing pass, whatever onError says', async (t) => {
+  const enforced = await stepOf(t)
+  const reporting = await stepOf(t, { mode: 'report' })
+  const library = (await loadLibxml()) as { raw: Libxml['raw'] }
+  const { raw } = library
+  t.after(() => {
+    library.raw = raw
+  })
+  for (const fault of [new Error('unreachable'), new RangeError('Maximum call stack size exceeded')]) {
+    const xmlSchemaValidateOneElement = (): never => {
+      throw fault
+    }
+    library.raw = { ...raw, xmlSchemaValidateOneElement }
+    await assert.rejects(request(enforced, orderOf(1)), (error) => {
+      assert.ok(error instanceof CheckFailure)
+      assert.equal(error.code, 'GW_POLICY_ERROR')
+      assert.ok(error.message.includes(fault.message))
+      return !error.detail.includes(fault.message)
+    })
+    await assert.rejects(request(reporting, orderOf(1)), fault)
+  }
+})
+
 test('a validation without end is the fault of neither side, and in report mode marked', async () => {
   const overtime = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Overtime('late')) }) }
   const slow = (pattern: string) =>
@@ -137,7 +161,7 @@ test('a validation without end is the fault of neither side, and in report mode 
   ] as const) {
     const enforced = await xsd.compile({ schemas }, env)
     await assert.rejects(request(enforced!, body), (error) => {
-      assert.ok(error instanceof PolicyFailure)
+      assert.ok(error instanceof CheckFailure)
       assert.match(error.message, /the schema takes too long/)
       return error.detail === 'the body could not be validated in time'
     })

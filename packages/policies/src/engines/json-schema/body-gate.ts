@@ -1,4 +1,5 @@
 import {
+  CheckFailure,
   type Eventual,
   type Exchange,
   OFFLOAD_BYTES,
@@ -6,12 +7,11 @@ import {
   type Outcome,
   Overload,
   Overtime,
-  PolicyFailure,
   type Reply,
   refusal,
   type Step,
 } from '@sluice/core'
-import { hooksOn } from '../../shared/message/hooks.js'
+import { failClosed, hooksOn } from '../../shared/message/hooks.js'
 import { announcesCoding, boundBody, headersOf, type Side } from '../../shared/message/side.js'
 import { tooLarge } from '../json/refusals.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
@@ -39,11 +39,11 @@ export interface BodyValidation<V> {
 /** Hooks that let messages through whose bodies are valid. */
 export function validationStep<V>(validation: BodyValidation<V>): Step {
   const gate = new BodyGate(validation)
-  const { name, phase } = validation
-  const hooks = hooksOn(phase, (side) => ({
-    head: (x) => gate.begin(x, side),
-    body: (x, body) => gate.examine(x, body, side),
-  }))
+  const { name, phase, isReport } = validation
+  const hooks = hooksOn(phase, (side) => {
+    const examine = (x: Exchange, body: Uint8Array): Eventual => gate.examine(x, body, side)
+    return { head: (x) => gate.begin(x, side), body: isReport ? examine : failClosed(name, examine) }
+  })
   return { name, ...hooks }
 }
 
@@ -98,7 +98,7 @@ class BodyGate<V> {
     const { isReport, name } = this.#validation
     if (isReport) return unchecked(x, side, isReport)
     const what = `${name}: the schema takes too long to validate this body; write its patterns with fewer ways to match`
-    throw new PolicyFailure('GW_POLICY_ERROR', 'the body could not be validated in time', what)
+    throw new CheckFailure('GW_POLICY_ERROR', 'the body could not be validated in time', what)
   }
 
   #refuse(x: Exchange, side: Side, reply: Reply): Outcome {

@@ -1,4 +1,11 @@
-import type { Step } from '@sluice/core'
+import {
+  CheckFailure,
+  type Eventual,
+  type Exchange,
+  PolicyFailure,
+  type Step,
+  UnreadableBody,
+} from '@sluice/core'
 import type { Side } from './side.js'
 
 /** What a policy does with one message: with its head, and with its body, which is collected for that. */
@@ -16,5 +23,25 @@ export function hooksOn(phase: Side | 'both', hooksOf: (side: Side) => MessageHo
     ...(request.body !== undefined && { onRequestBody: request.body }),
     ...(response.head !== undefined && { onResponse: response.head }),
     ...(response.body !== undefined && { onResponseBody: response.body }),
+  }
+}
+
+/** Returns the hook of a check whose faults refuse the message, even with `onError: continue`. */
+export function failClosed<A extends unknown[]>(
+  name: string,
+  hook: (x: Exchange, ...body: A) => Eventual,
+): (x: Exchange, ...body: A) => Eventual {
+  const fail = (error: unknown): never => {
+    if (error instanceof UnreadableBody || error instanceof PolicyFailure) throw error
+    const detail = 'the message could not be checked; it was not let through'
+    throw new CheckFailure('GW_POLICY_ERROR', detail, `${name}: ${String(error)}`)
+  }
+  return (x, ...body) => {
+    try {
+      const outcome = hook(x, ...body)
+      return outcome instanceof Promise ? outcome.catch(fail) : outcome
+    } catch (error) {
+      return fail(error)
+    }
   }
 }
