@@ -262,6 +262,20 @@ test('too many failures of one address are throttled for a minute, verified call
   assert.equal(code(await ask('acme:c', 61_000)), 'GW_AUTH_INVALID')
 })
 
+test('guesses that come at once do not pass the limit, and equal logins are no guesses', async () => {
+  const admit = gate({ maxFailuresPerMinute: 3 })
+  const ask = async (credentials: string, startedMono = 0) =>
+    code(await admit(exchange({ headers: basic(credentials), startedMono })))
+  const same = Array.from({ length: 10 }, () => ask('acme:s3:cret'))
+  assert.deepEqual(await Promise.all(same), Array(10).fill(''))
+  const codes = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`acme:x${i}`)))
+  const busy = Array(37).fill('GW_AUTH_OVERLOADED')
+  assert.deepEqual(codes.toSorted(), [...Array(3).fill('GW_AUTH_INVALID'), ...busy])
+  assert.equal(await ask('acme:x40'), 'GW_RATE_LIMITED')
+  assert.equal(await ask('acme:s3:cret'), '')
+  assert.equal(await ask('acme:x41', 61_000), 'GW_AUTH_INVALID')
+})
+
 test('failed logins count for all uses of the same users, also with another hash, and for no other', async () => {
   const table = new Map<string, unknown>()
   const bob = { name: 'bob', password: ACME.password }

@@ -95,15 +95,19 @@ class Gate {
   #check(x: Exchange, credentials: Credentials, digest: string): Eventual {
     const user = this.#find(credentials.name)
     if (this.#verifier.isVerified(user, digest, this.#since(x))) return this.#accept(x, user)
-    if (this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures)
-      return this.#refusals.throttled
+    const network = clientNetwork(x.clientIp)
+    if (this.#failures.count(network, x.startedMono) >= this.#maxFailures) return this.#refusals.throttled
     if (this.#verifier.isRefused(user, digest, x.startedMono)) return this.#reject(x)
+    const isGuess = this.#verifier.isNew(user, digest)
+    if (isGuess && this.#failures.possible(network, x.startedMono) >= this.#maxFailures)
+      return this.#refusals.overloaded
     const verification = this.#verifier.verify(user, credentials, digest, x)
     if (verification === null) return this.#refusals.overloaded
-    return verification.then((matches) => {
+    const decision = verification.then((matches) => {
       if (matches === null) return this.#refusals.overloaded
       return matches ? this.#accept(x, user) : this.#reject(x)
     })
+    return isGuess ? this.#failures.during(network, decision) : decision
   }
 
   #accept(x: Exchange, user: User): Outcome {

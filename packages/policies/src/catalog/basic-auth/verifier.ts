@@ -55,6 +55,16 @@ export class PasswordVerifier {
     return at !== undefined && nowMs - at < MAX_REFUSED_MS
   }
 
+  /** True if these credentials were not right before and nobody waits for their hash. */
+  isNew(account: Account, digest: string): boolean {
+    return !this.#pending.has(account.key + digest) && !this.#wasRight(account, digest)
+  }
+
+  #wasRight(account: Account, digest: string): boolean {
+    const verified = this.#verified.get(account.key)
+    return verified !== undefined && equalDigests(verified.digest, digest)
+  }
+
   /**
    * Whether the credentials are right, by a hash that equal questions share. Null from the promise: the request ended
    * before; null at once: too much of this client waits already.
@@ -71,13 +81,12 @@ export class PasswordVerifier {
       running.requests.push(x)
       return running.result
     }
-    const verified = this.#verified.get(account.key)
     const job = this.#queue.add(
       {
         password: credentials.password,
         hash: account.hash,
         isStandIn: account.consumer === null,
-        isKnownGood: verified !== undefined && equalDigests(verified.digest, digest),
+        isKnownGood: this.#wasRight(account, digest),
         client: clientNetwork(x.clientIp),
       },
       x,

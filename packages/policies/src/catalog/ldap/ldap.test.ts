@@ -249,6 +249,14 @@ test('who fails too often has to wait, whatever comes next', { skip }, async () 
   assert.equal(await verdict(step, 'bob', 'builder'), 'bob')
 })
 
+test('guesses that come at once do not pass the limit', { skip }, async () => {
+  const step = stepOf(binding({ maxFailuresPerMinute: 3 }))
+  const guesses = Array.from({ length: 20 }, (_, i) => verdict(step, 'ann', `x${i}`))
+  const busy = Array(17).fill('GW_AUTH_OVERLOADED')
+  assert.deepEqual((await Promise.all(guesses)).toSorted(), [...Array(3).fill('GW_AUTH_INVALID'), ...busy])
+  assert.equal(await verdict(step, 'ann', 'another'), 'GW_RATE_LIMITED')
+})
+
 test('failed logins count for all uses of the same users, and for no other', { skip }, async () => {
   const env = testEnv()
   const uses = [binding(), binding({ realm: 'other', cache: { scope: 'worker' } }), searching()]

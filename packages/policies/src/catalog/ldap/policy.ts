@@ -16,7 +16,7 @@ import {
   removeHeader,
 } from '@sluice/core'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { basicToken, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
+import { basicToken, type Credentials, parseBasicToken } from '../../shared/consumers/basic-credentials.js'
 import { FailureWindow, WINDOW_SECONDS } from '../../shared/consumers/failure-window.js'
 import { KeyedDigest } from '../../shared/consumers/keyed-digest.js'
 import { UnfitEntry } from './connection.js'
@@ -116,6 +116,14 @@ class Gate {
     const credentials = parseBasicToken(token)
     if (credentials === null) throw new Malformed()
     if (this.#isThrottled(x)) throw new Throttled()
+    const network = clientNetwork(x.clientIp)
+    if (this.#failures.possible(network, x.startedMono) >= this.#maxFailures)
+      throw new DirectoryBusy('as many attempts of the address are under way as may fail')
+    return this.#failures.during(network, this.#ask(token, credentials))
+  }
+
+  /** @throws what the directory throws. */
+  async #ask(token: string, credentials: Credentials): Promise<Found<Verdict>> {
     const { directory, shared } = this.#logins
     const ask = async () => {
       const user = await directory.login(credentials.name, credentials.password).catch((error: unknown) => {

@@ -101,7 +101,7 @@ export const ldapSchema = policyOptions(
     }),
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
     maxFailuresPerMinute: optionalInteger(
-      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute, before the directory counts them.',
+      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute, before the directory counts them. While as many attempts are under way as may still fail, another one is answered 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
     ),
     cache: optionalClosed(

@@ -13,6 +13,7 @@ interface Window {
 /** Counts failed attempts per client address, in windows of one minute that begin with the first failure. */
 export class FailureWindow {
   readonly #windows = new LRUCache<string, Window>({ max: MAX_ADDRESSES })
+  readonly #running = new Map<string, number>()
 
   /** Counts one failure. @param nowMs monotonic. */
   add(ip: string, nowMs: number): void {
@@ -25,5 +26,20 @@ export class FailureWindow {
   count(ip: string, nowMs: number): number {
     const window = this.#windows.get(ip)
     return window !== undefined && nowMs < window.endsAt ? window.count : 0
+  }
+
+  /** The same, with the attempts under way, which may all fail. */
+  possible(ip: string, nowMs: number): number {
+    return this.count(ip, nowMs) + (this.#running.get(ip) ?? 0)
+  }
+
+  /** Counts an attempt as under way until its result has been handled. */
+  during<T>(ip: string, attempt: Promise<T>): Promise<T> {
+    this.#running.set(ip, (this.#running.get(ip) ?? 0) + 1)
+    return attempt.finally(() => {
+      const left = this.#running.get(ip)! - 1
+      if (left === 0) this.#running.delete(ip)
+      else this.#running.set(ip, left)
+    })
   }
 }
