@@ -100,6 +100,15 @@ test('a response that comes twice, or whose login is forgotten, begins a login o
   await shown(await browser.ask(url))
   assert.deepEqual(errorOf(await browser.ask(restarted)), [400, 'GW_LOGIN_FAILED'], 'not for ever')
 
+  // Other sites can have a browser ask for pictures, and would fill it with cookies of logins.
+  for (const headers of [{ 'sec-fetch-mode': 'no-cors' }, { 'sec-fetch-dest': 'iframe' }]) {
+    const pictured = await new Browser().ask(back, { headers })
+    assert.deepEqual(
+      [...errorOf(pictured), pictured.headers.has('set-cookie')],
+      [400, 'GW_LOGIN_FAILED', false],
+    )
+  }
+
   const refused = new Browser()
   const wrong = new URL(await responseOf(refused, `${url}/page?x=1`))
   wrong.searchParams.set('code', 'wrong')

@@ -52,6 +52,7 @@ export class CacheControl {
   }
 }
 
+const REFUSALS = ['no-store', 'private']
 const NOTHING: Directives = new Map()
 
 /**
@@ -62,10 +63,12 @@ export function targetedCacheControl(text: string): CacheControl | null {
   const dictionary = parseDictionary(text)
   if (dictionary === null) {
     const control = new CacheControl(text)
-    return control.has('no-store') || control.has('private') ? control : null
+    return REFUSALS.some((refusal) => control.has(refusal)) ? control : null
   }
   const values = new Map<string, (string | null)[]>()
   for (const [name, member] of dictionary) {
+    // Behind a semicolon it is a parameter, which nobody means.
+    for (const refusal of REFUSALS) if (member.parameters.has(refusal)) values.set(refusal, [NO_VALUE])
     const value = isInnerList(member) ? INVALID : member.item.value
     if (value !== false) values.set(name, [value === true ? NO_VALUE : textOf(value)])
   }

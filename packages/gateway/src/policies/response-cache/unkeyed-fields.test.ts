@@ -58,7 +58,9 @@ test('with allow.cookies clients share responses whatever other cookies say', as
 const IDENTITY = `x-user x-remote-user remote-user x-auth-request-user x-auth-request-email x-amzn-oidc-data
   x-amzn-oidc-identity x-tenant x-tenant-id ticket dpop iv-user iv-groups x-forwarded-user x-forwarded-email
   x-ms-client-principal-name x-goog-authenticated-user-email x-consumer-username x-hasura-role x-scope-orgid
-  x-client-cert x-ssl-client-s-dn cf-access-authenticated-user-email x-authenticated-userid x-impersonate-user x_anything`
+  x-client-cert x-ssl-client-s-dn cf-access-authenticated-user-email x-authenticated-userid x-impersonate-user x_anything
+  x-amzn-mtls-clientcert-serial-number x-arr-clientcert x-client-certificate x-client-id x-ibm-client-id x-vault-namespace
+  x-employee-id x-company-id x-merchant-id x-caller-id x-msisdn eppn x-webauth-nickname x-shop-id x-team x-owner`
 /** Fields that name another host, scheme, path or method. */
 const TARGET = `x-http-path-override x-request-uri x-host-override x-backend-host x-original-method x-scheme
   x-invoke-path x-matched-path x-forwarded x-forwarded-host x-forwarded-proto x-forwarded-prefix forwarded
@@ -68,7 +70,12 @@ const TARGET = `x-http-path-override x-request-uri x-host-override x-backend-hos
 const ORDINARY = `traceparent tracestate baggage b3 x-b3-traceid x-request-id x-correlation-id x-amzn-trace-id
   x-cloud-trace-context x-datadog-trace-id x-datadog-origin uber-trace-id sentry-trace newrelic x-client-trace-id
   x-request-start user-agent x-user-agent referer accept-language via dnt priority sec-fetch-user sec-ch-ua
-  x-forwarded-for x-real-ip true-client-ip cf-connecting-ip cf-ray x-requested-with save-data`
+  x-forwarded-for x-real-ip true-client-ip cf-connecting-ip cf-ray x-requested-with save-data sec-ch-ua cdn-loop
+  x-b3-spanid x-b3-sampled x-datadog-parent-id x-datadog-tags x-original-forwarded-for cf-connecting-ipv6 cf-ipcountry
+  cf-ew-via fastly-client-ip cloudfront-viewer-address cloudfront-viewer-tls x-amz-cf-id x-azure-ref x-azure-clientip
+  x-appgw-trace-id x-arr-log-id x-akamai-edgescape x-vercel-forwarded-for x-vercel-ip-city fly-client-ip
+  x-envoy-external-address x-envoy-attempt-count x-cluster-client-ip x-client-data x-newrelic-transaction x-instana-t
+  elastic-apm-traceparent request-context x-ms-client-request-id x-operamini-phone-ua x-ja3-fingerprint x-edge-request-id`
 
 const words = (text: string): string[] => text.split(/\s+/)
 
@@ -133,4 +140,25 @@ test('a targeted field takes the place of Cache-Control, and can be switched off
   assert.equal(await shares(named, ['/c'], ['/c']), false)
   const { headers } = await named.ask('/d')
   assert.equal(headers['cdn-cache-control'], 'max-age=60', 'caches in front read it too')
+})
+
+test('a refusal in a targeted field counts wherever it stands, and a client has no say in one', async (t) => {
+  for (const value of [
+    'max-age=60; no-store',
+    'max-age=60;private',
+    'max-age=60, x=(1 2);no-store',
+    'max-age=60, private=?1',
+  ]) {
+    const bench = await counting(t, {}, { 'cache-control': 'max-age=60', 'cdn-cache-control': value })
+    assert.equal(await shares(bench, ['/a'], ['/a']), false, value)
+  }
+  const bench = await counting(t, {}, { 'cache-control': 'max-age=60' })
+  for (const value of ['no-store', 'max-age=0', 'private']) {
+    const asked: Asked = { headers: { 'cdn-cache-control': value, 'surrogate-control': value } }
+    assert.equal(await shares(bench, ['/a'], ['/a', asked]), true, value)
+    assert.equal(await shares(bench, [`/${value}`, asked], [`/${value}`]), true, value)
+  }
+  const refusing = await counting(t, {}, { 'cache-control': 'no-store' })
+  const asked: Asked = { headers: { 'cdn-cache-control': 'max-age=60', 'cache-control': 'max-age=60' } }
+  assert.equal(await shares(refusing, ['/b', asked], ['/b', asked]), false)
 })

@@ -82,3 +82,23 @@ test('what was verified with keys that have changed meanwhile is not remembered'
   assert.equal(await waiting, null)
   assert.equal((await admit(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
 })
+
+test('a token that was refused is checked again once the issuer may be asked for new keys', async () => {
+  const renewed = new Issuer('ES256', 'a')
+  let mayAsk = false
+  const keys = Object.assign(new ChangingKeys(), {
+    isRenewable: false,
+    renewed: () => (mayAsk ? Promise.resolve([keyOf(renewed)]) : null),
+  })
+  const admit = admission(keys)
+  const token = await renewed.token(claims)
+  for (let i = 0; i < 3; i++)
+    assert.equal(
+      (await admit(token))?.problem?.code,
+      'GW_TOKEN_SIGNATURE',
+      'the issuer was asked a moment ago',
+    )
+  assert.equal(keys.asked, 1, 'and the refusal is remembered')
+  mayAsk = keys.isRenewable = true
+  assert.equal(await admit(token), null)
+})

@@ -74,7 +74,9 @@ export class TokenGate {
     const { generation } = this.#keys
     const known = this.#tokens.find(token, generation)
     if (known !== undefined) return this.#decide(x, known)
-    if (this.#refused.has(token, generation)) return this.#refusals.signature
+    // An issuer may have put a new key under an old id since.
+    if (this.#keys.isRenewable !== true && this.#refused.has(token, generation))
+      return this.#refusals.signature
     const verdict = this.#verify(token, x)
     const conclude = (late: Verdict): Outcome => {
       if ('refusal' in late) {

@@ -14,7 +14,7 @@ import {
 import { loginUnavailable, reasonOf, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
 import { cookieOf } from '../../shared/session/session-gate.js'
-import type { Site } from '../../shared/session/site.js'
+import { isNavigation, type Site } from '../../shared/session/site.js'
 import { claimAt } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM } from '../jwt/schema.js'
@@ -128,7 +128,8 @@ export class Login {
     } catch (error) {
       // The oldest of many tabs, a response that comes twice, a user who took too long: the browser logs in anew.
       const isLost = error instanceof UnknownLogin || error instanceof GrantRefused
-      if (!isLost || !mayRestart(state)) return this.#failure(x, error, ended)
+      // Other sites can have a browser ask for pictures, and would fill it with cookies of logins.
+      if (!isLost || !mayRestart(state) || !isNavigation(x)) return this.#failure(x, error, ended)
       x.record.reason = reasonOf(error)
       const begun = this.#start({ returnTo, isRestart: true }, cookies, ended)
       return begun.catch((failure: unknown) => this.#failure(x, failure, ended))

@@ -8,11 +8,11 @@ const TARGET_WORDS =
   'accel action args authority backend base destination domain endpoint https hostname invoke location matched middleware nextjs origin port prefix protocol proto query redirect rewrite route script sendfile site ssl target upstream uri url verb'
 /** Words of field names by which proxies tell an application who calls. */
 const IDENTITY_WORDS =
-  'account actor admin cert claims consumer creds customer dn dpop email entitlements group groups groupid identity login mail member oidc org organisation organization orgid permissions person persona principal project projectid realm role roles saml scope scopes sub subject ticket tid uid upn visitor workspace'
-/** Parts that mean the same wherever they stand: `x-httpmethod`, `x-authenticated-userid`, `was-default-hostname`. */
-const PARTS = ['host', 'method', 'override', 'path', 'scheme', 'tenant', 'user']
-/** Endings that mean the same: `x-originalurl`. */
-const ENDINGS = ['uri', 'url']
+  'account actor admin authenticated authz caller claims company consumer creds customer dn dpop email employee entitlements eppn group groups groupid identity login mail member merchant msisdn namespace nickname oidc org organisation organization orgid owner partner patient permissions person persona principal project projectid realm role roles saml scope scopes shop store student sub subject subscription team ticket tid uid upn visitor whoami workspace'
+/** Parts that mean the same wherever they stand: `x-httpmethod`, `x-authenticated-userid`, `x-arr-clientcert`. */
+const PARTS = ['cert', 'host', 'method', 'override', 'path', 'scheme', 'tenant', 'user']
+/** Endings that mean the same: `x-originalurl`, `x-ibm-client-id`. */
+const ENDINGS = ['client-id', 'uri', 'url']
 const WORDS: ReadonlySet<string> = new Set(`${TARGET_WORDS} ${IDENTITY_WORDS}`.split(' '))
 /** Fields that have such a word and another meaning. Browsers write `origin` and `sec-…`; `host` is in the key anyway. */
 const PLAIN: ReadonlySet<string> = new Set([

@@ -20,6 +20,8 @@ export interface KeySet {
   readonly generation: number
   /** The keys that may have signed under this algorithm and key id; few, because each is tried. */
   candidates(alg: string, kid: string | null): readonly SignatureKey[] | Promise<readonly SignatureKey[]>
+  /** True if `renewed` would ask the issuer now. */
+  readonly isRenewable?: boolean
   /**
    * Other keys where none of the candidates has signed: an issuer may have put a new key under an old id. Null, at once or
    * later, if there are none, or the issuer was asked a moment ago.

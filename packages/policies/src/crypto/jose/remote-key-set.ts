@@ -106,9 +106,13 @@ export class RemoteKeySet implements KeySet {
     return now - this.#fetchedMono < this.#options.maxStaleMs ? this.#keys : null
   }
 
+  get isRenewable(): boolean {
+    return this.#now() >= this.#nextUnknownMono && this.#fetch.pauseLeftMs === 0
+  }
+
   #mayAskForUnknown(now: number): boolean {
     if (this.#fetch.isRunning) return true
-    if (now < this.#nextUnknownMono || this.#fetch.pauseLeftMs > 0) return false
+    if (!this.isRenewable) return false
     this.#nextUnknownMono = now + UNKNOWN_EVERY_MS
     return true
   }
