@@ -73,6 +73,39 @@ routes:
 `,
 }
 
+const BEHAVIOR = { scaleUp: { stabilizationWindowSeconds: 30 } }
+const SERVICE = { type: 'LoadBalancer', annotations: { a: 'b' }, externalTrafficPolicy: 'Local' }
+const OPTIONS = {
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  allocateLoadBalancerNodePorts: false,
+  ipFamilyPolicy: 'PreferDualStack',
+  ipFamilies: ['IPv6', 'IPv4'],
+  internalTrafficPolicy: 'Local',
+  sessionAffinity: 'ClientIP',
+  trafficDistribution: 'PreferClose',
+}
+/** What has the same name and the same form in both. */
+const PLATFORM = {
+  labels: { team: 'edge' },
+  strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 1 } },
+  topologySpreadConstraints: [
+    { maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} },
+  ],
+  initContainers: [{ name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' }],
+  sidecars: [{ name: 'shipper', image: 'shipper:1' }],
+  startupProbe: { failureThreshold: 120, initialDelaySeconds: 2 },
+  readinessProbe: { periodSeconds: 2 },
+  livenessProbe: { timeoutSeconds: 9 },
+  lifecycle: { preStop: { exec: { command: ['sleep', '9'] } } },
+  terminationGracePeriodSeconds: 300,
+  dnsPolicy: 'ClusterFirst',
+  dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+  envFrom: [{ configMapRef: { name: 'zone' } }],
+  ephemeralStorage: '2Gi',
+  tmpSizeLimit: '64Mi',
+}
+
 /** Settings of the source with all that a user can ask for. */
 export const ALL_SETTINGS = {
   name: 'edge-sluice',
@@ -84,14 +117,17 @@ export const ALL_SETTINGS = {
   tier: 'W4',
   replicas: 3,
   secret: 'values',
-  autoscaling: { maxReplicas: 9, cpuPercent: 55, requestsInFlight: 200 },
+  autoscaling: { maxReplicas: 9, cpuPercent: 55, requestsInFlight: 200, behavior: BEHAVIOR },
   network: {
     clients: [{ ipBlock: { cidr: '10.0.0.0/8' } }],
     monitoringNamespace: 'watch',
+    dns: [{ podSelector: { matchLabels: { dns: 'x' } } }],
+    apiServer: [{ ipBlock: { cidr: '10.9.0.1/32' } }],
     egress: [{ to: [{ ipBlock: { cidr: '10.1.0.0/16' } }] }],
   },
-  disruptionBudget: { maxUnavailable: 2 },
-  service: { type: 'LoadBalancer', annotations: { a: 'b' }, externalTrafficPolicy: 'Local' },
+  disruptionBudget: { minAvailable: '60%' },
+  service: { ...SERVICE, options: OPTIONS },
+  ...PLATFORM,
   dataVolume: { persistentVolumeClaim: { claimName: 'records' } },
   extraEnv: [{ name: 'A', value: 'given' }],
   extraVolumes: [{ name: 'more', emptyDir: {} }],
@@ -117,10 +153,12 @@ export const ALL_VALUES = {
     maxReplicas: 9,
     targetCPUUtilizationPercentage: 55,
     targetRequestsInFlight: 200,
+    behavior: BEHAVIOR,
   },
   networkPolicy: ALL_SETTINGS.network,
-  podDisruptionBudget: { maxUnavailable: 2 },
-  service: ALL_SETTINGS.service,
+  podDisruptionBudget: { minAvailable: '60%' },
+  service: { ...SERVICE, ...OPTIONS },
+  ...PLATFORM,
   dataVolume: ALL_SETTINGS.dataVolume,
   extraEnv: ALL_SETTINGS.extraEnv,
   extraVolumes: ALL_SETTINGS.extraVolumes,

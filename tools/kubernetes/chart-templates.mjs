@@ -20,13 +20,22 @@ const SETTINGS = {
   replicas: 1,
   secret: 'slot',
   network: { clients: [{ podSelector: {} }] },
-  service: { annotations: { slot: '' }, externalTrafficPolicy: 'Local' },
+  service: {
+    annotations: { slot: '' },
+    externalTrafficPolicy: 'Local',
+    options: { loadBalancerClass: 'slot' },
+  },
   priorityClassName: 'slot',
   extraEnv: [{ name: 'slot', value: '' }],
   extraVolumes: [{ name: 'slot' }],
   extraVolumeMounts: [{ name: 'slot' }],
   nodeSelector: { slot: '' },
   tolerations: [{ key: 'slot' }],
+  initContainers: [{ name: 'slot' }],
+  sidecars: [{ name: 'slot' }],
+  dnsPolicy: 'slot',
+  dnsConfig: { slot: '' },
+  envFrom: [{ slot: '' }],
   affinity: { slot: '' },
   monitoring: { labels: { slot: '' }, interval: 'slot' },
 }
@@ -92,6 +101,11 @@ const ROWS = [
         '.Values.service.externalTrafficPolicy',
         value('.Values.service.externalTrafficPolicy'),
       ),
+      'spec/loadBalancerClass': items(
+        '{{- with $facts.serviceOptions }}',
+        '{{- toYaml . | nindent 2 }}',
+        '{{- end }}',
+      ),
       'spec/selector': SELECTOR,
       'spec/ports': block('$facts.servicePorts'),
     },
@@ -146,7 +160,13 @@ const ROWS = [
     kind: 'PodDisruptionBudget',
     condition: 'if .Values.podDisruptionBudget.enabled',
     slots: {
-      'spec/maxUnavailable': value('.Values.podDisruptionBudget.maxUnavailable'),
+      'spec/maxUnavailable': items(
+        '{{- if ne (toString .Values.podDisruptionBudget.minAvailable) "" }}',
+        'minAvailable: {{ .Values.podDisruptionBudget.minAvailable }}',
+        '{{- else }}',
+        'maxUnavailable: {{ .Values.podDisruptionBudget.maxUnavailable }}',
+        '{{- end }}',
+      ),
       'spec/selector/matchLabels': SELECTOR,
     },
   },
@@ -155,6 +175,7 @@ const ROWS = [
     condition: 'if .Values.autoscaling.enabled',
     slots: {
       'spec/minReplicas': value('.Values.replicaCount'),
+      'spec/behavior': block('$facts.behavior'),
       'spec/maxReplicas': value('.Values.autoscaling.maxReplicas'),
       'spec/metrics/0/resource/target/averageUtilization': value(
         '.Values.autoscaling.targetCPUUtilizationPercentage',

@@ -143,6 +143,10 @@ test('documents and values from which no gateway can be made are refused with th
     [{ priorityClassName: 'a\nhostNetwork: true' }, /priorityClassName/],
     [{ service: { type: 'None' } }, /type/],
     [{ image: { repositry: 'a' } }, /repositry/],
+    [{ service: { loadBalancerIp: '10.0.0.1' } }, /loadBalancerIp/],
+    [{ readinessProbe: { httpGet: {} } }, /httpGet/],
+    [{ labels: { 'app.kubernetes.io/name': 'a' } }, /app.kubernetes.io/],
+    [{ tmpSizeLimit: '64 MB' }, /tmpSizeLimit/],
   ]
   for (const [values, remedy] of refusals) {
     const { isGood, text } = run(['template', 'edge', CHART], values)

@@ -6,6 +6,7 @@ const CONTAINER = `${POD}/containers/0`
 /** What the chart has in its own way of the Deployment. */
 export const DEPLOYMENT_SLOTS = {
   'spec/replicas': when('not .Values.autoscaling.enabled', value('.Values.replicaCount')),
+  'spec/strategy': block('$facts.strategy'),
   'spec/selector/matchLabels': included('sluice.selectorLabels'),
   'spec/template/metadata/labels': below(
     '{{- include "sluice.selectorLabels" . | nindent N }}',
@@ -32,20 +33,24 @@ export const DEPLOYMENT_SLOTS = {
     '{{- end }}',
   ),
   [`${POD}/priorityClassName`]: when('.Values.priorityClassName', name('.Values.priorityClassName')),
-  [`${POD}/terminationGracePeriodSeconds`]: value('$facts.gracePeriodSeconds'),
+  [`${POD}/terminationGracePeriodSeconds`]: value(
+    '.Values.terminationGracePeriodSeconds | default $facts.gracePeriodSeconds',
+  ),
+  [`${POD}/dnsPolicy`]: when('.Values.dnsPolicy', value('.Values.dnsPolicy')),
+  [`${POD}/dnsConfig`]: optional('.Values.dnsConfig'),
+  [`${POD}/initContainers`]: optional('.Values.initContainers'),
+  [`${POD}/containers/1`]: items('{{- with .Values.sidecars }}', '{{- toYaml . | nindent 8 }}', '{{- end }}'),
   [`${CONTAINER}/image`]: name('include "sluice.image" .'),
   [`${CONTAINER}/imagePullPolicy`]: value('.Values.image.pullPolicy'),
   [`${CONTAINER}/env`]: optional('concat $facts.environment .Values.extraEnv'),
+  [`${CONTAINER}/envFrom`]: optional('.Values.envFrom'),
   [`${CONTAINER}/ports`]: block('$facts.containerPorts'),
   [`${CONTAINER}/resources`]: block('$facts.resources'),
   [`${CONTAINER}/securityContext`]: block('.Values.containerSecurityContext'),
-  ...probeSlots('startupProbe', 'alivePath'),
-  ...probeSlots('readinessProbe', 'readyPath'),
-  ...probeSlots('livenessProbe', 'alivePath'),
-  [`${CONTAINER}/lifecycle`]: when(
-    '$facts.preStopSeconds',
-    below('preStop:', '  sleep:', '    seconds: {{ $facts.preStopSeconds }}'),
-  ),
+  [`${CONTAINER}/startupProbe`]: block('$facts.startupProbe'),
+  [`${CONTAINER}/readinessProbe`]: block('$facts.readinessProbe'),
+  [`${CONTAINER}/livenessProbe`]: block('$facts.livenessProbe'),
+  [`${CONTAINER}/lifecycle`]: optional('$facts.lifecycle'),
   [`${CONTAINER}/volumeMounts/3`]: items(
     '{{- with .Values.extraVolumeMounts }}',
     '{{- toYaml . | nindent 12 }}',
@@ -66,22 +71,16 @@ export const DEPLOYMENT_SLOTS = {
       `${indent}{{- end }}`,
     ],
   },
+  [`${POD}/volumes/2/emptyDir`]: value(
+    'if .Values.tmpSizeLimit }}{ sizeLimit: {{ .Values.tmpSizeLimit | quote }} }{{ else }}{}{{ end',
+  ),
   [`${POD}/volumes/3`]: items(
     '{{- with .Values.extraVolumes }}',
     '{{- toYaml . | nindent 8 }}',
     '{{- end }}',
   ),
-  [`${POD}/topologySpreadConstraints/0/labelSelector/matchLabels`]: included('sluice.selectorLabels'),
-  [`${POD}/topologySpreadConstraints/1/labelSelector/matchLabels`]: included('sluice.selectorLabels'),
+  [`${POD}/topologySpreadConstraints`]: block('$facts.topologySpreadConstraints'),
   [`${POD}/nodeSelector`]: optional('.Values.nodeSelector'),
   [`${POD}/tolerations`]: optional('.Values.tolerations'),
   [`${POD}/affinity`]: optional('.Values.affinity'),
-}
-
-function probeSlots(probe, path) {
-  return {
-    [`${CONTAINER}/${probe}/httpGet/path`]: value(`$facts.probe.${path}`),
-    [`${CONTAINER}/${probe}/httpGet/port`]: value('$facts.probe.port'),
-    [`${CONTAINER}/${probe}/httpGet/scheme`]: value('$facts.probe.scheme'),
-  }
 }

@@ -1,8 +1,21 @@
 import { PORTS } from '../../packages/cli/dist/kubernetes/objects/destinations.js'
 import { DEAD_LETTER_BYTES } from '../../packages/cli/dist/kubernetes/objects/document-facts.js'
-import { API_SERVER_PORTS } from '../../packages/cli/dist/kubernetes/objects/network.js'
+import {
+  API_SERVER_PORTS,
+  CLUSTER_DNS,
+  SERVICE_OPTIONS,
+} from '../../packages/cli/dist/kubernetes/objects/network.js'
+import { BEHAVIOR } from '../../packages/cli/dist/kubernetes/objects/scaling.js'
 import { TIERS, tierResources } from '../../packages/cli/dist/kubernetes/objects/tiers.js'
-import { DATA_BYTES, MARGIN_MS, PROPAGATION_MS } from '../../packages/cli/dist/kubernetes/objects/workload.js'
+import {
+  DATA_BYTES,
+  MARGIN_MS,
+  PROBE_TIMES,
+  PROPAGATION_MS,
+  SPREAD,
+  SPREAD_OVER,
+  STRATEGY,
+} from '../../packages/cli/dist/kubernetes/objects/workload.js'
 import { DRAIN_GRACE_MS } from '../../packages/gateway/dist/index.js'
 import { catalog } from '../../packages/policies/dist/index.js'
 
@@ -100,7 +113,7 @@ function facts() {
 {{- if hasKey $doc "Error" }}{{ fail (printf "document is not YAML: %s" $doc.Error) }}{{ end -}}
 {{- $text := toJson $doc | replace "${ESCAPED}" "" -}}
 {{- $facts := dict -}}
-${VALUES}${listenerFacts()}${supervisorFacts()}${drainFacts()}${sizeFacts()}${referenceFacts()}${roomFacts()}${egressFacts()}{{- toJson $facts -}}
+${VALUES}${listenerFacts()}${supervisorFacts()}${drainFacts()}${sizeFacts()}${referenceFacts()}${roomFacts()}${egressFacts()}${platformFacts()}{{- toJson $facts -}}
 {{- end -}}
 `
 }
@@ -185,9 +198,39 @@ function supervisorFacts() {
 {{- end -}}
 {{- $_ := set $facts "containerPorts" $containerPorts -}}
 {{- $_ := set $facts "supervisorPorts" $supervisorPorts -}}
-{{- $_ := set $facts "probe" $probe -}}
+${Object.entries(PROBE_TIMES).map(probeFacts).join('')}`
+}
+
+function probeFacts([name, times]) {
+  const path = name === 'readinessProbe' ? 'readyPath' : 'alivePath'
+  const asked = `(dict "httpGet" (dict "path" $probe.${path} "port" $probe.port "scheme" $probe.scheme))`
+  return `{{- $_ := set $facts "${name}" (mergeOverwrite ${asked} (${literal(times)}) .Values.${name}) -}}\n`
+}
+
+/** What users replace as a whole, and what it is otherwise. */
+function platformFacts() {
+  const spread = `(dict "topologyKey" . "labelSelector" (dict "matchLabels" $chosen))`
+  return `
+{{- /* What values replace as a whole. */ -}}
+{{- $_ := set $facts "strategy" (.Values.strategy | default (${literal(STRATEGY)})) -}}
+{{- $_ := set $facts "behavior" (.Values.autoscaling.behavior | default (${literal(BEHAVIOR)})) -}}
+{{- $chosen := include "sluice.selectorLabels" . | fromYaml -}}
+{{- $spread := list -}}
+{{- range list ${SPREAD_OVER.map((key) => `"${key}"`).join(' ')} -}}
+{{- $spread = append $spread (merge ${spread} (${literal(SPREAD)})) -}}
+{{- end -}}
+{{- $_ := set $facts "topologySpreadConstraints" (.Values.topologySpreadConstraints | default $spread) -}}
+{{- $options := dict -}}
+{{- range list ${SERVICE_OPTIONS.map((key) => `"${key}"`).join(' ')} -}}
+{{- $value := get $.Values.service . -}}
+{{- if or $value (kindIs "bool" $value) }}{{ $_ := set $options . $value }}{{ end -}}
+{{- end -}}
+{{- $_ := set $facts "serviceOptions" $options -}}
 `
 }
+
+/** A value in Helm's language. */
+const literal = (value) => `fromJson \`${JSON.stringify(value)}\``
 
 function drainFacts() {
   return `
@@ -195,7 +238,9 @@ function drainFacts() {
 {{- $delay := include "sluice.milliseconds" (list "drain.delay" (($doc.drain).delay | default "0s")) | int64 -}}
 {{- $timeout := include "sluice.milliseconds" (list "drain.timeout" (($doc.drain).timeout | default "30s")) | int64 -}}
 {{- $preStop := divf (max 0 (sub ${PROPAGATION_MS} $delay)) 1000 | ceil | int -}}
-{{- $_ := set $facts "preStopSeconds" $preStop -}}
+{{- $sleep := dict -}}
+{{- if $preStop }}{{ $sleep = dict "preStop" (dict "sleep" (dict "seconds" $preStop)) }}{{ end -}}
+{{- $_ := set $facts "lifecycle" (.Values.lifecycle | default $sleep) -}}
 {{- $_ := set $facts "gracePeriodSeconds" (divf (add $delay $timeout ${DRAIN_GRACE_MS + MARGIN_MS}) 1000 | ceil | int | add $preStop) -}}
 `
 }
@@ -210,6 +255,7 @@ function sizeFacts() {
 {{- $tiers := dict
   ${tiers.join('\n  ')} -}}
 {{- $tier := get $tiers .Values.tier | required "tier is one of ${Object.keys(TIERS).join(', ')}" -}}
+{{- with .Values.ephemeralStorage }}{{ $_ := set $tier "ephemeral-storage" . }}{{ end -}}
 {{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier "limits" $tier)) -}}
 {{- $environment := list -}}
 {{- $given := list -}}
@@ -333,7 +379,8 @@ ${policyCalls()}{{- $usual := dict ${ports.join(' ')} -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- $egress := list (dict "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
+{{- $dns := .Values.networkPolicy.dns | default (\`${JSON.stringify(CLUSTER_DNS)}\` | fromJsonArray) -}}
+{{- $egress := list (dict "to" $dns "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
 {{- range keys $addressed | sortAlpha }}{{ $egress = append $egress (get $addressed .) }}{{ end -}}
 {{- range $namespaces | uniq | sortAlpha -}}
 {{- $selector := dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) -}}
@@ -343,7 +390,9 @@ ${policyCalls()}{{- $usual := dict ${ports.join(' ')} -}}
 {{- range keys $elsewhere | sortAlpha }}{{ $ports = append $ports (get $elsewhere .) }}{{ end -}}
 {{- if $ports }}{{ $egress = append $egress (dict "ports" $ports) }}{{ end -}}
 {{- if $facts.serviceNamespaces -}}
-{{- $egress = append $egress (dict "ports" (list ${API_SERVER_PORTS.map((port) => `(dict "port" ${port} "protocol" "TCP")`).join(' ')})) -}}
+{{- $server := dict "ports" (list ${API_SERVER_PORTS.map((port) => `(dict "port" ${port} "protocol" "TCP")`).join(' ')}) -}}
+{{- with .Values.networkPolicy.apiServer }}{{ $_ := set $server "to" . }}{{ end -}}
+{{- $egress = append $egress $server -}}
 {{- end -}}
 {{- $_ := set $facts "egress" $egress -}}
 `

@@ -141,13 +141,17 @@ source as the manifests in deploy/kubernetes.
 {{- end -}}
 {{- $_ := set $facts "containerPorts" $containerPorts -}}
 {{- $_ := set $facts "supervisorPorts" $supervisorPorts -}}
-{{- $_ := set $facts "probe" $probe -}}
+{{- $_ := set $facts "startupProbe" (mergeOverwrite (dict "httpGet" (dict "path" $probe.alivePath "port" $probe.port "scheme" $probe.scheme)) (fromJson `{"periodSeconds":1,"timeoutSeconds":5,"failureThreshold":60}`) .Values.startupProbe) -}}
+{{- $_ := set $facts "readinessProbe" (mergeOverwrite (dict "httpGet" (dict "path" $probe.readyPath "port" $probe.port "scheme" $probe.scheme)) (fromJson `{"periodSeconds":5,"timeoutSeconds":3,"failureThreshold":2}`) .Values.readinessProbe) -}}
+{{- $_ := set $facts "livenessProbe" (mergeOverwrite (dict "httpGet" (dict "path" $probe.alivePath "port" $probe.port "scheme" $probe.scheme)) (fromJson `{"periodSeconds":10,"timeoutSeconds":5,"failureThreshold":3}`) .Values.livenessProbe) -}}
 
 {{- /* How long the end takes: until nobody sends new requests, those in flight, and the traffic log. */ -}}
 {{- $delay := include "sluice.milliseconds" (list "drain.delay" (($doc.drain).delay | default "0s")) | int64 -}}
 {{- $timeout := include "sluice.milliseconds" (list "drain.timeout" (($doc.drain).timeout | default "30s")) | int64 -}}
 {{- $preStop := divf (max 0 (sub 5000 $delay)) 1000 | ceil | int -}}
-{{- $_ := set $facts "preStopSeconds" $preStop -}}
+{{- $sleep := dict -}}
+{{- if $preStop }}{{ $sleep = dict "preStop" (dict "sleep" (dict "seconds" $preStop)) }}{{ end -}}
+{{- $_ := set $facts "lifecycle" (.Values.lifecycle | default $sleep) -}}
 {{- $_ := set $facts "gracePeriodSeconds" (divf (add $delay $timeout 10000) 1000 | ceil | int | add $preStop) -}}
 
 {{- /* Resources, and variables that the user gives. */ -}}
@@ -157,6 +161,7 @@ source as the manifests in deploy/kubernetes.
   "W4" (dict "cpu" "4" "memory" "4Gi")
   "W8" (dict "cpu" "8" "memory" "8Gi") -}}
 {{- $tier := get $tiers .Values.tier | required "tier is one of W1, W2, W4, W8" -}}
+{{- with .Values.ephemeralStorage }}{{ $_ := set $tier "ephemeral-storage" . }}{{ end -}}
 {{- $_ := set $facts "resources" (.Values.resources | default (dict "requests" $tier "limits" $tier)) -}}
 {{- $environment := list -}}
 {{- $given := list -}}
@@ -289,7 +294,8 @@ source as the manifests in deploy/kubernetes.
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- $egress := list (dict "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
+{{- $dns := .Values.networkPolicy.dns | default (`[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}},"podSelector":{"matchLabels":{"k8s-app":"kube-dns"}}},{"ipBlock":{"cidr":"169.254.20.10/32"}}]` | fromJsonArray) -}}
+{{- $egress := list (dict "to" $dns "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
 {{- range keys $addressed | sortAlpha }}{{ $egress = append $egress (get $addressed .) }}{{ end -}}
 {{- range $namespaces | uniq | sortAlpha -}}
 {{- $selector := dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) -}}
@@ -299,8 +305,26 @@ source as the manifests in deploy/kubernetes.
 {{- range keys $elsewhere | sortAlpha }}{{ $ports = append $ports (get $elsewhere .) }}{{ end -}}
 {{- if $ports }}{{ $egress = append $egress (dict "ports" $ports) }}{{ end -}}
 {{- if $facts.serviceNamespaces -}}
-{{- $egress = append $egress (dict "ports" (list (dict "port" 443 "protocol" "TCP") (dict "port" 6443 "protocol" "TCP"))) -}}
+{{- $server := dict "ports" (list (dict "port" 443 "protocol" "TCP") (dict "port" 6443 "protocol" "TCP")) -}}
+{{- with .Values.networkPolicy.apiServer }}{{ $_ := set $server "to" . }}{{ end -}}
+{{- $egress = append $egress $server -}}
 {{- end -}}
 {{- $_ := set $facts "egress" $egress -}}
+
+{{- /* What values replace as a whole. */ -}}
+{{- $_ := set $facts "strategy" (.Values.strategy | default (fromJson `{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":0}}`)) -}}
+{{- $_ := set $facts "behavior" (.Values.autoscaling.behavior | default (fromJson `{"scaleDown":{"stabilizationWindowSeconds":300}}`)) -}}
+{{- $chosen := include "sluice.selectorLabels" . | fromYaml -}}
+{{- $spread := list -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" -}}
+{{- $spread = append $spread (merge (dict "topologyKey" . "labelSelector" (dict "matchLabels" $chosen)) (fromJson `{"maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway","matchLabelKeys":["pod-template-hash"]}`)) -}}
+{{- end -}}
+{{- $_ := set $facts "topologySpreadConstraints" (.Values.topologySpreadConstraints | default $spread) -}}
+{{- $options := dict -}}
+{{- range list "loadBalancerClass" "loadBalancerSourceRanges" "allocateLoadBalancerNodePorts" "ipFamilyPolicy" "ipFamilies" "internalTrafficPolicy" "sessionAffinity" "trafficDistribution" -}}
+{{- $value := get $.Values.service . -}}
+{{- if or $value (kindIs "bool" $value) }}{{ $_ := set $options . $value }}{{ end -}}
+{{- end -}}
+{{- $_ := set $facts "serviceOptions" $options -}}
 {{- toJson $facts -}}
 {{- end -}}

@@ -19,6 +19,20 @@ export const ALERTS: readonly Alert[] = [
     summary: 'A gateway has not been ready for five minutes.',
   },
   {
+    alert: 'SluiceAbsent',
+    expr: 'absent(gw_ready{}) == 1',
+    waits: '5m',
+    severity: 'critical',
+    summary: 'Prometheus has had no metrics of any pod of the gateway for five minutes.',
+  },
+  {
+    alert: 'SluiceSlow',
+    expr: 'histogram_quantile(0.99, sum by (le, route) (rate(gw_request_duration_seconds_bucket{}[5m]))) > 2.5',
+    waits: '10m',
+    severity: 'warning',
+    summary: 'One in a hundred requests of a route has taken more than 2.5 s for ten minutes.',
+  },
+  {
     alert: 'SluiceErrorRate',
     expr: 'sum(rate(gw_requests_total{status="5xx"}[5m])) / sum(rate(gw_requests_total{}[5m])) > 0.05',
     waits: '5m',

@@ -10,9 +10,29 @@ const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 /** Where API servers listen. */
 export const API_SERVER_PORTS = [443, 6443]
 
+/** The DNS of a cluster, and the cache of it that a node may have. */
+export const CLUSTER_DNS: readonly Verbatim[] = [
+  {
+    namespaceSelector: { matchLabels: { [NAMESPACE_LABEL]: 'kube-system' } },
+    podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+  },
+  { ipBlock: { cidr: '169.254.20.10/32' } },
+]
+/** What else the user may say of the Service, under `service` in the values of the chart. */
+export const SERVICE_OPTIONS = [
+  'loadBalancerClass',
+  'loadBalancerSourceRanges',
+  'allocateLoadBalancerNodePorts',
+  'ipFamilyPolicy',
+  'ipFamilies',
+  'internalTrafficPolicy',
+  'sessionAffinity',
+  'trafficDistribution',
+]
+
 /** What clients in the cluster, an Ingress or a load balancer connect to; metrics and admin API are not part of it. */
 export function service(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
-  const { type = 'ClusterIP', annotations, externalTrafficPolicy } = settings.service ?? {}
+  const { type = 'ClusterIP', annotations, externalTrafficPolicy, options } = settings.service ?? {}
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -20,6 +40,7 @@ export function service(facts: DocumentFacts, settings: ObjectSettings): Kuberne
     spec: present({
       type,
       externalTrafficPolicy,
+      ...options,
       selector: selectorLabels(settings),
       ports: clientPorts(facts).map(({ name, servicePort }) => ({
         name,
@@ -45,7 +66,7 @@ export function networkPolicy(
       podSelector: { matchLabels: selectorLabels(settings) },
       policyTypes: ['Ingress', 'Egress'],
       ingress: ingress(facts, network),
-      egress: [...egress(facts, settings.namespace), ...(network.egress ?? [])],
+      egress: [...egress(facts, settings.namespace, network), ...(network.egress ?? [])],
     },
   }
 }
@@ -66,7 +87,9 @@ function ingress(facts: DocumentFacts, network: NetworkSettings): object[] {
  * By address where the document has one. Policies know no names: a name of the cluster opens its namespace (the port of a
  * Service is not that of its pods), any other name opens its port everywhere.
  */
-function egress({ destinations, serviceNamespaces }: DocumentFacts, own: string): object[] {
+function egress(facts: DocumentFacts, own: string, network: NetworkSettings): object[] {
+  const { destinations, serviceNamespaces } = facts
+  const { dns = [], apiServer: apiServers = [] } = network
   const { known } = destinations
   const addressed = known.filter(({ host }) => isIP(host) !== 0)
   const named = known.filter(({ host }) => isIP(host) === 0)
@@ -74,13 +97,13 @@ function egress({ destinations, serviceNamespaces }: DocumentFacts, own: string)
   const elsewhere = named.filter(({ host }) => isPublic(host))
   const apiServer = serviceNamespaces.length === 0 ? [] : API_SERVER_PORTS.map((port) => portOf(port))
   return [
-    { ports: [portOf(53, 'UDP'), portOf(53)] },
+    { to: dns.length === 0 ? CLUSTER_DNS : dns, ports: [portOf(53, 'UDP'), portOf(53)] },
     ...distinct(addressed, ({ host, port, protocol }) => `${host} ${port} ${protocol}`).map(addressRule),
     ...[...new Set(namespaces)].sort().map((name) => ({ to: [inNamespace(name)] })),
     ...(elsewhere.length === 0
       ? []
       : [{ ports: distinct(elsewhere, ({ port, protocol }) => `${port} ${protocol}`).map(portRule) }]),
-    ...(apiServer.length === 0 ? [] : [{ ports: apiServer }]),
+    ...(apiServer.length === 0 ? [] : [present({ to: apiServers, ports: apiServer })]),
   ]
 }
 

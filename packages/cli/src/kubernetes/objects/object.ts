@@ -20,6 +20,8 @@ export interface ObjectIdentity {
   readonly namespace: string
   /** Who writes the objects, such as `gw` or `Helm`. */
   readonly managedBy: string
+  /** Further labels of all objects. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** The labels that pods are chosen by; they never change. */
@@ -29,7 +31,11 @@ export function selectorLabels({ name }: ObjectIdentity): Readonly<Record<string
 
 /** The labels of an object. */
 function labelsOf(identity: ObjectIdentity): Readonly<Record<string, string>> {
-  return { ...selectorLabels(identity), 'app.kubernetes.io/managed-by': identity.managedBy }
+  return {
+    ...identity.labels,
+    ...selectorLabels(identity),
+    'app.kubernetes.io/managed-by': identity.managedBy,
+  }
 }
 
 /** @param suffix of the name, for a further object of the same kind. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
 import { ALERTS } from './alerts.js'
 import { gatewayObjects } from './gateway-objects.js'
+import { CLUSTER_DNS } from './network.js'
 import type { KubernetesObject } from './object.js'
 import { objectsYaml } from './objects-yaml.js'
 import { ObjectsError } from './raw-document.js'
@@ -18,6 +19,14 @@ const SETTINGS: ObjectSettings = {
   image: 'sluice:1',
   tier: 'W2',
   replicas: 3,
+}
+/** The way to the DNS of the cluster. */
+const DNS = {
+  to: CLUSTER_DNS,
+  ports: [
+    { port: 53, protocol: 'UDP' },
+    { port: 53, protocol: 'TCP' },
+  ],
 }
 const BEGIN = 'version: 1\nlisteners: [{ address: ":8080", health: true }]\n'
 
@@ -85,6 +94,28 @@ test('each tier has its CPUs and memory, unless the user says otherwise', () => 
   }
   const resources = { limits: { memory: '1Gi' } }
   assert.deepEqual(at(podOf(BEGIN, { resources }), 'containers.0.resources'), resources)
+})
+
+test('parts of the pods that a platform asks for replace ours, and times of probes single ones', () => {
+  const settings = {
+    sidecars: [{ name: 'shipper' }],
+    readinessProbe: { periodSeconds: 2 },
+    terminationGracePeriodSeconds: 300,
+    ephemeralStorage: '2Gi',
+    tmpSizeLimit: '64Mi',
+    labels: { team: 'edge', 'app.kubernetes.io/name': 'other' },
+    topologySpreadConstraints: [{ topologyKey: 'rack' }],
+  }
+  const pod = podOf(BEGIN, settings)
+  assert.deepEqual(at(pod, 'containers.1'), { name: 'shipper' })
+  const { httpGet: _, ...times } = at(pod, 'containers.0.readinessProbe') as { httpGet: unknown }
+  assert.deepEqual(times, { periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 2 })
+  assert.equal(at(pod, 'terminationGracePeriodSeconds'), 300)
+  assert.equal((at(pod, 'containers.0.resources.limits') as Record<string, string>)['ephemeral-storage'], '2Gi')
+  assert.deepEqual(at(pod, 'volumes.2'), { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } })
+  assert.deepEqual(at(pod, 'topologySpreadConstraints'), [{ topologyKey: 'rack' }])
+  for (const { metadata } of made(BEGIN, settings))
+    assert.deepEqual([metadata.labels['team'], metadata.labels['app.kubernetes.io/name']], ['edge', 'sluice'])
 })
 
 test('the grace period holds the sleep before SIGTERM, the drain of the document and the flush of the log', () => {
@@ -251,16 +282,10 @@ test('a document with a secret in it becomes no ConfigMap, but one with the dige
 })
 
 test('the way out is open to what the document names, and to nothing else', () => {
-  const dns = {
-    ports: [
-      { port: 53, protocol: 'UDP' },
-      { port: 53, protocol: 'TCP' },
-    ],
-  }
   const namespace = (name: string): object => ({
     to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }],
   })
-  assert.deepEqual(egressOf(BEGIN), [dns])
+  assert.deepEqual(egressOf(BEGIN), [DNS])
   assert.deepEqual(
     egressOf(`${BEGIN}
 upstreams:
@@ -272,7 +297,7 @@ state: { cluster: [redis://valkey.example.net, "rediss://10.0.0.7:7000", redis:/
 cache: { url: http://cache.example.net:9910, serve: { persist: { url: rediss://10.0.0.8:6380 } } }
 `),
     [
-      dns,
+      DNS,
       { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.6/32' } }], ports: [{ port: 514, protocol: 'UDP' }] },
       { to: [{ ipBlock: { cidr: '10.0.0.7/32' } }], ports: [{ port: 7000, protocol: 'TCP' }] },
@@ -296,12 +321,7 @@ policies:
 routes: [{ id: r, policies: [{ use: api-call, with: { calls: [{ name: a, url: "http://{{vars.a}}.example.com", origins: ["http://10.0.0.5:9000"] }] } }] }]
 `
   assert.deepEqual(egressOf(document), [
-    {
-      ports: [
-        { port: 53, protocol: 'UDP' },
-        { port: 53, protocol: 'TCP' },
-      ],
-    },
+    DNS,
     { to: [{ ipBlock: { cidr: '10.0.0.5/32' } }], ports: [{ port: 9000, protocol: 'TCP' }] },
     { ports: [{ port: 443, protocol: 'TCP' }] },
   ])
@@ -388,7 +408,8 @@ test('alerts ask metrics that exist, of this gateway alone', () => {
   for (const text of texts) {
     const metrics = [...text.matchAll(/gw_\w+/g)]
     assert.ok(metrics.length > 0)
-    for (const [metric] of metrics) assert.ok(reference.includes(`| \`${metric}\` |`), metric)
+    for (const [metric] of metrics)
+      assert.ok(reference.includes(`| \`${metric.replace(/_bucket$/, '')}\` |`), metric)
     const chosen = text.match(/gw_\w+\{namespace="gateways",job="edge-metrics"/g) ?? []
     assert.equal(chosen.length, metrics.length, text)
   }

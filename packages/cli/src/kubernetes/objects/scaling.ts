@@ -1,9 +1,12 @@
 import { type KubernetesObject, metadataOf, selectorLabels } from './object.js'
-import type { Autoscaling, ObjectSettings } from './settings.js'
+import type { Autoscaling, DisruptionBudget, ObjectSettings, Verbatim } from './settings.js'
+
+/** Five quiet minutes before pods go. */
+export const BEHAVIOR: Verbatim = { scaleDown: { stabilizationWindowSeconds: 300 } }
 
 /** Adds pods under load at once, and removes them after five quiet minutes. */
 export function autoscaler(settings: ObjectSettings, autoscaling: Autoscaling): KubernetesObject {
-  const { maxReplicas, cpuPercent = 70, requestsInFlight } = autoscaling
+  const { maxReplicas, cpuPercent = 70, requestsInFlight, behavior = BEHAVIOR } = autoscaling
   const cpu = {
     type: 'Resource',
     resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: cpuPercent } },
@@ -24,22 +27,19 @@ export function autoscaler(settings: ObjectSettings, autoscaling: Autoscaling): 
       minReplicas: settings.replicas,
       maxReplicas,
       metrics: requestsInFlight === undefined ? [cpu] : [cpu, inFlight],
-      behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
+      behavior,
     },
   }
 }
 
 /** How many pods a drain of nodes may take away at a time. Pods that are not ready protect nobody. */
-export function disruptionBudget(
-  settings: ObjectSettings,
-  { maxUnavailable }: { readonly maxUnavailable: number },
-): KubernetesObject {
+export function disruptionBudget(settings: ObjectSettings, budget: DisruptionBudget): KubernetesObject {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: metadataOf(settings),
     spec: {
-      maxUnavailable,
+      ...budget,
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
       selector: { matchLabels: selectorLabels(settings) },
     },

@@ -5,8 +5,31 @@ import type { Resources } from './tiers.js'
 /** A part of an object that its user writes as Kubernetes has it, such as a toleration. */
 export type Verbatim = Readonly<Record<string, unknown>>
 
+/** Parts of the objects that replace what is made of the document, as Kubernetes has them. Values of the chart have these names. */
+export interface PlatformSettings {
+  readonly strategy?: Verbatim
+  readonly topologySpreadConstraints?: readonly Verbatim[]
+  readonly initContainers?: readonly Verbatim[]
+  /** Containers beside the gateway. */
+  readonly sidecars?: readonly Verbatim[]
+  /** Times and thresholds of a probe, which replace single ones of ours. */
+  readonly startupProbe?: Verbatim
+  readonly readinessProbe?: Verbatim
+  readonly livenessProbe?: Verbatim
+  /** In place of the sleep before SIGTERM. */
+  readonly lifecycle?: Verbatim
+  readonly terminationGracePeriodSeconds?: number
+  readonly dnsPolicy?: string
+  readonly dnsConfig?: Verbatim
+  readonly envFrom?: readonly Verbatim[]
+  /** Request and limit of ephemeral storage, beside the CPUs and the memory of the tier. */
+  readonly ephemeralStorage?: string
+  /** Size of `/tmp`; absent: without a limit. */
+  readonly tmpSizeLimit?: string
+}
+
 /** What the objects are made for, beside the document. What may be absent has the same default as the Helm chart. */
-export interface ObjectSettings extends ObjectIdentity {
+export interface ObjectSettings extends ObjectIdentity, PlatformSettings {
   /** Such as `registry.example/sluice:1.0`. */
   readonly image: string
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
@@ -32,7 +55,7 @@ export interface ObjectSettings extends ObjectIdentity {
   readonly replacedFor?: string
   readonly network?: NetworkSettings | null
   /** Null: no PodDisruptionBudget. */
-  readonly disruptionBudget?: { readonly maxUnavailable: number } | null
+  readonly disruptionBudget?: DisruptionBudget | null
   readonly service?: ServiceSettings
   /** Absent: no ServiceMonitor and no PrometheusRule, which need the Prometheus operator in the cluster. */
   readonly monitoring?: MonitoringSettings
@@ -49,6 +72,11 @@ export interface ObjectSettings extends ObjectIdentity {
   readonly priorityClassName?: string
 }
 
+/** How many pods a drain of nodes may take away, or has to leave. */
+export type DisruptionBudget =
+  | { readonly maxUnavailable: number | string }
+  | { readonly minAvailable: number | string }
+
 /** When pods are added and removed. */
 export interface Autoscaling {
   readonly maxReplicas: number
@@ -56,6 +84,8 @@ export interface Autoscaling {
   readonly cpuPercent?: number
   /** Requests in flight of a pod (`gw_requests_in_flight`, which an adapter has to bring into the metrics API); absent: not looked at. */
   readonly requestsInFlight?: number
+  /** How fast, as a HorizontalPodAutoscaler has it. */
+  readonly behavior?: Verbatim
 }
 
 /** Who may connect to the pods, and where they may connect to beside what the document says. */
@@ -64,6 +94,10 @@ export interface NetworkSettings {
   readonly clients?: readonly Verbatim[]
   /** The namespace whose pods reach metrics and admin API, beside that of the gateway; default `monitoring`. */
   readonly monitoringNamespace?: string
+  /** Peers that answer DNS; default: the DNS of the cluster. */
+  readonly dns?: readonly Verbatim[]
+  /** Peers that are the API server, for `k8s://` targets; absent or empty: its ports everywhere. */
+  readonly apiServer?: readonly Verbatim[]
   /** Further rules, for what the document does not tell. */
   readonly egress?: readonly Verbatim[]
 }
@@ -74,6 +108,8 @@ export interface ServiceSettings {
   readonly annotations?: Readonly<Record<string, string>>
   /** `Local` keeps the addresses of clients, and sends nothing to nodes without a pod. */
   readonly externalTrafficPolicy?: 'Cluster' | 'Local'
+  /** Further fields of its `spec`, see SERVICE_OPTIONS. */
+  readonly options?: Verbatim
 }
 
 /** How Prometheus finds the pods. */

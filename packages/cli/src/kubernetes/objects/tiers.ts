@@ -15,8 +15,9 @@ export const TIERS: Readonly<Record<Tier, { readonly cpus: number; readonly memo
 }
 
 /** As much as it may use is reserved for it, so that a pod is never the first to be evicted or throttled. */
-export function tierResources(tier: Tier): Resources {
+export function tierResources(tier: Tier, ephemeralStorage?: string): Resources {
   const { cpus, memoryMib } = TIERS[tier]
-  const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi` }
+  const storage = ephemeralStorage === undefined ? {} : { 'ephemeral-storage': ephemeralStorage }
+  const amounts = { cpu: String(cpus), memory: `${memoryMib / 1024}Gi`, ...storage }
   return { requests: amounts, limits: amounts }
 }

@@ -4,7 +4,7 @@ import { fileSources } from './document-files.js'
 import { type KubernetesObject, metadataOf, present, selectorLabels } from './object.js'
 import { clientPorts, probedPort, supervisorPorts } from './ports.js'
 import { ObjectsError } from './raw-document.js'
-import type { ObjectSettings } from './settings.js'
+import type { ObjectSettings, Verbatim } from './settings.js'
 import { tierResources } from './tiers.js'
 
 /** Where the document lies in a pod; relative paths in it begin here. */
@@ -25,6 +25,24 @@ export const MARGIN_MS = 2000
 /** Beside records: the last good document, the history of deploys. */
 export const DATA_BYTES = 256 * 1024 ** 2
 
+/** A new pod before an old one. */
+export const STRATEGY: Verbatim = {
+  type: 'RollingUpdate',
+  rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+}
+export const PROBE_TIMES = {
+  startupProbe: { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 },
+  readinessProbe: { periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
+  livenessProbe: { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+}
+/** Pods spread over these where they can. */
+export const SPREAD_OVER = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
+export const SPREAD: Verbatim = {
+  maxSkew: 1,
+  whenUnsatisfiable: 'ScheduleAnyway',
+  matchLabelKeys: ['pod-template-hash'],
+}
+
 /** The pods of one tier. */
 export function deployment(facts: DocumentFacts, settings: ObjectSettings): KubernetesObject {
   const { replicas, autoscaling, podLabels = {}, podAnnotations = {} } = settings
@@ -37,7 +55,7 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
       replicas: autoscaling === undefined ? replicas : undefined,
       revisionHistoryLimit: 5,
       selector: { matchLabels: selectorLabels(settings) },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      strategy: settings.strategy ?? STRATEGY,
       template: {
         metadata: {
           labels: { ...selectorLabels(settings), ...podLabels },
@@ -51,6 +69,7 @@ export function deployment(facts: DocumentFacts, settings: ObjectSettings): Kube
 
 function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
   const { imagePullSecrets = [], nodeSelector, tolerations, affinity, priorityClassName } = settings
+  const { initContainers, sidecars = [], dnsPolicy, dnsConfig } = settings
   return present({
     serviceAccountName: settings.name,
     // Nothing in a pod asks the API server, but for service discovery.
@@ -66,18 +85,14 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
       sysctls: lowPorts(facts),
     }),
     priorityClassName,
-    terminationGracePeriodSeconds: gracePeriodSeconds(facts),
-    containers: [container(facts, settings)],
+    terminationGracePeriodSeconds: settings.terminationGracePeriodSeconds ?? gracePeriodSeconds(facts),
+    dnsPolicy,
+    dnsConfig,
+    initContainers,
+    containers: [container(facts, settings), ...sidecars],
     volumes: volumes(facts, settings),
-    topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(
-      (topologyKey) => ({
-        maxSkew: 1,
-        topologyKey,
-        whenUnsatisfiable: 'ScheduleAnyway',
-        labelSelector: { matchLabels: selectorLabels(settings) },
-        matchLabelKeys: ['pod-template-hash'],
-      }),
-    ),
+    topologySpreadConstraints:
+      settings.topologySpreadConstraints ?? SPREAD_OVER.map((key) => spreadOver(key, settings)),
     nodeSelector,
     tolerations,
     affinity,
@@ -85,7 +100,8 @@ function podSpec(facts: DocumentFacts, settings: ObjectSettings): object {
 }
 
 function container(facts: DocumentFacts, settings: ObjectSettings): object {
-  const { image, imagePullPolicy, tier, resources = tierResources(tier), extraVolumeMounts = [] } = settings
+  const { image, imagePullPolicy, extraVolumeMounts = [], envFrom } = settings
+  const { tier, ephemeralStorage, resources = tierResources(tier, ephemeralStorage) } = settings
   const sleepSeconds = preStopSeconds(facts)
   return present({
     name: 'gateway',
@@ -94,6 +110,7 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
     args: ['start', `${DOCUMENT_FOLDER}/${DOCUMENT_KEY}`],
     workingDir: DATA_FOLDER,
     env: environment(facts, settings),
+    envFrom,
     ports: [...clientPorts(facts), ...supervisorPorts(facts)].map(({ name, port }) => ({
       name,
       containerPort: port,
@@ -105,8 +122,8 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    ...probes(facts),
-    lifecycle: sleepSeconds === 0 ? undefined : { preStop: { sleep: { seconds: sleepSeconds } } },
+    ...probes(facts, settings),
+    lifecycle: settings.lifecycle ?? sleepBefore(sleepSeconds),
     volumeMounts: [
       { name: 'document', mountPath: DOCUMENT_FOLDER, readOnly: true },
       { name: 'data', mountPath: DATA_FOLDER },
@@ -117,15 +134,24 @@ function container(facts: DocumentFacts, settings: ObjectSettings): object {
 }
 
 /** Liveness asks whether the event loop turns, readiness whether a configuration serves and no drain has begun. */
-function probes(facts: DocumentFacts): object {
+function probes(facts: DocumentFacts, settings: ObjectSettings): object {
   const { name, scheme, alivePath, readyPath } = probedPort(facts)
   const alive = { httpGet: { path: alivePath, port: name, scheme } }
   const ready = { httpGet: { path: readyPath, port: name, scheme } }
   return {
-    startupProbe: { ...alive, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 },
-    readinessProbe: { ...ready, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
-    livenessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+    startupProbe: { ...alive, ...PROBE_TIMES.startupProbe, ...settings.startupProbe },
+    readinessProbe: { ...ready, ...PROBE_TIMES.readinessProbe, ...settings.readinessProbe },
+    livenessProbe: { ...alive, ...PROBE_TIMES.livenessProbe, ...settings.livenessProbe },
   }
+}
+
+function sleepBefore(seconds: number): Verbatim | undefined {
+  return seconds === 0 ? undefined : { preStop: { sleep: { seconds } } }
+}
+
+function spreadOver(topologyKey: string, settings: ObjectSettings): object {
+  const labelSelector = { matchLabels: selectorLabels(settings) }
+  return { ...SPREAD, topologyKey, labelSelector }
 }
 
 /** Variables whose value the Secret does not have are left out, so that the gateway itself says which one is missing. */
@@ -151,7 +177,7 @@ function volumes(facts: DocumentFacts, settings: ObjectSettings): object[] {
   return [
     { name: 'document', projected: { sources: [document, ...fileSources(facts, settings)] } },
     { name: 'data', ...(dataVolume ?? { emptyDir: { sizeLimit } }) },
-    { name: 'tmp', emptyDir: {} },
+    { name: 'tmp', emptyDir: present({ sizeLimit: settings.tmpSizeLimit }) },
     ...extraVolumes,
   ]
 }
