@@ -7,14 +7,14 @@ for name in core config policies logger gateway cli; do
 done
 # npm does not describe a tree whose manifests name what was left out.
 npm pkg delete devDependencies peerDependencies --workspaces --include-workspace-root
-npm sbom --sbom-format cyclonedx --cache /tmp/npm > sbom.cdx.json
+npm sbom --sbom-format cyclonedx --cache /tmp/npm | node complete-sbom.mjs "$(tini-static --version)" > sbom.cdx.json
 
-# What only compilers, debuggers and the tests of packages read.
-find . -type f \( -name '*.map' -o -name '*.d.[cm]ts' -o -name '*.d.ts' -o -name '*.test.[cm]js' -o -name '*.test.js' \) -delete
-rm finish.sh
+# They are a layer of their own.
+rm -rf finish.sh complete-sbom.mjs node_modules
 
 mkdir bin
 ln -s "$1" bin/node
 printf '#!/opt/sluice/bin/node\nimport("../packages/cli/bin/gw.mjs")\n' > bin/gw
 chmod 755 bin/gw
 cp "$(command -v tini-static)" bin/tini
+strip-files .

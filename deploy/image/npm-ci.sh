@@ -10,5 +10,7 @@ native="uws_linux_$(node -p 'process.arch')_$(node -p 'process.versions.modules'
 find node_modules/uWebSockets.js -name '*.node' ! -name "$native" -delete
 test -f "node_modules/uWebSockets.js/dist/bin/$native"
 rm -rf /tmp/npm
+# What only compilers, debuggers and the tests of packages read. The compiler here needs it.
+if [ "${1:-}" = --omit=dev ]; then strip-files node_modules; fi
 # The volume, empty.
 mkdir -p /data

@@ -82,6 +82,11 @@ function inspectImage(t: TestContext): void {
   assert.deepEqual(Entrypoint.slice(-1), ['/opt/sluice/bin/gw'])
   assert.deepEqual(Cmd, ['start', '/etc/sluice/gateway.yaml'])
   assert.deepEqual(facts.Healthcheck.Test, ['CMD', '/opt/sluice/bin/gw', 'health'])
+  const history = podman.run('history', '--no-trunc', '--format={{.CreatedBy}}', image).split('\n')
+  assert.ok(
+    history.some((line) => /COPY .*\/opt\/sluice\/node_modules/.test(line)),
+    'a layer of dependencies',
+  )
   for (const name of ['title', 'description', 'licenses', 'version', 'revision', 'created'])
     assert.ok(Labels[`org.opencontainers.image.${name}`], name)
 }
@@ -130,7 +135,17 @@ function inspectContent({ exec }: Container): void {
     files.filter((file) => /\.(map|d\.[cm]?ts|test\.js)$|autocannon|typescript|\/bench\//.test(file)),
     [],
   )
+  // The same sources make the same image.
+  assert.equal(exec('find', '/opt/sluice', '-not', '-type', 'd', '-newermt', '1970-01-02').stdout, '')
   const bill = JSON.parse(exec('cat', '/opt/sluice/sbom.cdx.json').stdout)
+  assert.equal(bill.metadata.timestamp, '1970-01-01T00:00:00.000Z')
+  assert.match(bill.serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8/)
+  const version = exec('node', '--version').stdout.trim().slice(1)
+  const programs = bill.components.filter(({ purl }: { purl: string }) => purl.startsWith('pkg:generic/'))
+  assert.deepEqual(
+    programs.map((one: { purl: string }) => one.purl.replace(/(tini@)[0-9.]+$/, '$1')),
+    [`pkg:generic/node@${version}`, 'pkg:generic/tini@'],
+  )
   const names: string[] = bill.components.map((one: { purl: string }) => one.purl.replace(/@[^@]*$/, ''))
   assert.deepEqual([bill.bomFormat, bill.metadata.component.name], ['CycloneDX', 'sluice'])
   for (const name of ['undici', 'uws-pack', '%40sluice/gateway'])

@@ -13,6 +13,7 @@ const MANIFESTS = [
   'package-lock.json',
   'deploy/image/Containerfile',
   'deploy/image/npm-ci.sh',
+  'deploy/image/strip-files.sh',
 ]
 /** Layers of the other stages go after so long. */
 const KEPT = '1h'

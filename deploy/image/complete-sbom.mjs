@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/**
+ * Completes the bill of materials that npm writes: names the programs in the image that npm does not know, and has a time and
+ * a serial number that follow from the content, so that the same sources make the same file. Reads stdin, writes stdout.
+ * The argument is what `tini --version` prints.
+ */
+const bill = JSON.parse(readFileSync(0, 'utf8'))
+const tini = /[0-9]+(?:\.[0-9]+)+/.exec(process.argv[2])[0]
+bill.components.push(program('node', process.versions.node), program('tini', tini))
+bill.metadata.timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString()
+delete bill.serialNumber
+bill.serialNumber = `urn:uuid:${uuidOf(JSON.stringify(bill))}`
+process.stdout.write(`${JSON.stringify(bill, null, 2)}\n`)
+
+function program(name, version) {
+  const purl = `pkg:generic/${name}@${version}`
+  return { 'bom-ref': purl, type: 'application', name, version, purl, licenses: [{ license: { id: 'MIT' } }] }
+}
+
+/** A version 8 UUID (RFC 9562) made of a digest. */
+function uuidOf(text) {
+  const hex = createHash('sha256').update(text).digest('hex')
+  const variant = ((Number.parseInt(hex[16], 16) & 3) | 8).toString(16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant + hex.slice(17, 20),
+    hex.slice(20, 32),
+  ].join('-')
+}
