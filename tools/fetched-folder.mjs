@@ -17,10 +17,10 @@ export class FetchedFolder {
 
   /**
    * @param name of the folder, before the digest of the list
-   * @param list the file that names what is fetched
+   * @param list the file that names what is fetched, or several files that decide what is made of it
    * @param what is fetched, for the message
    * @param command answers with what fills a folder, program first
-   * @param timeoutMs for it; default 10 minutes
+   * @param timeoutMs for it; default 10 minutes, 0: none, because compilers take as long as the machine is busy
    */
   constructor({ name, list, what, command, timeoutMs = FETCH_MS }) {
     this.#name = name
@@ -31,8 +31,9 @@ export class FetchedFolder {
   }
 
   get path() {
-    const digest = createHash('sha256').update(readFileSync(this.#list)).digest('hex')
-    return join(cacheFolder(), `${this.#name}-${digest.slice(0, 12)}`)
+    const hash = createHash('sha256')
+    for (const file of [this.#list].flat()) hash.update(readFileSync(file))
+    return join(cacheFolder(), `${this.#name}-${hash.digest('hex').slice(0, 12)}`)
   }
 
   /** Makes sure that it is there. Answers with what went wrong, or null. */
