@@ -9,8 +9,8 @@ export interface MisreadValue {
 }
 
 /**
- * Facets have a message of their own, so that this is about the letters alone. A string has none that are wrong: white
- * space around a value of every other type does not count (XML Schema Datatypes 4.3.6).
+ * Matches the message for a value that its type cannot be written as. Facets have messages of their own, and every text
+ * is a string: white space around values of all other types does not count (XML Schema Datatypes 4.3.6).
  */
 const WRONG_LETTERS =
   /^Element '[^']*'(?:, attribute '(?:\{([^}']*)\})?([^']*)')?: '.*' is not a valid value of the (?:local )?atomic type(?: '[^']*')?\.\s*$/s
@@ -25,6 +25,8 @@ export function misreadValue(message: string, element: number): MisreadValue | n
 
 const TEXT = 3
 const CDATA = 4
+/** White space of XML. */
+const BLANK = ' \t\n\r'
 
 /**
  * Takes the white space around values away, which libxml2 leaves around dates, times and durations.
@@ -37,8 +39,8 @@ export function collapseValues(values: readonly MisreadValue[]): (() => void) | 
     const owner =
       attribute === null ? element : xmlHasNsProp(element as never, attribute.name, attribute.namespace)
     if (owner === 0) continue
-    change(tree.children(owner as number), withoutBlanksBefore, undo)
-    change(tree.last(owner as number), withoutBlanksBehind, undo)
+    change(tree.children(owner as number), false, undo)
+    change(tree.last(owner as number), true, undo)
   }
   if (undo.length === 0) return null
   return () => {
@@ -46,28 +48,15 @@ export function collapseValues(values: readonly MisreadValue[]): (() => void) | 
   }
 }
 
-function change(node: number, how: (text: string) => string, undo: (() => void)[]): void {
+function change(node: number, isEnd: boolean, undo: (() => void)[]): void {
   const { XmlTreeCommonStruct: tree, xmlNodeGetContent, xmlNodeSetContent } = libxml().raw
   if (node === 0 || (tree.type(node) !== TEXT && tree.type(node) !== CDATA)) return
   const before = xmlNodeGetContent(node as never)
-  const after = how(before)
-  if (after === before) return
-  xmlNodeSetContent(node as never, after)
-  undo.push(() => xmlNodeSetContent(node as never, before))
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 9 || code === 10 || code === 13
-}
-
-function withoutBlanksBefore(text: string): string {
   let start = 0
-  while (start < text.length && isBlank(text.charCodeAt(start))) start++
-  return text.slice(start)
-}
-
-function withoutBlanksBehind(text: string): string {
-  let end = text.length
-  while (end > 0 && isBlank(text.charCodeAt(end - 1))) end--
-  return text.slice(0, end)
+  let end = before.length
+  if (isEnd) while (BLANK.includes(before.charAt(end - 1)) && end > 0) end--
+  else while (BLANK.includes(before.charAt(start)) && start < end) start++
+  if (end - start === before.length) return
+  xmlNodeSetContent(node as never, before.slice(start, end))
+  undo.push(() => xmlNodeSetContent(node as never, before))
 }
