@@ -25,7 +25,8 @@ class AskedStore extends MemoryStore {
 }
 
 function workersOf(count: number, limit: string, store = new AskedStore(), maxKeys = 1000) {
-  const limits = rateLimits({ limit, algorithm: 'fixed' })
+  const [text, algorithm = 'fixed'] = limit.split(' ') as [string, LimitRule['algorithm']?]
+  const limits = rateLimits({ limit: text, algorithm, ...(algorithm === 'gcra' && { burst: 10 }) })
   const env = testEnv(new Map([['state', store]]))
   const tables = Array.from(
     { length: count },
@@ -113,6 +114,24 @@ test('while the store is down the worker counts by itself, and asks it once a se
   assert.equal(admitted, 10)
   store.isDown = false
   assert.equal(store.asked.length, 0)
+})
+
+test('a worker whose store has gone counts on from what the store had left', async () => {
+  for (const [algorithm, used, left] of [
+    ['fixed', 10, 0],
+    ['gcra', 10, 0],
+    ['sliding', 10, 0],
+    ['fixed', 4, 6],
+  ] as const) {
+    const { tables, store } = workersOf(1, `10/d ${algorithm}`)
+    for (let i = 0; i < used; i++) assert.equal(await passes(tables[0]!), true)
+    // Idle leases are forgotten.
+    tables[0]!.sweep(performance.now() + 10_000)
+    store.isDown = true
+    let admitted = 0
+    for (let i = 0; i < 30; i++) if (await passes(tables[0]!)) admitted++
+    assert.equal(admitted, left, `${algorithm} after ${used}`)
+  }
 })
 
 test('a request that costs more than there can ever be is refused, and takes nothing', async () => {
