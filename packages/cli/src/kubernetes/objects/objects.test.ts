@@ -111,7 +111,10 @@ test('parts of the pods that a platform asks for replace ours, and times of prob
   const { httpGet: _, ...times } = at(pod, 'containers.0.readinessProbe') as { httpGet: unknown }
   assert.deepEqual(times, { periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 2 })
   assert.equal(at(pod, 'terminationGracePeriodSeconds'), 300)
-  assert.equal((at(pod, 'containers.0.resources.limits') as Record<string, string>)['ephemeral-storage'], '2Gi')
+  assert.equal(
+    (at(pod, 'containers.0.resources.limits') as Record<string, string>)['ephemeral-storage'],
+    '2Gi',
+  )
   assert.deepEqual(at(pod, 'volumes.2'), { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } })
   assert.deepEqual(at(pod, 'topologySpreadConstraints'), [{ topologyKey: 'rack' }])
   for (const { metadata } of made(BEGIN, settings))
