@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { until } from '@sluice/cli/testing'
 import { OpenLoop } from './pace.js'
 import type { PacedClient, SentRequest } from './paced-client.js'
 
@@ -14,9 +15,16 @@ function client(plan: OpenLoop, asked: SentRequest[] = []): PacedClient {
   return self
 }
 
-async function over(t: TestContext, plan: OpenLoop, seconds: number): Promise<void> {
+/** Waits until a plan has sent its last request, and a little longer, in which it must send no other. */
+async function over(
+  t: TestContext,
+  asked: readonly SentRequest[],
+  plan: OpenLoop,
+  total: number,
+): Promise<void> {
   t.after(() => plan.stop())
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000 + 100))
+  await until(() => asked.length >= total)
+  await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
 test('connections that open before a plan begins are idle and asked for nothing', () => {
@@ -33,7 +41,7 @@ test('a plan asks for as many as its rate says, and knows those of its lead-in, 
     const asked: SentRequest[] = []
     plan.free(client(plan, asked))
     plan.start(performance.now(), 0.5, 0.25)
-    await over(t, plan, 0.75)
+    await over(t, asked, plan, Math.ceil(0.75 * rate))
     const early = asked.filter(({ isEarly }) => isEarly).length
     const measured = Math.ceil(0.75 * rate) - Math.ceil(rate / 2)
     assert.deepEqual([early, asked.length - early], [Math.ceil(rate / 2), measured])

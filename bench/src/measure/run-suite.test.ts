@@ -38,7 +38,9 @@ function assertPlausible(point: Point): void {
   assert.ok(point.requests > 0, `${point.system} completed no request`)
   assert.ok(point.perSecond.mean > 0 && point.perSecond.min <= point.perSecond.mean)
   assert.equal(point.perSecond.values.length, 2)
-  assert.ok(point.cpuMicrosPerRequest!.mean > 0, 'requests cost CPU time')
+  // CPU time comes in ticks of 10 ms: a few requests may have used none.
+  const cost = point.cpuMicrosPerRequest?.mean ?? null
+  assert.ok(cost === null ? point.requests < 1000 : cost > 0, 'requests cost CPU time')
   assert.ok(point.rssBytes! > 1_000_000)
   assert.ok(point.busyShare! > 0)
   assert.equal(point.upstreamWaits === null, point.system !== 'sluice')
