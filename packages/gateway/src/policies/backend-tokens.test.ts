@@ -153,6 +153,25 @@ test('a token that ends soon is replaced while it is still used', async (t) => {
   await until(async () => (await send({}))[1] !== 'Bearer t1')
 })
 
+test('tokens are taken as real servers answer them', async (t) => {
+  for (const [status, type, expected] of [
+    [200, { token_type: 'BearerToken' }, 200],
+    [201, { token_type: 'bearer' }, 200],
+    [201, {}, 200],
+    [200, { token_type: null }, 200],
+    [200, { token_type: 'DPoP' }, 503],
+    [200, { token_type: 'mac' }, 503],
+    [202, { token_type: 'Bearer' }, 503],
+  ] as const) {
+    const answer = JSON.stringify({ access_token: 'abc', expires_in: 60, ...type })
+    const server = await callee(t, (res) => res.writeHead(status).end(answer))
+    const { send } = await gatewayWith(t, { tokenUrl: server.url })
+    const [got, text] = await send({})
+    assert.equal(got, expected, `${status} ${JSON.stringify(type)}: ${text}`)
+    if (got === 200) assert.equal(text, 'Bearer abc')
+  }
+})
+
 test('keys that do not belong to the grant are mistakes', async (t) => {
   const tokenUrl = 'http://127.0.0.1:1/'
   const assertion = { issuer: 'a', privateKey: 'no key' }
