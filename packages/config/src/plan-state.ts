@@ -50,6 +50,8 @@ export interface StatePlan {
   readonly password: string | null
   readonly keyPrefix: string
   readonly timeoutMs: number
+  /** Average latency from which limits do without the server; absent: from none. */
+  readonly slowAfterMs?: number
   readonly tls: {
     readonly caFile: string | null
     /** The name in the certificates; null: the host of each URL. */

@@ -9,7 +9,8 @@ export function statePlan(state: NonNullable<Document['state']>): StatePlan {
   const { url = null, cluster = [], username = null, password = null, keyPrefix, timeout } = state
   const { caFile = null, serverName = null, insecure } = state.tls
   const tls = { caFile, serverName, insecure }
-  return { url, cluster, username, password, keyPrefix, timeoutMs: parseDuration(timeout), tls }
+  const slowAfterMs = parseDuration(state.slowAfter)
+  return { url, cluster, username, password, keyPrefix, timeoutMs: parseDuration(timeout), slowAfterMs, tls }
 }
 
 /** The cache server that policies keep values at. */
@@ -48,7 +49,7 @@ function cacheServePlan(serve: CacheServeDocument): CacheServePlan {
 }
 
 function persistPlan(persist: NonNullable<CacheServeDocument['persist']>): PersistPlan {
-  const { cluster: _, ...plan } = statePlan(persist)
+  const { cluster: _, slowAfterMs: __, ...plan } = statePlan({ ...persist, slowAfter: persist.timeout })
   return { ...plan, url: persist.url }
 }
 

@@ -48,6 +48,14 @@ export const stateSchema = object(
         description: 'How long the server may take for an answer; then what asked acts as without a store.',
       },
     ),
+    slowAfter: duration(
+      { min: '5ms', max: '10s' },
+      {
+        default: '150ms',
+        description:
+          'Average time to an answer from which the server counts as slow. `rate-limit` and `quota` then act by their `onStoreDown`, until the average has been below half of this for 5 s. A value above `timeout` turns this off.',
+      },
+    ),
     tls,
   },
   {

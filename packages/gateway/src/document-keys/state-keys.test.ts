@@ -8,6 +8,7 @@ import { type Catalog, definePolicy, type Policy, substitute } from '@sluice/cor
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { startWholeNode } from '../state/testing/redis-cluster.js'
 import { RedisServer, redisSkip } from '../state/testing/redis-server.js'
+import { slowBridge } from '../state/testing/slow-bridge.js'
 import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { serve, testKeys } from './testing.js'
@@ -29,6 +30,33 @@ const COUNTING: Catalog = new Map([
               (sum) => substitute(200, [], Buffer.from(String(sum))),
               () => substitute(200, [], Buffer.from('away')),
             ),
+        }
+      },
+    }),
+  ],
+])
+
+/** Takes a token of a limit that is never used up. */
+const TAKING: Catalog = new Map([
+  [
+    'take',
+    definePolicy({
+      name: 'take',
+      summary: 'A test.',
+      schema: { type: 'object' } as unknown as Policy['schema'],
+      compile: (_, env) => {
+        const rule = { algorithm: 'fixed', limit: 1e9, burst: 1e9, periodMs: 3_600_000 } as const
+        const answer = (text: string) => substitute(200, [], Buffer.from(text))
+        return {
+          name: 'take',
+          onRequest: () =>
+            env.state
+              .store('cluster')
+              .take('limit', rule, 1)
+              .then(
+                () => answer('taken'),
+                (error) => answer(String(error).includes('takes longer') ? 'slow' : 'away'),
+              ),
         }
       },
     }),
@@ -87,6 +115,17 @@ if (redisSkip === false) {
       await until(async () => (await ask()) !== 'away')
       server.signal('SIGSTOP')
       assert.equal(await ask(), 'away')
+    },
+    slowAfter: async (t) => {
+      const server = await RedisServer.start(t)
+      const bridge = await slowBridge(t, server.port)
+      const route = { respond: { status: 204 }, policies: [{ use: 'take', with: {} }] }
+      const state = { url: `redis://127.0.0.1:${bridge.port}`, timeout: '10s', slowAfter: '20ms' }
+      const { url } = await serve(t, { route, state, catalog: TAKING })
+      const ask = async () => (await fetch(url)).text()
+      await until(async () => (await ask()) === 'taken')
+      bridge.delayMs = 60
+      await until(async () => (await ask()) === 'slow')
     },
     'tls.caFile': async (t) => {
       const { url, caFile } = await secureServer(t)

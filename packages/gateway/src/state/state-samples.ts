@@ -11,6 +11,8 @@ export const STATE_HELP: Readonly<Record<string, string>> = {
   gw_memory_store_evictions_total: 'Those that had to go before they had expired, because there was no room.',
   gw_state_connections:
     'How many workers have a connection to the server of `state` that answers, or to each primary of its cluster.',
+  gw_state_slow:
+    'How many workers find that the server of `state`, or a node of its cluster, answers more slowly than `state.slowAfter`. Limits do without it meanwhile, see `onStoreDown`.',
   gw_state_calls_total:
     'Calls of the server of `state`, or of the nodes of its cluster, by result: answered, failed (an error of the server or the connection, or another node has the key), late, refused (not sent, because the server is away or too many wait).',
   gw_state_call_seconds_total: 'Time that the answered calls took together.',
@@ -44,10 +46,11 @@ function serversOf(shared: SharedTable): ValkeyStore[] {
   return [...shared.values()].filter((value) => value instanceof ValkeyStore)
 }
 
-function valkeySamples({ problem, counts }: ValkeyStore): Sample[] {
+function valkeySamples({ problem, isSlow, counts }: ValkeyStore): Sample[] {
   const results = ['answered', 'failed', 'late', 'refused'] as const
   return [
     { name: 'gw_state_connections', labels: '', value: problem === null ? 1 : 0 },
+    { name: 'gw_state_slow', labels: '', value: isSlow ? 1 : 0 },
     ...results.map((result) => ({
       name: 'gw_state_calls_total',
       labels: label('result', result),

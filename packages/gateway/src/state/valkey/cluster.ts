@@ -3,7 +3,13 @@ import calculateSlot from '@redis/client/dist/lib/utils/calculate-slot.js'
 import { StateUnavailable } from '@sluice/core'
 import { readLayout, readRedirect, SLOTS, type SlotRange } from './cluster-layout.js'
 import { type Argument, BEGINNING } from './connection.js'
-import { type ServerOptions, ServerRefused, ValkeyServer, type ValkeyServers } from './server.js'
+import {
+  type SendOptions,
+  type ServerOptions,
+  ServerRefused,
+  ValkeyServer,
+  type ValkeyServers,
+} from './server.js'
 
 /** What a cluster needs beside what its servers have together. */
 export interface ClusterOptions extends Omit<ServerOptions, 'plan' | 'onChange'> {
@@ -78,14 +84,18 @@ export class ValkeyCluster implements ValkeyServers {
     return this.#layoutProblem
   }
 
-  async send(key: Argument, args: readonly Argument[], valueBytes = 0): Promise<unknown> {
+  get isSlow(): boolean {
+    return [...this.#nodes.values()].some(({ isSlow }) => isSlow)
+  }
+
+  async send(key: Argument, args: readonly Argument[], options: SendOptions = {}): Promise<unknown> {
     const slot = slotOf(key)
     const startedMono = performance.now()
     let server = this.#ownerOf(slot)
     let isAsking = false
     for (let redirects = 0; ; redirects++) {
       try {
-        return await server.ask(args, { valueBytes, startedMono, isAsking })
+        return await server.ask(args, { ...options, startedMono, isAsking })
       } catch (error) {
         const redirect = error instanceof ServerRefused ? readRedirect(error.words, server.address) : null
         if (redirect === null || redirect.slot !== slot || redirects === MAX_REDIRECTS)

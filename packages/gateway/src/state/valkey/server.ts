@@ -1,5 +1,6 @@
 import { StateUnavailable } from '@sluice/core'
 import { type Argument, type ServerPlan, ValkeyConnection } from './connection.js'
+import { LatencyMeter } from './latency-meter.js'
 
 /** How calls ended. */
 export interface ValkeyCounts {
@@ -22,6 +23,8 @@ export interface CallBudget {
 export interface ServerOptions {
   readonly plan: ServerPlan
   readonly timeoutMs: number
+  /** Average latency from which the server counts as slow; absent: from none. */
+  readonly slowAfterMs?: number | undefined
   readonly budget: CallBudget
   readonly counts: ValkeyCounts
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -37,7 +40,12 @@ export interface CallOptions {
   readonly startedMono?: number
   /** Of a slot that another node still has, but that is on its way to this one. */
   readonly isAsking?: boolean
+  /** True if the caller does without the server while that is slow. */
+  readonly isHasty?: boolean
 }
+
+/** Options of a call to whichever server has the key. */
+export type SendOptions = Pick<CallOptions, 'valueBytes' | 'isHasty'>
 
 /** The servers of a store: one, or the primaries of a cluster. */
 export interface ValkeyServers {
@@ -45,8 +53,10 @@ export interface ValkeyServers {
   readonly opened: Promise<void>
   /** Why not all of them can be used; null: they can. */
   readonly problem: string | null
+  /** True while one of them answers slowly. */
+  readonly isSlow: boolean
   /** Sends a command about one key to the server that has it. Rejects with StateUnavailable. */
-  send(key: Argument, args: readonly Argument[], valueBytes?: number): Promise<unknown>
+  send(key: Argument, args: readonly Argument[], options?: SendOptions): Promise<unknown>
   /** Those that have all keys together. @throws StateUnavailable */
   all(): readonly Pick<ValkeyServer, 'ask'>[]
   close(): void
@@ -69,6 +79,8 @@ const MAX_BYTES = 8 * 1024 ** 2
 const OPENED_WITHIN_MS = 2000
 /** A server that has still not answered so long after the deadline gets a new connection, and what it sent is given up. */
 const HUNG_MS = 1000
+/** How often a slow server is asked whether it still is. */
+const PROBE_MS = 250
 
 interface Waiting {
   readonly startedMono: number
@@ -86,13 +98,17 @@ export class ValkeyServer implements ValkeyServers {
   readonly #connection: ValkeyConnection
   /** In the order in which they were sent, which is that of their answers. */
   readonly #waiting = new Set<Waiting>()
+  readonly #latency: LatencyMeter
   #clock: NodeJS.Timeout | null = null
+  /** Runs while the server is slow. */
+  #probe: NodeJS.Timeout | null = null
   #reported: string | null = 'nothing yet'
   #isClosed = false
 
   constructor(options: ServerOptions) {
     this.#options = options
     this.address = new URL(options.plan.url).host
+    this.#latency = new LatencyMeter(options.slowAfterMs ?? Number.POSITIVE_INFINITY)
     let resolve = (): void => {}
     this.opened = new Promise((done) => {
       resolve = done
@@ -109,8 +125,12 @@ export class ValkeyServer implements ValkeyServers {
     return this.#connection.problem ?? this.#lateness()
   }
 
-  send(_key: Argument, args: readonly Argument[], valueBytes?: number): Promise<unknown> {
-    return this.ask(args, valueBytes === undefined ? {} : { valueBytes })
+  get isSlow(): boolean {
+    return this.#latency.isSlow
+  }
+
+  send(_key: Argument, args: readonly Argument[], options?: SendOptions): Promise<unknown> {
+    return this.ask(args, options)
   }
 
   all(): readonly ValkeyServer[] {
@@ -120,7 +140,7 @@ export class ValkeyServer implements ValkeyServers {
   /** Rejects with StateUnavailable: ServerRefused when it answers with an error. */
   ask(args: readonly Argument[], options: CallOptions = {}): Promise<unknown> {
     const bytes = (options.valueBytes ?? 0) + 200
-    const problem = this.problem ?? this.#fullness(bytes)
+    const problem = this.problem ?? this.#fullness(bytes) ?? this.#slowness(options)
     if (problem !== null) {
       this.#options.counts.refused++
       return Promise.reject(new StateUnavailable(`the server ${problem}`))
@@ -150,6 +170,7 @@ export class ValkeyServer implements ValkeyServers {
 
   close(): void {
     if (this.#clock !== null) clearTimeout(this.#clock)
+    if (this.#probe !== null) clearInterval(this.#probe)
     this.#isClosed = true
     this.#connection.close()
     for (const waiting of this.#waiting) waiting.reject(new StateUnavailable('the store is closed'))
@@ -158,6 +179,9 @@ export class ValkeyServer implements ValkeyServers {
   #settle(waiting: Waiting, outcome: 'answered' | 'failed'): void {
     this.#waiting.delete(waiting)
     this.#hold(-1, -waiting.bytes)
+    // Calls that failed because the connection is gone say nothing.
+    if (this.#connection.problem === null && this.#latency.add(waiting.startedMono, performance.now()))
+      this.#reportLatency()
     if (waiting.isLate) {
       this.#reportChange()
       return
@@ -179,6 +203,20 @@ export class ValkeyServer implements ValkeyServers {
     return isFull ? 'has too many calls to answer' : null
   }
 
+  #slowness({ isHasty = false }: CallOptions): string | null {
+    return isHasty && this.isSlow ? `takes longer than ${this.#options.slowAfterMs} ms for an answer` : null
+  }
+
+  #reportLatency(): void {
+    const { isSlow, averageMs } = this.#latency
+    if (this.#isClosed) return
+    const fields = { server: this.address, latencyMs: Math.round(averageMs) }
+    this.#options.report(isSlow ? 'state_slow' : 'state_fast_again', fields)
+    if (this.#probe !== null) clearInterval(this.#probe)
+    const probe = (): void => void this.ask(['PING']).catch(() => {})
+    this.#probe = isSlow ? setInterval(probe, PROBE_MS).unref() : null
+  }
+
   /** Answers come in order: while the oldest call is late, so would be a new one. */
   #lateness(): string | null {
     const [oldest] = this.#waiting
@@ -187,7 +225,12 @@ export class ValkeyServer implements ValkeyServers {
 
   /** One coarse clock for all calls, behind what has arrived while this process was busy. */
   #startClock(): NodeJS.Timeout {
-    return setTimeout(() => setImmediate(() => this.#onClock()), this.#options.timeoutMs / 4)
+    const dueMono = performance.now() + this.#options.timeoutMs / 4
+    const isLate = (): boolean => performance.now() - dueMono > (this.#options.slowAfterMs ?? 0) / 4
+    return setTimeout(() => {
+      if (isLate()) this.#latency.forgive()
+      setImmediate(() => this.#onClock())
+    }, this.#options.timeoutMs / 4)
   }
 
   #onClock(): void {

@@ -9,7 +9,7 @@ import {
 } from '@sluice/core'
 import { ValkeyCluster } from './cluster.js'
 import { ADD_SCRIPT, LIMIT_SCRIPT, type Script } from './scripts.js'
-import { type ValkeyCounts, ValkeyServer, type ValkeyServers } from './server.js'
+import { type SendOptions, type ValkeyCounts, ValkeyServer, type ValkeyServers } from './server.js'
 
 /** What a store needs beside its plan. */
 export interface ValkeyOptions {
@@ -20,6 +20,8 @@ export interface ValkeyOptions {
 /** Keys that a server looks at in one step, and the most steps of a search there. */
 const SCAN_COUNT = 1000
 const MAX_SCANS = 100_000
+/** Limits do without a server that is slow, see `onStoreDown`. */
+const HASTY: SendOptions = { isHasty: true }
 
 /** The store in a Valkey or Redis server, or in a cluster of them. */
 export class ValkeyStore implements StateStore {
@@ -30,9 +32,9 @@ export class ValkeyStore implements StateStore {
   readonly #servers: ValkeyServers
 
   constructor({ plan, report }: ValkeyOptions) {
-    const { url, cluster, keyPrefix, timeoutMs, username, password, tls } = plan
+    const { url, cluster, keyPrefix, timeoutMs, slowAfterMs, username, password, tls } = plan
     this.#keyPrefix = keyPrefix
-    const shared = { timeoutMs, report, counts: this.counts, budget: { calls: 0, bytes: 0 } }
+    const shared = { timeoutMs, slowAfterMs, report, counts: this.counts, budget: { calls: 0, bytes: 0 } }
     const common = { username, password, tls }
     this.#servers =
       url === null
@@ -46,6 +48,11 @@ export class ValkeyStore implements StateStore {
     return this.#servers.problem
   }
 
+  /** True while it takes longer than `slowAfter` for its answers. */
+  get isSlow(): boolean {
+    return this.#servers.isSlow
+  }
+
   async get(key: string): Promise<Uint8Array | null> {
     return (await this.#send('GET', key)) as Buffer | null
   }
@@ -55,7 +62,7 @@ export class ValkeyStore implements StateStore {
     const name = this.#nameOf(key)
     const args = ['SET', name, Buffer.from(value), 'PX', wholeMs(ttlMs)]
     if (only !== undefined) args.push('NX')
-    return (await this.#servers.send(name, args, value.length)) !== null
+    return (await this.#servers.send(name, args, { valueBytes: value.length })) !== null
   }
 
   async delete(key: string): Promise<boolean> {
@@ -67,7 +74,7 @@ export class ValkeyStore implements StateStore {
   }
 
   async take(key: string, rule: LimitRule, amount: number): Promise<Grant> {
-    const answer = await this.#run(LIMIT_SCRIPT, key, [...ruleArguments(rule), String(amount)])
+    const answer = await this.#run(LIMIT_SCRIPT, key, [...ruleArguments(rule), String(amount)], HASTY)
     const [granted, remaining, retryAfterMs, resetMs] = Array.isArray(answer) ? answer.map(Number) : []
     const grant = { granted, remaining, retryAfterMs, resetMs } as Grant
     if (!Object.values(grant).every(Number.isFinite))
@@ -139,14 +146,19 @@ export class ValkeyStore implements StateStore {
   }
 
   /** A server forgets scripts when it starts, and where a replica takes over. */
-  async #run({ sha, text }: Script, key: string, args: readonly string[]): Promise<unknown> {
+  async #run(
+    { sha, text }: Script,
+    key: string,
+    args: readonly string[],
+    options: SendOptions = {},
+  ): Promise<unknown> {
     const name = this.#nameOf(key)
     const rest = ['1', name, ...args]
     try {
-      return await this.#servers.send(name, ['EVALSHA', sha, ...rest])
+      return await this.#servers.send(name, ['EVALSHA', sha, ...rest], options)
     } catch (error) {
       if (!(error instanceof StateUnavailable) || !error.message.includes('NOSCRIPT')) throw error
-      return this.#servers.send(name, ['EVAL', text, ...rest])
+      return this.#servers.send(name, ['EVAL', text, ...rest], options)
     }
   }
 }

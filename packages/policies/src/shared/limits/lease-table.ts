@@ -27,6 +27,8 @@ export class KeyLeases {
       verdict = worse(verdict, lease.verdict(cost, nowMono))
     }
     if (verdict === VERDICT.allowed) for (const lease of this.leases) lease.use(cost, nowMono)
+    // The limit that refuses for longest asks for more; what the others have would lie idle.
+    else if (verdict === VERDICT.refused) this.refusing(cost, nowMono)?.fetch(nowMono)
     return verdict
   }
 
@@ -53,8 +55,12 @@ export class KeyLeases {
 
   /** The limit that refuses for longest; undefined: none does. */
   refusing(cost: number, nowMono: number): Lease | undefined {
-    const refusing = this.leases.filter((lease) => lease.verdict(cost, nowMono) === VERDICT.refused)
-    return refusing.sort((a, b) => b.retryMono - a.retryMono)[0]
+    let longest: Lease | undefined
+    for (const lease of this.leases) {
+      if (lease.verdict(cost, nowMono) !== VERDICT.refused) continue
+      if (longest === undefined || lease.retryMono > longest.retryMono) longest = lease
+    }
+    return longest
   }
 }
 
@@ -122,7 +128,9 @@ export class LeaseTable {
       }
       const [id, { leases }] = value
       for (const lease of leases) lease.payDebt(nowMono)
-      if (leases.every((lease) => lease.isIdle(nowMono))) this.#drop(id, leases)
+      if (!leases.every((lease) => lease.isIdle(nowMono))) continue
+      if (!leases.some((lease) => lease.isRemembered(nowMono))) this.#drop(id, leases)
+      else for (const lease of leases) lease.giveBack(nowMono)
     }
   }
 
@@ -141,6 +149,6 @@ export class LeaseTable {
   #drop(id: string, leases: readonly Lease[]): void {
     this.#byKey.delete(id)
     const now = performance.now()
-    for (const lease of leases) lease.giveBack(now)
+    for (const lease of leases) lease.close(now)
   }
 }

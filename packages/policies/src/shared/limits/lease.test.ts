@@ -55,7 +55,8 @@ test('requests that come at once ask one question, and a second for what it did 
   const { tables, store } = workersOf(1, '100/d')
   const results = await Promise.all(Array.from({ length: 150 }, () => passes(tables[0]!)))
   assert.equal(results.filter(Boolean).length, 100)
-  assert.deepEqual(store.asked, [1, 149])
+  // The 50 that cannot be among the first 100 have not waited.
+  assert.deepEqual(store.asked, [1, 99])
 })
 
 test('a key that was refused is refused without asking', async () => {
@@ -101,7 +102,7 @@ test('keys beyond the bound go in the order in which they came; their leases are
   assert.equal(tables[0]!.size, 100)
   assert.equal(await passes(tables[0]!, 'k0', 10), false, 'the store remembers what the worker does not')
   assert.equal(await passes(tables[0]!, 'k0', 9), true)
-  tables[0]!.sweep(performance.now() + 10_000)
+  tables[0]!.sweep(performance.now() + 70_000)
   assert.equal(tables[0]!.size, 0)
   assert.equal(store.asked.length > 9999, true)
 })

@@ -6,9 +6,15 @@ const AHEAD_MS = 100
 /** A lease takes no more ahead than this part of what is left: the rest is for other workers. */
 const LEFT_SHARE = 1 / 4
 /** A key that was refused is asked for again after so long at the latest: somebody may have reset it. */
-const MAX_REFUSED_MS = 1000
+const MAX_UNASKED_MS = 1000
+/** So long after the store had too little nobody waits for an answer that is on its way. */
+const SCARCE_MS = 1000
+/** A worker remembers so long after the last request that a limit is used up. */
+const REMEMBERED_MS = 60_000
 /** Tokens that come evenly are asked for in pieces, so that a hot key costs some 40 questions a second. */
 const PIECE_MS = 25
+/** Questions under way are at least this part of the store's latency apart, so that they are few. */
+const LATENCY_SHARE = 1 / 4
 /** Requests that are allowed without asking while no store answers (`onStoreDown: open`), or refused (`closed`). */
 const UNAVAILABLE_MS = 250
 /** Unused tokens of a key that nobody has asked for in so long go back. */
@@ -38,11 +44,21 @@ export class Lease {
   readonly #store: LimitStore
   #source: StateStore | null = null
   #validUntilMono = Number.POSITIVE_INFINITY
+  /** The store had less than was asked for, and has not had plenty since. */
+  #isShort = false
+  #refusedMono = Number.NEGATIVE_INFINITY
+  #answeredMono = 0
+  /** Nothing is there before, as far as the store has said. */
   #refusedUntilMono = 0
+  /** The next question of a key that is short is not asked before. */
+  #unaskedUntilMono = 0
   #unavailableUntilMono = 0
-  /** Fewer tokens than this: more are fetched before they are needed. */
+  /** Fewer tokens than this, with those that are on their way: more are fetched before they are needed. */
   #lowWater = 0
-  #question: Promise<void> | null = null
+  /** Questions under way, the last of them, and the tokens that they ask for. */
+  #questions = 0
+  #lastQuestion: Promise<void> | null = null
+  #coming = 0
   #isGivenBack = false
   /** What those who wait need. */
   #demand = 0
@@ -59,15 +75,16 @@ export class Lease {
     this.#store = store
   }
 
-  /** Whether a request may pass; it has to `use` what it costs then. */
+  /** Says what becomes of a request; one that is allowed has to `use` what it costs then. */
   verdict(cost: number, nowMono: number): Verdict {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     if (this.tokens >= cost) return VERDICT.allowed
-    if (cost > this.#most) {
-      this.retryMono = nowMono + MAX_REFUSED_MS
+    const rule = this.#limit.rule(Date.now())
+    if (cost > mostOf(rule)) {
+      this.retryMono = nowMono + MAX_UNASKED_MS
       return VERDICT.refused
     }
-    if (nowMono < this.#refusedUntilMono) return VERDICT.refused
+    if (nowMono < this.#refusedUntilMono || this.#isHopeless(cost, rule, nowMono)) return VERDICT.refused
     return nowMono < this.#unavailableUntilMono ? VERDICT.unavailable : VERDICT.unknown
   }
 
@@ -79,13 +96,26 @@ export class Lease {
 
   use(cost: number, nowMono: number): void {
     this.tokens -= cost
-    if (this.tokens < this.#lowWater && this.#question === null && nowMono >= this.#refusedUntilMono)
-      this.#ask(0, nowMono)
+    if (this.tokens + this.#coming < this.#lowWater) this.fetch(nowMono)
+  }
+
+  /** Asks for more though nobody waits for it, unless it has just been asked. */
+  fetch(nowMono: number): void {
+    if (nowMono < this.#unaskedUntilMono || nowMono < this.#unavailableUntilMono) return
+    const apartMs = Math.max(PIECE_MS, this.#store.latencyMs * LATENCY_SHARE)
+    if (this.#questions > 0 && nowMono - this.#askedMono < apartMs) return
+    if (!this.#isShort) this.#ask(0, nowMono)
+    else {
+      // A store that is short gives what it has; others want some of it too.
+      const usedMs = AHEAD_MS + this.#store.latencyMs
+      const wanted = this.#wanted * Math.min(1, usedMs / Math.max(1, nowMono - this.#askedMono))
+      this.#ask(wanted + Math.max(0, this.tokens) + this.#coming, nowMono)
+    }
   }
 
   /** A request has cost more, or less, than it used. A debt is no larger than what the limit can ever give. */
   settle(more: number): void {
-    this.tokens = Math.max(this.tokens - more, -this.#most)
+    this.tokens = Math.max(this.tokens - more, -mostOf(this.#limit.rule(Date.now())))
   }
 
   /**
@@ -94,29 +124,39 @@ export class Lease {
    */
   wait(cost: number): Promise<void> | null {
     this.#demand += cost
-    if (this.#question === null) this.#ask(this.#demand, performance.now())
-    return this.#question
+    if (this.#questions === 0) this.#ask(this.#demand, performance.now())
+    return this.#lastQuestion
   }
 
   leave(cost: number): void {
     this.#demand -= cost
   }
 
-  /** Whether nobody has wanted anything of late, so that it need not be kept. */
+  /** True if nobody has wanted anything of late, so that no tokens need be kept. */
   isIdle(nowMono: number): boolean {
-    if (this.#question !== null || nowMono - this.#wantedMono < IDLE_MS) return false
-    return this.tokens >= 0 && nowMono >= this.#refusedUntilMono && nowMono >= this.#unavailableUntilMono
+    if (this.#questions > 0 || nowMono - this.#wantedMono < IDLE_MS) return false
+    return this.tokens >= 0 && nowMono >= this.#unavailableUntilMono
+  }
+
+  /** True if a request would be refused that could not be without this lease but by asking the store. */
+  isRemembered(nowMono: number): boolean {
+    return nowMono < this.#refusedUntilMono && nowMono - this.#wantedMono < REMEMBERED_MS
   }
 
   /** Takes what is owed from the store, though nobody asks for more. */
   payDebt(nowMono: number): void {
     const isPossible = nowMono >= this.#refusedUntilMono && nowMono >= this.#unavailableUntilMono
-    if (this.tokens < 0 && this.#question === null && isPossible) this.#ask(0, nowMono)
+    if (this.tokens < 0 && this.#questions === 0 && isPossible) this.#ask(0, nowMono)
   }
 
-  /** Gives unused tokens back, or takes what is owed: nobody asks this lease any more. */
-  giveBack(nowMono: number): void {
+  /** Gives back what is not used, or takes what is owed: nobody asks this lease any more. */
+  close(nowMono: number): void {
     this.#isGivenBack = true
+    this.giveBack(nowMono)
+  }
+
+  /** Gives unused tokens back, or takes what is owed. */
+  giveBack(nowMono: number): void {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     const amount = Math.floor(this.tokens)
     if (amount === 0 || this.#source === null) return
@@ -130,36 +170,68 @@ export class Lease {
     done.catch(() => {})
   }
 
-  /** The most that can be there at once. */
-  get #most(): number {
-    const { algorithm, burst, limit } = this.#limit.rule(Date.now())
-    return algorithm === 'gcra' ? burst : limit
+  /** True if waiting for the store would most likely end with a refusal. */
+  #isHopeless(cost: number, rule: LimitRule, nowMono: number): boolean {
+    const { latencyMs } = this.#store
+    const perMs = rule.limit / rule.periodMs
+    const most = mostOf(rule) + perMs * latencyMs
+    const unansweredMs = nowMono - this.#answeredMono
+    // More is wanted than there is, and the next answer is on its way.
+    const isScarce = nowMono - this.#refusedMono < SCARCE_MS
+    if (isScarce && this.#coming > 0 && unansweredMs < 2 * latencyMs + PIECE_MS) return true
+    if (!this.#isShort) return this.#demand + cost > most
+    const gathered = rule.algorithm === 'gcra' ? this.remaining + perMs * unansweredMs + 1 : most
+    return this.#demand + cost > Math.min(gathered, most)
   }
 
   #endWindow(): void {
     // What is owed stays owed.
     this.tokens = Math.min(this.tokens, 0)
-    this.remaining = 0
+    this.remaining = mostOf(this.#limit.rule(Date.now()))
     this.#lowWater = 0
+    this.#isShort = false
+    this.#refusedMono = Number.NEGATIVE_INFINITY
     this.#refusedUntilMono = 0
+    this.#unaskedUntilMono = 0
     this.#validUntilMono = Number.POSITIVE_INFINITY
   }
 
   /** Asks the store for what is needed now, and for what the pace of late says. */
   #ask(demand: number, nowMono: number): void {
     this.#measurePace(nowMono)
-    const ahead = Math.floor(Math.min(this.#pace * AHEAD_MS, this.remaining * LEFT_SHARE))
-    const amount = Math.ceil(Math.max(demand, ahead) - this.tokens)
-    this.#lowWater = 0
-    if (amount < 1) return
     const rule = this.#limit.rule(Date.now())
-    const asked = { amount, rule, ahead, askedMono: nowMono }
-    this.#question = this.#store.take(this.#name, rule, amount).then((granted) => {
-      this.#question = null
-      if (granted === null) this.#unavailableUntilMono = performance.now() + UNAVAILABLE_MS
+    const known = this.tokens + this.#coming
+    // Evenly coming tokens take the place of those that are on their way.
+    const isEven = rule.algorithm === 'gcra'
+    const there = isEven ? this.remaining : Math.max(0, this.remaining - this.#coming)
+    const spare = Math.floor(Math.min(this.#pace * AHEAD_MS, there * LEFT_SHARE))
+    // So much is used before the next answer: it does not lie idle.
+    const flow = Math.round(this.#pace * this.#store.latencyMs)
+    const used = isEven ? flow : Math.min(flow, there - spare)
+    const amount = Math.ceil(Math.max(demand, spare + used) - known)
+    const lowWater = Math.ceil(spare / 2 + used)
+    this.#lowWater = amount < 1 ? Math.min(lowWater, known) : lowWater
+    if (amount < 1) return
+    const asked = { amount, rule, askedMono: nowMono, lowWater }
+    this.#coming += amount
+    this.#questions++
+    const question = this.#store.take(this.#name, rule, amount).then((granted) => {
+      this.#coming -= amount
+      this.#questions--
+      if (this.#lastQuestion === question) this.#lastQuestion = null
+      if (granted === null) this.#miss(performance.now())
       else this.#receive(granted, asked)
       if (this.#isGivenBack && this.#demand === 0) this.giveBack(performance.now())
     })
+    this.#lastQuestion = question
+  }
+
+  /** No store answers: nothing is known any more. */
+  #miss(nowMono: number): void {
+    this.#unavailableUntilMono = nowMono + UNAVAILABLE_MS
+    this.#refusedMono = Number.NEGATIVE_INFINITY
+    this.#refusedUntilMono = 0
+    this.#isShort = false
   }
 
   #receive(
@@ -168,25 +240,48 @@ export class Lease {
       readonly amount: number
       readonly rule: LimitRule
       readonly askedMono: number
-      readonly ahead: number
+      readonly lowWater: number
     },
   ): void {
     const { rule, askedMono } = asked
     const now = performance.now()
-    if (source !== this.#source) this.tokens = Math.min(this.tokens, 0)
+    if (source !== this.#source) this.#giveUpSource(now)
+    else if (now >= this.#validUntilMono) this.#endWindow()
     this.#source = source
     this.tokens += granted
     this.remaining = remaining
     this.resetMono = now + resetMs
-    // The store has looked at its clock after the question was asked: the window ends then at the earliest.
-    if (rule.algorithm !== 'gcra') this.#validUntilMono = askedMono + resetMs
+    this.#answeredMono = now
+    // Half of the time has most likely passed before the store has looked at its clock. Who has waited for the answer
+    // can use it in any case.
+    if (rule.algorithm !== 'gcra') this.#validUntilMono = Math.max((askedMono + now) / 2 + resetMs, now + 1)
     this.#unavailableUntilMono = 0
-    if (granted >= asked.amount) {
-      this.#lowWater = Math.ceil(asked.ahead / 2)
-      return
+    this.#refusedUntilMono = 0
+    this.#unaskedUntilMono = 0
+    this.#lowWater = asked.lowWater
+    const isRefused = granted < asked.amount
+    this.#isShort = isRefused || (this.#isShort && remaining < asked.amount)
+    if (this.#isShort) this.#pause(isRefused ? retryAfterMs : 0, pieceMs(rule))
+  }
+
+  /** Nothing is there for a while, or not much. */
+  #pause(retryAfterMs: number, leastMs: number): void {
+    const now = performance.now()
+    const pauseMs = Math.max(retryAfterMs, leastMs)
+    this.#lowWater = Number.POSITIVE_INFINITY
+    if (retryAfterMs > 0) {
+      this.retryMono = now + retryAfterMs
+      this.#refusedMono = now
+      this.#refusedUntilMono = now + pauseMs
     }
-    this.retryMono = now + retryAfterMs
-    this.#refusedUntilMono = now + Math.min(Math.max(retryAfterMs, pieceMs(rule)), MAX_REFUSED_MS)
+    // A question that is asked then is at the store when it is time.
+    this.#unaskedUntilMono = now + Math.min(pauseMs - this.#store.latencyMs, MAX_UNASKED_MS)
+  }
+
+  /** Another store counts now; what the one before has granted goes back to it. */
+  #giveUpSource(nowMono: number): void {
+    if (this.tokens > 0) this.giveBack(nowMono)
+    this.#endWindow()
   }
 
   #measurePace(nowMono: number): void {
@@ -197,6 +292,11 @@ export class Lease {
     this.#wanted = 0
     this.#askedMono = nowMono
   }
+}
+
+/** The most that can be there at once. */
+function mostOf({ algorithm, burst, limit }: LimitRule): number {
+  return algorithm === 'gcra' ? burst : limit
 }
 
 /** How long tokens may gather in the store without being lost. */

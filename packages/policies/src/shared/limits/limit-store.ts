@@ -2,6 +2,10 @@ import type { CompileEnv, Grant, LimitRule, StateScope, StateStore } from '@slui
 import { MemoryStore, MemoryTable, StateSlow } from '@sluice/core'
 import { StorePause } from '../store-pause.js'
 
+/** Part of an answer in the usual time, and the longest that counts. */
+const LATENCY_WEIGHT = 1 / 8
+const MAX_LATENCY_MS = 1000
+
 /** What a use of a limit does while its store does not answer. */
 export type OnStoreDown = 'open' | 'closed' | 'local'
 
@@ -23,6 +27,8 @@ const OWN_BOUNDS = { entries: 50_000, bytes: 16 * 1024 ** 2 }
  * follow the answers of the stores: a limit that was used up stays so when they are gone.
  */
 export class LimitStore {
+  /** Usual time to an answer. */
+  latencyMs = 0
   readonly #stores: readonly { readonly source: StateStore; readonly pause: StorePause }[]
   readonly #own = new MemoryTable(OWN_BOUNDS)
 
@@ -44,7 +50,9 @@ export class LimitStore {
     for (const { source, pause } of this.#stores) {
       if (pause.isOn()) continue
       try {
+        const askedMono = performance.now()
         const grant = await source.take(key, rule, amount)
+        this.#noteLatency(performance.now() - askedMono)
         pause.end()
         this.#follow(key, rule, grant.remaining)
         return { ...grant, source }
@@ -61,5 +69,10 @@ export class LimitStore {
     const more = this.#own.take(key, rule, 0).remaining - remaining
     if (more > 0) this.#own.take(key, rule, more)
     else if (more < 0) this.#own.giveBack(key, rule, -more)
+  }
+
+  #noteLatency(ms: number): void {
+    const weight = this.latencyMs === 0 ? 1 : LATENCY_WEIGHT
+    this.latencyMs += weight * (Math.min(ms, MAX_LATENCY_MS) - this.latencyMs)
   }
 }

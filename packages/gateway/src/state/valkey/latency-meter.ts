@@ -1,0 +1,46 @@
+/** Calls that are sent less than this after another do not count: one hiccup delays many of them. */
+const SAMPLE_EVERY_MS = 50
+/** Part of a call in the average. */
+const WEIGHT = 1 / 8
+/** A server that was slow has to be fast for so long. */
+const FAST_FOR_MS = 5000
+
+/**
+ * Tells a server that answers slowly from one that does not. It is slow when the average of its latency exceeds the
+ * bound, and no longer when the average has been below half of it for FAST_FOR_MS, so that it does not flap.
+ */
+export class LatencyMeter {
+  isSlow = false
+  averageMs = 0
+  readonly #slowAfterMs: number
+  #sampledMono = Number.NEGATIVE_INFINITY
+  #fastSinceMono: number | null = null
+
+  constructor(slowAfterMs: number) {
+    this.#slowAfterMs = slowAfterMs
+  }
+
+  /** Adds an answer. Returns true if the server has become slow, or is no longer. */
+  add(sentMono: number, nowMono: number): boolean {
+    if (sentMono - this.#sampledMono < SAMPLE_EVERY_MS) return false
+    this.#sampledMono = sentMono
+    // One call that hangs says no more than one that is clearly slow.
+    const latencyMs = Math.min(nowMono - sentMono, 2 * this.#slowAfterMs)
+    this.averageMs += WEIGHT * (latencyMs - this.averageMs)
+    const wasSlow = this.isSlow
+    if (this.averageMs > this.#slowAfterMs) {
+      this.isSlow = true
+      this.#fastSinceMono = null
+    } else if (this.averageMs >= this.#slowAfterMs / 2) this.#fastSinceMono = null
+    else {
+      this.#fastSinceMono ??= nowMono
+      if (nowMono - this.#fastSinceMono >= FAST_FOR_MS) this.isSlow = false
+    }
+    return this.isSlow !== wasSlow
+  }
+
+  /** This process was late itself, which makes every server look slow: begins anew, unless it is known to be slow. */
+  forgive(): void {
+    if (!this.isSlow) this.averageMs = 0
+  }
+}
