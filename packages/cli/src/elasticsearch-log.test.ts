@@ -31,7 +31,7 @@ test('every call is in the data stream, with the credentials of the document and
   const stream = freshDataStream()
   const gateway = await fixture.started(t, stream)
   await call(gateway, 50)
-  await until(isSettledAt(gateway, 50), 'all calls are indexed', 60_000)
+  await until(isSettledAt(gateway, 50), 'all calls are indexed', 300_000)
   assert.equal(await fixture.countIn(stream), 50)
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
   assert.match(metrics, /^gw_log_received_total 50$/m)
@@ -84,7 +84,7 @@ test('a key that may create documents and nothing else ships what somebody else 
   for (const manage of [false, true]) {
     const gateway = await fixture.started(t, stream, { auth, manage })
     await call(gateway, 30)
-    await until(isSettledAt(gateway, 30), 'all calls are indexed', 60_000)
+    await until(isSettledAt(gateway, 30), 'all calls are indexed', 300_000)
     assert.equal(/"event":"log_problem".*403/.test(gateway.logText()), manage, gateway.logText())
     assert.ok(!gateway.logText().includes(auth.apiKey.slice(0, 20)))
   }
@@ -104,5 +104,5 @@ test('a certificate of an unknown authority is refused, unless the document says
   assert.equal((await identityOf(checking.admin)).indexed, 0)
   const trusting = await fixture.started(t, freshDataStream(), { tls: { insecure: true } })
   await call(trusting, 3)
-  await until(isSettledAt(trusting, 3), 'all calls are indexed', 60_000)
+  await until(isSettledAt(trusting, 3), 'all calls are indexed', 300_000)
 })

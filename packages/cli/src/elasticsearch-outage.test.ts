@@ -17,7 +17,7 @@ test('a gateway that ends or is killed while Elasticsearch is away loses nothing
   const text = fixture.documentTo(await origin(t, (_, res) => res.end('ok')), stream)
   const ended = await startGateway(t, text)
   await call(ended, 10)
-  await until(isSettledAt(ended, 10), 'the first are indexed', 60_000)
+  await until(isSettledAt(ended, 10), 'the first are indexed', 300_000)
   await fixture.outage(async () => {
     await call(ended, 40)
     ended.process.kill('SIGTERM')
@@ -28,7 +28,7 @@ test('a gateway that ends or is killed while Elasticsearch is away loses nothing
   assert.equal(await fixture.countIn(stream), 50)
   await fixture.outage(async () => {
     await call(killed, 40)
-    await until(async () => (await identityOf(killed.admin)).onDisk === 40, 'all wait on disk', 30_000)
+    await until(async () => (await identityOf(killed.admin)).onDisk === 40, 'all wait on disk', 300_000)
     killGroup(killed.process)
     await killed.exited
   })
@@ -46,7 +46,7 @@ test('a gateway that is killed under load loses what its workers had not handed 
   const text = fixture.documentTo(target, stream, {}, 2)
   const first = await startGateway(t, text)
   await call(first, 10)
-  await until(isSettledAt(first, 10), 'the first are indexed', 60_000)
+  await until(isSettledAt(first, 10), 'the first are indexed', 300_000)
   let answered = 10
   const load = async (): Promise<void> => {
     for (;;) {
@@ -85,7 +85,7 @@ test('workers that are killed leave their records to the others', { skip }, asyn
   const gateway = await startGateway(t, fixture.documentTo(target, stream, {}, 2))
   await fixture.silence(async () => {
     await call(gateway, 60)
-    await until(async () => (await identityOf(gateway.admin)).onDisk === 60, 'all wait on disk', 30_000)
+    await until(async () => (await identityOf(gateway.admin)).onDisk === 60, 'all wait on disk', 300_000)
     const { workers } = await statusOf(gateway.admin)
     process.kill(workers[0]!.pid!, 'SIGKILL')
     await until(async () => {

@@ -195,8 +195,8 @@ export function rssOf(pid: number): number {
   return Number(pages) * 4096
 }
 
-/** As long as a machine may take on which others compute, too. */
-const PATIENCE_MS = 60_000
+/** Longest wait in milliseconds; enough for a machine at a load of 20. */
+const PATIENCE_MS = 300_000
 
 /** Waits until the condition holds, a minute at most. @throws Error with the context when it does not. */
 export async function until(

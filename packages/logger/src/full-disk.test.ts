@@ -75,7 +75,7 @@ function defineTest(): void {
     const stream: Stream = { ...connectionTo(node, `https://127.0.0.1:${bridge.port}`), dataStream }
     bridge.pause()
     const { child, reported } = start(t, `${mount} exec "$@"`, [JSON.stringify(stream), dir])
-    await until(() => reported().identity.received === RECORDS, 'all are made', 60_000)
+    await until(() => reported().identity.received === RECORDS, 'all are made', 300_000)
     await until(
       () => /records wait in memory: ENOSPC/.test(reported().problems.join('\n')),
       'it is reported',
@@ -88,7 +88,7 @@ function defineTest(): void {
     )
     assertIdentity(reported().identity)
     bridge.resume()
-    await until(() => reported().identity.indexed === RECORDS, 'all are indexed', 120_000)
+    await until(() => reported().identity.indexed === RECORDS, 'all are indexed', 300_000)
     child.send('close')
     await until(() => child.exitCode !== null, 'it has ended')
     assertIdentity(reported().identity)

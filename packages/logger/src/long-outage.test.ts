@@ -41,18 +41,18 @@ test('what piles up in a long outage is on disk, not in memory, and all of it is
     assertIdentity(sink.identity())
   }
   await log(0, WARM_UP)
-  await until(() => sink.identity().indexed === WARM_UP, 'the first are indexed', 120_000)
+  await until(() => sink.identity().indexed === WARM_UP, 'the first are indexed', 300_000)
   const { rss } = process.memoryUsage()
   bridge.pause()
   let grownBytes = 0
   try {
     await log(WARM_UP, WARM_UP + DURING)
-    await until(() => sink.identity().onDisk === DURING, 'they wait on disk', 60_000)
+    await until(() => sink.identity().onDisk === DURING, 'they wait on disk', 300_000)
     grownBytes = process.memoryUsage.rss() - rss
   } finally {
     bridge.resume()
   }
-  await until(() => sink.identity().indexed === WARM_UP + DURING, 'all are indexed', 120_000)
+  await until(() => sink.identity().indexed === WARM_UP + DURING, 'all are indexed', 300_000)
   await node.request('POST', `/${dataStream}/_refresh`)
   const { body } = await node.request('GET', `/${dataStream}/_count`)
   assert.equal((body as { count: number }).count, WARM_UP + DURING)

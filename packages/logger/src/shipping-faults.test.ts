@@ -79,7 +79,7 @@ async function countIn(stream: string, query: object = { match_all: {} }): Promi
 test('a node that answers 429 gets less at a time, and all in the end', { skip }, async (t) => {
   const { sink, problems } = open(t, 'logs-429')
   await log(sink, 8000)
-  await until(() => sink.identity().indexed === 8000, 'all are indexed', 120_000)
+  await until(() => sink.identity().indexed === 8000, 'all are indexed', 300_000)
   assertIdentity(sink.identity())
   assert.equal(await countIn('logs-429'), 8000)
   assert.ok(
@@ -103,7 +103,7 @@ test('when half of the records are refused for good, the other half is indexed, 
   })
   const { sink, spoolDir } = open(t, 'logs-half', { manage: false })
   await log(sink, 2000, (i) => (i % 2 === 0 ? '42' : '/a'))
-  await until(() => sink.identity().indexed + sink.identity().dead === 2000, 'all are settled', 120_000)
+  await until(() => sink.identity().indexed + sink.identity().dead === 2000, 'all are settled', 300_000)
   const { indexed, dead, dropped } = sink.identity()
   assert.deepEqual([indexed, dead, dropped], [1000, 1000, 0])
   assert.equal(await countIn('logs-half'), 1000)
@@ -120,13 +120,13 @@ test('when half of the records are refused for good, the other half is indexed, 
 test('an index that is read-only makes records wait until it is not', { skip }, async (t) => {
   const { sink, problems } = open(t, 'logs-blocked')
   await log(sink, 100)
-  await until(() => sink.identity().indexed === 100, 'the first are indexed', 60_000)
+  await until(() => sink.identity().indexed === 100, 'the first are indexed', 300_000)
   await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': true })
   await log(sink, 1000)
-  await until(() => sink.identity().onDisk === 1000, 'they wait on disk', 30_000)
-  await until(() => problems.some((problem) => problem.includes('no room')), 'it is reported', 30_000)
+  await until(() => sink.identity().onDisk === 1000, 'they wait on disk', 300_000)
+  await until(() => problems.some((problem) => problem.includes('no room')), 'it is reported', 300_000)
   await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': false })
-  await until(() => sink.identity().indexed === 1100, 'all are indexed', 120_000)
+  await until(() => sink.identity().indexed === 1100, 'all are indexed', 300_000)
   assert.equal(await countIn('logs-blocked'), 1100)
 })
 
@@ -171,22 +171,22 @@ for (const [n, { name, cause, begin, end }] of INDEX_FAULTS.entries()) {
     const stream = `logs-index-fault-${n}`
     const { sink, problems } = open(t, stream, { manage: false })
     await log(sink, 1)
-    await until(() => sink.identity().indexed === 1, 'the index is there', 60_000)
+    await until(() => sink.identity().indexed === 1, 'the index is there', 300_000)
     await begin(stream)
     t.after(() => end(stream))
     await log(sink, 20)
-    await until(() => problems.some((problem) => cause.test(problem)), 'it is reported', 30_000)
+    await until(() => problems.some((problem) => cause.test(problem)), 'it is reported', 300_000)
     const { onDisk, dead } = sink.identity()
     assert.deepEqual([onDisk, dead], [20, 0], problems.join('\n'))
     await end(stream)
-    await until(() => sink.identity().indexed === 21, 'all are indexed', 120_000)
+    await until(() => sink.identity().indexed === 21, 'all are indexed', 300_000)
   })
 }
 
 test('a spool at its bound drops the oldest, and the account says how many', { skip }, async (t) => {
   const { sink } = open(t, 'logs-full', { maxBytes: 4 * 1024 ** 2 })
   await log(sink, 10)
-  await until(() => sink.identity().indexed === 10, 'the first are indexed', 60_000)
+  await until(() => sink.identity().indexed === 10, 'the first are indexed', 300_000)
   node.pause()
   try {
     await log(sink, 20_000)

@@ -115,13 +115,13 @@ function defineTests(): void {
     const sink = sinkTo(connection(), streams.outage, scratchDir(), problems)
     t.after(() => closeWhole(sink, 0))
     await log(sink, 1000)
-    await until(() => sink.identity().indexed === 1000, 'the first are indexed', 60_000)
+    await until(() => sink.identity().indexed === 1000, 'the first are indexed', 300_000)
     await outage(async () => {
       await log(sink, 10_000)
       await until(() => sink.identity().onDisk === 10_000, 'they wait on disk')
     })
     await log(sink, 1000)
-    await until(() => sink.identity().indexed === 12_000, 'all are indexed', 120_000)
+    await until(() => sink.identity().indexed === 12_000, 'all are indexed', 300_000)
     assertIdentity(sink.identity())
     assert.equal(await countIn(streams.outage), 12_000)
     assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not answer/)
@@ -131,7 +131,7 @@ function defineTests(): void {
     const sink = sinkTo(connection(), streams.hang, scratchDir())
     t.after(() => closeWhole(sink, 0))
     await log(sink, 500)
-    await until(() => sink.identity().indexed === 500, 'the first are indexed', 60_000)
+    await until(() => sink.identity().indexed === 500, 'the first are indexed', 300_000)
     bridge.pause()
     try {
       await log(sink, 2000)
@@ -139,7 +139,7 @@ function defineTests(): void {
     } finally {
       bridge.resume()
     }
-    await until(() => sink.identity().indexed === 2500, 'all are indexed', 120_000)
+    await until(() => sink.identity().indexed === 2500, 'all are indexed', 300_000)
     assert.equal(await countIn(streams.hang), 2500)
   })
 
@@ -150,7 +150,7 @@ function defineTests(): void {
     await last.close(2000)
     assert.deepEqual([last.identity().onDisk, last.identity().dropped], [300, 0])
     const sink = sinkTo(connection(), streams.next, spoolDir)
-    await until(() => sink.identity().indexed === 300, 'the next one ships', 60_000)
+    await until(() => sink.identity().indexed === 300, 'the next one ships', 300_000)
     assertIdentity(sink.identity())
     await sink.close(5000)
     assert.equal(await countIn(streams.next), 300)

@@ -65,7 +65,7 @@ export function captureRules(changes: Partial<CaptureRules> = {}): CaptureRules 
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  deadlineMs = 60_000,
+  deadlineMs = 300_000,
 ): Promise<void> {
   const endMono = performance.now() + deadlineMs
   // What takes long is asked less often: others need the machine to make it come true.

@@ -223,7 +223,7 @@ export function bundleOf(overrides: PlanOverrides): ConfigBundle {
 }
 
 /** Waits until the condition holds. @throws Error when it does not within the time. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 300_000): Promise<void> {
   const giveUpMono = performance.now() + withinMs
   while (!(await condition())) {
     if (performance.now() > giveUpMono) {

@@ -47,7 +47,7 @@ async function callOnce(
     },
   })
   await (await fetch(`${gateway.url}/called`)).arrayBuffer()
-  await until(() => gateway.plane.logIdentity().indexed === 1, 30_000)
+  await until(() => gateway.plane.logIdentity().indexed === 1, 300_000)
   assertIdentity(gateway.plane.logIdentity())
 }
 

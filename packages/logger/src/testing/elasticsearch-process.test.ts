@@ -28,6 +28,6 @@ function defineTests(): void {
     const [pid] = (await once(owner, 'message')) as [number]
     assert.notEqual(processState(pid), undefined)
     owner.kill('SIGKILL')
-    await until(() => [undefined, 'Z'].includes(processState(pid)), 'the server ends', 60_000)
+    await until(() => [undefined, 'Z'].includes(processState(pid)), 'the server ends', 300_000)
   })
 }

@@ -1,7 +1,7 @@
 /** Waits until a condition holds, asking often. @throws Error at the deadline, with what was waited for. */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  deadlineMs = 60_000,
+  deadlineMs = 300_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const endMono = performance.now() + deadlineMs
   for (;;) {

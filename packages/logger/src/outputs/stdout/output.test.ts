@@ -142,7 +142,7 @@ function defineTests(): void {
     worker.log('a', 500)
     other.log('b', 500)
     const isDone = ({ reported }: Worker): boolean => reported()?.identity.indexed === 500
-    await until(() => isDone(worker) && isDone(other), 'all are written', 60_000)
+    await until(() => isDone(worker) && isDone(other), 'all are written', 300_000)
     await Promise.all([worker.close(), other.close()])
     const expected = [...idsFor('a', 500), ...idsFor('b', 500)].sort()
     assert.deepEqual(idsOf(readFileSync(file, 'latin1')).sort(), expected)
@@ -154,7 +154,7 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     const worker = startWorker(t, kind)
     const ids = collect(worker)
     worker.log('r', 5000)
-    await until(() => worker.reported()?.identity.indexed === 5000, 'all are written', 60_000)
+    await until(() => worker.reported()?.identity.indexed === 5000, 'all are written', 300_000)
     const { identity } = await worker.close()
     assertIdentity(identity)
     assert.deepEqual([identity.received, identity.indexed], [5000, 5000])
@@ -169,12 +169,12 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
       const identity = worker.reported()?.identity
       return identity === undefined ? 0 : identity.indexed + identity.onDisk
     }
-    await until(() => kept() === 8000, 'the pipe is full and the rest is on disk', 60_000)
+    await until(() => kept() === 8000, 'the pipe is full and the rest is on disk', 300_000)
     const { identity, slowestMs } = worker.reported()!
     assert.ok(identity.indexed < 2000 && identity.onDisk > 6000, JSON.stringify(identity))
     assert.ok(slowestMs < 2000, `${slowestMs} ms`)
     const ids = collect(worker)
-    await until(() => worker.reported()!.identity.indexed === 8000, 'all are written', 60_000)
+    await until(() => worker.reported()!.identity.indexed === 8000, 'all are written', 300_000)
     assert.deepEqual((await worker.close()).identity.indexed, 8000)
     await until(() => ids().length >= 8000, 'all have been read')
     assert.deepEqual(ids().sort(), idsFor('r', 8000))
@@ -194,7 +194,7 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     assert.deepEqual([identity.onDisk, identity.dropped], [1000, 0])
     const next = startWorker(t, kind, dir)
     const ids = collect(next)
-    await until(() => next.reported()?.identity.indexed === 1000, 'the next one delivers them', 60_000)
+    await until(() => next.reported()?.identity.indexed === 1000, 'the next one delivers them', 300_000)
     await next.close()
     await until(() => ids().length >= 1000, 'all have been read')
     assert.deepEqual(ids().sort(), idsFor('r', 1000))

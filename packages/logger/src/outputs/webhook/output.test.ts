@@ -39,7 +39,7 @@ async function assertTaken(
   receivers: WebhookReceiver[],
   ids: readonly string[],
 ) {
-  await until(() => sink.identity().indexed === ids.length, `all are taken; ${problems.join('; ')}`, 60_000)
+  await until(() => sink.identity().indexed === ids.length, `all are taken; ${problems.join('; ')}`, 300_000)
   assert.deepEqual(receivers.flatMap(({ accepted }) => accepted).sort(), [...ids].sort())
   assertIdentity(sink.identity())
   const { received, onDisk, inMemory } = sink.identity()
@@ -162,7 +162,7 @@ test('413 divides the records until they fit, and only one that never fits is a 
   const ids = shipping.log(60)
   const poison = ids[30]!
   const { sink, dir } = shipping
-  await until(() => sink.identity().indexed + sink.identity().dead === 60, 'all are settled', 60_000)
+  await until(() => sink.identity().indexed + sink.identity().dead === 60, 'all are settled', 300_000)
   assert.deepEqual([sink.identity().indexed, sink.identity().dead], [59, 1])
   assert.deepEqual(receiver.accepted.sort(), ids.filter((id) => id !== poison).sort())
   assert.deepEqual(

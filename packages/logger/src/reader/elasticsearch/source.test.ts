@@ -358,7 +358,7 @@ test('following more records than ids are kept still shows each once', { skip },
     const some = Array.from({ length: 6000 }, (_, i) => brief((part * 6000 + i) / 1000))
     await index(dataStream, some, `${part}-`)
     written += some.length
-    await until(() => seen.length === written, `${written} are shown`, 60_000)
+    await until(() => seen.length === written, `${written} are shown`, 300_000)
   }
   assert.equal(new Set(seen).size, written)
 })

@@ -29,7 +29,7 @@ for (const { framing, bytes, tail } of BODIES) {
       client.send(LINE)
       await client.sendByteByByte(FIELDS + bytes)
       client.send(tail)
-      await until(() => client.text.includes('"bytes":12'), 30_000)
+      await until(() => client.text.includes('"bytes":12'), 300_000)
       assert.deepEqual(statusesOf(client.text), [200])
       assert.match(client.text, /"x-split":"every byte"/)
     },
