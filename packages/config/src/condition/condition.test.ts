@@ -12,6 +12,8 @@ function exchange(): Exchange {
   x.authority = 'API.example.com:8080'
   x.query = 'version=2&name=J%C3%BCrgen+M&flag'
   x.headers = ['x-tenant', 'acme', 'accept', 'a', 'accept', 'b', 'cookie', 'sid=abc; theme=dark']
+  // The servers behind read role=admin: a comma belongs to a value, and blanks to nothing.
+  x.headers.push('cookie', 'list=a,role=user;role=admin; blank\t = 1', 'cookie', 'quoted="q"')
   x.params = ['7']
   x.paramNames = ['id']
   x.clientIp = '10.1.2.3'
@@ -48,6 +50,11 @@ const CASES: readonly (readonly [string, boolean])[] = [
   ['req.query["name"] == "Jürgen M"', true],
   ['req.query.flag == ""', true],
   ['req.cookie.theme == "dark"', true],
+  ['req.cookie.sid == "abc"', true],
+  ['req.cookie.role == "admin"', true],
+  ['req.cookie.blank == "1"', true],
+  ['req.cookie.quoted == "q"', true],
+  ['req.cookie.list == "a,role=user"', true],
   ['req.params.id == "7"', true],
   ['inCidr(client.ip, "10.0.0.0/8")', true],
   ['inCidr(client.ip, ["192.168.0.0/16", "::1"])', false],

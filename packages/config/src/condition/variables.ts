@@ -1,4 +1,4 @@
-import { type Exchange, headerJoined, headerValue, queryValue } from '@sluice/core'
+import { type Exchange, headerJoined, headerValue, queryValue, trimOws } from '@sluice/core'
 import type { Value } from './value.js'
 
 type Reader = (x: Exchange) => Value
@@ -43,7 +43,7 @@ export const SCALARS: Readonly<Record<string, Reader>> = {
 export const MAPS: Readonly<Record<string, KeyReader>> = {
   'req.header': requestHeader,
   'req.query': (x, key) => queryValue(x.query, key),
-  'req.cookie': (x, key) => cookieValue(headerJoined(x.headers, 'cookie'), key),
+  'req.cookie': (x, key) => cookieValue(x.headers, key),
   'req.params': (x, key) => x.params[x.paramNames.indexOf(key)] ?? null,
   'res.header': (x, key) => headerJoined(x.responseHeaders, key),
   'consumer.claims': (x, key) => x.consumer?.claims?.get(key) ?? null,
@@ -59,12 +59,17 @@ function requestHeader(x: Exchange, name: string): string | null {
   return first === null ? null : headerJoined(x.headers, name)
 }
 
-/** The value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */
-function cookieValue(field: string | null, name: string): string | null {
-  if (field === null) return null
-  for (const pair of field.split(/[;,]/)) {
-    const equals = pair.indexOf('=')
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+/** Returns the value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */
+function cookieValue(headers: readonly string[], name: string): string | null {
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'cookie') continue
+    // A comma does not separate cookies: it is part of a value for most servers.
+    for (const pair of headers[i + 1]!.split(';')) {
+      const equals = pair.indexOf('=')
+      if (equals <= 0 || trimOws(pair.slice(0, equals)) !== name) continue
+      const value = trimOws(pair.slice(equals + 1))
+      return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+    }
   }
   return null
 }

@@ -1,4 +1,5 @@
 import { type BodyLanguage, type BodyValue, type Exchange, UnreadableBody } from '@sluice/core'
+import { claimedKindError } from '../claimed-kind.js'
 import { codingFlaw } from './coding.js'
 import { compileJsonPath } from './path.js'
 import { jsonOf } from './view.js'
@@ -20,9 +21,14 @@ export const jsonLanguage: BodyLanguage = {
 }
 
 function documentOf(x: Exchange, body: Uint8Array): unknown {
-  const flaw = codingFlaw(x.headers)
-  if (flaw !== null) throw new UnreadableBody('GW_BODY_UNPARSABLE', `the body ${flaw}`)
-  return jsonOf(x, body, { duplicateKeys: 'reject' }).value
+  try {
+    const flaw = codingFlaw(x.headers)
+    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${flaw}`)
+    return jsonOf(x, body, { duplicateKeys: 'reject' }).value
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error
+    throw claimedKindError('json', error, { headers: x.headers, body })
+  }
 }
 
 function bodyValue(found: unknown): BodyValue {

@@ -40,7 +40,7 @@ test('a body in a content coding, or in a charset that could be another document
     const x = exchange({ body: Buffer.from('<a/>'), headers })
     assert.throws(
       () => xmlLanguage.compile('/a', {})(x),
-      (error) => error instanceof UnreadableBody && error.code === 'GW_BODY_UNPARSABLE',
+      (error) => error instanceof UnreadableBody && error.code === 'GW_MEDIA_TYPE' && error.isAmbiguous,
     )
   }
 })

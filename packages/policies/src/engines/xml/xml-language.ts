@@ -1,8 +1,8 @@
-import type { BodyReader, Exchange } from '@sluice/core'
+import { type BodyReader, type Exchange, UnreadableBody } from '@sluice/core'
+import { claimedKindError } from '../claimed-kind.js'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
 import { xmlCodingFlaw } from './media-type.js'
 import { compileStreamingXPath } from './streaming-xpath/streaming-xpath.js'
-import { unreadableXml } from './unreadable-xml.js'
 import type { XmlView } from './view.js'
 import { xmlOf } from './xml-of.js'
 import { compileValue } from './xpath.js'
@@ -23,7 +23,12 @@ export const xmlLanguage = {
 }
 
 function documentOf(x: Exchange, body: Uint8Array): XmlView {
-  const flaw = xmlCodingFlaw(x.headers)
-  if (flaw !== null) throw unreadableXml(flaw)
-  return xmlOf(x, body)
+  try {
+    const flaw = xmlCodingFlaw(x.headers)
+    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${flaw}`)
+    return xmlOf(x, body)
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error
+    throw claimedKindError('xml', error, { headers: x.headers, body })
+  }
 }
