@@ -40,11 +40,13 @@ export class Gate {
   readonly #settings: GateSettings
   readonly #tooLarge: Reply
   readonly #unknownPath: Reply
+  readonly #ambiguousPath: Reply
 
   constructor(settings: GateSettings) {
     this.#settings = settings
     this.#tooLarge = tooLarge(settings.maxBodyBytes)
     this.#unknownPath = invalid('the path is not described', 404)
+    this.#ambiguousPath = invalid('the path is another one without its parameters', 404)
   }
 
   /** Checks all of a request but its body. */
@@ -110,11 +112,13 @@ export class Gate {
     const { paths, basePath, rejectsUnknownOperation: rejects } = this.#settings
     const isBelow = basePath === '' || x.path.startsWith(`${basePath}/`)
     const path = pathWithParameters(x)
-    const match = isBelow
-      ? (paths.find(path, basePath) ?? paths.find(withoutParameters(path), basePath))
-      : null
+    const plain = isBelow ? paths.find(withoutParameters(path), basePath) : null
+    const match = isBelow ? (paths.find(path, basePath) ?? plain) : null
     if (match === null) return rejects ? this.#unknownPath : null
     const operation = match.value.get(x.method) ?? (x.method === 'HEAD' ? match.value.get('GET') : undefined)
+    // A servlet container serves what is described without the path parameters, another server what is with them.
+    const isOther = plain !== null && plain.value !== match.value
+    if (isOther && operation?.hasMatrix !== true) return this.#ambiguousPath
     if (operation !== undefined) return { operation, texts: match.texts }
     return rejects
       ? invalid('the method is not described', 405, ['allow', [...match.value.keys()].join(', ')])

@@ -18,6 +18,8 @@ export interface Operation {
   readonly checks: ReadonlyMap<Location, TextCheck>
   /** Whether the description has a query parameter of this name. */
   knowsQuery(name: string): boolean
+  /** True if a parameter of the path is written behind a semicolon, `;id=5`. */
+  readonly hasMatrix: boolean
   /** Null: no body is described. */
   readonly body: { readonly isRequired: boolean; readonly media: readonly Media[] } | null
   /** By status, range (`2XX`) or `default`. */
@@ -56,6 +58,7 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
   return {
     checks,
     knowsQuery: (name) => query.some((of) => ownsName(of, name)),
+    hasMatrix: parameters.some(({ location, style }) => location === 'path' && style === 'matrix'),
     body: body && {
       isRequired: body.node['required'] === true,
       media: mediaOf(root, under(root, body, 'content'), toRequest),

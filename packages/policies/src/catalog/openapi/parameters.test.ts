@@ -263,3 +263,69 @@ test('members of a form are checked like parameters, also those that no property
   assert.equal((await deepPost('o[n]=0x7')).status, 400)
   assert.equal((await deepPost('o[n]=7&q=1')).status, 400)
 })
+
+test('a cookie does not hide behind blanks, which servers ignore', async () => {
+  const step = await compile(withParameter({ in: 'cookie', schema: INTEGER }))
+  for (const [cookie, status] of [
+    ['p=7', 200],
+    ['p = 101', 400],
+    ['p\t=101', 400],
+    ['a=b;  p =101', 400],
+    ['p=7; p =8', 400],
+    ['q = 101', 200],
+  ] as const)
+    assert.equal((await send(step, '/a', { headers: ['cookie', cookie] })).status || 200, status, cookie)
+})
+
+test('whole numbers beyond 2^53 keep their bounds as they are written', async () => {
+  const limit = 2 ** 53
+  for (const [schema, text, isValid] of [
+    [{ maximum: limit }, '9007199254740992', true],
+    [{ maximum: limit }, '9007199254740993', false],
+    [{ minimum: -limit }, '-9007199254740992', true],
+    [{ minimum: -limit }, '-9007199254740993', false],
+    [{ minimum: limit + 4 }, '9007199254740995', false],
+    [{ exclusiveMaximum: limit + 2 }, '9007199254740993', false],
+    [{ enum: [limit] }, '9007199254740992', true],
+    [{ enum: [limit] }, '9007199254740993', false],
+    [{ format: 'int64' }, '9223372036854775807', true],
+    [{ format: 'int64' }, '-9223372036854775808', true],
+    [{ format: 'int64' }, '9223372036854777856', false],
+    [{ format: 'int64' }, '99999999999999999999', false],
+    [{ maximum: limit * 2 }, '1'.repeat(400), false],
+    [{}, '9007199254740993', true],
+  ] as const) {
+    const description = withParameter({ in: 'query', schema: { type: 'integer', ...schema } }, '3.1.0')
+    const { status } = await send(await compile(description), `/a?p=${text}`)
+    assert.equal(status !== 400, isValid, `${JSON.stringify(schema)} ${text.slice(0, 30)}`)
+  }
+})
+
+test('path parameters do not lead past the checks of the path that a servlet container serves', async () => {
+  const name = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
+  const matrix = { ...name, style: 'matrix' }
+  const step = await compile({
+    openapi: '3.1.0',
+    info: { title: 't', version: '1' },
+    paths: {
+      '/users/{name}': { get: { parameters: [name], ...OK } },
+      '/users/admin': {
+        get: { parameters: [{ name: 'k', in: 'query', required: true, schema: {} }], ...OK },
+      },
+      '/m': { get: OK },
+      '/m{name}': { get: { parameters: [matrix], ...OK } },
+    },
+  })
+  for (const [path, status] of [
+    ['/users/ann', 200],
+    ['/users/ann;v=1', 200],
+    ['/users/admin', 400],
+    ['/users/admin;v=1', 404],
+    ['/users/admin%3Bv', 404],
+    ['/users/admin;', 404],
+    ['/m;name=1', 200],
+    ['/m', 200],
+    ['/m;x', 400],
+  ] as const)
+    assert.equal((await send(step, path)).status || 200, status, path)
+})

@@ -38,6 +38,29 @@ export function asText(text: string, types: ReadonlySet<string>): unknown {
   return types.has('string') ? text : asTyped(text, types)
 }
 
+const NUMBER_CELL = new Float64Array(1)
+const BITS_CELL = new BigInt64Array(NUMBER_CELL.buffer)
+
+/**
+ * Converts like `asTyped`, but a whole number between two doubles becomes the one that `asTyped` did not take: a bound
+ * that both keep is kept by the number as it is written.
+ */
+export function asNeighbour(text: string, types: ReadonlySet<string>): unknown {
+  const value = asTyped(text, types)
+  if (!isRounded(text, value)) return value
+  const written = BigInt(text)
+  const isTowardsZero = value < 0 ? written > BigInt(value) : written < BigInt(value)
+  NUMBER_CELL[0] = value
+  BITS_CELL[0]! += isTowardsZero ? -1n : 1n
+  return NUMBER_CELL[0]
+}
+
+/** True if a value is a whole number that is not the one that was written. */
+export function isRounded(text: string, value: unknown): value is number {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return false
+  return INTEGER.test(text) && BigInt(text) !== BigInt(value)
+}
+
 /** Returns the shape of the values that a schema describes. */
 export function shapeOf(root: Node, schema: unknown, depth = 0): Shape {
   if (depth > MAX_DEPTH) return TEXT

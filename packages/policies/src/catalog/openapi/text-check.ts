@@ -2,7 +2,7 @@ import type { Violation } from '../../engines/json-schema/violations.js'
 import type { TextValue } from './parameter.js'
 import type { Direction } from './rewrite.js'
 import type { SchemaSource } from './schemas.js'
-import { asText, asTyped, type Convert } from './shape.js'
+import { asNeighbour, asText, asTyped, type Convert, isRounded } from './shape.js'
 import { EMPTY, type TextReading, UnreadableText } from './text-value.js'
 
 /** Finds the value of one name and converts it; undefined: there is none. @throws UnreadableText */
@@ -33,8 +33,13 @@ export function compileTextCheck(
 /** The violations of a value that comes as text. Where a schema allows texts too, one that looks like a number may be meant. */
 export function violationsAsText(check: (convert: Convert) => Violation[], location: string): Violation[] {
   try {
-    const violations = check(asTyped)
-    if (violations.length === 0) return violations
+    let isExact = true
+    const violations = check((text, types) => {
+      const value = asTyped(text, types)
+      isExact &&= !isRounded(text, value)
+      return value
+    })
+    if (violations.length === 0) return isExact ? violations : check(asNeighbour)
     return check(asText).length === 0 ? [] : violations
   } catch (error) {
     if (error instanceof UnreadableText) return [`${location} ${error.message}`]

@@ -35,6 +35,7 @@ export function addBoundedFormats(ajv: Ajv): void {
     if (check !== null && !UNBOUNDED.has(name)) addFormat(ajv, name, (text) => isShort(text) && check(text))
   }
   for (const [name, check] of Object.entries(STANDARD)) addFormat(ajv, name, check)
+  ajv.addFormat('int64', { type: 'number', validate: isInt64 })
 }
 
 /** The libraries throw for some texts that are not right. */
@@ -46,6 +47,11 @@ function addFormat(ajv: Ajv, name: string, check: Check): void {
       return false
     }
   })
+}
+
+/** The greatest is read as 2^63, because numbers are doubles. */
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
 
 function isShort(text: string): boolean {
