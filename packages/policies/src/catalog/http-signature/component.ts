@@ -95,8 +95,8 @@ const DERIVED: Readonly<Record<string, (request: RequestFacts) => string>> = {
   '@query': (request) => `?${request.query}`,
 }
 
-function targetOf({ path, query }: RequestFacts): string {
-  return query === '' ? path : `${path}?${query}`
+function targetOf({ path, query, hasEmptyQuery }: RequestFacts): string {
+  return query === '' && !hasEmptyQuery ? path : `${path}?${query}`
 }
 
 /** The component that an identifier means, or a text that says what is wrong with it. */

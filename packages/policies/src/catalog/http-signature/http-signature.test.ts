@@ -39,6 +39,19 @@ test('a request that is signed over method, target and body passes and names the
   )
 })
 
+test('the question mark of an empty query is part of the target that is signed', async () => {
+  for (const components of [
+    ['@method', '@target-uri', 'content-digest'],
+    ['@method', '@authority', '@request-target', '@path', '@query', 'content-digest'],
+  ]) {
+    const x = signed(request({ query: '', hasEmptyQuery: true }), { components })
+    assert.equal(await code({}, x), '')
+    const other = signed(request({ query: '', hasEmptyQuery: true }), { components })
+    other.hasEmptyQuery = false
+    assert.equal(await code({}, other), 'GW_SIGNATURE_INVALID')
+  }
+})
+
 test('a request without a body needs no digest', async () => {
   const headers = ['accept', '*/*']
   assert.equal(

@@ -10,6 +10,8 @@ export interface RequestFacts {
   readonly path: string
   /** As it stands on the wire, without "?". */
   readonly query: string
+  /** True if the target ends with a "?" and nothing behind it. */
+  readonly hasEmptyQuery: boolean
   /** The values of a field, line by line; empty when it is absent. `name` must be lower-case. */
   lines(name: string): readonly string[]
 }
@@ -22,6 +24,7 @@ export function receivedRequest(x: Exchange): RequestFacts {
     authority: normalAuthority(x.authority, x.scheme),
     path: x.rawPath,
     query: x.query,
+    hasEmptyQuery: x.hasEmptyQuery,
     lines(name) {
       if (name === 'host') return [x.authority]
       if (name === 'content-length') return x.contentLength < 0 ? [] : [String(x.contentLength)]
@@ -39,6 +42,7 @@ export function sentRequest(x: Exchange): RequestFacts {
     authority: normalAuthority(x.sentHost, scheme),
     path: x.sentPath,
     query: x.query,
+    hasEmptyQuery: x.hasEmptyQuery,
     lines(name) {
       if (name === 'host') return [x.sentHost]
       if (name === 'content-length') return lengthToSend(x)
