@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { saveDocument } from './saved-document.js'
 import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 
 interface Answer {
@@ -57,6 +67,14 @@ test('a deploy that is saved is in the file of the gateway, which keeps its mode
   assert.deepEqual([origin, warnings], ['file', []])
   await end(first)
   assert.deepEqual((await started(t, dir)).log('start.deploy-replaced'), [])
+})
+
+test('a deploy does not overwrite an edit that the gateway has not read', () => {
+  const file = join(testDirectory(), 'gateway.yaml')
+  writeFileSync(file, 'edited')
+  assert.throws(() => saveDocument(file, 'deployed', 'read'), /has changed since the gateway read it/)
+  saveDocument(file, 'deployed', 'edited')
+  assert.equal(readFileSync(file, 'utf8'), 'deployed')
 })
 
 test('a deploy serves though it cannot be saved, and the answer says why', async (t) => {

@@ -47,7 +47,13 @@ export interface SupervisorOptions {
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { configFile, catalog, log = createOperationLog() } = options
-  const readSource = options.source ?? fileReader(configFile)
+  let lastRead = ''
+  const readFile = options.source ?? fileReader(configFile)
+  const readSource = async (): Promise<DocumentSource> => {
+    const source = await readFile()
+    lastRead = source.text
+    return source
+  }
   const version = packageVersion()
   const thread = options.documentThread ?? startDocumentThread(options)
   const dataDir = options.dataDir ?? './data'
@@ -59,7 +65,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     saveDocument: (text) => {
       if (options.source !== undefined || configFile === undefined)
         throw new Error('the gateway was not started with a file')
-      saveDocument(configFile, text)
+      saveDocument(configFile, text, lastRead)
+      lastRead = text
     },
     fork: workerFork({
       entry: options.workerEntry,
