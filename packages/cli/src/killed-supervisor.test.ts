@@ -106,6 +106,25 @@ test('a stop right after the supervisor was killed ends the workers that it left
   assert.equal(gateway.stderr().split('"its gateway has another supervisor or ends"').length, 3)
 })
 
+test('a supervisor that hangs does not keep the gateway from ending', async (t) => {
+  const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1'))
+  process.kill(await supervisorPid(gateway.admins()[0]!), 'SIGSTOP')
+  // One drains, two cut, three end everything at once.
+  const timer = setInterval(() => gateway.process.kill('SIGTERM'), 50)
+  t.after(() => clearInterval(timer))
+  assert.equal(await gateway.exited, 137)
+})
+
+test('a supervisor whose parent was killed ends when it is asked to', async (t) => {
+  const gateway = await started(t, startArgs(t, fileWith(t, DOCUMENT), '--workers', '1'))
+  const pid = await supervisorPid(gateway.admins()[0]!)
+  gateway.process.kill('SIGKILL')
+  await until(() => gateway.stderr().includes('"supervisor.abandoned"'), gateway.stderr)
+  process.kill(pid, 'SIGTERM')
+  await gateway.exited
+  assert.doesNotMatch(gateway.stderr(), /no supervisor has come/)
+})
+
 test('workers that were left behind leave, and end with the gateway, when no file can be written', async (t) => {
   const args = startArgs(t, fileWith(t, DOCUMENT), '--workers', '1')
   const gateway = await started(t, args)

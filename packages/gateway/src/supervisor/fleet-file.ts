@@ -5,6 +5,7 @@ import type { Origin } from './deploy-history.js'
 import { documentFile } from './document-file.js'
 import type { Ports } from './listener-ports.js'
 import { writePrivateFile } from './private-file.js'
+import { ProcessClock } from './process-clock.js'
 import { isAlive } from './process-stat.js'
 
 /** What a supervisor writes down for the one that comes after it, should it be killed. */
@@ -28,7 +29,7 @@ interface FleetRecord {
 export const LEFT_BEHIND_MS = 60_000
 /** How often those look for one. */
 export const LOOK_MS = 200
-/** Longest wait for an abandoned supervisor to leave. */
+/** Longest wait for an abandoned supervisor to leave, in milliseconds of its own time: it may wait for a CPU. */
 const LEAVE_MS = 5000
 
 /**
@@ -63,8 +64,8 @@ export class FleetFile {
     if (last === null) return
     if (last.isAbandoned && isAlive(last.pid)) {
       write(this.path, { ...last, successor: this.instance })
-      for (let waitedMs = 0; waitedMs < LEAVE_MS && isAlive(last.pid); waitedMs += LOOK_MS)
-        await sleep(LOOK_MS)
+      const clock = new ProcessClock(last.pid)
+      while (isAlive(last.pid) && clock.now() < LEAVE_MS) await sleep(LOOK_MS)
     }
     if (last.pid === process.pid || !isAlive(last.pid)) this.#former = last
   }

@@ -12,12 +12,13 @@ const LOOK_MS = 50
 export class LeftBehind {
   /** Process id to its start. */
   #workers = new Map<number, string>()
-  #drainMs = 0
+  /** Time that they have to finish their requests. */
+  drainMs = 0
   #isCut = false
 
   /** A supervisor has these workers. */
   note(pids: readonly number[], drainMs: number): void {
-    this.#drainMs = drainMs
+    this.drainMs = drainMs
     for (const pid of pids) {
       const start = processStart(pid)
       if (start !== null) this.#workers.set(pid, start)
@@ -34,7 +35,7 @@ export class LeftBehind {
   /** Resolves when no worker is left. Those that take longer than their drain are killed. */
   async end(): Promise<void> {
     this.leave()
-    const endMono = performance.now() + this.#drainMs + GRACE_MS
+    const endMono = performance.now() + this.drainMs + GRACE_MS
     while (this.#workers.size > 0) {
       if (this.#isCut || performance.now() > endMono)
         for (const pid of this.#workers.keys()) signal(pid, 'SIGKILL')

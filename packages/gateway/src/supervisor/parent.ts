@@ -10,6 +10,8 @@ import { RestartBudget } from './restart-budget.js'
 /** What a shell calls the end by a signal. */
 const SIGNALLED = 128
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** Time that a supervisor may take beyond its drain. */
+const STOP_GRACE_MS = 30_000
 /** Time between two looks for the npm that started this process. */
 const NPM_LOOK_MS = 500
 
@@ -36,6 +38,8 @@ class Parent {
   #hasServed = false
   /** It was asked to, or has said that it will. */
   #isEnding = false
+  /** Signals that asked it to end. */
+  #stops = 0
 
   constructor(log: OperationLog) {
     this.#log = log
@@ -49,6 +53,7 @@ class Parent {
 
   #start(): ChildProcess {
     this.#startedMono = performance.now()
+    this.#pids = []
     const env = { ...process.env, [PARENT_ENV]: String(process.pid) }
     const child = fork(process.argv[1]!, process.argv.slice(2), { env })
     child.on('message', (message: FromSupervisor) => this.#hear(message))
@@ -59,10 +64,24 @@ class Parent {
   }
 
   #pass(signal: (typeof SIGNALS)[number]): void {
-    if (signal !== 'SIGHUP' && this.#isEnding) this.#workers.cut()
-    if (signal !== 'SIGHUP') this.#isEnding = true
+    if (signal !== 'SIGHUP') this.#noteStop()
     if (this.#child.connected) this.#child.send({ signal } satisfies ToSupervisor, () => {})
     else if (this.#isEnding) this.#finish(SIGNALLED + constants.signals[signal])
+  }
+
+  /** The supervisor ends its own workers. One that hangs cannot, and is killed with them by a third signal or too late. */
+  #noteStop(): void {
+    this.#isEnding = true
+    this.#stops++
+    this.#workers.leave(this.#pids)
+    if (this.#stops === 1) setTimeout(() => this.#kill(), this.#workers.drainMs + STOP_GRACE_MS).unref()
+    if (this.#stops > 1) this.#workers.cut()
+    if (this.#stops > 2) this.#kill()
+  }
+
+  #kill(): void {
+    this.#workers.cut()
+    this.#child.kill('SIGKILL')
   }
 
   /** npx and npm run it through a shell, and pass no signal on to it: it ends when one of the two is gone. */

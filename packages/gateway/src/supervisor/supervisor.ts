@@ -289,7 +289,7 @@ export class Supervisor implements AdminBackend {
     const { fleetFile, log } = this.#seams
     log.warn('supervisor.abandoned', { servesForMs: LEFT_BEHIND_MS })
     fleetFile.abandon()
-    for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS; waitedMs += LOOK_MS) {
+    for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS && this.#draining === null; waitedMs += LOOK_MS) {
       await sleep(LOOK_MS)
       // Its workers serve until the other's do.
       if (fleetFile.hasSuccessor) process.exit(0)
@@ -302,10 +302,8 @@ export class Supervisor implements AdminBackend {
     return this.#end(exitCode)
   }
 
-  async #drain(reason: string, requestedDelayMs: number | undefined): Promise<number> {
-    const plan = this.#deployment.current?.bundle.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
-    const { timeoutMs } = plan
-    const delayMs = requestedDelayMs ?? plan.delayMs
+  async #drain(reason: string, delayMs = this.#drainTimes.delayMs): Promise<number> {
+    const { timeoutMs } = this.#drainTimes
     if (this.#isStarted) notifyParent({ state: 'ending' })
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
@@ -319,17 +317,18 @@ export class Supervisor implements AdminBackend {
     return this.finished
   }
 
+  get #drainTimes(): Plan['drain'] {
+    return this.#deployment.current?.bundle.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
+  }
+
   #end(code: number): Promise<void> {
     this.#ending ??= this.#close(code)
     return this.#ending
   }
 
   async #close(code: number): Promise<void> {
-    this.#deployment.close()
-    this.#targets.close()
-    this.#services.close()
-    this.#certificates.close()
-    this.#ports.close()
+    const parts = [this.#deployment, this.#targets, this.#services, this.#certificates, this.#ports]
+    for (const part of parts) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
@@ -378,8 +377,9 @@ export class Supervisor implements AdminBackend {
   /** What the parent and the next supervisor have to know when this one is killed. */
   #writeFleet(): void {
     if (this.#ending !== null) return
-    const drainMs = this.#deployment.current?.bundle.plan.drain.timeoutMs ?? 0
-    notifyParent({ state: 'workers', pids: [...this.#pool.live].map(({ pid }) => pid), drainMs })
+    const { delayMs, timeoutMs } = this.#drainTimes
+    const pids = [...this.#pool.live].map(({ pid }) => pid)
+    notifyParent({ state: 'workers', pids, drainMs: delayMs + timeoutMs })
     if (!this.#isStarted) return
     const workers = this.#pool.slots.map(({ handle }) => handle?.pid ?? 0).filter((pid) => pid !== 0)
     const origin = this.#deployment.current?.origin ?? 'file'
