@@ -106,3 +106,15 @@ test('a plan that changes has its certificates at once', (t) => {
   plan = good
   assert.deepEqual(watch.warnings(), [])
 })
+
+test('references of a plan are resolved, and one that cannot be leaves what was known', (t) => {
+  let resolve = (): null => null
+  const plan = {} as never
+  const watch = new CertificateWatch(() => plan, { warn: () => {} }, () => resolve())
+  t.after(() => watch.close())
+  assert.deepEqual(watch.warnings(), [])
+  resolve = () => {
+    throw new Error('the file is gone')
+  }
+  assert.deepEqual(watch.warnings(), [])
+})

@@ -33,6 +33,7 @@ interface CertificateState {
 /** Watches the certificate files of the plan that serves: listeners, the admin API and clients of upstreams. */
 export class CertificateWatch {
   readonly #plan: () => Plan | null
+  readonly #resolved: () => Plan | null
   readonly #log: Pick<OperationLog, 'warn'>
   readonly #timer: NodeJS.Timeout
   #seen: Plan | null = null
@@ -41,8 +42,10 @@ export class CertificateWatch {
   /** Problems that the operation log has, by file. */
   #reported = new Map<string, string>()
 
-  constructor(plan: () => Plan | null, log: Pick<OperationLog, 'warn'>) {
+  /** @param resolved the same plan with its references resolved: files are relative to the folder of the document. */
+  constructor(plan: () => Plan | null, log: Pick<OperationLog, 'warn'>, resolved = plan) {
     this.#plan = plan
+    this.#resolved = resolved
     this.#log = log
     this.#timer = setInterval(() => this.#refresh(), LOOK_MS).unref()
   }
@@ -77,7 +80,13 @@ export class CertificateWatch {
     if (plan === this.#seen && nowMono - this.#readAt < READ_MS) return
     this.#seen = plan
     this.#readAt = nowMono
-    this.#states = plan === null ? [] : [...pairsOf(plan).values()].map(stateOf)
+    try {
+      const resolved = this.#resolved()
+      this.#states = resolved === null ? [] : [...pairsOf(resolved).values()].map(stateOf)
+    } catch {
+      // A file that the plan refers to, such as one with a secret, is gone: what was known stays.
+      return
+    }
     this.#report()
   }
 
