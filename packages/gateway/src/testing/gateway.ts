@@ -27,6 +27,7 @@ export interface PlanOverrides {
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
   readonly environment?: string
+  readonly maxLoopDelayMs?: number
   readonly state?: StatePlan
   readonly cache?: CachePlan
 }
@@ -102,7 +103,7 @@ export function planOf(overrides: PlanOverrides): Plan {
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
-    overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
+    overload: { maxLoopDelayMs: overrides.maxLoopDelayMs ?? 0, maxInFlight: null, retryAfterMs: 1000 },
     state: overrides.state ?? null,
     cache: overrides.cache ?? null,
     plugins: [],

@@ -62,6 +62,10 @@ export class GatewayGate implements Gate {
     for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
   }
 
+  onFullAcceptTurn(isFirst: boolean): void {
+    this.#admission.onFullAcceptTurn(isFirst)
+  }
+
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
     if (settings.health && x.path.startsWith('/-/')) {
       this.#answerHealth(x, client)

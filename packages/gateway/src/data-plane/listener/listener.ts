@@ -86,6 +86,8 @@ export interface Gate {
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void
   /** Takes a request that the listener must refuse, so that it is answered, counted and logged like every other. */
   refuse(x: Exchange, client: ClientStream, reply: Reply): void
+  /** Hears of a turn of the event loop behind which more connections may wait to be accepted. @param isFirst the turn before left none. */
+  onFullAcceptTurn?(isFirst: boolean): void
 }
 
 /** What of a listener can change without opening it again. */

@@ -10,6 +10,8 @@ interface Trial {
   look(atMono: number, lateMs: number, workedMs?: number): void
   /** Which criticalities (0 low, 1 normal, 2 critical) are taken. */
   takes(atMono: number, workedMs?: number): number[]
+  /** The end of a turn behind which more connections wait; after a turn that left none, where it is the first. */
+  leavesConnections(atMono: number, isFirst: boolean, workedMs?: number): void
 }
 
 /** An admission under clocks of its own. */
@@ -28,6 +30,10 @@ function admissionAt(): Trial {
     takes(atMono, workedMs = atMono - now.mono) {
       goOn(atMono, workedMs)
       return [0, 1, 2].filter((criticality) => admission.refusalOf({ criticality } as Route, 1) === null)
+    },
+    leavesConnections(atMono, isFirst, workedMs = atMono - now.mono) {
+      goOn(atMono, workedMs)
+      admission.onFullAcceptTurn(isFirst)
     },
   }
 }
@@ -68,4 +74,32 @@ test('in an overload a turn takes what it reaches early, and is over it after a 
   assert.deepEqual(takes(2041), [2])
   look(3100, 0)
   assert.deepEqual(takes(3199), [0, 1, 2])
+})
+
+test('connections that wait to be accepted through many short turns are an overload, and requests get less of each turn', () => {
+  const { look, takes, leavesConnections } = admissionAt()
+  look(10, 0)
+  for (let at = 30; at <= 130; at += 20) {
+    leavesConnections(at, at === 30)
+    look(at, 0)
+    assert.deepEqual(takes(at + 12), [0, 1, 2], 'not yet for long')
+  }
+  leavesConnections(150, false)
+  look(150, 0)
+  assert.deepEqual(takes(158), [0, 1, 2])
+  assert.deepEqual(takes(159), [1, 2])
+  assert.deepEqual(takes(161), [2])
+  look(170, 0)
+  assert.deepEqual(takes(200), [0, 1, 2], 'none are left behind any more')
+  look(2200, 0)
+  assert.deepEqual(takes(2399), [0, 1, 2], 'and it is over')
+})
+
+test('a new queue of connections has not waited since the last one, nor while the process had no processor', () => {
+  const { look, takes, leavesConnections } = admissionAt()
+  leavesConnections(30, true)
+  leavesConnections(5000, true)
+  leavesConnections(9000, false, 50)
+  look(9001, 0, 0)
+  assert.deepEqual(takes(9100), [0, 1, 2])
 })

@@ -11,6 +11,8 @@ const LATE_LOOKS = 2
 const CALM_MS = 1000
 /** Work since the last look at the event loop, of which there is one every 20 ms, behind which low and normal requests wait too long. */
 const TAKEN_MS = [32, 40] as const
+/** The same is divided by this while connections wait to be accepted, which a worker does at the end of its turns only. */
+const CROWDED_DIVISOR = 4
 /** Shares of `maxInFlight` from which requests are refused, by criticality. */
 const IN_FLIGHT_SHARES = [0.8, 1, 1.2] as const
 const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 }
@@ -35,6 +37,11 @@ export class Admission {
   #workedMs = 0
   /** Monotonic clock at the last refusal for its delay. */
   #refusedMono = 0
+  /** When the first of consecutive turns ended behind which more connections waited to be accepted. */
+  #crowdedFrom: Clocks = { mono: 0, cpuMs: 0 }
+  /** Connections have waited for too long to be accepted: as it was at the last look, and since then. */
+  #isCrowded = false
+  #wasCrowded = false
   #maxDelayMs = OFF.maxLoopDelayMs
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
@@ -64,6 +71,8 @@ export class Admission {
     const workedMs = now.cpuMs - this.#looked.cpuMs
     this.#looked = now
     this.#workedMs = 0
+    this.#isCrowded = this.#wasCrowded
+    this.#wasCrowded = false
     if (Math.min(lateMs, workedMs) > this.#maxDelayMs) {
       if (++this.#lateLooks < LATE_LOOKS || this.#isOverloaded) return
       this.#isOverloaded = true
@@ -72,6 +81,22 @@ export class Admission {
       this.#lateLooks = 0
       if (now.mono - this.#refusedMono > CALM_MS) this.#isOverloaded = false
     }
+  }
+
+  /**
+   * Takes the end of a turn behind which more connections may wait to be accepted. What waits there counts as a delay of the
+   * event loop, although each turn by itself may be short.
+   * @param isFirst the turn before left none behind.
+   */
+  onFullAcceptTurn(isFirst: boolean): void {
+    if (this.#maxDelayMs === 0) return
+    const now = this.#readClocks()
+    if (isFirst) this.#crowdedFrom = now
+    const { mono, cpuMs } = this.#crowdedFrom
+    if (Math.min(now.mono - mono, now.cpuMs - cpuMs) <= this.#maxDelayMs) return
+    this.#wasCrowded = true
+    this.#isOverloaded = true
+    this.#refusedMono = now.mono
   }
 
   /** Why a request is not taken; null when it is. */
@@ -104,7 +129,7 @@ export class Admission {
 
   #isReachedLate(criticality: number): boolean {
     if (criticality === 2) return false
-    const limit = TAKEN_MS[criticality]!
+    const limit = TAKEN_MS[criticality]! / (this.#isCrowded ? CROWDED_DIVISOR : 1)
     if (this.#workedMs <= limit) {
       const { mono, cpuMs } = this.#readClocks()
       this.#workedMs = Math.min(mono - this.#looked.mono, cpuMs - this.#looked.cpuMs)

@@ -115,9 +115,12 @@ class NodeListener implements Listener, ConnectionHost {
     this.#socket = socket
     this.port = socket.port
     this.#tls?.onSecure((secure) => this.#onSecure(secure))
-    socket.accept((accepted) => this.#admit(accepted), {
-      isDocumented: this.#tls !== null || this.#options.isDocumented === true,
-    })
+    const isDocumented = this.#tls !== null || this.#options.isDocumented === true
+    socket.accept(
+      (accepted) => this.#admit(accepted),
+      { isDocumented },
+      (isFirst) => this.gate.onFullAcceptTurn?.(isFirst),
+    )
   }
 
   get settings(): ListenerSettings {

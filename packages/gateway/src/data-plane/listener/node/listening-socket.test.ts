@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
 import { test } from 'node:test'
 import { closedPort } from '../../../testing/origin.js'
 import { sendRaw } from '../../../testing/raw-client.js'
@@ -50,4 +52,41 @@ test('an address that is not of this machine is refused', async () => {
     isReusable: true,
   }
   await assert.rejects(openListeningSocket(options), /EADDRNOTAVAIL|192\.0\.2\.1/)
+})
+
+// Node.js 22.12 and later have sockets in place of descriptors, over which the system spreads connections as it likes.
+const skipCrowd = skip || (Number(process.versions.node.split('.')[0]) >= 22 && 'several sockets')
+
+test('a crowd of connections is accepted in a few turns of the event loop, and every turn that leaves some is told', {
+  skip: skipCrowd,
+}, async (t) => {
+  const socket = await openListeningSocket({
+    host: '127.0.0.1',
+    port: await closedPort(),
+    onFault: () => {},
+    isReusable: true,
+  })
+  t.after(() => socket.close())
+  const clients = Array.from({ length: 200 }, () => net.connect(socket.port, '127.0.0.1'))
+  for (const client of clients) {
+    client.on('error', () => {})
+    t.after(() => client.destroy())
+  }
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  const told: boolean[] = []
+  let accepted = 0
+  const take = (client: net.Socket): null => {
+    accepted++
+    client.on('error', () => {}).destroy()
+    return null
+  }
+  socket.accept(take, {}, (isFirst) => told.push(isFirst))
+  const turns: number[] = []
+  for (let before = 0; accepted < clients.length; before = accepted) {
+    await new Promise(setImmediate)
+    if (accepted > before) turns.push(accepted - before)
+  }
+  await new Promise(setImmediate)
+  assert.deepEqual(turns, [16, 64, 64, 56])
+  assert.deepEqual(told, [true, false, false])
 })

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import net from 'node:net'
+import { AcceptTurns } from './accept-turns.js'
 import { reusableSocket } from './reusable-socket.js'
 import {
   type AcceptOptions,
@@ -15,11 +16,14 @@ import {
  * worker, whose turns take long, would leave clients in the queue of the system for seconds.
  */
 const ACCEPTS_PER_TURN = 16
+/** The same while more than that wait. Each descriptor costs a lone connection a call of the system that finds nothing. */
+const MOST_ACCEPTS_PER_TURN = 64
 
 /** A socket that listens. */
 export interface ListeningSocket {
   readonly port: number
-  accept(onSocket: OnSocket, options: AcceptOptions): void
+  /** @param onFullTurn hears of each turn behind which more connections may wait; true: there was none in the turn before. */
+  accept(onSocket: OnSocket, options: AcceptOptions, onFullTurn?: (isFirst: boolean) => void): void
   /** Stops listening; what was accepted stays. */
   close(): void
 }
@@ -44,7 +48,7 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
   const host = options.host.replace(/^\[|\]$/g, '')
   if (isReusable && !hasReusePort() && process.platform === 'linux') {
     try {
-      return fromHandles(await reusableSocket(host, port, ACCEPTS_PER_TURN), port)
+      return fromHandles(await reusableSocket(host, port, MOST_ACCEPTS_PER_TURN), port)
     } catch (error) {
       onFault(error)
     }
@@ -61,14 +65,17 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
   }
   return {
     port: portOf(servers[0])!,
-    accept(onSocket, accepting) {
-      for (const server of servers) acceptSockets(server, onSocket, accepting)
+    accept(onSocket, accepting, onFullTurn = ignore) {
+      const turns = new AcceptTurns(servers.length, onFullTurn)
+      for (const server of servers) acceptSockets(server, turns.counted(onSocket), accepting)
     },
     close() {
       for (const server of servers) server.close()
     },
   }
 }
+
+function ignore(): void {}
 
 function portOf(server: net.Server | undefined): number | undefined {
   return (server?.address() as net.AddressInfo | undefined)?.port
@@ -78,8 +85,15 @@ function fromHandles(handles: readonly ListeningHandle[], port: number): Listeni
   let isClosed = false
   return {
     port,
-    accept(onSocket, accepting) {
-      for (const handle of handles) acceptFrom(handle, onSocket, accepting)
+    accept(onSocket, accepting, onFullTurn = ignore) {
+      const turns = new AcceptTurns(ACCEPTS_PER_TURN, (isFirst) => {
+        for (const handle of isClosed ? [] : handles.slice(turns.capacity))
+          acceptFrom(handle, counted, accepting)
+        turns.capacity = handles.length
+        onFullTurn(isFirst)
+      })
+      const counted = turns.counted(onSocket)
+      for (const handle of handles.slice(0, turns.capacity)) acceptFrom(handle, counted, accepting)
     },
     close() {
       if (isClosed) return

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Catalog, Policy } from '@sluice/core'
+import { startGateway, until } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+import { statusesOf } from '../testing/raw-client.js'
+import { connectRaw } from '../testing/raw-connection.js'
+
+const CLIENTS = 100
+/** Processor time that the policy takes for each request. */
+const POLICY_MS = 5
+/** A request is taken within the first 40 ms of processor time, and the one that begins before them runs on. */
+const MOST_TAKEN = 40 / POLICY_MS + 1
+const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
+
+for (const engine of ['uws', 'node'] as const) {
+  test(`${engine}: a worker that is behind answers all requests that wait, and runs no policy for those that it refuses`, async (t) => {
+    const origin = await httpOrigin(t, (_, res) => res.end('ok'))
+    let runs = 0
+    const catalog = catalogOf(() => {
+      runs++
+      burn(POLICY_MS)
+    })
+    const policies = [{ id: 'busy', use: 'busy', with: {}, when: null, onError: 'fail' as const }]
+    const gateway = await startGateway(
+      t,
+      {
+        listener: { engine },
+        upstreams: [{ urls: [origin.url] }],
+        routes: [{ id: 'all', policies }],
+        maxLoopDelayMs: 100,
+      },
+      { catalog },
+    )
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectRaw(t, gateway.port)))
+    for (let i = 0; i < 3; i++) {
+      burn(110)
+      gateway.plane.onLoopDelay(1000)
+    }
+    for (const client of clients) client.send(REQUEST)
+    await until(() => clients.every((client) => statusesOf(client.text).length === 1))
+    const statuses = clients.flatMap((client) => statusesOf(client.text))
+    const served = statuses.filter((status) => status === 200).length
+    assert.equal(served, runs)
+    assert.ok(served <= MOST_TAKEN, `${served} were served`)
+    assert.equal(statuses.filter((status) => status === 503).length, CLIENTS - served)
+  })
+}
+
+function catalogOf(work: () => void): Catalog {
+  const busy: Policy = {
+    name: 'busy',
+    summary: 'Takes processor time.',
+    schema: {} as Policy['schema'],
+    compile: () => ({
+      name: 'busy',
+      onRequest: () => {
+        work()
+        return null
+      },
+    }),
+  }
+  return new Map([['busy', busy]])
+}
+
+function burn(ms: number): void {
+  const before = process.cpuUsage()
+  for (let used = 0; used < ms * 1000; ) {
+    const { user, system } = process.cpuUsage(before)
+    used = user + system
+  }
+}
