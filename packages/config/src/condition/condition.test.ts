@@ -102,6 +102,8 @@ const FLAWS: readonly (readonly [string, number, RegExp])[] = [
   ['req.method == 1', 0, /no such overload/],
   ['req.metod == "GET"', 4, /did you mean 'method'/],
   ['request.method == "GET"', 0, /known here/],
+  ['ip == "10.0.0.1"', 0, /write client\.ip/],
+  ['req.header.x-tenant == "a"', 13, /quote a name that has a hyphen/],
   ['req.method', 0, /gives string/],
   ['req.method == ', 14, /unexpected/],
   ['has(req.header["x"])', 4, /in req\.header/],

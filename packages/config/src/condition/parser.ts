@@ -139,12 +139,12 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
   try {
     const parsed = ENVIRONMENTS[scope].parse(text)
     const checked = parsed.check()
-    if (!checked.valid) return explain(checked.error!, scope)
+    if (!checked.valid) return explain(checked.error!, text, scope)
     const type = checked.type ?? 'unknown'
     if (scope === 'value') return VALUE_TYPES.has(type) ? parsed.ast : notValue(type)
     return type === 'bool' ? parsed.ast : notBool(type)
   } catch (error) {
-    return explain(error as ParseError, scope)
+    return explain(error as ParseError, text, scope)
   }
 }
 
@@ -164,21 +164,28 @@ function notBool(type: string): ConditionFlaw {
   return flaw(`the condition gives ${type}, not true or false`, 0, 'compare the value, for example with ==')
 }
 
-function explain(error: ParseError | CheckError, scope: ConditionScope): ConditionFlaw {
+function explain(error: ParseError | CheckError, text: string, scope: ConditionScope): ConditionFlaw {
   const offset = error.range?.start ?? 0
   const summary = lowerFirst(error.summary ?? 'the condition is not valid')
   const name = /(?:unknown variable|no such key): (\S+)/.exec(summary)?.[1]
+  if (name !== undefined && HYPHENATED.test(text.slice(0, offset)))
+    return flaw(summary, offset, 'quote a name that has a hyphen, for example req.header["x-name"]')
   if (name !== undefined) return flaw(summary, offset, nameRemedy(name, summary, scope))
   if (error.code === 'invalid_macro_argument')
     return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
   return flaw(summary, offset, 'see docs/conditions.md for what can be written')
 }
 
+/** The text before an unknown variable that is the end of a name with a hyphen, such as `a` in `req.header.x-a`. */
+const HYPHENATED = /\w\.[\w-]*-$/
+
 function nameRemedy(name: string, summary: string, scope: ConditionScope): string {
   if (scope === 'route' && POLICY_NAMES.includes(name)) {
     return `${name} is not known yet when a route is chosen; use it in the condition of a policy`
   }
   if (scope === 'record' && name === 'body') return 'a body is not there any more when its record is made'
+  if (name === 'ip' && summary.startsWith('unknown') && NAMES[scope].includes('client'))
+    return 'write client.ip'
   const known = summary.startsWith('unknown') ? NAMES[scope] : FIELDS
   return suggestion(name, known, `known here: ${known.join(', ')}`)
 }
