@@ -80,6 +80,13 @@ test('moving routes that something distinguishes does not change the plan', () =
   assert.equal(digests[0], digests[1])
 })
 
+test('a share without its percent sign is reported as it must be written', () => {
+  const text =
+    'version: 1\nupstreams: { a: { targets: [http://127.0.0.1:1], canary: { percent: 10 } } }\nroutes: []\n'
+  const result = loadDocument({ text, name: 'a' }, { catalog: SAMPLE_CATALOG, env: {} })
+  assert.match(result.ok ? '' : formatDiagnostic(result.diagnostics[0]!), /not 10 \(write 10%\)$/)
+})
+
 test('an address that YAML reads as a number is reported as it must be written', () => {
   const text = 'version: 1\nlisteners: [{ address: 8080 }]\nroutes: []\n'
   const result = loadDocument({ text, name: 'a' }, { catalog: SAMPLE_CATALOG, env: {} })

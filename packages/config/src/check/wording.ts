@@ -136,7 +136,7 @@ function listRemedy({ value, schema, isSecret }: Violation): string {
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
 
-/** YAML distinguishes texts from numbers by their quotes; where that is all that is wrong, the message says so. */
+/** Says so where all that is wrong is the quotes, by which YAML distinguishes texts from numbers, or a missing `%`. */
 function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   if (typeof value === 'string') {
     const isOther = [Number(value), value === 'true'].some(
@@ -144,6 +144,8 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
     )
     return isOther ? 'remove the quotes' : null
   }
+  if (typeof value === 'number' && value > 1 && !isSecret && satisfies(schema, `${value}%`))
+    return `write ${value}%`
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   return isScalar && !isSecret && satisfies(schema, String(value)) ? `write "${value}" with quotes` : null
 }
