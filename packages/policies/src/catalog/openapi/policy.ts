@@ -92,8 +92,14 @@ async function descriptionOf(config: OpenapiConfig, env: CompileEnv): Promise<Co
   } catch (error) {
     // A thread may have been missing only this time.
     kept.compiled = null
-    throw error
+    throw withSkipHint(error)
   }
+}
+
+/** Adds the option that accepts such a pattern to the error for one that cannot be matched in linear time. */
+function withSkipHint(error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.includes('linear time')) return error
+  return new Error(`${error.message}, or set onUnsupported: skip`, { cause: error })
 }
 
 function skippedWarnings({ description, onUnsupported }: OpenapiConfig): PolicyWarning[] {
