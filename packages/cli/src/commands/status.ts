@@ -15,6 +15,8 @@ interface StatusOptions extends OutputOptions, ServerOptions {
 const WATCH_EVERY_MS = 2000
 /** Mistakes of a refused document that are shown; its whole list comes from gw validate. */
 const MAX_REASONS = 5
+/** The location that a warning of the document begins with. The status says itself that it is a warning. */
+const PLACE_OF_WARNING = /^(\S+:\d+:\d+: )warning: /
 const HEADINGS = [
   'WORKER',
   'PID',
@@ -81,7 +83,7 @@ function summary(part: AnswerPart): string[] {
     ...stateSummary(part),
     ...cacheServerSummary(part.partOrNull('cacheServer')),
     logSummary(part),
-    ...part.texts('warnings').map((warning) => `warning: ${warning}`),
+    ...part.texts('warnings').map((warning) => `warning: ${warning.replace(PLACE_OF_WARNING, '$1')}`),
   ].map(visibleText)
 }
 
