@@ -29,6 +29,15 @@ const ROUTES = [
   '  - id: r#\n    match: { path: /low#, methods: [GET] }\n    upstream: a\n    policies: [shared]\n',
   '  - id: r#\n    match: { path: "/*", headers: { x: "#" } }\n    priority: 1\n    upstream: a\n',
   '  - id: r#\n    match: { path: "/*" }\n    priority: 2\n    upstream: a\n',
+  '  -\t{ id: r#, match: { path: /p# }, respond: {} }\n',
+  '  - id: r#\n    match: { path: /p# }\n    respond: { body: "x\n',
+  '  - y" }\n',
+  '  - { id: r#, match: { path: /p# },\n  - respond: {} }\n',
+  '  - id: r#\n    match: { path: /p# }\n    respond:\n      body: |+\n        - id: none\n\n\n',
+  '  - !!map { id: !!str r#, <<: { match: { path: /p# } }, respond: {} }\n',
+  '---\n',
+  'routes:\n',
+  '\t# c\n',
   '  - &anchor { id: r#, match: { path: /anchor# }, upstream: a }\n',
   '  - id: r#\n    match: { path: "/broken }\n    upstream: a\n',
 ]
@@ -111,6 +120,30 @@ test('a route that reads a file is loaded each time', (t) => {
   assert.deepEqual(bodies, [['one'], ['two']])
 })
 
+test('a route that takes a value from a shared setting has that of its file as it is now', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-loader-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const head =
+    'version: 1\nupstreams:\n  a: { targets: ["http://a"], timeouts: { total: "${file:total.txt}" } }\nroutes:\n'
+  const loader = new DocumentLoader()
+  const totals = ['5s', '7s', '7s'].map((content, i) => {
+    writeFileSync(join(folder, 'total.txt'), content)
+    const text = `${head}${[5, i, 6, 7].map((n) => ROUTES[1]!.replaceAll('#', String(n))).join('')}`
+    const source = { name: join(folder, 'test.yaml'), text }
+    const result = loader.load(source, OPTIONS)
+    assert.deepEqual(result, loadDocument(source, OPTIONS))
+    return result.ok ? result.bundle.plan.routes.map(({ timeouts }) => timeouts?.totalMs) : result.diagnostics
+  })
+  assert.deepEqual(totals, [Array(4).fill(5000), Array(4).fill(7000), Array(4).fill(7000)])
+})
+
+test('a document that is too long is refused, however little of it has changed', () => {
+  const { load } = countingLoader()
+  assert.ok(load(manyRoutes(10, -1)).ok)
+  const comment = `  # ${'x'.repeat(4 * 1024 * 1024)}\n`
+  assert.equal(load(manyRoutes(10, -1) + comment).ok, false)
+})
+
 test('a text is cut where its routes begin, and nowhere else', () => {
   const parts = splitRoutes('a: 1\nroutes: \r\n# c\n- id: a\n  b: |\n   - c\n-\n  id: b\n\ntail: 2\n- x\n')
   assert.deepEqual(parts, {
@@ -124,6 +157,7 @@ test('a text is cut where its routes begin, and nowhere else', () => {
     'routes:\nx: 1\n',
     'a: &b 1\nroutes:\n  - c\n',
     '{"routes": []}',
+    'routes:\n  -\u00a0a\n  - b\n',
   ])
     assert.equal(splitRoutes(text), null, text)
 })

@@ -19,6 +19,7 @@ export interface LoadedRoute {
 interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
   /** Relative files begin in it. */
   readonly folder: string
+  readonly sharedValues: string
   /** By the text of a route. */
   readonly routes: ReadonlyMap<string, LoadedRoute>
 }
@@ -37,9 +38,9 @@ export class DocumentLoader {
     if (parts === null) return loadParts(source, options).result
     const changed = this.#loadChanged(source.name, parts, options)
     if (changed !== null) return changed
-    const { result, routes } = loadParts(source, options)
-    if (result.ok) this.#remember(source.name, parts, { result, routes }, options)
-    return result
+    const loaded = loadParts(source, options)
+    this.#remember(source.name, parts, loaded, options)
+    return loaded.result
   }
 
   /** Null: the whole document has to be loaded. */
@@ -57,19 +58,19 @@ export class DocumentLoader {
     const fresh = parts.routes.filter((_, i) => known[i] === null)
     if (fresh.length > parts.routes.length / 2) return null
     const text = parts.head + fresh.join('') + parts.tail
-    const { result, routes } = loadParts({ name, text }, options, known)
+    const { result, ...loaded } = loadParts({ name, text }, options, known)
     if (!result.ok || result.warnings.some(isAboutRoute)) return null
+    if (loaded.sharedValues !== last.sharedValues) return null
     const shift = countLines(parts.routes) - countLines(fresh)
     const warnings = result.warnings.map((warning) => moved(warning, countLines([parts.head]) + 1, shift))
-    const loaded = { ...result, warnings }
-    this.#remember(name, parts, { result: loaded, routes }, options)
-    return loaded
+    this.#remember(name, parts, { result, ...loaded }, options)
+    return { ...result, warnings }
   }
 
   #remember(
     name: string,
     parts: RouteParts,
-    { result, routes }: ReturnType<typeof loadParts>,
+    { result, routes, sharedValues }: ReturnType<typeof loadParts>,
     { catalog }: LoadOptions,
   ): void {
     const before = this.#last?.routes
@@ -83,7 +84,7 @@ export class DocumentLoader {
       const isKnown = before?.get(text)?.document === document
       if (isKnown || !readsFiles(text, plan, catalog)) known.set(text, { document, plan })
     }
-    this.#last = { folder: dirname(name), head: parts.head, tail: parts.tail, routes: known }
+    this.#last = { folder: dirname(name), head: parts.head, tail: parts.tail, sharedValues, routes: known }
   }
 }
 

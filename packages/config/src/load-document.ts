@@ -62,16 +62,24 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
 /** The routes of a document in its order; null stands for one that the loaded text has. */
 export type RouteOrder = readonly (LoadedRoute | null)[]
 
+/** A result with what the next version of the document can be loaded with. */
+interface LoadedParts {
+  readonly result: LoadResult
+  /** All routes of the document, with their defaults filled. */
+  readonly routes: readonly RouteDocument[]
+  /** Values of references outside of the routes, which the plans of routes may contain. */
+  readonly sharedValues: string
+}
+
 /**
- * Loads a document of which other routes are known already.
+ * Loads a document of which other routes are known already. Fails if the text has more or fewer routes than gaps.
  * @param order all routes; default: those of the text.
- * @returns also all routes of the document, with their defaults filled.
  */
 export function loadParts(
   source: DocumentSource,
   options: LoadOptions,
   order: RouteOrder | null = null,
-): { readonly result: LoadResult; readonly routes: readonly RouteDocument[] } {
+): LoadedParts {
   const { env, overrides = {}, plugins = NO_PLUGINS } = options
   const catalog = describedCatalog(options.catalog, usablePlugins(plugins))
   const {
@@ -94,7 +102,9 @@ export function loadParts(
     readEnd: (path: string) => readEnd(resolve(folder, path)),
     exists: options.readFile === undefined ? existsSync : () => false,
   }
-  const isComplete = sound !== null && (order === null || !report.hasErrors)
+  const isComplete = sound !== null && (order === null || (!report.hasErrors && fits(order, sound.document)))
+  const shared = [...leaves.values()].filter(({ path }) => path[0] !== 'routes')
+  const sharedValues = JSON.stringify(shared.map(({ value }) => value))
   const routes = isComplete ? inOrder(order, sound.document.routes, ({ document }) => document) : []
   if (isComplete) {
     const inspection = { ...sound, ...access, whole: resolved, catalog, plugins, report }
@@ -103,13 +113,17 @@ export function loadParts(
   const diagnostics = report.diagnostics()
   const { isForElsewhere = false } = options
   const hasErrors = isForElsewhere ? report.hasDocumentErrors : report.hasErrors
-  if (!isComplete || hasErrors) return { result: { ok: false, diagnostics }, routes }
+  if (!isComplete || hasErrors) return { result: { ok: false, diagnostics }, routes, sharedValues }
   const bundle = bundleOf(anchorPaths(kept, catalog, values), sound.document, {
     ...{ catalog, plugins, values: isForElsewhere ? null : values, taken, order },
   })
   const files = options.readFile === undefined ? policyFileVersions(resolved, { catalog, folder }) : {}
   const whole = { ...bundle, values: { ...files, ...bundle.values } }
-  return { result: { ok: true, bundle: whole, warnings: diagnostics }, routes }
+  return { result: { ok: true, bundle: whole, warnings: diagnostics }, routes, sharedValues }
+}
+
+function fits(order: RouteOrder, { routes }: Document): boolean {
+  return order.filter((known) => known === null).length === routes.length
 }
 
 /** Puts what was loaded now into the gaps of what is known. */

@@ -1,3 +1,5 @@
+import { MAX_LENGTH } from './source/yaml-source.js'
+
 /** The text of a document, cut where each of its routes begins. */
 export interface RouteParts {
   /** The lines before the first route. */
@@ -10,22 +12,28 @@ export interface RouteParts {
 /** An anchor or an alias: what a part of the text means then depends on the others. */
 const ANCHOR = /[\s[{,:][&*](?![&*\s])/
 const KEY = /^routes:[ \t]*\r?\n/m
-const FIRST_ROUTE = /^( *-)[ \r\n]/
+const FIRST_ROUTE = /^( *-)[ \t\r\n]/
+const NO_CONTENT = /^ *(?:#|\r?\n)/
 
 /**
  * Cuts the text of a document into its routes. Content of a list's item is indented further than its dash, so a dash at the
  * place of the first one begins a route, or the text is not valid.
- * @returns null if it is not written as a YAML list with one line at least for each route, or has anchors.
+ * @returns null if it is too long, is not written as a YAML list with one line at least for each route, or has anchors.
  */
 export function splitRoutes(text: string): RouteParts | null {
   const key = KEY.exec(text)
-  if (key === null || ANCHOR.test(text)) return null
+  if (key === null || text.length > MAX_LENGTH || ANCHOR.test(text)) return null
   const starts: number[] = []
   let dash = ''
   let end = text.length
   for (let line = key.index + key[0].length; line < text.length; line = lineAfter(text, line)) {
-    if (dash === '') dash = FIRST_ROUTE.exec(text.slice(line, lineAfter(text, line)))?.[1] ?? ''
-    if (dash !== '' && beginsRoute(text, line, dash)) starts.push(line)
+    if (dash === '') {
+      const first = text.slice(line, lineAfter(text, line))
+      if (NO_CONTENT.test(first)) continue
+      dash = FIRST_ROUTE.exec(first)?.[1] ?? ''
+      if (dash === '') return null
+    }
+    if (beginsRoute(text, line, dash)) starts.push(line)
     else if (!' \r\n#-'.includes(text[line]!)) {
       end = line
       break
@@ -46,7 +54,7 @@ export function countLines(texts: readonly string[]): number {
 }
 
 function beginsRoute(text: string, line: number, dash: string): boolean {
-  return text.startsWith(dash, line) && ' \r\n'.includes(text[line + dash.length] ?? '\n')
+  return text.startsWith(dash, line) && ' \t\r\n'.includes(text[line + dash.length] ?? '\n')
 }
 
 function lineAfter(text: string, line: number): number {

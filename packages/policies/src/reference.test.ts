@@ -1,67 +1,14 @@
 import assert from 'node:assert/strict'
-import { type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Policy } from '@sluice/core'
-import { keyPair } from '@sluice/core/testing'
-import { parse } from 'yaml'
-import { hashKey } from './catalog/api-key/key.js'
 import { contractFlaws } from './contract-kit.js'
 import { catalog } from './full-catalog.js'
 import { exampleOf, referenceOf } from './reference.js'
-import { makeCertificate, schemaMistakes, testEnv } from './testing.js'
+import { exampleUses, schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
-
-const ec = keyPair('ec', { namedCurve: 'P-256' })
-const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
-const rsa = keyPair('rsa', { modulusLength: 2048 })
-const acme = makeCertificate({ name: 'acme' })
-const gateway = makeCertificate({ name: 'gateway' })
-
-/** What the references in the examples stand for. */
-const values: Readonly<Record<string, string>> = {
-  ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
-  ACME_OLD_KEY: hashKey('the old key of acme'),
-  ACME_NEW_KEY: hashKey('the new key of acme'),
-  ISSUER_JWK: ecJwk.replaceAll('"', '\\"'),
-  CLIENT_JWK: ecJwk.replaceAll('"', '\\"'),
-  SIGNING_KEY: pem(ec.privateKey),
-  DECRYPTION_KEY: pem(rsa.privateKey),
-  ACME_PUBLIC_KEY: pem(keyPair('ed25519').publicKey),
-  ACME_NEXT_PUBLIC_KEY: pem(keyPair('ed25519').publicKey),
-  PARTNER_PUBLIC_KEY: pem(keyPair('rsa', { modulusLength: 2048 }).publicKey),
-  GATEWAY_PRIVATE_KEY: pem(keyPair('ec', { namedCurve: 'P-256' }).privateKey),
-  REDACT_SECRET: randomBytes(32).toString('hex'),
-  ACME_PASSWORD: 'correct horse',
-  IDP_CERTIFICATE: escapedLines(acme.certificatePem),
-  ACME_CERTIFICATE: escapedLines(acme.certificatePem),
-  WSS_KEY: escapedLines(gateway.keyPem),
-  WSS_CERTIFICATE: escapedLines(gateway.certificatePem),
-  FIELD_KEY: randomBytes(32).toString('base64'),
-  FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
-  LDAP_PASSWORD: 'directory secret',
-  AUDIT_TOKEN: randomBytes(16).toString('hex'),
-  SESSION_SECRET: randomBytes(32).toString('hex'),
-  BACKEND_SECRET: randomBytes(32).toString('hex'),
-  AWS_KEY_ID: 'AKIDEXAMPLE',
-  WEBHOOK_SECRET: randomBytes(32).toString('hex'),
-  GEO_FILE: join(sources, '../../logger/samples/places.mmdb'),
-  GEO_NETWORK_FILE: join(sources, '../../logger/samples/places.mmdb'),
-  FAULT_KEY: randomBytes(16).toString('hex'),
-  WEBHOOK_SECRET_BEFORE: randomBytes(32).toString('hex'),
-}
-
-function pem(key: KeyObject): string {
-  const type = key.type === 'private' ? 'pkcs8' : 'spki'
-  return escapedLines(String(key.export({ type, format: 'pem' })))
-}
-
-/** In a document the value of a reference keeps its line breaks; put into YAML as text it needs them escaped. */
-function escapedLines(text: string): string {
-  return text.replaceAll('\n', '\\n')
-}
 
 /** With UPDATE_GOLDEN=1 the file is written again. */
 function compare(file: string, generated: string): void {
@@ -81,9 +28,7 @@ for (const policy of catalog.values()) {
   test(`the example of ${policy.name} is valid, compiles and keeps the contract`, async (t) => {
     const env = testEnv()
     t.after(() => env.close())
-    const uses: { use: string; with: unknown }[] = parse(
-      example.replaceAll(/\$\{env:(\w+)\}/g, (_, name: string) => values[name] ?? ''),
-    )
+    const uses = exampleUses(policy)
     for (const use of uses) {
       assert.equal(use.use, policy.name)
       assert.deepEqual(schemaMistakes(policy, use.with), [])

@@ -187,3 +187,4 @@ export {
   nodeWithIsolatedVm,
   type OtherNode,
 } from './engines/script/isolated-vm/testing/other-node.js'
+export { exampleUses } from './example-uses.js'

@@ -6,7 +6,7 @@ import { type Position, Positions } from './positions.js'
 import { breakingFlaw, isolatedFlaws, type SourceFlaw } from './source-flaw.js'
 
 /** Longest document, in UTF-16 units: about 50,000 routes. */
-const MAX_LENGTH = 4 * 1024 * 1024
+export const MAX_LENGTH = 4 * 1024 * 1024
 /** Deepest nesting. The composer is recursive, and a full stack can end the process in a way that cannot be caught. */
 const MAX_DEPTH = 100
 

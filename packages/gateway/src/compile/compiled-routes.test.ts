@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packBundle } from '@sluice/config'
 import { definePolicy, type Policy } from '@sluice/core'
 import { FAKE_POLICIES } from '../testing/fake-policy.js'
 import { bundleOf, type PlanOverrides, startGateway, type TestGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
+import { PlanReader } from './plan-reader.js'
 
 const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
 
@@ -63,6 +67,44 @@ test('all policies are compiled again when what they may see beside their settin
   assert.deepEqual(taken(), ['+a'])
   next.activate()
   assert.deepEqual(taken(), ['-a'])
+})
+
+test('all policies are compiled again when the CA of the cache server has changed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-ca-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const tls = { caFile: join(folder, 'ca.pem'), insecure: false }
+  const cache = { url: 'http://127.0.0.1:1', token: null, timeoutMs: 1000, connections: 1, tls }
+  const overrides = { ...routesWith('a'), cache }
+  const seen: string[][] = []
+  writeFileSync(tls.caFile, 'one')
+  const { gateway, taken } = await notingGateway(t, overrides)
+  for (const name of ['one', 'two', 'two']) {
+    if (seen.length === 1) writeFileSync(tls.caFile, name)
+    taken()
+    const next = await prepare(gateway, overrides)
+    next.activate()
+    seen.push(taken())
+  }
+  assert.deepEqual(seen, [[], ['+a', '-a'], []])
+})
+
+test('routes with references are taken over for as long as no value changes, without a copy of the values for each', async () => {
+  const texts = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ id: `r${i}`, host: '${env:HOST}' }))
+  const bundle = (host: string) => ({
+    ...packBundle(bundleOf({})),
+    routeTexts: texts,
+    values: { '${env:HOST}': host },
+  })
+  const reader = new PlanReader()
+  const long = 'x'.repeat(100_000)
+  const plans = []
+  const before = process.memoryUsage().heapUsed
+  for (const host of [long, long, 'other', long]) plans.push(await reader.read(bundle(host)))
+  assert.ok(process.memoryUsage().heapUsed - before < 50e6)
+  const [first, second, third, fourth] = plans.map(({ routes }) => routes[0])
+  assert.equal(second, first)
+  assert.notEqual(third, second)
+  assert.equal(fourth, second)
 })
 
 test('a route that has not changed goes to the new upstream when that has', async (t) => {

@@ -2,29 +2,35 @@ import type { ConfigBundle, Plan, RoutePlan } from '@sluice/config'
 import { resolvePlan, resolveRoute } from '@sluice/config/serving'
 import { Slices } from './slices.js'
 
+/** The routes of one bundle by their texts, and the values that were put into them. */
+interface ReadRoutes {
+  readonly values: string
+  readonly routes: ReadonlyMap<string, RoutePlan>
+}
+
 /**
  * Makes plans of bundles, with the values of their references. A route that means what it did in one of the last two bundles is
  * the same object, by which its compiled form is found again.
  */
 export class PlanReader {
-  #routes: ReadonlyMap<string, RoutePlan> = new Map()
-  #earlier: ReadonlyMap<string, RoutePlan> = new Map()
+  #last: readonly ReadRoutes[] = []
 
   /** @throws Error when a value is missing. */
   async read(bundle: ConfigBundle): Promise<Plan> {
-    const { routeTexts, values } = bundle
+    const { routeTexts } = bundle
     if (routeTexts === undefined) return resolvePlan(bundle)
     const slices = new Slices()
     const plan = resolvePlan({ ...bundle, routeTexts: [] })
-    const allValues = JSON.stringify(values)
+    const values = JSON.stringify(bundle.values)
     const routes = new Map<string, RoutePlan>()
     for (const text of routeTexts) {
       if (slices.isOver) await slices.next()
-      const key = text.includes('${') ? text + allValues : text
-      routes.set(key, this.#routes.get(key) ?? this.#earlier.get(key) ?? resolveRoute(text, values))
+      const isSame = (read: ReadRoutes): boolean =>
+        read.routes.has(text) && (read.values === values || !text.includes('${'))
+      const known = this.#last.find(isSame)?.routes.get(text)
+      routes.set(text, known ?? resolveRoute(text, bundle.values))
     }
-    this.#earlier = this.#routes
-    this.#routes = routes
+    this.#last = [{ values, routes }, ...this.#last.slice(0, 1)]
     return { ...plan, routes: [...routes.values()] }
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { ConfigBundle, Plan } from '@sluice/config'
 import type { Catalog, StateStore } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
@@ -135,5 +136,7 @@ export async function compileSnapshot(
 
 function surroundingsOf(plan: Plan, { catalog, values = {} }: SnapshotOptions): Surroundings {
   const { routes, upstreams, listeners, ...rest } = plan
-  return { catalog, rest: JSON.stringify([rest, values]) }
+  // Policies keep the cache that they were compiled with, whose connections close when their CA changes.
+  const caFile = plan.cache?.tls.caFile ?? null
+  return { catalog, rest: JSON.stringify([rest, values, caFile && readFileSync(caFile, 'utf8')]) }
 }
