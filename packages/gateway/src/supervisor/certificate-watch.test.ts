@@ -110,7 +110,11 @@ test('a plan that changes has its certificates at once', (t) => {
 test('references of a plan are resolved, and one that cannot be leaves what was known', (t) => {
   let resolve = (): null => null
   const plan = {} as never
-  const watch = new CertificateWatch(() => plan, { warn: () => {} }, () => resolve())
+  const watch = new CertificateWatch(
+    () => plan,
+    { warn: () => {} },
+    () => resolve(),
+  )
   t.after(() => watch.close())
   assert.deepEqual(watch.warnings(), [])
   resolve = () => {

@@ -95,7 +95,11 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
-    this.#certificates = new CertificateWatch(() => bundle()?.plan ?? null, log, () => stores.plan())
+    this.#certificates = new CertificateWatch(
+      () => bundle()?.plan ?? null,
+      log,
+      () => stores.plan(),
+    )
     this.#services = new Services({ publish: (known) => this.#pool.setServices(known), log })
     this.#targets = new TargetStates({
       publish: (outages) => this.#pool.setOutages(outages),
