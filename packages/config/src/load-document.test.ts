@@ -80,6 +80,17 @@ test('moving routes that something distinguishes does not change the plan', () =
   assert.equal(digests[0], digests[1])
 })
 
+test('a key without its colon is reported in the words of YAML', () => {
+  const result = loadDocument(
+    { text: 'version: 1\nroutes\n', name: 'a' },
+    { catalog: SAMPLE_CATALOG, env: {} },
+  )
+  assert.equal(
+    result.ok ? '' : formatDiagnostic(result.diagnostics[0]!),
+    "a:2:1: not valid YAML: a key without a colon (write ':' after the key, and check the indentation)",
+  )
+})
+
 test('a share without its percent sign is reported as it must be written', () => {
   const text =
     'version: 1\nupstreams: { a: { targets: [http://127.0.0.1:1], canary: { percent: 10 } } }\nroutes: []\n'

@@ -22,6 +22,12 @@ const BRACES: Flaw = {
   remedy: 'within { } and [ ], quote a text that holds brackets, for example "/orders/{id}"',
 }
 
+/** `routes` without its colon; the parser calls it an implicit map key. */
+const NO_COLON: Flaw = {
+  message: 'not valid YAML: a key without a colon',
+  remedy: "write ':' after the key, and check the indentation",
+}
+
 /** Characters before a brace that are looked through for where their text begins. */
 const MAX_GLUED = 256
 
@@ -55,6 +61,7 @@ function gluedBrace(offset: number, text: string): SourceFlaw | null {
 
 function flawOf(error: YAMLError): SourceFlaw {
   if (/^Unexpected flow-(map|seq)-start /.test(error.message)) return { offset: error.pos[0], ...BRACES }
+  if (error.message.startsWith('Implicit map keys need')) return { offset: error.pos[0], ...NO_COLON }
   const message = error.message.replace(/\.$/, '')
   return {
     offset: error.pos[0],
