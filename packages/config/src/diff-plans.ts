@@ -52,7 +52,7 @@ export function diffPlans(
   return [...others, ...removed]
 }
 
-/** Of a route that is new no policy is shown, and masking those of many routes takes seconds. */
+/** Returns the plan without policies. The diff shows no policies of new routes, and masking many of them takes seconds. */
 function withoutPolicies(plan: Plan): Plan {
   return { ...plan, routes: plan.routes.map((route) => ({ ...route, policies: [] })) }
 }

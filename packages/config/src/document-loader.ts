@@ -88,7 +88,7 @@ export class DocumentLoader {
   }
 }
 
-/** True if what a route means depends on the content of files: it is loaded each time. */
+/** True if the route depends on the content of files. Such a route is loaded each time. */
 function readsFiles(text: string, plan: RoutePlan, catalog: LoadOptions['catalog']): boolean {
   if (text.includes('${file:') || routeJson(plan).includes(FOLDER)) return true
   let hasPath = false

@@ -24,9 +24,9 @@ export function maskedDefault(reference: string): string {
   return reference.replace(/(:-)[^}]+/, `$1${MASK}`)
 }
 
-/** A run of characters that can be a key or a token, and what is shown in any case. */
+/** Matches possible keys and tokens, and placeholders, which are always shown. */
 const RUN = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|[\w+=~-]{16,}/g
-/** Letters and digits alternate at least that often in what was made at random. */
+/** Minimum number of changes between letters and digits in a random string. */
 const LEAST_SWITCHES = 3
 
 /**

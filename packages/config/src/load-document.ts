@@ -39,7 +39,7 @@ export interface LoadOptions {
   readonly overrides?: Overrides
   /** The plugins that the document names, as `readPlugins` has found them; those that are missing are of another machine. */
   readonly plugins?: PluginSet
-  /** True if a gateway on another machine loads the document: what is missing here is no error, and no values are read. */
+  /** True if a gateway on another machine loads the document: missing files and variables are not errors, and no values are read. */
   readonly isForElsewhere?: boolean
 }
 
@@ -126,7 +126,7 @@ function fits(order: RouteOrder, { routes }: Document): boolean {
   return order.filter((known) => known === null).length === routes.length
 }
 
-/** Puts what was loaded now into the gaps of what is known. */
+/** Merges newly loaded routes with cached ones, in document order. */
 function inOrder<T>(order: RouteOrder | null, loaded: T[], partOf: (route: LoadedRoute) => T): T[] {
   if (order === null) return loaded
   let next = 0
@@ -165,7 +165,7 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
   }
 }
 
-/** Its order among equals depends on the other routes. */
+/** Returns the route plan without its order, which depends on the other routes. */
 function withoutOrder({ plan }: LoadedRoute): RoutePlan {
   return plan.order === 0 ? plan : { ...plan, order: 0 }
 }

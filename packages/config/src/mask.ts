@@ -96,7 +96,7 @@ function maskedWhole(value: unknown): unknown {
   return typeof value === 'number' ? MASK : value
 }
 
-/** A text that people write under names of their own, or as code, with the secrets masked that are written in it. */
+/** Masks literal secrets in free text, such as code or values under user-defined names. */
 export function maskText(text: string): string {
   return maskRandom(maskLiterals(text))
 }

@@ -52,8 +52,8 @@ export interface Plan {
 export interface ConfigBundle {
   readonly plan: Plan
   /**
-   * The routes as JSON texts, in place of those of the plan, which has none then: texts are cheap to hand over and to
-   * compare.
+   * Routes as JSON texts. If set, the plan itself has no routes. Texts are cheap to transfer and
+   * to compare.
    */
   readonly routeTexts?: readonly string[]
   /** SHA-256 of the plan's canonical JSON, in hexadecimal. */

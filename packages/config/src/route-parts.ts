@@ -5,11 +5,11 @@ export interface RouteParts {
   /** The lines before the first route. */
   readonly head: string
   readonly routes: readonly string[]
-  /** The lines from the key that follows the routes; empty when there is none. */
+  /** Lines from the key after the routes, or an empty string. */
   readonly tail: string
 }
 
-/** An anchor or an alias: what a part of the text means then depends on the others. */
+/** Matches an anchor or alias, which makes parts of the text depend on each other. */
 const ANCHOR = /[\s[{,:][&*](?![&*\s])/
 const KEY = /^routes:[ \t]*\r?\n/m
 const FIRST_ROUTE = /^( *-)[ \t\r\n]/

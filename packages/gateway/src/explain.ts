@@ -77,7 +77,7 @@ export interface ExplainedPolicy extends PolicyUse, PolicyRequirements {
   readonly meaning: readonly string[]
 }
 
-/** What a route does with the request. `path` and `location` are null when they depend on a reference or a secret. */
+/** Action of a route for the request. `path` and `location` are null when they depend on a reference or a secret. */
 export type ExplainedAction =
   | { readonly kind: 'respond'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string | null }

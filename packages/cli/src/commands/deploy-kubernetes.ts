@@ -70,7 +70,7 @@ async function checkedDocument(options: DeployOptions): Promise<DocumentSource> 
   return source
 }
 
-/** All annotations of an object together. */
+/** Maximum total size of an object's annotations, in bytes. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
 const SAID_BEFORE = { replicas: 1, secret: 'said-before' }
 

@@ -112,7 +112,7 @@ export async function report(
   else explainRefusal(exit, part, name)
   const notSaved = part.textOrNull('notSaved')
   if (notSaved === null) return exit
-  throw new Failure(EXIT.failed, `it serves, but the file of the gateway could not be written: ${notSaved}`)
+  throw new Failure(EXIT.failed, `the document is active, but could not be saved to the gateway file: ${notSaved}`)
 }
 
 function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {
@@ -129,7 +129,7 @@ function failureText(answer: AdminAnswer, client: AdminClient): string {
 function doneText(part: AnswerPart): string {
   const result = part.text('result')
   const digest = shortDigest(part.textOrNull('digest'))
-  const saved = part.value['isSaved'] === true ? ', and is in the file of the gateway' : ''
+  const saved = part.value['isSaved'] === true ? ', saved to the gateway file' : ''
   if (result === 'unchanged') return `unchanged: ${digest} serves already${saved}`
   if (result === 'applied') return `applied: ${digest} serves on all workers${saved}`
   return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`

@@ -273,7 +273,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.match(again.stdout, /^unchanged: [0-9a-f]{12} serves already\n$/)
   assert.equal(again.code, 0)
   const saved = await run('deploy', '-c', next, '--save')
-  assert.match(saved.stdout, /^unchanged: [0-9a-f]{12} serves already, and is in the file of the gateway\n$/)
+  assert.match(saved.stdout, /^unchanged: [0-9a-f]{12} serves already, saved to the gateway file\n$/)
   assert.equal(readFileSync(gateway.config, 'utf8'), readFileSync(next, 'utf8'))
 
   // What a policy makes of its settings is only known where it is compiled: in the workers.

@@ -56,7 +56,7 @@ export function isTable(format: Format): format is 'table' | 'wide' {
   return format === 'table' || format === 'wide'
 }
 
-/** Prints lines of the result for people on stdout. What is for programs goes through `printText`. */
+/** Prints human-readable lines to stdout. Use `printText` for machine-readable output. */
 export function print(...lines: readonly string[]): void {
   if (lines.length > 0) printText(`${visibleLines(lines.join('\n'))}\n`)
 }

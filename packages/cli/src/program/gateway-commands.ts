@@ -29,7 +29,7 @@ function addDeploy(program: Command): void {
   withDocument(deploy)
     .option('--dry-run', 'only say what would change')
     .option('--note <text>', 'why, for the history of deploys')
-    .option('--save', 'also write the document to the file of the gateway, so that it serves after a restart')
+    .option('--save', 'also save the document to the gateway file, so that it survives a restart')
   withOutput(deploy, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/deploy.js')).deploy),
   )

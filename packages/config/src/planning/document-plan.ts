@@ -17,11 +17,11 @@ import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
-/** What a plan is made of beside its document. */
+/** Inputs of a plan besides the document. */
 export interface PlanParts {
-  /** What stands in the document where the plan has the value of a reference. */
+  /** Document texts that the plan replaces with the value of a reference. */
   readonly taken: TakenTexts
-  /** Those that the document names. */
+  /** Plugins that the document names. */
   readonly plugins: readonly PluginPlan[]
   /** Makes all routes of those in the document, in its order. */
   readonly allRoutes: (routes: RoutePlan[]) => readonly RoutePlan[]

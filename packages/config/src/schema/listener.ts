@@ -162,7 +162,7 @@ export const listenerSchema = object(
     allowHalfClose: Type.Boolean({
       default: false,
       description:
-        'True if clients may close their sending side (FIN) and still get their responses. Otherwise such a client counts as gone, and its requests are cancelled (`engine: node`).',
+        'True if clients may half-close the connection (FIN) and still get their responses. By default the requests of such a client are cancelled (`engine: node`).',
     }),
     forwardedHeader: oneOf(['x-forwarded-for', 'forwarded'], {
       default: 'x-forwarded-for',
@@ -176,7 +176,7 @@ export const listenerSchema = object(
     paths: oneOf(['canonical', 'as-received', 'strict'], {
       default: 'canonical',
       description:
-        'What upstreams get of the path. `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the path as it came, except for dot segments, leading slashes and characters that must be escaped. `strict`: the path as it came; paths that are not canonical, or that can be read in two ways, are refused with 400 ([paths](paths.md)).',
+        'Form of the path that upstreams get ([paths](paths.md)). `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the original path, except for dot segments, leading slashes and characters that must be escaped. `strict`: the original path; ambiguous or non-canonical paths are refused with 400.',
     }),
     limits,
   },

@@ -18,7 +18,7 @@ const common = {
   onError: oneOf(['fail', 'continue'], {
     default: 'fail',
     description:
-      'What happens when the policy itself fails: the request fails too, or goes on without it. A check of the content that fails (`content-filter`, `json-schema`, `openapi`, `xsd`) refuses in any case.',
+      'Action if the policy itself fails: the request fails too, or continues without the policy. Content checks (`content-filter`, `json-schema`, `openapi`, `xsd`) always fail closed.',
   }),
   enabled: Type.Boolean({
     default: true,

@@ -72,7 +72,7 @@ const rewrite = object(
         {
           pattern: text('regex', {
             description:
-              'What to look for in the path (RE2): first as it is forwarded, then in its canonical form.',
+              'Regular expression (RE2), matched against the forwarded form of the path first, then against its canonical form.',
           }),
           replacement: Type.String({
             maxLength: 4096,

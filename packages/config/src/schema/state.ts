@@ -53,7 +53,7 @@ export const stateSchema = object(
       {
         default: '150ms',
         description:
-          'Average time to an answer from which the server counts as slow. `rate-limit` and `quota` then act by their `onStoreDown`, until the average has been below half of this for 5 s. A value above `timeout` turns this off.',
+          'Average response time above which the server counts as slow. `rate-limit` and `quota` then follow `onStoreDown`, until the average has been below half of this value for 5 s. A value above `timeout` disables this check.',
       },
     ),
     tls,

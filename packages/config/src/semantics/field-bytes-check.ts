@@ -16,8 +16,8 @@ export function checkFieldBytes({ document, origins, report }: Inspection): void
       severity: 'warning',
       path: [...path, 'address'],
       message:
-        'routes or policies decide by header values, and engine: uws removes bytes from 0x80 on at the ends of values',
-      remedy: 'write engine: node if clients that you do not trust reach this listener (docs/limits.md)',
+        'routes or policies depend on header values, but engine: uws strips bytes from 0x80 on at both ends of values',
+      remedy: 'use engine: node if untrusted clients can reach this listener (docs/limits.md)',
     })
   }
 }

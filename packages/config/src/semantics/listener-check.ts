@@ -82,8 +82,8 @@ function checkForUws({ report }: Inspection, listener: ListenerDocument, path: D
       severity: 'warning',
       path: [...path, 'tls'],
       at: 'key',
-      message: 'engine: uws reads certificates when the listener opens, so renewed files need a restart',
-      remedy: 'write engine: node, which serves renewed files within 10 s, or restart after each renewal',
+      message: 'engine: uws reads certificates only when the listener opens, so a renewal needs a restart',
+      remedy: 'use engine: node, which loads renewed files within 10 s, or restart after each renewal',
     })
   for (const keys of NOT_FOR_UWS) {
     const value = valueAt(listener, keys)

@@ -7,7 +7,7 @@ type Match = RouteDocument['match']
 
 const patterns = new WeakMap<RouteDocument, PathPlan | Flaw>()
 
-/** Returns the path pattern of a route, or why it is none; each route's is read once. */
+/** Returns the parsed path pattern of a route, or the problem with it. Results are cached per route. */
 export function patternOf(route: RouteDocument): PathPlan | Flaw {
   const { path } = route.match
   const known = patterns.get(route) ?? (path === undefined ? ANY_PATH : parsePathPattern(path))

@@ -45,20 +45,20 @@ function isStatus(status: unknown): boolean {
 }
 
 /**
- * Checks what a hook may have put into an exchange.
- * @param statusBefore the status before the hook, which comes back if the new one cannot be sent: with `onError: continue`
- * the exchange goes on.
- * @throws TypeError if it cannot be sent.
+ * Checks the parts of an exchange that a hook can change.
+ * @param statusBefore status before the hook. It is restored if the new one is invalid, because the exchange continues
+ * with `onError: continue`.
+ * @throws TypeError if the exchange has an invalid status, header field or body.
  */
 export function checkExchange(x: Exchange, statusBefore = 0): void {
   if (x.status !== statusBefore && !isStatus(x.status)) {
     x.status = statusBefore
-    throw new TypeError('it set a status that is no number from 200 to 599')
+    throw new TypeError('it set an invalid status: use a number from 200 to 599')
   }
   checkFields(x.headers, 'headers')
   checkFields(x.responseHeaders, 'responseHeaders')
-  if (!isBody(x.body)) throw new TypeError('it put something else than bytes into body')
-  if (!isBody(x.responseBody)) throw new TypeError('it put something else than bytes into responseBody')
+  if (!isBody(x.body)) throw new TypeError('body is not bytes: use a Uint8Array or null')
+  if (!isBody(x.responseBody)) throw new TypeError('responseBody is not bytes: use a Uint8Array or null')
 }
 
 function isBody(value: unknown): boolean {
@@ -66,10 +66,10 @@ function isBody(value: unknown): boolean {
 }
 
 function checkFields(list: readonly unknown[], key: string): void {
-  if (!areTexts(list)) throw new TypeError(`it put something else than texts into ${key}`)
+  if (!areTexts(list)) throw new TypeError(`${key} is not a list of strings, alternating names and values`)
   for (let i = 0; i < list.length; i += 2)
     if (!isToken(list[i] as string) || CONTROL.test(list[i + 1] as string))
-      throw new TypeError(`it put a field into ${key} that cannot be sent`)
+      throw new TypeError(`${key} contains an invalid header field`)
 }
 
 function areTexts(list: readonly unknown[]): boolean {

@@ -90,7 +90,7 @@ export class StateUnavailable extends Error {
   }
 }
 
-/** The store is there and takes longer than anybody waits: what it counts must not be counted elsewhere meanwhile. */
+/** Error for a store that is reachable but too slow. Its counts must not be kept elsewhere meanwhile. */
 export class StateSlow extends StateUnavailable {
   override readonly name = 'StateSlow'
 }

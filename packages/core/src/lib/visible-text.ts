@@ -1,4 +1,4 @@
-/** Characters that change what a terminal does or shows, and line ends, which would break a table. */
+/** Matches control and format characters, and line breaks, which would break a table. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Text from elsewhere, made safe for a terminal: it is shown, never obeyed. */

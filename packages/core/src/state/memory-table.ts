@@ -145,7 +145,7 @@ export class MemoryTable {
       .map(([key, slot]) => [key, ...numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit)
   }
 
-  /** What is known of one limit; null if there is none. */
+  /** Returns the stored limit for a key, or null. */
   limit(key: string): StoredLimit | null {
     const slot = this.#byKey.get(key)
     if (slot === undefined || this.#values.has(slot)) return null

@@ -17,29 +17,29 @@ import { type CompiledStep, StepTable } from './step-table.js'
 /** A route of one snapshot, or of several with the same plan for it. */
 interface CompiledRoute {
   readonly candidate: Candidate<Route>
-  /** What its condition asks bodies. */
+  /** Body queries of the route's condition. */
   readonly questions: readonly BodyQuestion[]
   readonly steps: readonly CompiledStep[]
 }
 
-/** All that policies see beside their own settings. */
+/** Inputs of policies besides their own settings. */
 export interface Surroundings {
   readonly catalog: Catalog
-  /** As text: the parts of the plan that are of no route, and the values of references and versions of files. */
+  /** Serialised rest of the plan: parts outside routes, values of references and file versions. */
   readonly rest: string
 }
 
-/** What the routes of a snapshot are compiled in. */
+/** Options for `CompiledRoutes`. */
 interface CompiledRoutesOptions {
   readonly surroundings: Surroundings
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly jobs: { count: number }
   readonly env: SnapshotEnv
-  /** Those of the snapshot before, which may be taken over; null: there are none, or its surroundings were others. */
+  /** Compiled routes of the previous snapshot for reuse, or null if there are none or the surroundings differ. */
   readonly last: CompiledRoutes | null
 }
 
-/** What differs from one snapshot to the next. */
+/** Options that differ between snapshots. */
 interface CompileOptions {
   readonly catalog: Catalog
   readonly context: PipelineContext
@@ -138,7 +138,7 @@ export class CompiledRoutes {
 }
 
 interface ConditionOptions extends Pick<CompileOptions, 'catalog' | 'context'> {
-  /** Receives what the condition asks bodies. */
+  /** Receives the body queries of the condition. */
   readonly questions: BodyQuestion[]
 }
 

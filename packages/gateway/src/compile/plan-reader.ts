@@ -9,8 +9,8 @@ interface ReadRoutes {
 }
 
 /**
- * Makes plans of bundles, with the values of their references. A route that means what it did in one of the last two bundles is
- * the same object, by which its compiled form is found again.
+ * Reads plans from bundles and resolves their references. A route that is unchanged since one of the last two bundles
+ * is the same object, so its compiled form can be found again.
  */
 export class PlanReader {
   #last: readonly ReadRoutes[] = []

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /**
- * How long something is done in one turn: large plans must not stall requests, nor the sign of life without which a worker is
- * taken for one that hangs.
+ * Maximum work per turn of the event loop, in milliseconds. Large plans must not delay requests or the worker's
+ * heartbeat.
  */
 const SLICE_MS = 10
 

@@ -31,7 +31,7 @@ export interface SnapshotOptions {
   readonly network: Network
   /** The values behind the plan. */
   readonly values?: ConfigBundle['values']
-  /** The one that serves, whose compiled routes are taken over where they mean the same; default: there is none. */
+  /** Active snapshot, whose unchanged compiled routes are reused. Default: null. */
   readonly last?: Snapshot | null
 }
 
@@ -45,7 +45,7 @@ export class Snapshot implements Lease {
   readonly upstreams: ReadonlyMap<string, Upstream>
   /** Asks a large body what the router will ask of it; null when it asks nothing. */
   readonly examine: Examine | null
-  /** What the next snapshot can take over. */
+  /** Compiled routes that the next snapshot can reuse. */
   readonly compiled: CompiledRoutes
   readonly #closers: readonly Closer[]
   #uses = 1

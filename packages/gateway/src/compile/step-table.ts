@@ -5,7 +5,7 @@ import { type Closer, unwind } from './shared-table.js'
 export interface CompiledStep {
   readonly key: string
   readonly step: Promise<Step | null>
-  /** Undo what it has opened. */
+  /** Callbacks that release the resources of the step. */
   readonly closers: Closer[]
   /** Snapshots that have it. */
   uses: number
@@ -18,8 +18,8 @@ export class StepTable {
   #last: StepTable | null
 
   /**
-   * @param envOf the environment of a step that is compiled, and closed by what it adds to `closers`.
-   * @param last of the snapshot before, when its steps mean the same; null: all are compiled.
+   * @param envOf returns the environment for compiling a step and adds its cleanup callbacks to `closers`.
+   * @param last table of the previous snapshot if its steps can be reused; null compiles all steps.
    */
   constructor(envOf: (closers: Closer[]) => CompileEnv, last: StepTable | null = null) {
     this.#envOf = envOf
@@ -44,7 +44,7 @@ export class StepTable {
     return true
   }
 
-  /** Nothing more is taken over: the snapshot before may go. */
+  /** Ends the reuse of steps, so the previous snapshot can be released. */
   complete(): void {
     this.#last = null
   }

@@ -68,7 +68,7 @@ export function takeIn(
   return badHead ?? badTarget ?? badHop
 }
 
-/** Adds the lines that a client sends: those it was given, and what it adds itself. */
+/** Adds the given header lines and those that a client adds by default. */
 function addLines(head: RequestHead, request: ExplainedRequest, authority: string): void {
   head.begin()
   const has = (name: string): boolean => request.headers.some(([other]) => other === name)

@@ -237,12 +237,12 @@ test('gw validate says what is doubtful about tenants, and refuses what cannot b
     said('oidc', { issuer: entra, ...oidc, ...(tenants && { tenants }), ...more }),
   ]
   for (const [tenants, more, expected] of [
-    [undefined, {}, /of many tenants: no token is accepted/],
-    [['*'], {}, /accepts the users of every tenant/],
+    [undefined, {}, /multi-tenant issuer, so no token is accepted/],
+    [['*'], {}, /accepts users of every tenant/],
     [
       [OURS, PARTNER],
       { consumerClaim: 'email' },
-      /'consumerClaim' is 'email', which a tenant gives its users/,
+      /'consumerClaim' is 'email', which every tenant can set freely/,
     ],
     [['common'], {}, /tenants/],
     [[`${OURS}x`], {}, /tenants/],

@@ -43,7 +43,7 @@ test('a supervisor that does not answer or is gone makes the store unavailable; 
   seat.isAnswering = true
   assert.equal(await store.add('c', 1, 1000), 2)
   seat.isConnected = false
-  await assert.rejects(store.add('c', 1, 1000), /the supervisor is gone/)
+  await assert.rejects(store.add('c', 1, 1000), /the supervisor is not running/)
   seat.isConnected = true
   assert.equal(await store.add('c', 1, 1000), 3)
 })
@@ -60,7 +60,7 @@ test('tokens are waited for while the supervisor is slow, and not once it is gon
   await assert.rejects(store.get('k'), StateSlow)
   seat.isConnected = false
   store.close()
-  await assert.rejects(other, (error) => !(error instanceof StateSlow) && /is gone/.test(String(error)))
+  await assert.rejects(other, (error) => !(error instanceof StateSlow) && /is not running/.test(String(error)))
 })
 
 test('tokens that are granted when nobody waits for them any more go back', async () => {

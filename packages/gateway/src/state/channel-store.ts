@@ -33,7 +33,7 @@ interface Waiting {
   readonly call: StateCall
   readonly bytes: number
   readonly dueMono: number
-  /** Nobody waits for it any more. */
+  /** True if the caller no longer waits for the result. */
   isOver: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
@@ -126,7 +126,7 @@ export class ChannelStore implements StateStore {
   #ask<T>(call: StateCall, valueBytes: number): Promise<T> {
     const bytes = 2 * call[1].length + valueBytes
     if (this.#calls >= MAX_CALLS || this.#bytes + bytes > MAX_BYTES) {
-      return Promise.reject(new StateSlow('too many calls wait for the supervisor'))
+      return Promise.reject(new StateSlow('too many pending calls to the supervisor'))
     }
     this.#calls++
     this.#bytes += bytes
@@ -204,8 +204,8 @@ export class ChannelStore implements StateStore {
   }
 }
 
-const gone = (): Error => new StateUnavailable('the supervisor is gone')
-const slow = (): Error => new StateSlow('the supervisor does not answer in time')
+const gone = (): Error => new StateUnavailable('the supervisor is not running')
+const slow = (): Error => new StateSlow('the supervisor did not answer in time')
 
 /** How many of the calls that wait go in one message. */
 function messageLength(calls: readonly Waiting[]): number {

@@ -12,7 +12,7 @@ export const STATE_HELP: Readonly<Record<string, string>> = {
   gw_state_connections:
     'How many workers have a connection to the server of `state` that answers, or to each primary of its cluster.',
   gw_state_slow:
-    'How many workers find that the server of `state`, or a node of its cluster, answers more slowly than `state.slowAfter`. Limits do without it meanwhile, see `onStoreDown`.',
+    'Workers that consider the `state` server, or a node of its cluster, slower than `state.slowAfter`. Limits then follow `onStoreDown`.',
   gw_state_calls_total:
     'Calls of the server of `state`, or of the nodes of its cluster, by result: answered, failed (an error of the server or the connection, or another node has the key), late, refused (not sent, because the server is away or too many wait).',
   gw_state_call_seconds_total: 'Time that the answered calls took together.',

@@ -35,7 +35,7 @@ export interface Accepted {
   readonly warnings: readonly Diagnostic[]
   /** With `save`: true if the file of the gateway holds the document now. */
   readonly isSaved?: boolean
-  /** Why it does not. */
+  /** Reason why the document was not saved. */
   readonly notSaved?: string
 }
 

@@ -40,7 +40,7 @@ export class Deployment {
   readonly #seams: DeploymentSeams
   readonly #queue = new SerialQueue(MAX_WAITING)
   #current: Deployed | null = null
-  /** The deploy over the API that this start has replaced by the file; null if there is none, or another one came since. */
+  /** API deploy that the file replaced at this start, or null. A later deploy clears it. */
   #replaced: Deploy | null = null
   #isClosed = false
 
@@ -109,7 +109,7 @@ export class Deployment {
     return { result, ...accepted, ...this.#save(source, request) }
   }
 
-  /** A start with the file after a deploy over the API: what serves is not what served last. */
+  /** Records that the file replaced an API deploy at this start. */
   #noteReplaced({ digest }: ConfigBundle, { origin }: ApplyRequest): void {
     const isStart = this.#current === null
     const last = this.#seams.history.list()[0]
@@ -117,11 +117,11 @@ export class Deployment {
     if (!isStart || origin !== 'file' || last?.origin !== 'api' || last.digest === digest) return
     this.#replaced = last
     const { id, at, actor, note } = last
-    const remedy = `gw rollback --to ${id} brings it back; gw deploy --save keeps a document for the next start`
+    const remedy = `restore it with gw rollback --to ${id}; deploy with --save to keep a document across restarts`
     this.#seams.log.warn('start.deploy-replaced', { deploy: id, at, actor, note, digest, remedy })
   }
 
-  /** Writes the document to the file of the gateway, where that was asked for; says what came of it. */
+  /** Saves the document to the gateway file if the request says so. Returns the outcome. */
   #save({ text }: DocumentSource, request: ApplyRequest): Pick<Accepted, 'isSaved' | 'notSaved'> {
     if (request.save !== true || request.dryRun) return {}
     try {
@@ -134,20 +134,20 @@ export class Deployment {
     }
   }
 
-  /** What operators are to know of what serves. */
+  /** Returns the warnings about the running document. */
   warnings(): string[] {
     if (this.#current === null) return []
     const { origin, by, warnings, source } = this.#current
     const all = warnings.map((warning) => this.#seams.documents.describe(warning))
     if (origin === 'last-good')
-      all.unshift('the document could not be loaded at start; the last good one serves, correct the document')
+      all.unshift('the document could not be loaded at start, so the last valid one is active: correct the document')
     if (origin === 'api')
       all.unshift(
-        `${deployText(by)} serves, and is not in the file of the gateway: a restart or a change of the file replaces it; gw diff -c FILE shows what differs, gw deploy --save keeps it`,
+        `${deployText(by)} is active but not saved: a restart or a change of the file replaces it; compare with gw diff -c FILE, keep it with gw deploy --save`,
       )
     if (this.#replaced !== null)
       all.unshift(
-        `the file ${source.name} serves since the start, in place of ${deployText(this.#replaced)}: gw rollback --to ${this.#replaced.id} brings it back`,
+        `the file ${source.name} replaced ${deployText(this.#replaced)} at start: restore it with gw rollback --to ${this.#replaced.id}`,
       )
     return all
   }

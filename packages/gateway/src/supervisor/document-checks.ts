@@ -24,7 +24,7 @@ export interface CheckSettings {
   readonly overrides: Overrides
 }
 
-/** What the thread is asked. */
+/** Request to the document thread. */
 export type DocumentQuestion =
   | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
@@ -35,7 +35,7 @@ export type CheckResult =
       readonly ok: true
       readonly bundle: ConfigBundle
       readonly warnings: readonly Diagnostic[]
-      /** Of what serves; values of references are named and not shown. */
+      /** Changes to the running plan. Values of references are named but not shown. */
       readonly changes: readonly PlanChange[]
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }

@@ -14,8 +14,8 @@ export interface CheckBounds {
 }
 
 /**
- * A thread that has loaded a document from this length on stays: it has what the next version needs, and would take seconds
- * to make it again.
+ * Minimum document length, in characters, for which the thread stays alive. Its cache takes seconds to
+ * rebuild.
  */
 const KEPT_FROM_CHARS = 256 * 1024
 
@@ -33,7 +33,7 @@ export class DocumentThread {
   #thread: Worker | null = null
   #idle: NodeJS.Timeout | null = null
   #turn: Promise<unknown> = Promise.resolve()
-  /** True if the thread has what the next version of a large document needs. */
+  /** True if the thread caches a large document for its next version. */
   #isKept = false
 
   /** @param entry the module that the thread runs; it calls `checkDocuments`. */
@@ -50,8 +50,8 @@ export class DocumentThread {
   }
 
   /**
-   * The bundle with what it changes, or what is wrong with the document.
-   * @param serving what it is compared with; null: nothing serves.
+   * Returns the bundle and its changes, or the errors in the document.
+   * @param serving running bundle for comparison, or null.
    * @throws Error when the check itself fails.
    */
   load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult> {
@@ -105,7 +105,7 @@ export class DocumentThread {
     return answer
   }
 
-  /** @param onProblem says what the answer is when the thread takes too much time or memory. */
+  /** Sends a request to the thread. @param onProblem returns the result if it exceeds its time or memory limit. */
   #ask<T>(question: DocumentQuestion, onProblem: (problem: string) => T): Promise<T> {
     const thread = this.#started()
     const { deadlineMs, memoryMb } = this.#bounds

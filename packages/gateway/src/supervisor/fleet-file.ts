@@ -110,21 +110,21 @@ export class FleetFile {
 }
 
 /**
- * Waits, in a worker that was left behind, until another supervisor serves, the gateway ends, or nobody has come for
- * `LEFT_BEHIND_MS`. Returns why it has to leave.
+ * Waits in an orphaned worker until another supervisor serves, the gateway stops, or `LEFT_BEHIND_MS` pass.
+ * Returns the reason to exit.
  */
 export async function untilSucceeded(path: string, instance: string, told: AbortSignal): Promise<string> {
   let wasThere = false
   for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS; waitedMs += LOOK_MS) {
-    if (told.aborted) return 'its gateway has another supervisor or ends'
+    if (told.aborted) return 'another supervisor has taken over, or the gateway is stopping'
     const record = readRecord(path)
     if (record !== null && record.instance !== instance) return 'another supervisor serves'
     // The next supervisor has ended, or has no room for its own.
-    if (record === null && wasThere) return 'the file of the gateway is gone'
+    if (record === null && wasThere) return 'the gateway state file has been removed'
     wasThere ||= record !== null
     await sleep(LOOK_MS)
   }
-  return 'no supervisor has come'
+  return 'no new supervisor has started'
 }
 
 /** A disk that is full costs the handing over, not the gateway. */

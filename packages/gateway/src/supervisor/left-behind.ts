@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processStart } from './process-stat.js'
 
-/** What a worker may take beyond its drain: writing out the traffic log. */
+/** Extra time after the drain to flush the traffic log, in milliseconds. */
 const GRACE_MS = 8000
 const LOOK_MS = 50
 

@@ -38,7 +38,7 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_active: 'Tries under way, by upstream and target.',
   gw_upstream_retries_total: 'Requests that were tried once more, by upstream.',
   gw_upstream_canary_aborts_total:
-    'Times that a worker aborted the canary because it did worse than the primaries, by upstream.',
+    'Canary aborts by workers because the canary performed worse than the primaries, by upstream.',
   gw_upstream_canary_aborted: 'Workers that send the canary no requests after an abort, by upstream.',
   gw_upstream_mirror_skipped_total:
     'Requests that were to be mirrored and were left out, for want of room or for a large body, by upstream.',

@@ -1,12 +1,12 @@
 import type { StoredLimit } from '@sluice/core'
 import type { Supervisor } from './supervisor.js'
 
-/** What the parent says: it has heard this signal, or the supervisor before counted this. */
+/** Message from the parent: a received signal, or the counts of the previous supervisor. */
 export type ToSupervisor =
   | { readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
   | { readonly limits: readonly StoredLimit[] }
 
-/** What a supervisor says: it serves, it is about to end of its own accord, it has these workers, or these counts have changed. */
+/** Message from a supervisor: it serves, it is about to exit, its list of workers, or changed counts. */
 export type FromSupervisor =
   | { readonly state: 'serving' | 'ending' }
   | { readonly state: 'workers'; readonly pids: readonly number[]; readonly drainMs: number }

@@ -6,7 +6,7 @@ export interface ProcessStat {
   readonly fields: readonly string[]
 }
 
-/** Reads `/proc/.../stat`. The name of a program may contain spaces and brackets. @throws Error when there is none. */
+/** Reads `/proc/.../stat`. The name of a program may contain spaces and brackets. @throws Error if the process does not exist. */
 export function readStat(path: string): ProcessStat {
   const text = readFileSync(path, 'latin1')
   const end = text.lastIndexOf(')')

@@ -12,7 +12,7 @@ export interface Assignment {
 /** One answer of a worker: null when it did what was asked, else why not. */
 export type Refusal = string | null
 
-/** A worker, as a rollout sees it. Every call ends by a deadline of its own and none rejects. */
+/** A worker in a rollout. Every call has a deadline, and no call rejects. */
 export interface Participant {
   /** 1 to N. */
   readonly worker: number

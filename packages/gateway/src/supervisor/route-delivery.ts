@@ -1,20 +1,20 @@
 /** A route with the number that stands for it. */
 export type NumberedRoute = readonly [number: number, text: string]
 
-/** How a worker comes to the routes of a bundle. */
+/** Messages that bring a worker to the routes of a bundle. */
 export interface Delivery {
-  /** In the order of the routes. */
+  /** Route numbers in document order. */
   readonly numbers: readonly number[]
-  /** Those that the worker does not have, in messages of a bounded size. */
+  /** Routes that the worker lacks, in messages of limited size. */
   readonly parts: readonly (readonly NumberedRoute[])[]
-  /** Those that it needs no longer. */
+  /** Numbers of routes that the worker can discard. */
   readonly forgotten: readonly number[]
 }
 
 /** Characters of one message: reading a longer one would hold up the requests of the worker. */
 const MAX_PART_CHARS = 256 * 1024
 
-/** The routes that one worker has. Each is sent once and has a number from then on, so that a reload sends what is new. */
+/** Tracks the routes that one worker has. Each route is sent once and then referenced by number. */
 export class RouteDelivery {
   readonly #numbers = new Map<string, number>()
   #lastNumber = 0

@@ -20,7 +20,7 @@ test('the last good document serves when the one on disk is broken, and says so 
   const second = await new GatewayProcess(t, { dir, document: 'version: 1\nroutes: 5\n' }).started()
   const status = await second.status()
   assert.deepEqual([status.digest, status.origin, status.ready], [digest, 'last-good', true])
-  assert.match(status.warnings[0] ?? '', /last good/)
+  assert.match(status.warnings[0] ?? '', /last valid/)
   assert.equal(second.log('config.invalid').length, 1)
   assert.equal(second.log('start.last-good').length, 1)
   second.write(fakeDocument('mended'))

@@ -298,7 +298,7 @@ export class Supervisor implements AdminBackend {
       // Its workers serve until the other's do.
       if (fleetFile.hasSuccessor) process.exit(0)
     }
-    await this.drain('no supervisor has come')
+    await this.drain('no new supervisor has started')
   }
 
   /** Ends everything at once; requests in flight are cut. Resolves when every process is gone. */
@@ -378,7 +378,7 @@ export class Supervisor implements AdminBackend {
     void this.#end(1)
   }
 
-  /** What the parent and the next supervisor have to know when this one is killed. */
+  /** Writes the state that the parent and the next supervisor need if this one is killed. */
   #writeFleet(): void {
     if (this.#ending !== null) return
     const { delayMs, timeoutMs } = this.#drainTimes

@@ -16,7 +16,7 @@ export class SignsOfLife {
   readonly #askAfterMs: number
   readonly #countedMs: number
   #lastSeenMono = performance.now()
-  /** The process's time when the silence was noticed; null while there is none. */
+  /** Process time when the silence was noticed, or null. */
   #silentFromMs: number | null = null
 
   constructor(clock: ProcessClock, silenceMs = SILENCE_MS) {

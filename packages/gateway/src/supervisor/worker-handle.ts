@@ -18,8 +18,8 @@ import { RouteDelivery } from './route-delivery.js'
 import { SILENCE_MS, SignsOfLife, type Watched } from './watchdog.js'
 
 /**
- * Deadlines of a worker for each step, in milliseconds. Those of `start`, `prepare`, `activate`, `discard` and `silence` are
- * of its own time, which stands still while it waits for a CPU: on a busy machine a worker that makes progress is not ended.
+ * Deadlines of a worker for each step, in milliseconds. `start`, `prepare`, `activate`, `discard` and `silence` use its
+ * process clock, which pauses while it waits for a CPU. So a slow worker on a busy machine is not killed.
  */
 export interface WorkerDeadlines {
   /** From the fork to the first word: loading modules on a busy machine. */

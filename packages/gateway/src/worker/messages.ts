@@ -63,7 +63,7 @@ export interface PrepareMessage {
   readonly id: number
   readonly epoch: number
   readonly bundle: ConfigBundle
-  /** Its routes, by their numbers. */
+  /** Route numbers of the bundle. */
   readonly routes: readonly number[]
   /** Numbers of routes that neither this bundle nor the one that serves has. */
   readonly forgotten: readonly number[]

@@ -189,7 +189,7 @@ export class Shipper {
     const cause =
       held === undefined ? 'no room' : `${held.status} ${held.type}: ${held.reason.slice(0, MAX_CAUSE)}`
     this.#options.report({
-      problem: `the target does not take ${again} of ${count} records now (${cause}); they are sent again`,
+      problem: `the target temporarily refuses ${again} of ${count} records (${cause}); they are retried`,
     })
     if (again === count) {
       this.#outage.failed()
@@ -257,5 +257,5 @@ function refusedText(refused: readonly Refusal[], dir: string): string {
 function remedyFor({ type, isTemporary }: Refusal): string {
   if (isTemporary === true) return "; repair the index, then run 'gw logs replay-dead'"
   if (!MAPPING_ERRORS.has(type)) return ''
-  return "; the mapping of the data stream does not fit them: run 'gw log-setup', then 'gw logs replay-dead'"
+  return "; they do not match the mapping of the data stream: run 'gw log-setup', then 'gw logs replay-dead'"
 }

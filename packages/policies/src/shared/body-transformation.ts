@@ -23,7 +23,7 @@ export interface BodyTransformation {
   readonly maxBodyBytes: number
   /** Whether a body says that it is of the kind that is read. */
   readonly isInput: (kind: BodyKind) => boolean
-  /** Why a body with these fields cannot be read; null if nothing speaks against it. */
+  /** Returns the reason why a body with these fields cannot be read, or null. */
   readonly flaw: (headers: HeaderList) => string | null
   /** The content type of the new body, from that of the old one; empty when it had none. */
   readonly contentType: (before: string) => string

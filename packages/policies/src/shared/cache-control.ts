@@ -99,7 +99,7 @@ function parse(text: string): Directives {
 /** A directive as it is written. */
 interface WrittenDirective {
   readonly part: string
-  /** It ends with a semicolon. */
+  /** True if it ends with a semicolon. */
   readonly isCut: boolean
 }
 

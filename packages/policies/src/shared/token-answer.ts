@@ -1,4 +1,4 @@
-/** How servers write that a token is a bearer token, or leave it out, in small letters without what stands between words. */
+/** Values of `token_type` that mean a bearer token, in lower case without separators. Some servers omit the value. */
 const BEARER_TYPES: ReadonlySet<string> = new Set([
   '',
   'bearer',

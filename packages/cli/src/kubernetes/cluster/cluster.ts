@@ -204,7 +204,7 @@ function checked(answer: ApiAnswer, what: string): object {
     )
   if (status === 404 && namespaceIn(body) !== null) {
     const name = visibleText(namespaceIn(body)!)
-    const text = `there is no namespace '${name}'; create it with: kubectl create namespace ${name}`
+    const text = `namespace '${name}' does not exist; create it with: kubectl create namespace ${name}`
     throw new Failure(EXIT.failed, text)
   }
   if (status === 403) throw new Failure(EXIT.unauthorised, `may not ${what}: ${reason}`)

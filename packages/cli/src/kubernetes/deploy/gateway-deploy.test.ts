@@ -98,7 +98,7 @@ test('a namespace that is not there is named, with the remedy', async (t) => {
   for (const command of [DIFF, ['deploy', 'kubernetes']]) {
     const { code, stderr } = await run(command, document(ROUTES))
     assert.equal(code, 1)
-    assert.match(stderr, /^there is no namespace 'edge'; create it with: kubectl create namespace edge$/m)
+    assert.match(stderr, /^namespace 'edge' does not exist; create it with: kubectl create namespace edge$/m)
   }
 })
 

@@ -29,7 +29,7 @@ const REPLICAS = 'spec.replicas'
 /** More are counted. */
 const MAX_PATHS = 8
 
-/** How objects are compared with those of the cluster. */
+/** Options for the comparison of objects with those in the cluster. */
 export interface ChangeOptions {
   readonly isForced: boolean
   /** True if the command line says the number of pods. Otherwise a Deployment keeps the number that it has. */

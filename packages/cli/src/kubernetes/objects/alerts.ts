@@ -23,14 +23,14 @@ export const ALERTS: readonly Alert[] = [
     expr: 'absent(gw_ready{}) == 1',
     waits: '5m',
     severity: 'critical',
-    summary: 'Prometheus has had no metrics of any pod of the gateway for five minutes.',
+    summary: 'Prometheus has received no metrics from any gateway pod for five minutes.',
   },
   {
     alert: 'SluiceSlow',
     expr: 'histogram_quantile(0.99, sum by (le, route) (rate(gw_request_duration_seconds_bucket{}[5m]))) > 2.5',
     waits: '10m',
     severity: 'warning',
-    summary: 'One in a hundred requests of a route has taken more than 2.5 s for ten minutes.',
+    summary: 'The 99th percentile latency of a route has been above 2.5 s for ten minutes.',
   },
   {
     alert: 'SluiceErrorRate',

@@ -18,7 +18,7 @@ export const CLUSTER_DNS: readonly Verbatim[] = [
   },
   { ipBlock: { cidr: '169.254.20.10/32' } },
 ]
-/** What else the user may say of the Service, under `service` in the values of the chart. */
+/** Further Service settings, under `service` in the values of the chart. */
 export const SERVICE_OPTIONS = [
   'loadBalancerClass',
   'loadBalancerSourceRanges',

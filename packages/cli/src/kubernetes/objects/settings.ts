@@ -5,7 +5,7 @@ import type { Resources } from './tiers.js'
 /** A part of an object that its user writes as Kubernetes has it, such as a toleration. */
 export type Verbatim = Readonly<Record<string, unknown>>
 
-/** Parts of the objects that replace what is made of the document, as Kubernetes has them. Values of the chart have these names. */
+/** Kubernetes settings that override the generated objects. The chart uses the same names. */
 export interface PlatformSettings {
   readonly strategy?: Verbatim
   readonly topologySpreadConstraints?: readonly Verbatim[]
@@ -16,7 +16,7 @@ export interface PlatformSettings {
   readonly startupProbe?: Verbatim
   readonly readinessProbe?: Verbatim
   readonly livenessProbe?: Verbatim
-  /** In place of the sleep before SIGTERM. */
+  /** Replaces the default `preStop` sleep before SIGTERM. */
   readonly lifecycle?: Verbatim
   readonly terminationGracePeriodSeconds?: number
   readonly dnsPolicy?: string
@@ -72,7 +72,7 @@ export interface ObjectSettings extends ObjectIdentity, PlatformSettings {
   readonly priorityClassName?: string
 }
 
-/** How many pods a drain of nodes may take away, or has to leave. */
+/** Number of pods that a node drain may evict (`maxUnavailable`) or must keep (`minAvailable`). */
 export type DisruptionBudget =
   | { readonly maxUnavailable: number | string }
   | { readonly minAvailable: number | string }
@@ -84,7 +84,7 @@ export interface Autoscaling {
   readonly cpuPercent?: number
   /** Requests in flight of a pod (`gw_requests_in_flight`, which an adapter has to bring into the metrics API); absent: not looked at. */
   readonly requestsInFlight?: number
-  /** How fast, as a HorizontalPodAutoscaler has it. */
+  /** Scaling speed, in the syntax of a HorizontalPodAutoscaler. */
   readonly behavior?: Verbatim
 }
 

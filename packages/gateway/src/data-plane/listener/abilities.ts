@@ -18,7 +18,7 @@ export const ABILITIES: readonly Ability[] = [
   {
     what: 'half-closed clients',
     uws: 'count as gone',
-    node: 'count as gone, or with allowHalfClose get their responses',
+    node: 'requests cancelled, unless allowHalfClose is true',
   },
   { what: 'limits.keepAlive, headTimeout', uws: 'no, 10 s', node: 'yes' },
   { what: 'tls.certificates (SNI)', uws: 'yes', node: 'yes' },

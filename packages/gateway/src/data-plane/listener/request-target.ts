@@ -21,7 +21,7 @@ const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than t
 const MALFORMED = refusal('GW_BAD_REQUEST', 'the path is malformed: escape what is not allowed in it as %XX')
 const NOT_STRICT = refusal(
   'GW_BAD_REQUEST',
-  'this listener takes canonical paths only: no ";", no escaped slash, nothing escaped that needs no escape or escaped twice',
+  'this listener accepts canonical paths only: no ";", no escaped slash, no needless or double escapes',
 )
 const HIDDEN_DOTS = refusal(
   'GW_BAD_REQUEST',

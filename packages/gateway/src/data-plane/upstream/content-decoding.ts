@@ -5,7 +5,7 @@ import { type HttpAnswer, HttpCallFailed, headerJoined } from '@sluice/core'
 type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>
 
 const gunzip: Decode = promisify(zlib.gunzip)
-/** Codings that servers use although nobody has asked for them (RFC 9110, 8.4.1). */
+/** Decoders for content codings that servers use without being asked (RFC 9110, 8.4.1). */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['gzip', gunzip],
   ['x-gzip', gunzip],
@@ -27,7 +27,7 @@ export async function decodedAnswer(answer: HttpAnswer, maxBytes: number): Promi
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
     if (isLarge) throw new HttpCallFailed('tooLarge', `the answer is larger than ${maxBytes} bytes`)
-    throw new HttpCallFailed('invalid', `the answer is no ${coding}`)
+    throw new HttpCallFailed('invalid', `the answer is not valid ${coding}`)
   }
 }
 

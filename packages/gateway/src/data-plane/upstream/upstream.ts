@@ -165,7 +165,7 @@ export class Upstream {
 function canaryEvents(upstream: string, keyKind: string, report: Report): CanaryEvents {
   const remedy =
     keyKind === 'ip'
-      ? 'all clients seem to have one address: add the proxy to trustedProxies of the listener, or use another canary.key'
+      ? 'all clients appear to share one address: add the proxy to trustedProxies of the listener, or use another canary.key'
       : 'use a canary.key that differs between clients'
   return {
     aborted: (reason) => report('canary_aborted', { upstream, reason }),

@@ -6,8 +6,8 @@ const WEIGHT = 1 / 8
 const FAST_FOR_MS = 5000
 
 /**
- * Tells a server that answers slowly from one that does not. It is slow when the average of its latency exceeds the
- * bound, and no longer when the average has been below half of it for FAST_FOR_MS, so that it does not flap.
+ * Detects slow servers by their average latency. A server becomes slow if the average exceeds the bound.
+ * It recovers if the average stays below half of the bound for FAST_FOR_MS, which prevents flapping.
  */
 export class LatencyMeter {
   isSlow = false
@@ -39,7 +39,7 @@ export class LatencyMeter {
     return this.isSlow !== wasSlow
   }
 
-  /** This process was late itself, which makes every server look slow: begins anew, unless it is known to be slow. */
+  /** Resets the meter after a delay of this process, which makes every server look slow. A slow server stays slow. */
   forgive(): void {
     if (!this.isSlow) this.averageMs = 0
   }

@@ -79,7 +79,7 @@ const MAX_BYTES = 8 * 1024 ** 2
 const OPENED_WITHIN_MS = 2000
 /** A server that has still not answered so long after the deadline gets a new connection, and what it sent is given up. */
 const HUNG_MS = 1000
-/** How often a slow server is asked whether it still is. */
+/** Interval between probes of a slow server, in milliseconds. */
 const PROBE_MS = 250
 
 interface Waiting {
@@ -204,7 +204,7 @@ export class ValkeyServer implements ValkeyServers {
   }
 
   #slowness({ isHasty = false }: CallOptions): string | null {
-    return isHasty && this.isSlow ? `takes longer than ${this.#options.slowAfterMs} ms for an answer` : null
+    return isHasty && this.isSlow ? `average response time exceeds ${this.#options.slowAfterMs} ms` : null
   }
 
   #reportLatency(): void {

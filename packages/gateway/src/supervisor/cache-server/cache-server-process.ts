@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', imp
 const FLAGS = ['--v8-pool-size=1']
 /** The largest head that uWebSockets accepts, in bytes: keys, tags and a long token. */
 const HEAD_BYTES = { UWS_HTTP_MAX_HEADERS_SIZE: '32768' }
-/** It listens within this much of its own time (see `ProcessClock`). */
+/** Start timeout in milliseconds of process time (see `ProcessClock`). */
 const START_MS = 30_000
 /** Longest time that it takes to end after it was told to. */
 const END_MS = 15_000

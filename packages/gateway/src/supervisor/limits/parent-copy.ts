@@ -2,12 +2,12 @@ import type { StoredLimit } from '@sluice/core'
 import type { SharedMemory } from '../../state/shared-memory.js'
 import { hasParent, notifyParent, type ToSupervisor } from '../parent-link.js'
 
-/** What the parent does not know when the supervisor is killed: the counts of this many milliseconds. */
+/** Copy interval in milliseconds. Newer counts are lost if the supervisor is killed. */
 const EVERY_MS = 50
 
 /**
- * Copies the counts of rate limits and quotas to the parent, which outlives a supervisor that is killed, and takes over
- * those that it has of the supervisor before. Returns the function that ends it. Does nothing without a parent.
+ * Copies the counts of rate limits and quotas to the parent process, which survives a killed supervisor.
+ * Restores the counts of the previous supervisor. Returns a stop function. Does nothing without a parent.
  */
 export function copyLimitsToParent(memory: SharedMemory): () => void {
   if (!hasParent()) return () => {}
@@ -48,7 +48,7 @@ export class LimitCopies {
     }
   }
 
-  /** All of them, in pieces for messages. */
+  /** Returns all limits in chunks that fit one message. */
   *pieces(): Generator<readonly StoredLimit[]> {
     const all = [...this.#byKey.values()]
     for (let from = 0; from < all.length; from += PIECE) yield all.slice(from, from + PIECE)

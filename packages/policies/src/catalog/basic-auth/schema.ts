@@ -42,7 +42,7 @@ export const basicAuthSchema = policyOptions(
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
     cacheTtl: optionalDuration('How long a verified password needs no second hash.', DEFAULT_CACHE_TTL),
     maxFailuresPerMinute: optionalInteger(
-      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected. While as many attempts are under way as may still fail, another one is answered 503 `GW_AUTH_OVERLOADED`.',
+      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected. If the attempts in progress could use up the rest, further ones are answered 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
     ),
   },

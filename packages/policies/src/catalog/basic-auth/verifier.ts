@@ -55,7 +55,7 @@ export class PasswordVerifier {
     return at !== undefined && nowMs - at < MAX_REFUSED_MS
   }
 
-  /** True if these credentials were not right before and nobody waits for their hash. */
+  /** True if these credentials have not been verified and no hash is pending for them. */
   isNew(account: Account, digest: string): boolean {
     return !this.#pending.has(account.key + digest) && !this.#wasRight(account, digest)
   }

@@ -43,7 +43,7 @@ function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   if (jwks !== undefined && sources.length !== 1)
     throw new Error("'jwks' takes one of file, inline, url and discovery")
   if (jwks?.tenants !== undefined && (jwks.discovery === undefined || jwks.issuer !== undefined))
-    throw new Error("'jwks.tenants' takes 'discovery', and no 'issuer'")
+    throw new Error("'jwks.tenants' requires 'discovery' and cannot be combined with 'issuer'")
   if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
     return compileKeySet(config, allowed)
   if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")

@@ -107,7 +107,7 @@ export class Directory {
         ? await this.#entryAt(connection, name)
         : await this.#find(connection, userSearch, username)
     // It has let the user in, and does not show who that is: nobody must be called by a name that could be another's.
-    if (found === null) throw new UnfitEntry('the entry of a user who has logged in cannot be read')
+    if (found === null) throw new UnfitEntry('cannot read the entry of the authenticated user')
     return this.#userOf(connection, found, username)
   }
 

@@ -118,11 +118,11 @@ class Gate {
     if (this.#isThrottled(x)) throw new Throttled()
     const network = clientNetwork(x.clientIp)
     if (this.#failures.possible(network, x.startedMono) >= this.#maxFailures)
-      throw new DirectoryBusy('as many attempts of the address are under way as may fail')
+      throw new DirectoryBusy('the address has too many attempts in progress')
     return this.#failures.during(network, this.#ask(token, credentials))
   }
 
-  /** @throws what the directory throws. */
+  /** Asks the directory, and passes on its errors. */
   async #ask(token: string, credentials: Credentials): Promise<Found<Verdict>> {
     const { directory, shared } = this.#logins
     const ask = async () => {

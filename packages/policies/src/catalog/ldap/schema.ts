@@ -101,7 +101,7 @@ export const ldapSchema = policyOptions(
     }),
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
     maxFailuresPerMinute: optionalInteger(
-      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute, before the directory counts them. While as many attempts are under way as may still fail, another one is answered 503 `GW_AUTH_OVERLOADED`.',
+      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute, before the directory counts them. If the attempts in progress could use up the rest, further ones are answered 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
     ),
     cache: optionalClosed(
@@ -139,7 +139,7 @@ export const ldapSchema = policyOptions(
     }),
   },
   [
-    'Asks for a user name and a password with the Basic scheme (RFC 7617). Without them the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`. An empty password is refused before the directory is asked: many take it for a bind of nobody (RFC 4513, 5.1.2). While the directory is down, does not answer in time or answers nonsense: 503 `GW_AUTH_UNAVAILABLE`, and event `ldap_down` in the gateway’s log. A login is refused with 401, and event `ldap_login_refused` says why, if the filter finds several entries, the entry does not have exactly one `attributes.id`, or the user is in more than 1,000 groups.',
+    'Asks for a user name and a password with the Basic scheme (RFC 7617). Without them the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`. An empty password is refused before the directory is asked: many directories treat it as an unauthenticated bind (RFC 4513, 5.1.2). While the directory is down, does not answer in time or answers nonsense: 503 `GW_AUTH_UNAVAILABLE`, and event `ldap_down` in the gateway’s log. A login is refused with 401, and event `ldap_login_refused` says why, if the filter finds several entries, the entry does not have exactly one `attributes.id`, or the user is in more than 1,000 groups.',
     'Equal logins that come at the same time are one. The user name is escaped wherever it is put (RFC 4514, RFC 4515). Referrals are not followed. A password that has changed counts after `cache.ttl`.',
   ],
 )

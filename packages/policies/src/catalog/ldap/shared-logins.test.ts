@@ -197,7 +197,7 @@ test('a throttled address learns nothing from what other workers remember', { sk
 })
 
 test('a supervisor that is gone stops no login', { skip }, async () => {
-  const down = () => Promise.reject(new StateUnavailable('the supervisor is gone'))
+  const down = () => Promise.reject(new StateUnavailable('the supervisor is not running'))
   const store = { get: down, set: down, delete: down } as never as MemoryStore
   const steps = workers(configOf(), store)
   const binds = await bindsDuring(async () => {

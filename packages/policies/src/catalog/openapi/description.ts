@@ -7,7 +7,7 @@ const MAX_REPORTED = 3
 /** The methods that OpenAPI describes, in the order of its text. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
-/** @throws Error when a value is not OpenAPI, with what is wrong with it. */
+/** Validates an OpenAPI description. @throws Error with the problem if it is not valid. */
 export async function checkedDescription(value: unknown): Promise<Node> {
   const root = asNode(value)
   const version = root['openapi']

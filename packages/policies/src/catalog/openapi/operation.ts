@@ -29,7 +29,7 @@ export interface Operation {
 /** The methods of a path, in upper case. */
 export type PathItem = ReadonlyMap<string, Operation>
 
-/** What the description says of a path, with schemas that are compiled later. @throws Error for references that lead nowhere. */
+/** Returns the operations of a path, with schemas that are compiled later. @throws Error for unresolved references. */
 export function compilePathItem(root: Node, path: Entry, use: OperationUse): PathItem {
   const item = new Map<string, Operation>()
   for (const method of METHODS) {

@@ -109,8 +109,8 @@ function skippedWarnings({ description, onUnsupported }: OpenapiConfig): PolicyW
   const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : ''
   return [
     {
-      message: `patterns of the description that are not checked (${skipped.length}): ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
-      remedy: 'write them without look-around and back references',
+      message: `patterns in the description that are skipped (${skipped.length}): ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
+      remedy: 'rewrite them without look-around and back references',
     },
   ]
 }

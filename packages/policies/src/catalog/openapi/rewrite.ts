@@ -82,7 +82,7 @@ export class SchemaRewriter {
     if (typeof reference === 'string' && this.#isOld) return out
     if (Object.hasOwn(node, '$dynamicRef'))
       throw new Error(
-        `the schema of #${use.pointer} has a '$dynamicRef', which is not followed; write '$ref'`,
+        `the schema of #${use.pointer} has a '$dynamicRef', which is not supported; use '$ref'`,
       )
     for (const name of Object.keys(node)) this.#keyword(node, name, { out, use: { ...use, optional } })
     if (this.#isOld) modernise(out)
@@ -183,7 +183,7 @@ export class SchemaRewriter {
     if (keyword === 'unevaluatedItems' || keyword === 'contains') this.#itemKeywords.add(keyword)
     if (this.#itemKeywords.size < 2) return
     throw new Error(
-      "'unevaluatedItems' and 'contains' are not checked in one description; write 'items' instead",
+      "a description cannot use both 'unevaluatedItems' and 'contains'; use 'items' instead",
     )
   }
 
@@ -214,7 +214,7 @@ function checkedReference(reference: string): string {
   )
 }
 
-/** Writes what OpenAPI 3.0 has of its own in the words of later drafts. */
+/** Converts keywords specific to OpenAPI 3.0 to JSON Schema 2020-12. */
 function modernise(schema: Record<string, unknown>): void {
   const { type, nullable } = schema
   if (nullable === true && typeof type === 'string') schema['type'] = [type, 'null']

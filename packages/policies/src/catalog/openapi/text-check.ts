@@ -5,7 +5,7 @@ import type { SchemaSource } from './schemas.js'
 import { asNeighbour, asText, asTyped, type Convert, isRounded } from './shape.js'
 import { EMPTY, type TextReading, UnreadableText } from './text-value.js'
 
-/** Finds the value of one name and converts it; undefined: there is none. @throws UnreadableText */
+/** Finds and converts the value of a name, or returns undefined. @throws UnreadableText */
 type Find = (of: TextValue, how: Omit<TextReading, 'decode'>) => unknown
 
 /** Checks all values of one location of a message, such as the query. */

@@ -10,7 +10,7 @@ export class UnreadableText extends Error {}
 
 type Decode = (text: string) => string
 
-/** How texts become values. */
+/** Rules for converting texts to values. */
 export interface TextReading {
   readonly decode: Decode
   readonly convert: Convert

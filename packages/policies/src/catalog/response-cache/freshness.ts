@@ -116,7 +116,7 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
   return isUseful(freshness, headers) ? freshness : null
 }
 
-/** The first valid targeted field (RFC 9213, 2.2); null: there is none. */
+/** Returns the first valid targeted field (RFC 9213, 2.2), or null. */
 function targetedControl(headers: readonly string[], rules: StoringRules): CacheControl | null {
   for (const name of rules.targetedFields) {
     const text = headerJoined(headers, name)

@@ -6,7 +6,7 @@ import { Memo } from '@sluice/core'
  */
 const TARGET_WORDS =
   'accel action args authority backend base destination domain endpoint https hostname invoke location matched middleware nextjs origin port prefix protocol proto query redirect rewrite route script sendfile site ssl target upstream uri url verb'
-/** Words of field names by which proxies tell an application who calls. */
+/** Words in the names of fields that identify the caller to an application. */
 const IDENTITY_WORDS =
   'account actor admin authenticated authz caller claims company consumer creds customer dn dpop email employee entitlements eppn group groups groupid identity login mail member merchant msisdn namespace nickname oidc org organisation organization orgid owner partner patient permissions person persona principal project projectid realm role roles saml scope scopes shop store student sub subject subscription team ticket tid uid upn visitor whoami workspace'
 /** Parts that mean the same wherever they stand: `x-httpmethod`, `x-authenticated-userid`, `x-arr-clientcert`. */

@@ -6,13 +6,13 @@ import { compileSettings } from './settings.js'
 import { ResponseStore } from './store.js'
 
 const OTHER_COOKIES = {
-  message: "requests with cookies that 'key.cookies' does not name pass by the cache",
+  message: "requests with cookies other than 'key.cookies' bypass the cache",
   remedy:
-    'write allow: { cookies: false } if that is meant, or cookies: true if those cookies change no response',
+    'write allow: { cookies: false } if this is intended, or cookies: true if those cookies do not affect responses',
 }
 const SHARED_COOKIES = {
-  message: "clients share responses whose cookies differ only in names that 'key.cookies' does not have",
-  remedy: 'name the cookies that change responses, such as that of the session, or remove allow.cookies',
+  message: "clients share responses even if their cookies differ, unless 'key.cookies' names these cookies",
+  remedy: 'name the cookies that affect responses, such as the session cookie, or remove allow.cookies',
 }
 
 /** Keeps responses of the upstream and answers with them. */

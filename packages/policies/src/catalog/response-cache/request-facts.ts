@@ -9,7 +9,7 @@ const CREDENTIALS = new SensitiveNames([])
 export class RequestFacts {
   /** Names and values of fields that carry credentials, cookies aside; empty: there are none. */
   credentials = ''
-  /** All cookies; null: there are none. */
+  /** All cookies, or null. */
   cookies: string | null = null
   /** It asks for a part. */
   range: string | null = null
@@ -18,7 +18,7 @@ export class RequestFacts {
   ifModifiedSince: string | null = null
   /** It has a condition that only the upstream can judge. */
   hasPrecondition = false
-  /** Names and values of fields that give a request a response of its own; empty: there are none. */
+  /** Names and values of the fields that are always part of the key, or an empty string. */
   ownFields = ''
   /** A request without Cache-Control shares one. */
   control: CacheControl = NO_CONTROL

@@ -44,7 +44,7 @@ export const responseCacheSchema = policyOptions(
     ),
     targetedFields: optionalList(
       string('A response field.', TOKEN),
-      'Fields that take the place of `Cache-Control` and `Expires` for this cache (RFC 9213). The first that is present and valid counts. An empty list switches them off.',
+      'Response fields that override `Cache-Control` and `Expires` for this cache (RFC 9213). The first field that is present and valid counts. An empty list disables them.',
       { default: [...TARGETED_FIELDS], maxItems: 4 },
     ),
     heuristic: optionalFlag(
@@ -75,7 +75,7 @@ export const responseCacheSchema = policyOptions(
       }),
       cookies: optionalList(
         string('A cookie.', TOKEN),
-        'Cookies. Requests that have these and no others are answered from the store.',
+        'Cookies that are part of the key. Requests with any other cookie bypass the cache.',
         { maxItems: 20 },
       ),
     }),
@@ -90,7 +90,7 @@ export const responseCacheSchema = policyOptions(
       ),
       cookies: optionalFlag(
         false,
-        'Responses to requests with cookies that `key.cookies` does not name. All clients share them, whatever these cookies say: allow it only if the upstream marks responses for one client by `Vary` or `Cache-Control`.',
+        'Responses to requests with cookies that `key.cookies` does not name. All clients share them, regardless of these cookies. Use it only if the upstream marks private responses with `Vary` or `Cache-Control`.',
       ),
       setCookie: optionalFlag(false, 'Responses with `Set-Cookie`; all clients get the same cookie.'),
     }),
@@ -123,7 +123,7 @@ export const responseCacheSchema = policyOptions(
   [
     'Keeps responses of the upstream and answers with them. Without `forced` it is a shared cache as RFC 9111 describes it: what may be kept, for how long and for whom the upstream says in `Cache-Control`, `Expires` and `Vary`; stale responses are validated with `ETag` and `Last-Modified`. HEAD is answered from responses to GET, and a request for one range from a whole response.',
     'List it behind everything that decides who gets in. What is listed behind it works on what is kept; what is listed before it works on what clients get, and is not kept. A response that a policy behind it has named a consumer for is never kept.',
-    'Never kept: responses to requests with a body, a credential or cookies, responses with `Set-Cookie` (all unless `allow` says so), with `Vary: *`, with a status that speaks of one request alone (206, 304, 416, 429 …), bodies larger than `maxObject`, and bodies that were cut, whose client left, or whose end only the end of the connection marks. A request gets responses of its own if a field names the caller (`X-User`, `X-Tenant`, `X-Auth-Request-Email` …) or another host, path or method (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …).',
+    'Unless `allow` permits it, responses with `Set-Cookie` and responses to requests with a body, a credential or cookies are not stored. Never stored: `Vary: *`, a status that applies to one request only (206, 304, 416, 429 …), bodies larger than `maxObject`, truncated bodies, bodies whose client left, and bodies that end with the connection. A request field is always part of the key if it names the caller (`X-User`, `X-Tenant`, `X-Auth-Request-Email` …) or another host, path or method (`X-Forwarded-Host`, `X-Original-URL`, `X-HTTP-Method-Override` …).',
     'A successful unsafe request (POST, PUT, DELETE …) through a route with this policy makes the worker that served it forget what it keeps of the same URI, and of those that `Location` and `Content-Location` name (RFC 9111, 4.4).',
     'Operators forget responses by `gw cache purge`: by key (`api.example.com/orders?page=2`), by a tag that the upstream sent in `Surrogate-Key`, by the beginning of a key, or all. `Surrogate-Key` does not reach clients.',
   ],

@@ -9,7 +9,7 @@ const DEFAULT_STATUSES = [200, 301, 308]
 const DEFAULT_METHODS = ['GET', 'HEAD']
 /** The pipeline itself gives up policies that take longer than half a minute. */
 const MOST_WAIT_MS = 25_000
-/** Changes with the rules by which keys are made: what an older gateway has put into a shared store is not found. */
+/** Version of the key format. A new version invalidates entries of older gateways in a shared store. */
 const KEY_VERSION = 2
 /** Of a digest in base64url: 132 bits. */
 const USE_CHARS = 22

@@ -48,7 +48,7 @@ class ScriptStep {
     this.#settings = settings
     this.#env = env
     this.#offload = env.offload(new URL('./script-work.js', import.meta.url), settings)
-    const sentence = 'a policy has to read the body, which has a content coding or another charset'
+    const sentence = 'a policy cannot read the body because of its content coding or charset'
     this.#codedRequest = env.refusal(
       'GW_MEDIA_TYPE',
       `${sentence}; send it in UTF-8 and without content-encoding`,

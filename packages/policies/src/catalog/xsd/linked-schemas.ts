@@ -10,7 +10,7 @@ const LINKS = '/xs:schema/xs:import | /xs:schema/xs:include | /xs:schema/xs:rede
 interface OpenDocument {
   readonly source: SchemaDocument
   readonly document: XmlDocument
-  /** Its namespace; empty for none. */
+  /** Target namespace, or an empty string. */
   readonly namespace: string
   isChanged: boolean
 }

@@ -46,7 +46,7 @@ export function compileKeyEndpoint(
     if (tenants === null) return { ...keysIn(body, () => issuerOf, accepted), fetchedAt }
     const end = body.indexOf(LINE_END)
     const template = Buffer.from(body.subarray(0, end)).toString()
-    if (!isTemplate(template)) throw new Error('the keys are of no issuer of many tenants')
+    if (!isTemplate(template)) throw new Error('the keys do not belong to a multi-tenant issuer')
     const checkOf = (key: KeyMaterial): IssuerCheck => tenantCheck(tenants, template, key)
     return { ...keysIn(body.subarray(end + 1), checkOf, accepted), fetchedAt }
   }

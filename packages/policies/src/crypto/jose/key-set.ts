@@ -23,8 +23,8 @@ export interface KeySet {
   /** True if `renewed` would ask the issuer now. */
   readonly isRenewable?: boolean
   /**
-   * Other keys where none of the candidates has signed: an issuer may have put a new key under an old id. Null, at once or
-   * later, if there are none, or the issuer was asked a moment ago.
+   * Returns refreshed keys if no candidate verifies the signature: an issuer may reuse a key id. Returns or resolves to
+   * null if there are no other keys, or the last refresh was too recent.
    */
   renewed?(alg: string, kid: string | null): Promise<readonly SignatureKey[] | null> | null
 }

@@ -80,7 +80,7 @@ export class RemoteKeySet implements KeySet {
     return this.#refresh(kid).then(() => this.#found(alg, kid))
   }
 
-  /** Asks for the keys anew, no more often than for unknown ids: anybody can send a signature that is wrong. */
+  /** Refreshes the keys, rate limited as for unknown ids, because anybody can send an invalid signature. */
   renewed(alg: string, kid: string | null): Promise<readonly SignatureKey[] | null> | null {
     if (!this.#mayAskForUnknown(this.#now())) return null
     const { generation } = this

@@ -1,19 +1,19 @@
 import type { PolicyWarning } from '@sluice/core'
 import { optionalList, string } from '../../shared/options.js'
 
-/** Stands for the id of a tenant where metadata name the issuers of many, as Microsoft Entra ID does. */
+/** Placeholder for the tenant id in multi-tenant metadata, as used by Microsoft Entra ID. */
 export const TENANT_PLACEHOLDER = '{tenantid}'
 const EVERY_TENANT = '*'
 const GUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const TENANT_ID = new RegExp(`^${GUID}$`)
 const TENANT_ID_LENGTH = 36
-/** One placeholder in an address. No line break: keys are stored behind such a line. */
+/** Matches an address with one placeholder. Line breaks are excluded, because they separate it from stored keys. */
 const TEMPLATE = /^https?:\/\/[!-z|~]+\{tenantid\}[!-z|~]*$/
 
-/** Addresses of Microsoft Entra ID whose metadata are of many tenants. */
+/** Matches multi-tenant addresses of Microsoft Entra ID. */
 const ENTRA_FOR_MANY =
   /^https:\/\/login\.(?:microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn)\/(?:common|organizations)(?:\/|$)/
-/** Claims that the administrator of a tenant chooses: those of another tenant can be the same. */
+/** Claims that the administrator of a tenant controls, so they are not unique across tenants. */
 const CHOSEN_BY_TENANTS: ReadonlySet<string> = new Set([
   'email',
   'name',
@@ -24,26 +24,26 @@ const CHOSEN_BY_TENANTS: ReadonlySet<string> = new Set([
 
 /** `tenants`, beside the address of an issuer. */
 export const tenantsSchema = optionalList(
-  string('The id of a tenant, or `*`.', { pattern: `^(\\*|${GUID.replaceAll('a-f', 'a-fA-F')})$` }),
-  'For metadata of many tenants, such as those of `https://login.microsoftonline.com/organizations/v2.0`: the tenants whose tokens are accepted. The metadata have to name an issuer with `{tenantid}`. The claim `tid` of a token has to be listed here, and `iss` the issuer with `tid` in that place. `*` accepts every tenant, so that anybody who has one gets in.',
+  string('A tenant id, or `*`.', { pattern: `^(\\*|${GUID.replaceAll('a-f', 'a-fA-F')})$` }),
+  'Tenants whose tokens are accepted, for multi-tenant metadata such as `https://login.microsoftonline.com/organizations/v2.0`. The issuer in the metadata must contain `{tenantid}`. The claim `tid` must be listed here, and `iss` must be the issuer with `{tenantid}` replaced by `tid`. `*` accepts every tenant, and anybody can create one.',
   { minItems: 1, maxItems: 1000, uniqueItems: true },
 )
 
-/** The tenants whose tokens are accepted, of an issuer that has many. */
+/** Accepted tenants of a multi-tenant issuer. */
 export class Tenants {
-  /** Null: all. */
+  /** Accepted tenant ids, or null for all. */
   readonly #ids: ReadonlySet<string> | null
 
   constructor(written: readonly string[]) {
     this.#ids = written.includes(EVERY_TENANT) ? null : new Set(written.map((id) => id.toLowerCase()))
   }
 
-  /** True for the id of a tenant that is accepted, as the provider writes it: in small letters. */
+  /** True for the id of an accepted tenant, in lower case. */
   has(tid: unknown): tid is string {
     return typeof tid === 'string' && TENANT_ID.test(tid) && (this.#ids === null || this.#ids.has(tid))
   }
 
-  /** True if a token with these claims is of an accepted tenant. @param template the issuer with a placeholder. */
+  /** True if a token with these claims belongs to an accepted tenant. @param template the issuer with a placeholder. */
   accepts(template: string, iss: string | null, tid: unknown): boolean {
     return this.has(tid) && iss === template.replace(TENANT_PLACEHOLDER, tid)
   }
@@ -55,7 +55,7 @@ export class Tenants {
   }
 }
 
-/** Returns the tenants of a configuration; null if it has none. */
+/** Returns the configured tenants, or null. */
 export function tenantsOf(written: readonly string[] | undefined): Tenants | null {
   return written === undefined ? null : new Tenants(written)
 }
@@ -65,7 +65,7 @@ export function isTemplate(issuer: string): boolean {
   return TEMPLATE.test(issuer)
 }
 
-/** Returns what is doubtful about the tenants of an issuer. @param idClaim the claim that names the consumer. */
+/** Returns warnings about the tenants of an issuer. @param idClaim the claim that names the consumer. */
 export function tenantWarnings(
   issuer: string | undefined,
   tenants: readonly string[] | undefined,
@@ -75,16 +75,16 @@ export function tenantWarnings(
     return issuer !== undefined && ENTRA_FOR_MANY.test(issuer)
       ? [
           {
-            message: `the metadata of ${issuer} are of many tenants: no token is accepted`,
-            remedy: 'add tenants: [ID, …], or name the issuer of one tenant',
+            message: `${issuer} is a multi-tenant issuer, so no token is accepted without 'tenants'`,
+            remedy: 'add tenants: [ID, …], or use the issuer of a single tenant',
           },
         ]
       : []
   const warnings: PolicyWarning[] = []
   if (tenants.includes(EVERY_TENANT))
     warnings.push({
-      message: "tenants: ['*'] accepts the users of every tenant, and anybody can make a tenant",
-      remedy: 'list the ids of tenants, unless a policy behind this one decides by the claim tid',
+      message: "tenants: ['*'] accepts users of every tenant, and anybody can create a tenant",
+      remedy: 'list the tenant ids, unless a later policy checks the claim tid',
     })
   if (
     idClaim !== undefined &&
@@ -92,8 +92,8 @@ export function tenantWarnings(
     (tenants.length > 1 || tenants[0] === EVERY_TENANT)
   )
     warnings.push({
-      message: `'consumerClaim' is '${idClaim}', which a tenant gives its users as it likes: one can pass for a user of another`,
-      remedy: "leave out consumerClaim, or write 'oid'",
+      message: `'consumerClaim' is '${idClaim}', which every tenant can set freely: its users can impersonate users of other tenants`,
+      remedy: "remove consumerClaim, or use 'oid'",
     })
   return warnings
 }

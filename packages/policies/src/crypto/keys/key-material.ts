@@ -15,7 +15,7 @@ export interface KeyMaterial {
   readonly kid: string | null
   /** The algorithm that the JWK is bound to; null when it names none. */
   readonly alg: string | null
-  /** Whose key it is, where the JWK says so; no member of RFC 7517. */
+  /** Issuer of the key, if the JWK names one. This member is not part of RFC 7517. */
   readonly issuer?: string
 }
 

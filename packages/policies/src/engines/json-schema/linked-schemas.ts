@@ -89,7 +89,7 @@ export class LinkedSchemas {
     return validate
   }
 
-  /** Does what the library does for a reference to a schema that it has not compiled yet. */
+  /** Defines the keyword for references to schemas that are not compiled yet, as the library does. */
   #keyword(): KeywordDefinition {
     return {
       keyword: LINK_KEYWORD,

@@ -13,8 +13,8 @@ export function countStep(): true {
 }
 
 /**
- * Runs a check with a budget of its own. `endless`: it took too many steps, or went too deep. `failed`: it threw; a value
- * that cannot be checked must not pass because the policy is one whose failures are ignored.
+ * Runs a check with a new step budget. `endless`: too many steps or too deep. `failed`: the check threw. A value
+ * that cannot be checked must not pass even if failures of the policy are ignored.
  */
 export function withinBudget<T>(check: () => T): T | 'endless' | 'failed' {
   steps = 0

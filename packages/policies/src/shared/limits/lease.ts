@@ -7,7 +7,7 @@ const AHEAD_MS = 100
 const LEFT_SHARE = 1 / 4
 /** A key that was refused is asked for again after so long at the latest: somebody may have reset it. */
 const MAX_UNASKED_MS = 1000
-/** So long after the store had too little nobody waits for an answer that is on its way. */
+/** Time in milliseconds after a shortage during which requests do not wait for a pending store call. */
 const SCARCE_MS = 1000
 /** A worker remembers so long after the last request that a limit is used up. */
 const REMEMBERED_MS = 60_000
@@ -48,7 +48,7 @@ export class Lease {
   #isShort = false
   #refusedMono = Number.NEGATIVE_INFINITY
   #answeredMono = 0
-  /** Nothing is there before, as far as the store has said. */
+  /** Time before which the store has no tokens, according to its last response. */
   #refusedUntilMono = 0
   /** The next question of a key that is short is not asked before. */
   #unaskedUntilMono = 0
@@ -75,7 +75,7 @@ export class Lease {
     this.#store = store
   }
 
-  /** Says what becomes of a request; one that is allowed has to `use` what it costs then. */
+  /** Decides about a request. Call `use` with its cost if it is allowed. */
   verdict(cost: number, nowMono: number): Verdict {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     if (this.tokens >= cost) return VERDICT.allowed
@@ -99,7 +99,7 @@ export class Lease {
     if (this.tokens + this.#coming < this.#lowWater) this.fetch(nowMono)
   }
 
-  /** Asks for more though nobody waits for it, unless it has just been asked. */
+  /** Requests tokens in advance, unless the last call was too recent. */
   fetch(nowMono: number): void {
     if (nowMono < this.#unaskedUntilMono || nowMono < this.#unavailableUntilMono) return
     const apartMs = Math.max(PIECE_MS, this.#store.latencyMs * LATENCY_SHARE)
@@ -132,7 +132,7 @@ export class Lease {
     this.#demand -= cost
   }
 
-  /** True if nobody has wanted anything of late, so that no tokens need be kept. */
+  /** True if there were no recent requests, so no tokens need to be held. */
   isIdle(nowMono: number): boolean {
     if (this.#questions > 0 || nowMono - this.#wantedMono < IDLE_MS) return false
     return this.tokens >= 0 && nowMono >= this.#unavailableUntilMono
@@ -149,13 +149,13 @@ export class Lease {
     if (this.tokens < 0 && this.#questions === 0 && isPossible) this.#ask(0, nowMono)
   }
 
-  /** Gives back what is not used, or takes what is owed: nobody asks this lease any more. */
+  /** Closes the lease: returns unused tokens or pays its debt. */
   close(nowMono: number): void {
     this.#isGivenBack = true
     this.giveBack(nowMono)
   }
 
-  /** Gives unused tokens back, or takes what is owed. */
+  /** Returns unused tokens to the store or pays the debt. */
   giveBack(nowMono: number): void {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     const amount = Math.floor(this.tokens)
@@ -264,7 +264,7 @@ export class Lease {
     if (this.#isShort) this.#pause(isRefused ? retryAfterMs : 0, pieceMs(rule))
   }
 
-  /** Nothing is there for a while, or not much. */
+  /** Pauses store calls because few or no tokens are left. */
   #pause(retryAfterMs: number, leastMs: number): void {
     const now = performance.now()
     const pauseMs = Math.max(retryAfterMs, leastMs)
@@ -278,7 +278,7 @@ export class Lease {
     this.#unaskedUntilMono = now + Math.min(pauseMs - this.#store.latencyMs, MAX_UNASKED_MS)
   }
 
-  /** Another store counts now; what the one before has granted goes back to it. */
+  /** Switches to another store and returns the leased tokens to the previous one. */
   #giveUpSource(nowMono: number): void {
     if (this.tokens > 0) this.giveBack(nowMono)
     this.#endWindow()

@@ -21,7 +21,7 @@ export const limitOptions = {
     Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000_000 }), expression], {
       default: 1,
       description:
-        'What a request counts: a number, or an expression such as `req.method == "POST" ? 5 : 1`. An expression that reads the response, such as `res.header["x-cost"]`, counts as 1 at first and is settled when the response is there. A value that is no number, negative or not there counts as 1. Fractions are rounded up. Callers choose what they send: let a cost depend on their header fields only within `minCost` and `maxCost`.',
+        'Cost of a request: a number, or an expression such as `req.method == "POST" ? 5 : 1`. An expression that reads the response, such as `res.header["x-cost"]`, counts as 1 at first, and the rest is charged when the response arrives. Missing, negative and non-numeric values count as 1. Fractions are rounded up. If callers can influence the cost, set `minCost` and `maxCost`.',
     }),
   ),
   minCost: Type.Optional(
@@ -38,7 +38,7 @@ export const limitOptions = {
       maximum: 1_000_000_000,
       default: 1_000_000_000,
       description:
-        'Largest cost that an expression can give; a larger value, or one that is beyond all numbers, counts as this. Set it where callers choose the cost.',
+        'Largest cost that an expression can give. Larger and infinite values are reduced to it. Set it if callers can influence the cost.',
     }),
   ),
   countPer: optionalOneOf(
@@ -53,7 +53,7 @@ export const limitOptions = {
   ),
   onStoreDown: optionalOneOf(
     ['local', 'open', 'closed'],
-    'While the store does not answer: each gateway counts for itself, and each worker while its supervisor is gone (`local`; 503 `GW_LIMITER_UNAVAILABLE` while the supervisor takes longer than 5 s); all requests pass without being counted (`open`); or they are refused with 503 `GW_LIMITER_UNAVAILABLE` (`closed`). Tokens that a worker holds already are used in any case.',
+    'Behaviour while the store does not answer. `local`: each gateway counts on its own, and each worker while its supervisor is down (503 `GW_LIMITER_UNAVAILABLE` if the supervisor takes longer than 5 s). `open`: all requests pass uncounted. `closed`: requests are refused with 503 `GW_LIMITER_UNAVAILABLE`. Tokens that a worker has already leased are used in any case.',
     'local',
   ),
   shadow: optionalFlag(

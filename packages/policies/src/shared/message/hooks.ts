@@ -33,7 +33,7 @@ export function failClosed<A extends unknown[]>(
 ): (x: Exchange, ...body: A) => Eventual {
   const fail = (error: unknown): never => {
     if (error instanceof UnreadableBody || error instanceof PolicyFailure) throw error
-    const detail = 'the message could not be checked; it was not let through'
+    const detail = 'the message could not be checked and was refused'
     throw new CheckFailure('GW_POLICY_ERROR', detail, `${name}: ${String(error)}`)
   }
   return (x, ...body) => {

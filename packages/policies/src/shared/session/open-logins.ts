@@ -46,7 +46,7 @@ export function pageOf(x: Exchange): string {
   return x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
 }
 
-/** True for the key of a login that may be begun anew: a restarted one may not, or a browser would be sent around for ever. */
+/** True if the login may be restarted. A login restarts only once, to prevent a redirect loop. */
 export function mayRestart(key: string | null): boolean {
   return key !== null && KEY.test(key) && key.length < RESTARTED_LENGTH
 }

@@ -27,7 +27,7 @@ const TAG = /[\u{e0020}-\u{e007e}]/gu
 const TAG_HIGH = '\udb40'
 const TAG_DISTANCE = 0xe0000
 const BASE64 = /^\s*[A-Za-z0-9+/_-]{2,}={0,2}\s*$/
-/** Within other text what is long enough to be no word, and what is a whole value of JSON, XML or a form. */
+/** Matches Base64 tokens in other text: long runs, and complete values in JSON, XML or forms. */
 const BASE64_TOKEN =
   /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}|(?<=["'>=])[A-Za-z0-9+/_-]{2,11}={0,2}(?=["'<&]|$)/g
 const CONTROLS_OF_BYTES = /[\0-\x08\x0e-\x1f\x7f]/

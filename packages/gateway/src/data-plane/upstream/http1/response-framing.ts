@@ -12,7 +12,7 @@ export interface ResponseFraming {
 }
 
 /**
- * Returns what the fields say; null if they contradict each other or name a coding that is not ours. Equal lengths count as
+ * Returns the body framing, or null if the fields conflict or name an unsupported coding. Equal lengths count as
  * one (RFC 9110 section 8.6).
  */
 export function framingOf(fields: readonly string[], minor: number): ResponseFraming | null {

@@ -28,7 +28,7 @@ const DOC = { children: 12, intSubset: 44, encoding: 60 } as const
 
 /** Longest time for compiling a style sheet. */
 const COMPILE_TIMEOUT_MS = 5000
-/** How much more time a second attempt has after one that got no CPU. */
+/** Time limit factor for the second attempt after one that got no CPU. */
 const STARVED_PATIENCE = 10
 /** An instance that has grown beyond this is replaced: its memory never shrinks. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024

@@ -11,7 +11,7 @@ import { StreamQueue } from './stream-queue.js'
 const INSPECT_MS = 1000
 /** Bytes that wait for the clients of a listener and worker, and of cookies that are put together; beyond them, those that hold the most are ended. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
-/** Connections that have stalled for as many of these are compared by what they hold. */
+/** Step in milliseconds for ranking stalled connections. Equal ranks are compared by buffered bytes. */
 const STALLED_STEP_MS = 2000
 /** They are counted at least once within so many. */
 const COUNT_EVERY_BYTES = MAX_HELD_BYTES / 4
