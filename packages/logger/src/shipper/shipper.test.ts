@@ -125,7 +125,7 @@ test('records that the index refuses for now are held, and delivered once it tak
   await until(() => account.indexed === 3, 'all are delivered')
   assert.equal(account.dead, 0)
   assert.deepEqual([...delivered.values()], [1, 1, 1])
-  assert.match(problems[0] ?? '', /does not take 3 of 3 records now \(400 index_closed_exception: closed\)/)
+  assert.match(problems[0] ?? '', /temporarily refuses 3 of 3 records \(400 index_closed_exception: closed\)/)
 })
 
 test('a record that is refused for now beyond the hold time becomes a dead letter, with a remedy', async (t) => {
