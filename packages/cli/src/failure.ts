@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { visibleText } from '@sluice/core/visible-text'
 
 /** What the exit code of `gw` means. */
 export const EXIT = {

@@ -103,7 +103,10 @@ test('a stop right after the supervisor was killed ends the workers that it left
   await until(() => gateway.stderr().split('"worker.left-behind"').length === 3, gateway.stderr)
   gateway.process.kill('SIGTERM')
   await gateway.exited
-  assert.equal(gateway.stderr().split('"another supervisor has taken over, or the gateway is stopping"').length, 3)
+  assert.equal(
+    gateway.stderr().split('"another supervisor has taken over, or the gateway is stopping"').length,
+    3,
+  )
 })
 
 test('a supervisor that hangs does not keep the gateway from ending', async (t) => {

@@ -112,7 +112,10 @@ export async function report(
   else explainRefusal(exit, part, name)
   const notSaved = part.textOrNull('notSaved')
   if (notSaved === null) return exit
-  throw new Failure(EXIT.failed, `the document is active, but could not be saved to the gateway file: ${notSaved}`)
+  throw new Failure(
+    EXIT.failed,
+    `the document is active, but could not be saved to the gateway file: ${notSaved}`,
+  )
 }
 
 function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {

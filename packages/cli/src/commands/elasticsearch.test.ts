@@ -280,7 +280,10 @@ test('records that an index refused are delivered when its mapping is mended, on
   const dead = async (): Promise<number> =>
     ((await (await fetch(`${gateway.admin}/v1/log`)).json()) as { dead: number }).dead
   await until(async () => (await dead()) === 7)
-  assert.match(gateway.logText(), /do not match the mapping of the data stream: run 'gw log-setup', then 'gw logs replay-dead'/)
+  assert.match(
+    gateway.logText(),
+    /do not match the mapping of the data stream: run 'gw log-setup', then 'gw logs replay-dead'/,
+  )
   const spool = /spool: \{ dir: "([^"]+)"/.exec(document)![1]!
   const copy = join(scratch(t), 'copy')
   cpSync(spool, copy, { recursive: true })

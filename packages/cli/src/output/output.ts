@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { visibleText } from '@sluice/core/visible-text'
 import pc from 'picocolors'
 import { EXIT } from '../failure.js'
 import { type Cell, tableLines } from './table.js'

@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { visibleText } from '@sluice/core/visible-text'
 import { complainText, isSilent } from './output.js'
 import { ageText } from './text.js'
 

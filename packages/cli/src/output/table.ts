@@ -1,4 +1,4 @@
-import { visibleText } from '@sluice/core'
+import { visibleText } from '@sluice/core/visible-text'
 
 /** A cell; numbers stand to the right. */
 export type Cell = string | number

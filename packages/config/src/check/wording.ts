@@ -144,10 +144,10 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
     )
     return isOther ? 'remove the quotes' : null
   }
-  if (typeof value === 'number' && value > 1 && !isSecret && satisfies(schema, `${value}%`))
-    return `write ${value}%`
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  return isScalar && !isSecret && satisfies(schema, String(value)) ? `write "${value}" with quotes` : null
+  if (!isScalar || isSecret) return null
+  if (satisfies(schema, String(value))) return `write "${value}" with quotes`
+  return satisfies(schema, `${value}%`) ? `write ${value}%` : null
 }
 
 /** A port alone is a number to YAML: what is missing is the host. */

@@ -67,7 +67,10 @@ export const OPENAPI_SCHEMAS = {
   Canary: object({
     percent: { type: 'number', description: 'Share of the keys, from 0 to 1.' },
     key: { ...text, description: 'The key, such as `ip` or `header:x-user`.' },
-    abortedWorkers: { ...count, description: 'Workers that send the canary no requests until the cooldown ends.' },
+    abortedWorkers: {
+      ...count,
+      description: 'Workers that send the canary no requests until the cooldown ends.',
+    },
   }),
   Target: object({
     url: text,

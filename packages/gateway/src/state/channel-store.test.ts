@@ -60,7 +60,10 @@ test('tokens are waited for while the supervisor is slow, and not once it is gon
   await assert.rejects(store.get('k'), StateSlow)
   seat.isConnected = false
   store.close()
-  await assert.rejects(other, (error) => !(error instanceof StateSlow) && /is not running/.test(String(error)))
+  await assert.rejects(
+    other,
+    (error) => !(error instanceof StateSlow) && /is not running/.test(String(error)),
+  )
 })
 
 test('tokens that are granted when nobody waits for them any more go back', async () => {

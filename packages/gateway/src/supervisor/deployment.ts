@@ -140,7 +140,9 @@ export class Deployment {
     const { origin, by, warnings, source } = this.#current
     const all = warnings.map((warning) => this.#seams.documents.describe(warning))
     if (origin === 'last-good')
-      all.unshift('the document could not be loaded at start, so the last valid one is active: correct the document')
+      all.unshift(
+        'the document could not be loaded at start, so the last valid one is active: correct the document',
+      )
     if (origin === 'api')
       all.unshift(
         `${deployText(by)} is active but not saved: a restart or a change of the file replaces it; compare with gw diff -c FILE, keep it with gw deploy --save`,

@@ -15,8 +15,7 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
   gw_worker_capture_held_bytes:
     'Memory that bodies for the traffic log take while their requests are under way.',
-  gw_worker_http2_streams_refused_total:
-    'HTTP/2 streams refused because the queue of new requests was full.',
+  gw_worker_http2_streams_refused_total: 'HTTP/2 streams refused because the queue of new requests was full.',
   gw_worker_response_buffer_bytes: 'Memory of responses that are read ahead of slow clients.',
   gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
 }

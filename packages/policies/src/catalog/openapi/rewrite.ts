@@ -81,9 +81,7 @@ export class SchemaRewriter {
     // OpenAPI 3.0: what stands beside a reference is ignored.
     if (typeof reference === 'string' && this.#isOld) return out
     if (Object.hasOwn(node, '$dynamicRef'))
-      throw new Error(
-        `the schema of #${use.pointer} has a '$dynamicRef', which is not supported; use '$ref'`,
-      )
+      throw new Error(`the schema of #${use.pointer} has a '$dynamicRef', which is not supported; use '$ref'`)
     for (const name of Object.keys(node)) this.#keyword(node, name, { out, use: { ...use, optional } })
     if (this.#isOld) modernise(out)
     return out
@@ -182,9 +180,7 @@ export class SchemaRewriter {
   #checkItems(keyword: string): void {
     if (keyword === 'unevaluatedItems' || keyword === 'contains') this.#itemKeywords.add(keyword)
     if (this.#itemKeywords.size < 2) return
-    throw new Error(
-      "a description cannot use both 'unevaluatedItems' and 'contains'; use 'items' instead",
-    )
+    throw new Error("a description cannot use both 'unevaluatedItems' and 'contains'; use 'items' instead")
   }
 
   #isSupported(pattern: unknown, pointer: string): boolean {

@@ -195,7 +195,8 @@ function refuseElement(
   [namespace, name]: readonly [namespace: string, name: string],
 ): void {
   const path = `//*[local-name() = '${name}' and namespace-uri() = '${namespace}']`
-  if (document.get(path) !== null) throw new Error(`${what} has an element '${name}', which writes files: remove it`)
+  if (document.get(path) !== null)
+    throw new Error(`${what} has an element '${name}', which writes files: remove it`)
 }
 
 function attributes(document: XmlDocument, path: string): string[] {

@@ -173,7 +173,10 @@ test('a document with two certificates for one name is told which one serves it'
     { ...certificateFiles(t, 'renewed'), serverNames: ['a.test'] },
     certificateFiles(t),
   ]
-  const listener = { address: '127.0.0.1:0', tls: { ...certificateFiles(t), certificates } }
+  const listener = {
+    ...{ address: '127.0.0.1:0', engine: 'node' },
+    tls: { ...certificateFiles(t), certificates },
+  }
   const text = JSON.stringify({ version: 1, listeners: [listener], routes: [] })
   const loaded = loadDocument({ text, name: 'test.yaml' }, { catalog: new Map(), env: {} })
   assert.deepEqual(loaded.ok && loaded.warnings.map(({ message }) => message), [
