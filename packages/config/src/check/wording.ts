@@ -147,7 +147,8 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   if (!isScalar || isSecret) return null
   if (satisfies(schema, String(value))) return `write "${value}" with quotes`
-  return satisfies(schema, `${value}%`) ? `write ${value}%` : null
+  // Up to 1 it may be a fraction.
+  return typeof value === 'number' && value > 1 && satisfies(schema, `${value}%`) ? `write ${value}%` : null
 }
 
 /** A port alone is a number to YAML: what is missing is the host. */
