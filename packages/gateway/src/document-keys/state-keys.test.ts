@@ -55,7 +55,7 @@ const TAKING: Catalog = new Map([
               .take('limit', rule, 1)
               .then(
                 () => answer('taken'),
-                (error) => answer(String(error).includes('takes longer') ? 'slow' : 'away'),
+                (error) => answer(String(error).includes('is slow') ? 'slow' : 'away'),
               ),
         }
       },

@@ -54,7 +54,13 @@ test('the server is killed: each gateway counts for itself until it is back', { 
   const server = await RedisServer.start(t)
   const a = await limitedBy(t, server, { scope: 'cluster' })
   const b = await limitedBy(t, server, {})
-  assert.equal(passed([...(await a.asked(8)), ...(await b.asked(8))]), 10)
+  let together = passed([...(await a.asked(8)), ...(await b.asked(8))])
+  // Tokens that one gateway has fetched ahead go back when it does not need them.
+  await until(async () => {
+    together += passed([await a.ask(), await b.ask()])
+    return together >= 10
+  })
+  assert.equal(together, 10)
   await server.kill()
   await until(() => a.gateway.events.length > 0 && b.gateway.events.length > 0)
   // What was refused by the server is not asked for again before a second has gone by.

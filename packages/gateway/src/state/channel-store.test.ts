@@ -49,7 +49,7 @@ test('a supervisor that does not answer or is gone makes the store unavailable; 
 })
 
 test('tokens are waited for while the supervisor is slow, and not once it is gone', async () => {
-  const { store, seat } = supervised(20, 300_000)
+  const { store, seat } = supervised(20, 60_000)
   const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
   seat.isAnswering = false
   const take = store.take('c', rule, 4)

@@ -34,7 +34,7 @@ test('a deploy that is not saved is named by the status, and by the start that r
   assert.deepEqual((await first.status()).warnings, [])
   await first.put(fakeDocument('deployed'), '?note=why')
   const [warning = ''] = (await first.status()).warnings
-  assert.match(warning, /^the deploy of \S+Z by \S+ \("why"\) serves, and is not in the file/)
+  assert.match(warning, /^the deploy of \S+Z by \S+ \("why"\) is active but not saved/)
   await end(first)
 
   const second = await started(t, dir)
@@ -42,7 +42,7 @@ test('a deploy that is not saved is named by the status, and by the start that r
   assert.deepEqual([replaced?.['deploy'], replaced?.['note']], ['2', 'why'])
   assert.match(
     String((await second.status()).warnings),
-    /in place of the deploy of .*"why".*gw rollback --to 2/,
+    /the file .* replaced the deploy of .*"why".*gw rollback --to 2/,
   )
   await end(second)
   // The file serves for the second time: nothing is replaced.

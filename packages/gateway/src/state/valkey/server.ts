@@ -204,7 +204,9 @@ export class ValkeyServer implements ValkeyServers {
   }
 
   #slowness({ isHasty = false }: CallOptions): string | null {
-    return isHasty && this.isSlow ? `average response time exceeds ${this.#options.slowAfterMs} ms` : null
+    return isHasty && this.isSlow
+      ? `is slow: its average response time exceeds ${this.#options.slowAfterMs} ms`
+      : null
   }
 
   #reportLatency(): void {

@@ -191,7 +191,7 @@ test('404 holds the records until the receiver is there', async (t) => {
   await assertTaken(shipping, [receiver], shipping.log(20))
   assert.match(
     shipping.problems[0]!,
-    /does not take 20 of 20 records now \(404 request_refused: .*answered 404/,
+    /temporarily refuses 20 of 20 records \(404 request_refused: .*answered 404/,
   )
 })
 
