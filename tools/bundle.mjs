@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 /**
  * Joins the compiled modules of each package into few files, `dist/bundle`, which is what its `exports` name: Node.js
  * takes about a millisecond for every module file, and a gateway would read 2,300 of them before it listens
- * (docs/adr/0028-packages-are-bundled.md). The tests of a package run its modules one by one, and all others as bundles.
+ * (docs/internals/adr/0028-packages-are-bundled.md). The tests of a package run its modules one by one, and all others as bundles.
  */
 const PACKAGES = ['core', 'config', 'policies', 'logger', 'gateway', 'cli']
 /** What is bundled besides our own modules: all that comes as very many small ones. */

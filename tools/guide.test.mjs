@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PAGES = ['docs/getting-started.md', 'docs/installation.md', 'README.md']
+const PAGES = ['docs/guides/getting-started.md', 'docs/guides/installation.md', 'README.md']
 /** What commands write where they run, and what the gateway, its logs and the benchmarks do. */
 const WRITTEN = [
   'data/traffic/1.ndjson',

@@ -186,7 +186,7 @@ test('every scenario with a policy has the same one without it, of the same kind
 })
 
 test('the table of the documentation holds every suite', () => {
-  const text = readFileSync(new URL('../../../docs/benchmarks.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../docs/guides/benchmarks.md', import.meta.url), 'utf8')
   const table = text.split('## The suites\n')[1]!.split('\n\n')[0]!
   const names = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
   const known = suites.map(({ name }) => name)

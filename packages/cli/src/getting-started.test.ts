@@ -7,7 +7,7 @@ import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { gwInProcess } from './testing/in-process.js'
 
-const PAGE = readFileSync(new URL('../../../docs/getting-started.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../../docs/guides/getting-started.md', import.meta.url), 'utf8')
 const DOCUMENTS = [...PAGE.matchAll(/## (\d\..*)\n[\s\S]*?```yaml\n([\s\S]*?)```/g)]
 
 test('each task of the introduction has a document', () => {

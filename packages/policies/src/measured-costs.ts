@@ -20,6 +20,6 @@ export const MEASURED_COSTS: ReadonlyMap<string, MeasuredCost> = new Map([
   ['ws-security', { addedMicros: 97.6, requestMicros: 19.1, request: 'POST 1 KB' }],
   ['xml-json', { addedMicros: 35.0, requestMicros: 19.1, request: 'POST 1 KB' }],
   ['xsd', { addedMicros: 32.9, requestMicros: 19.1, request: 'POST 1 KB' }],
-  // libxslt alone, from docs/performance.md: the run was of a stylesheet that did not reach it.
+  // libxslt alone, from docs/internals/performance.md: the run was of a stylesheet that did not reach it.
   ['xslt', { addedMicros: 136, requestMicros: 19.1, request: 'POST 1 KB' }],
 ])

@@ -26,17 +26,15 @@ export function exampleOf({ name }: Policy): string {
  * The reference page of a policy as Markdown: its sentence, the example, every parameter of its schema, and how it
  * behaves.
  * @param example an excerpt of a document (YAML); without one the page has no example.
- * @param level of its heading, 2 for a section of a larger page.
  */
-export function referenceOf(policy: Policy, example = '', level: 1 | 2 = 1): string {
+export function referenceOf(policy: Policy, example = ''): string {
   const schema: SchemaNode = policy.schema
-  const heading = '#'.repeat(level)
   return [
-    `${heading} ${policy.name}`,
+    `# ${policy.name}`,
     policy.summary,
-    ...(example === '' ? [] : [`${heading}# Example\n\n\`\`\`yaml\n${example.trimEnd()}\n\`\`\``]),
-    `${heading}# Parameters\n\n${table(schema)}`,
-    ...(schema.description === undefined ? [] : [`${heading}# Behaviour\n\n${schema.description}`]),
+    ...(example === '' ? [] : [`## Example\n\n\`\`\`yaml\n${example.trimEnd()}\n\`\`\``]),
+    `## Parameters\n\n${table(schema)}`,
+    ...(schema.description === undefined ? [] : [`## Behaviour\n\n${schema.description}`]),
     '',
   ]
     .join('\n\n')

@@ -134,7 +134,7 @@ function costText({ cost, measured, buffers }: Policy): string {
   return held === '' ? text : `${text}; holds the ${held} in memory`
 }
 
-/** Where and how it was measured: docs/performance.md. */
+/** Where and how it was measured: docs/internals/performance.md. */
 function measuredText({ addedMicros, requestMicros, request }: NonNullable<Policy['measured']>): string {
   const added = addedMicros < 1 ? 'less than 1' : String(Math.round(addedMicros))
   return `${added} µs where the request itself took ${Math.round(requestMicros)} (${request})`

@@ -32,8 +32,8 @@ test('gw plugin new makes a package whose test passes without a network', async 
   assert.match((await gwInProcess(['plugin', 'new', '../up'], { cwd: dir })).stderr, /no name for a package/)
 })
 
-test('docs/plugins.md names the version of the contract', () => {
-  const text = readFileSync(new URL('../../../../docs/plugins.md', import.meta.url), 'utf8')
+test('docs/guides/plugins.md names the version of the contract', () => {
+  const text = readFileSync(new URL('../../../../docs/guides/plugins.md', import.meta.url), 'utf8')
   assert.ok(text.includes(`This gateway has ${CONTRACT_VERSION}:`))
 })
 

@@ -52,7 +52,7 @@ export function checkCondition(
   try {
     return { ok: true, needs: build(text, node, { scope, context }).needs }
   } catch (error) {
-    const remedy = 'see docs/conditions.md for what can be written'
+    const remedy = 'see docs/guides/conditions.md for what can be written'
     return { ok: false, message: (error as Error).message, offset: 0, remedy }
   }
 }

@@ -173,7 +173,7 @@ function explain(error: ParseError | CheckError, text: string, scope: ConditionS
   if (name !== undefined) return flaw(summary, offset, nameRemedy(name, summary, scope))
   if (error.code === 'invalid_macro_argument')
     return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
-  return flaw(summary, offset, 'see docs/conditions.md for what can be written')
+  return flaw(summary, offset, 'see docs/guides/conditions.md for what can be written')
 }
 
 /** The text before an unknown variable that is the end of a name with a hyphen, such as `a` in `req.header.x-a`. */

@@ -11,7 +11,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: '', text: 'Only `version` is required. A document that has nothing else answers 404.' },
   {
     at: 'listeners[]',
-    text: 'A document without listeners gets one on 127.0.0.1:8080. `engine: node` renews certificates whose files change, within 10 s; `engine: uws` reads them when the listener opens: to renew them, restart the gateway. A certificate that is broken or expires within 30 days is named in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in the metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). What each engine can: [limits](limits.md). Behind trusted proxies the client is the right-most address in `forwardedHeader` that is none of them; a hop that has to be read and is no address is answered with 400. `paths`: [paths](paths.md).',
+    text: 'A document without listeners gets one on 127.0.0.1:8080. `engine: node` renews certificates whose files change, within 10 s; `engine: uws` reads them when the listener opens: to renew them, restart the gateway. A certificate that is broken or expires within 30 days is named in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in the metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). What each engine can: [limits](limits.md). Behind trusted proxies the client is the right-most address in `forwardedHeader` that is none of them; a hop that has to be read and is no address is answered with 400. `paths`: [paths](../guides/paths.md).',
   },
   {
     at: 'admin',
@@ -19,11 +19,11 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'upstreams',
-    text: '`connections`, `maxPending` and `budget` count for each worker. Which targets are sent requests, what is repeated, and how to choose the values of `breaker`, `outlier` and `health`, is in [upstreams](upstreams.md).',
+    text: '`connections`, `maxPending` and `budget` count for each worker. Which targets are sent requests, what is repeated, and how to choose the values of `breaker`, `outlier` and `health`, is in [upstreams](../guides/upstreams.md).',
   },
   {
     at: 'policies[]',
-    text: 'What `with` takes is in [the reference of the policies](reference/policies.md), and what `when` takes in [conditions](conditions.md). A policy that one route uses can be written out there, without being shared.',
+    text: 'What `with` takes is in [the reference of the policies](policies.md), and what `when` takes in [conditions](../guides/conditions.md). A policy that one route uses can be written out there, without being shared.',
   },
   {
     at: 'policyGroups',
@@ -50,24 +50,30 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'routes[].redirect',
     text: 'What is not written stays as the client sent it; at least one of `scheme`, `host`, `port`, `path` and `prefix`.',
   },
-  { at: 'routes[].log', text: 'What it means, and where bodies go: [the traffic log](traffic-log.md).' },
+  {
+    at: 'routes[].log',
+    text: 'What it means, and where bodies go: [the traffic log](../guides/traffic-log.md).',
+  },
   {
     at: 'log',
-    text: 'What a record says: [the traffic log](traffic-log.md). What each sink promises: [targets](traffic-log-targets.md).',
+    text: 'What a record says: [the traffic log](../guides/traffic-log.md). What each sink promises: [targets](../guides/traffic-log-targets.md).',
   },
   {
     at: 'log.targets[]',
-    text: 'Each gets its own records, in a spool of its own. See [several targets](traffic-log-targets.md#several-targets).',
+    text: 'Each gets its own records, in a spool of its own. See [several targets](../guides/traffic-log-targets.md#several-targets).',
   },
-  { at: 'log.capture', text: 'See [keeping the messages](traffic-log.md#keeping-the-messages).' },
-  { at: 'log.privacy', text: 'See [keeping secrets out of the traffic log](traffic-log-privacy.md).' },
+  { at: 'log.capture', text: 'See [keeping the messages](../guides/traffic-log.md#keeping-the-messages).' },
+  {
+    at: 'log.privacy',
+    text: 'See [keeping secrets out of the traffic log](../guides/traffic-log-privacy.md).',
+  },
   {
     at: 'log.elasticsearch',
-    text: 'See [targets](traffic-log-targets.md) and [searching](traffic-log-search.md).',
+    text: 'See [targets](../guides/traffic-log-targets.md) and [searching](../guides/traffic-log-search.md).',
   },
-  { at: 'log.syslog', text: 'See [targets](traffic-log-targets.md).' },
-  { at: 'log.webhook', text: 'See [targets](traffic-log-targets.md).' },
-  { at: 'log.custom', text: 'See [targets](traffic-log-targets.md).' },
+  { at: 'log.syslog', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'log.webhook', text: 'See [targets](../guides/traffic-log-targets.md).' },
+  { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
   {
     at: 'drain',
     text: 'What SIGTERM and `gw drain` do: readiness answers 503, after `delay` no more connections are taken, what is in flight has `timeout`.',
@@ -78,19 +84,19 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'state',
-    text: 'Where policies that share something among replicas keep it. Each worker has one connection, or in a cluster one to each primary. While a server is away or late, calls fail at once, and each policy says what it does then; in a cluster this is so for the keys of that server only. Slots that move and replicas that take over are followed. What a server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](bounds.md), [limits](limits.md#shared-state).',
+    text: 'Where policies that share something among replicas keep it. Each worker has one connection, or in a cluster one to each primary. While a server is away or late, calls fail at once, and each policy says what it does then; in a cluster this is so for the keys of that server only. Slots that move and replicas that take over are followed. What a server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](../internals/bounds.md), [limits](limits.md#shared-state).',
   },
   {
     at: 'cache',
-    text: 'Where the policy `cache` keeps values for several gateways: [its server](cache-server.md), [the policy](caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
+    text: 'Where the policy `cache` keeps values for several gateways: [its server](../guides/cache-server.md), [the policy](../guides/caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
   },
   {
     at: 'cache.serve',
-    text: 'A [cache server](cache-server.md#one-that-the-gateway-runs) beside the workers. It is restarted when it ends, and when these keys or `token` change: its values are lost then.',
+    text: 'A [cache server](../guides/cache-server.md#one-that-the-gateway-runs) beside the workers. It is restarted when it ends, and when these keys or `token` change: its values are lost then.',
   },
   {
     at: 'kubernetes',
-    text: 'Needed only for a gateway outside of the cluster. See [upstreams](upstreams.md#services-of-kubernetes).',
+    text: 'Needed only for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#services-of-kubernetes).',
   },
 ]
 

@@ -13,7 +13,7 @@ import { CHAPTERS, type Chapter } from './chapters.js'
 import { manual, rowsOf } from './manual.js'
 
 const FOLDER = join(import.meta.dirname, '../../manual')
-const PAGE = join(import.meta.dirname, '../../../../docs/configuration.md')
+const PAGE = join(import.meta.dirname, '../../../../docs/reference/configuration.md')
 /** Alternatives of keys that the examples show; two of them cannot stand together. */
 const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy|^state\.cluster$/
 
@@ -73,7 +73,11 @@ test('the manual is what the schema and the examples generate', () => {
   const generated = manual(readFileSync(join(FOLDER, 'introduction.md'), 'utf8'), exampleOf)
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(PAGE, generated)
   const written = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
-  assert.equal(written, generated, 'run the test with UPDATE_GOLDEN=1 to rewrite docs/configuration.md')
+  assert.equal(
+    written,
+    generated,
+    'run the test with UPDATE_GOLDEN=1 to rewrite docs/reference/configuration.md',
+  )
 })
 
 for (const chapter of CHAPTERS) {

@@ -106,7 +106,7 @@ const http2 = object(
     }),
     streams: integer(1, 1000, { default: 100, description: 'Requests at a time on one connection.' }),
   },
-  { description: 'HTTP/2 ([protocols](protocols.md)); needs `engine: node`.' },
+  { description: 'HTTP/2 ([protocols](../guides/protocols.md)); needs `engine: node`.' },
 )
 
 /** One address that clients connect to. */
@@ -176,7 +176,7 @@ export const listenerSchema = object(
     paths: oneOf(['canonical', 'as-received', 'strict'], {
       default: 'canonical',
       description:
-        'Form of the path that upstreams get ([paths](paths.md)). `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the original path, except for dot segments, leading slashes and characters that must be escaped. `strict`: the original path; ambiguous or non-canonical paths are refused with 400.',
+        'Form of the path that upstreams get ([paths](../guides/paths.md)). `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the original path, except for dot segments, leading slashes and characters that must be escaped. `strict`: the original path; ambiguous or non-canonical paths are refused with 400.',
     }),
     limits,
   },

@@ -191,7 +191,7 @@ export const routeSchema = object(
     encodedSlashes: oneOf(['refuse', 'keep'], {
       default: 'refuse',
       description:
-        '`refuse` answers a path with `%2F` or `%5C` with 400; `keep` forwards it, for a target that does not decode them before it looks for the resource ([paths](paths.md)).',
+        '`refuse` answers a path with `%2F` or `%5C` with 400; `keep` forwards it, for a target that does not decode them before it looks for the resource ([paths](../guides/paths.md)).',
     }),
     rewrite: Type.Optional(rewrite),
     upstream: Type.Optional(name('The upstream that answers.')),

@@ -17,7 +17,7 @@ export function checkFieldBytes({ document, origins, report }: Inspection): void
       path: [...path, 'address'],
       message:
         'routes or policies depend on header values, but engine: uws strips bytes from 0x80 on at both ends of values',
-      remedy: 'use engine: node if untrusted clients can reach this listener (docs/limits.md)',
+      remedy: 'use engine: node if untrusted clients can reach this listener (docs/reference/limits.md)',
     })
   }
 }

@@ -91,7 +91,7 @@ function checkForUws({ report }: Inspection, listener: ListenerDocument, path: D
     report.add({
       path: [...path, ...keys],
       message: `${keys.join('.')} needs engine: node, and this listener has engine: uws`,
-      remedy: `write engine: node, or remove ${keys.join('.')} (docs/limits.md)`,
+      remedy: `write engine: node, or remove ${keys.join('.')} (docs/reference/limits.md)`,
     })
   }
 }

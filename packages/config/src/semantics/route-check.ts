@@ -47,7 +47,7 @@ function checkWebSocket(
 ): void {
   if (websocket === undefined || document.listeners.every(({ engine }) => engine !== 'uws')) return
   const place = [...path, 'websocket']
-  const remedy = 'write engine: node for the listener (docs/protocols.md)'
+  const remedy = 'write engine: node for the listener (docs/guides/protocols.md)'
   if (websocket.compression === 'pass') {
     const message = 'a listener with engine: uws refuses compression of WebSockets all the same'
     report.add({ path: [...place, 'compression'], severity: 'warning', message, remedy })

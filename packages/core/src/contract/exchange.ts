@@ -67,7 +67,7 @@ export class Exchange {
   host = ''
   /** The path as received, without the query. */
   rawPath = ''
-  /** The canonical path without path parameters (docs/paths.md): what routes, conditions and policies compare with. */
+  /** The canonical path without path parameters (docs/guides/paths.md): what routes, conditions and policies compare with. */
   path = ''
   /** The path that goes upstream unless the route rewrites it. */
   forwardPath = ''

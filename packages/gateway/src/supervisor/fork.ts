@@ -13,7 +13,7 @@ const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 const HEAD_ROOM_BYTES = 16 * 1024
 
 /**
- * For calm collections of garbage (docs/performance.md, outages). There is a worker for each core: the four helpers that V8
+ * For calm collections of garbage (docs/internals/performance.md, outages). There is a worker for each core: the four helpers that V8
  * starts otherwise, to collect and to compile, take turns with it on that core, and make requests wait for 3 ms each; one
  * is enough to have both done beside it. And the room for young objects, MB in each heap of a worker, stays as large as it
  * may become: after 100 s without a full collection V8 would make it small to save memory, and collect up to six times as
@@ -21,7 +21,7 @@ const HEAD_ROOM_BYTES = 16 * 1024
  *
  * Nor does V8 choose objects that are made old from the beginning. It counts which survive, and a worker whose first
  * clients all come at once has many requests under way then: V8 takes lists of fields and orders to targets for lasting,
- * for ever, and each such dead old object keeps a young exchange until the next full collection (docs/performance.md,
+ * for ever, and each such dead old object keeps a young exchange until the next full collection (docs/internals/performance.md,
  * what V8 takes for lasting).
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']

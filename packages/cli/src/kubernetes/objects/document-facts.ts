@@ -36,7 +36,7 @@ export interface DocumentFacts {
 
 /** The most that a ConfigMap takes, less what its other fields need. */
 const MAX_DOCUMENT_BYTES = 1_000_000
-/** Dead letters of one output (docs/bounds.md). */
+/** Dead letters of one output (docs/internals/bounds.md). */
 export const DEAD_LETTER_BYTES = 256 * 1024 ** 2
 
 /**

@@ -59,7 +59,7 @@ export const ASCII_FIELDS = new HeaderCache((name, value) =>
  * that taking in a head allocates nothing but the list itself.
  *
  * End-to-end fields go to the exchange; framing, Host and hop-by-hop fields are looked at here and stay out of what is
- * forwarded, because the upstream connection has its own framing (RFC 9112 section 6, docs/limits.md).
+ * forwarded, because the upstream connection has its own framing (RFC 9112 section 6, docs/reference/limits.md).
  */
 export class RequestHead {
   readonly #fields: HeaderCache

@@ -52,7 +52,7 @@ export function applyTarget(
   return null
 }
 
-/** One that servers may read in different ways (docs/paths.md). */
+/** One that servers may read in different ways (docs/guides/paths.md). */
 function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['paths']): Reply | null {
   const forwardable = forwardablePath(path)
   if (forwardable === null) return MALFORMED

@@ -37,7 +37,7 @@ export type Connector = (timeoutMs: number, done: buildConnector.Callback) => Op
 
 /**
  * Opens connections to one target. undici's own connector would do, but its time-outs below two seconds are up to a
- * second late (docs/limits.md), and a connect time-out is what decides how fast a request moves to the next target.
+ * second late (docs/reference/limits.md), and a connect time-out is what decides how fast a request moves to the next target.
  */
 export function createConnector(options: ConnectorOptions): Connector {
   return (timeoutMs, done) => {

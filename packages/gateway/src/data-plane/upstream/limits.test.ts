@@ -4,7 +4,7 @@ import { answering, echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
 
-// What docs/limits.md says of upstreams and no hazard or fault pins already.
+// What docs/reference/limits.md says of upstreams and no hazard or fault pins already.
 
 for (const transport of TRANSPORTS) conform(transport)
 

@@ -95,7 +95,7 @@ const CLOSES: readonly (readonly [code: number | undefined, reason: string])[] =
   [undefined, ''],
 ]
 
-/** uWebSockets.js takes these for a protocol error (docs/limits.md). */
+/** uWebSockets.js takes these for a protocol error (docs/reference/limits.md). */
 const UNKNOWN_TO_UWS = [1014, 3000]
 
 for (const [code, reason] of CLOSES) {

@@ -13,7 +13,7 @@ import {
 
 /** Of `consumersFile`. */
 const CONSUMERS_FILE =
-  'In place of `keys`: a file of consumers with their keys, see docs/consumers.md. It is read again when it changes.'
+  'In place of `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is read again when it changes.'
 
 /** Default of `name`. */
 export const DEFAULT_NAME = 'x-api-key'

@@ -35,7 +35,10 @@ const rule = closed('A rule holds when all that it names holds.', {
       },
     ),
   ),
-  when: optionalString('A condition that holds, see docs/conditions.md.', { minLength: 1, maxLength: 4096 }),
+  when: optionalString('A condition that holds, see docs/guides/conditions.md.', {
+    minLength: 1,
+    maxLength: 4096,
+  }),
   match: optionalOneOf(
     ['any', 'all'],
     'Whether one item of `groups` and of `roles` is enough, or all are needed; default: any.',

@@ -33,7 +33,7 @@ export const basicAuthSchema = policyOptions(
   {
     users: optionalList(user, 'Who may call.', { minItems: 1, maxItems: 10_000 }),
     consumersFile: optionalFile(
-      'In place of `users`: a file of consumers with their passwords, see docs/consumers.md. It is read again when it changes.',
+      'In place of `users`: a file of consumers with their passwords, see docs/guides/consumers.md. It is read again when it changes.',
     ),
     realm: optionalString('The protection space that the challenge names.', {
       default: DEFAULT_REALM,

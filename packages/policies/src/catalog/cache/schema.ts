@@ -74,7 +74,7 @@ export const cachePolicySchema = policyOptions(
   },
   [
     'Keeps values of the author’s choice for a while, anywhere in a chain: what an expensive call has answered, a token, a flag. For whole responses by the rules of HTTP there is `response-cache`.',
-    'The store is the cache server that the document names in `cache`, else the memory of the supervisor, which all workers of the gateway share. See docs/caching.md.',
+    'The store is the cache server that the document names in `cache`, else the memory of the supervisor, which all workers of the gateway share. See docs/guides/caching.md.',
     'A `lookup` sets `vars["cache.SPACE"]` to `hit`, `miss`, `none` (there is no key) or `error` (the store did not answer), so that conditions of later policies can ask for it. A value that cannot stand where it is to go is a `miss`.',
     'With `onStoreDown: open` nobody waits for `populate`. A body is collected to be kept, up to 10 MB of a response.',
   ],

@@ -9,7 +9,7 @@ export const limitOptions = {
     Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 5 })], {
       default: 'client.ip',
       description:
-        'What is counted apart: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of them; requests that agree in all of them share a count. With `client.ip` IPv6 addresses count by their /64. See docs/conditions.md for what can be read; `route` and `api` are known too.',
+        'What is counted apart: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of them; requests that agree in all of them share a count. With `client.ip` IPv6 addresses count by their /64. See docs/guides/conditions.md for what can be read; `route` and `api` are known too.',
     }),
   ),
   onMissingKey: optionalOneOf(
@@ -74,6 +74,6 @@ export type LimitConfig = Static<typeof shared>
 
 /** Paragraphs of the reference that both have. */
 export const LIMIT_PARAGRAPHS = [
-  'Workers take tokens from the store before they are needed and admit requests with those: a busy key costs no question per request. A key that is new to a worker waits for one answer. What is not used goes back after 200 ms. So no more is admitted than the limit says as long as the store answers; what a worker holds unused, at most what it needs in 100 ms and a quarter of what is left, can be missing elsewhere for so long. See docs/rate-limits.md.',
+  'Workers take tokens from the store before they are needed and admit requests with those: a busy key costs no question per request. A key that is new to a worker waits for one answer. What is not used goes back after 200 ms. So no more is admitted than the limit says as long as the store answers; what a worker holds unused, at most what it needs in 100 ms and a quarter of what is left, can be missing elsewhere for so long. See docs/guides/rate-limits.md.',
   'A worker remembers 50,000 keys of a policy; the store in memory 1,000,000 of all. Keys longer than 80 characters are counted by their beginning and a digest.',
 ]

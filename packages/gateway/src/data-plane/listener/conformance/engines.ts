@@ -16,7 +16,7 @@ export type StartGateway = (
   options?: TestGatewayOptions,
 ) => Promise<TestGateway>
 
-/** Defines a test for each engine; for one of them where only that can do it, or cannot (docs/limits.md). */
+/** Defines a test for each engine; for one of them where only that can do it, or cannot (docs/reference/limits.md). */
 export function testEngines(
   name: string,
   body: (t: TestContext, start: StartGateway, engine: Engine) => Promise<void>,

@@ -7,7 +7,7 @@ import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 
-// What this engine does and uWebSockets.js cannot (docs/limits.md): the conformance tests hold what both do.
+// What this engine does and uWebSockets.js cannot (docs/reference/limits.md): the conformance tests hold what both do.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'

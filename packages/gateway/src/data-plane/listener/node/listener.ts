@@ -157,7 +157,7 @@ class NodeListener implements Listener, ConnectionHost {
   }
 
   /**
-   * The system may reset the connections that wait to be accepted when the socket closes (docs/adr/0003): so it closes behind
+   * The system may reset the connections that wait to be accepted when the socket closes (docs/internals/adr/0003): so it closes behind
    * a turn of the event loop in which there was none, or the last of so many turns.
    */
   #closeServer(opened: number, turns: number): void {

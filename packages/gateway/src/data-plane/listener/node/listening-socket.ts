@@ -39,7 +39,7 @@ export interface ListeningOptions {
 }
 
 /**
- * Opens a socket that listens. Each worker has its own with SO_REUSEPORT, and the kernel spreads connections (docs/adr/0003);
+ * Opens a socket that listens. Each worker has its own with SO_REUSEPORT, and the kernel spreads connections (docs/internals/adr/0003);
  * where that cannot be had, the workers share one.
  * @throws Error when the address cannot be bound.
  */

@@ -12,7 +12,7 @@ const PROGRAM_MS = 10_000
 
 /**
  * A socket of the system that listens with SO_REUSEPORT, for a Node.js that has no `reusePort` (before 22.12). Workers that a
- * killed supervisor has left behind would otherwise hold the port against those of the next one (docs/adr/0017).
+ * killed supervisor has left behind would otherwise hold the port against those of the next one (docs/internals/adr/0017).
  *
  * uWebSockets.js binds it, and gives it up in the same turn, before it could accept anything; a child process has inherited
  * it meanwhile and sends it back. What connects in between waits.

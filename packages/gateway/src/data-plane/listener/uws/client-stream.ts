@@ -20,7 +20,7 @@ const CLOSE = '\r\nConnection: close'
 /**
  * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
  * nothing is touched after abort or end, every write is corked, a request that may hide a second one is never answered
- * inside the parser's callback (docs/limits.md, "uWebSockets.js").
+ * inside the parser's callback (docs/reference/limits.md, "uWebSockets.js").
  *
  * States of the response:  open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
  */

@@ -4,7 +4,7 @@ import { startGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 
-// What JavaScript cannot see or change: listed in docs/limits.md, pinned here.
+// What JavaScript cannot see or change: listed in docs/reference/limits.md, pinned here.
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n'
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'

@@ -182,7 +182,7 @@ class UwsListener implements Listener {
   }
 
   /**
-   * The system resets the connections that wait to be accepted when the socket closes (docs/adr/0003): so it closes behind
+   * The system resets the connections that wait to be accepted when the socket closes (docs/internals/adr/0003): so it closes behind
    * a turn of the event loop in which there was none, or the last of so many turns.
    */
   #closeSocket(opened: number, turns: number): void {

@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs'
  * mind of which kind the socket is.
  *
  * It is the only place that uses `process.binding`, which Node.js does not document. A Node.js without it ends the program
- * with an error: the listener then serves with the system's buffers (docs/adr/0016).
+ * with an error: the listener then serves with the system's buffers (docs/internals/adr/0016).
  */
 interface UdpHandle {
   /** 0, or a negative error number. */

@@ -21,7 +21,7 @@ const PIECE_BYTES = 4096
 /**
  * Bounds what the kernel holds of each connection that is accepted at ports of this process from now on. uWS reads a
  * connection again at once as long as each read fills 512 KB, paused or not: a sender faster than the gateway would hold
- * the event loop until its body has ended (docs/adr/0016). Accepted sockets inherit the bound. Only on Linux; elsewhere
+ * the event loop until its body has ended (docs/internals/adr/0016). Accepted sockets inherit the bound. Only on Linux; elsewhere
  * nothing is done.
  * @throws Error when it could not be set.
  */

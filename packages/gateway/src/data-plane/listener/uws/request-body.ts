@@ -25,7 +25,7 @@ export interface BodyOwner {
  *
  * A paused connection is not watched at all, neither for bytes nor for room nor for its end, and resuming watches for
  * bytes only. So nothing is paused any more once the response has waited for its client: what comes then has to be
- * kept by the receiver (docs/limits.md, "uWebSockets.js").
+ * kept by the receiver (docs/reference/limits.md, "uWebSockets.js").
  */
 export class RequestBody implements Stalled {
   isDone = false

@@ -341,7 +341,7 @@ test('a connection that comes while the listener closes has its first request an
   assert.equal(client.goaway, 0)
 })
 
-// Known limits (docs/limits.md): nghttp2 drops these without a word.
+// Known limits (docs/reference/limits.md): nghttp2 drops these without a word.
 test('a field with a control character in its value, or a space in its name, is not there', async (t) => {
   const served = await serveHttp2(t, answerOk)
   const client = await connectHttp2(t, served.port)

@@ -12,7 +12,7 @@ const command = process.env['SLUICE_H2SPEC'] ?? ''
 const skip = command === '' && 'no h2spec; use npm test, or npm run services and the variable that it prints'
 
 /**
- * What nghttp2 and node:http2 do otherwise; docs/limits.md says why ("Clients over HTTP/2"). Streams that are half closed
+ * What nghttp2 and node:http2 do otherwise; docs/reference/limits.md says why ("Clients over HTTP/2"). Streams that are half closed
  * are among them where the answer was faster than the frame: they are closed then.
  */
 const EXPLAINED: ReadonlySet<string> = new Set([
