@@ -4,6 +4,7 @@ import {
   type Exchange,
   type Outcome,
   type Policy,
+  resettableValues,
   type Step,
   soundOutcome,
 } from '@sluice/core'
@@ -97,9 +98,10 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
   ]
   for (const [name, hook] of hooks) {
     if (hook === undefined) continue
+    const before = resettableValues(x)
     try {
       const outcome = soundOutcome(await inTime(hook()))
-      checkExchange(x)
+      checkExchange(x, before)
       seen.texts.push(textOf(outcome))
       // The hooks behind a refusal do not run.
       if (outcome !== null) break

@@ -24,6 +24,15 @@ const FAILING: Readonly<Record<string, string>> = {
   'no-fields': 'onResponse: (x) => (x.responseHeaders = null, null)',
   'text-body': 'onResponse: (x) => (x.responseBody = "text", null)',
   'request-line-break': 'onRequest: (x) => (x.headers.push("x-a", "b\\r\\nx-c: d"), null)',
+  'method-space': 'onRequest: (x) => (x.method = "GET /admin", null)',
+  'method-connect': 'onRequest: (x) => (x.method = "CONNECT", null)',
+  'method-null': 'onRequest: (x) => (x.method = null, null)',
+  'path-space': 'onRequest: (x) => (x.forwardPath = "/a b", null)',
+  'path-relative': 'onRequest: async (x) => { await null; x.forwardPath = "a"; return null }',
+  'path-number': 'onRequest: (x) => (x.forwardPath = 5, null)',
+  'query-line-break': 'onRequest: (x) => (x.query = "a=1\\r\\nx: y", null)',
+  'query-fragment': 'onRequest: (x) => (x.query = "a#b", null)',
+  'query-undefined': 'onRequest: (x) => (x.query = undefined, null)',
   'reply-status': 'onRequest: () => sluice.answer(99, [], null)',
   'reply-field': 'onRequest: () => sluice.answer(200, ["x-a", "b\\r\\nx-c: d"], null)',
   'reply-text': 'onRequest: () => sluice.answer(200, [], "text")',
@@ -41,12 +50,20 @@ const PASSING: Readonly<Record<string, string>> = {
     return { get status() { return reads++ === 0 ? 200 : 99 }, headers: [], body: Buffer.from('fine'), problem: null }
   }`,
   thenable: 'onRequest: () => ({ then(keep) { keep(null) } })',
+  'request-line': 'onRequest: (x) => (x.method = "PURGE", x.forwardPath = "/a/%20?b", x.query = "c=d", null)',
+}
+
+/** Steps that fail after they have set parts of the request line that cannot be sent. */
+const CONTINUED: Readonly<Record<string, string>> = {
+  'invalid-line': 'onRequest: (x) => (x.method = "", x.forwardPath = "", x.query = " ", x.status = 99, null)',
+  'invalid-then-throws': 'onRequest: (x) => { x.query = " "; throw new Error("no") }',
+  'invalid-then-rejects': 'onAttempt: async (x) => { await null; x.method = ""; throw new Error("no") }',
 }
 
 const CODE = policyCode(
   'deeds',
   `const steps = {
-    ${Object.entries({ ...FAILING, ...PASSING })
+    ${Object.entries({ ...FAILING, ...PASSING, ...CONTINUED })
       .map(([name, step]) => `'${name}': { ${step} }`)
       .join(',\n')},
     'changed-later': { onRequest: () => { shared.status = calls++ === 0 ? 200 : 99; return shared } },
@@ -65,6 +82,10 @@ function documentOf(engine: string, origin: string): string {
       `  - { id: passed-${say}, match: { path: /passed/${say} }, upstream: origin, ${policy} }`,
     ]
   })
+  const continued = Object.keys(CONTINUED).map(
+    (say) =>
+      `  - { id: ${say}, match: { path: /${say} }, upstream: origin, policies: [{ use: deeds, onError: continue, with: { say: ${say} } }] }`,
+  )
   return `version: 1
 listeners: [{ address: "127.0.0.1:0", engine: ${engine} }]
 workers: 1
@@ -74,26 +95,38 @@ upstreams:
   origin: { targets: ["${origin}"] }
 routes:
   - { id: continue, match: { path: /continue }, respond: { status: 200, body: fine }, policies: [{ use: deeds, onError: continue, with: { say: status-99 } }] }
-${routes.join('\n')}
+${[...routes, ...continued].join('\n')}
 `
 }
 
-async function running(t: TestContext, engine: string): Promise<string> {
+interface Running {
+  readonly url: string
+  readonly log: () => string
+  /** Request lines that the target received. */
+  readonly received: string[]
+}
+
+async function running(t: TestContext, engine: string): Promise<Running> {
   const dir = scratch(t)
   installPackage(dir, { name: 'deeds', version: '1.0.0', code: CODE })
-  const origin = createServer((_, response) => response.end('fine')).listen(0, '127.0.0.1')
+  const received: string[] = []
+  const origin = createServer(({ method, url }, response) => {
+    received.push(`${method} ${url}`)
+    response.end('fine')
+  }).listen(0, '127.0.0.1')
   t.after(() => origin.close())
   await until(() => origin.listening)
   const config = join(dir, 'gateway.yaml')
   writeFileSync(config, documentOf(engine, `http://127.0.0.1:${(origin.address() as AddressInfo).port}`))
   const { stdout, stderr, process: child } = spawnGw(t, startArgs(t, config))
   await until(() => stdout().includes('listening on') || child.exitCode !== null, stderr)
-  return /listening on (\S+)/.exec(stdout())?.[1] ?? assert.fail(stderr())
+  const url = /listening on (\S+)/.exec(stdout())?.[1] ?? assert.fail(stderr())
+  return { url, log: () => stdout() + stderr(), received }
 }
 
 for (const engine of ['uws', 'node']) {
   test(`${engine}: what a plugin leaves and cannot be sent is 500 for its request`, async (t) => {
-    const url = await running(t, engine)
+    const { url, log, received } = await running(t, engine)
     const seen = async (path: string): Promise<unknown[]> => {
       const response = await fetch(url + path)
       const text = await response.text()
@@ -113,5 +146,15 @@ for (const engine of ['uws', 'node']) {
     assert.equal((await seen('/own/changed-later'))[1], 200)
     assert.equal((await seen('/own/changed-later'))[1], 500)
     assert.deepEqual(await seen('/continue'), ['/continue', 200, null, 'fine'])
+    assert.ok(received.includes('PURGE /a/%20?b?c=d'))
+    for (const say of Object.keys(CONTINUED)) {
+      const path = `/${say}?q=1`
+      assert.deepEqual(await seen(path), [path, 200, null, 'fine'])
+      assert.equal(received.at(-1), `GET ${path}`)
+    }
+    await until(
+      () => log().includes("policy 'deeds' of the plugin 'deeds': onRequest: it set an invalid query"),
+      log,
+    )
   })
 }

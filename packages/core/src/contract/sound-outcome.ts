@@ -44,21 +44,66 @@ function isStatus(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
 }
 
+/** Values of an exchange that a hook can change and `resetInvalid` can restore. */
+export type ResettableValues = Pick<Exchange, 'status' | 'method' | 'forwardPath' | 'query'>
+
+/** Returns a copy of the values, to be compared after a hook. */
+export function resettableValues({ status, method, forwardPath, query }: Exchange): ResettableValues {
+  return { status, method, forwardPath, query }
+}
+
+/**
+ * Restores each value that a hook has made invalid, because the exchange continues with `onError: continue`.
+ * @param before values before the hook. A value that the hook has not changed is not checked.
+ * @returns what is wrong with the last invalid value, or null if all are valid.
+ */
+export function resetInvalid(x: Exchange, before: ResettableValues): string | null {
+  let issue: string | null = null
+  if (x.status !== before.status && !isStatus(x.status)) {
+    x.status = before.status
+    issue = 'it set an invalid status: use a number from 200 to 599'
+  }
+  if (x.method !== before.method && !isMethod(x.method)) {
+    x.method = before.method
+    issue = 'it set an invalid method: use a token other than CONNECT'
+  }
+  if (x.forwardPath !== before.forwardPath && !isForwardPath(x.forwardPath)) {
+    x.forwardPath = before.forwardPath
+    issue =
+      'it set an invalid forwardPath: use a slash, then visible ASCII without "#"; escape the rest as %XX'
+  }
+  if (x.query !== before.query && !isTargetText(x.query)) {
+    x.query = before.query
+    issue = 'it set an invalid query: use visible ASCII without "#"; escape the rest as %XX'
+  }
+  return issue
+}
+
 /**
  * Checks the parts of an exchange that a hook can change.
- * @param statusBefore status before the hook. It is restored if the new one is invalid, because the exchange continues
- * with `onError: continue`.
- * @throws TypeError if the exchange has an invalid status, header field or body.
+ * @param before values before the hook. Those that are invalid now are restored.
+ * @throws TypeError if the exchange has an invalid status, method, path, query, header field or body.
  */
-export function checkExchange(x: Exchange, statusBefore = 0): void {
-  if (x.status !== statusBefore && !isStatus(x.status)) {
-    x.status = statusBefore
-    throw new TypeError('it set an invalid status: use a number from 200 to 599')
-  }
+export function checkExchange(x: Exchange, before: ResettableValues): void {
+  const issue = resetInvalid(x, before)
+  if (issue !== null) throw new TypeError(issue)
   checkFields(x.headers, 'headers')
   checkFields(x.responseHeaders, 'responseHeaders')
   if (!isBody(x.body)) throw new TypeError('body is not bytes: use a Uint8Array or null')
   if (!isBody(x.responseBody)) throw new TypeError('responseBody is not bytes: use a Uint8Array or null')
+}
+
+/** CONNECT would ask the target for a tunnel (RFC 9110, 9.3.6). */
+function isMethod(value: unknown): boolean {
+  return typeof value === 'string' && isToken(value) && value !== 'CONNECT'
+}
+
+function isForwardPath(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('/') && isTargetText(value)
+}
+
+function isTargetText(value: unknown): boolean {
+  return typeof value === 'string' && TARGET.test(value)
 }
 
 function isBody(value: unknown): boolean {
@@ -78,6 +123,8 @@ function areTexts(list: readonly unknown[]): boolean {
 }
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+/** Characters of a request target (RFC 9112, 3.2): visible ASCII without "#". */
+const TARGET = /^[!"$-~]*$/
 /** What must not be in a value (RFC 9110, 5.5). */
 const CONTROL = /[\0\r\n]/
 

@@ -6,6 +6,9 @@ import {
   type Exchange,
   type Outcome,
   type Policy,
+  type ResettableValues,
+  resetInvalid,
+  resettableValues,
   type Step,
   soundOutcome,
 } from '@sluice/core'
@@ -95,21 +98,25 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
   if (typeof step[name] !== 'function') throw new Error(`its ${name} is no function`)
   const hook = step[name].bind(step) as (x: Exchange, body: Uint8Array) => unknown
   const mark = marks.markOf(`${label}: ${name}`)
-  const check = (x: Exchange, status: number, value: unknown): Outcome => {
-    checkExchange(x, status)
+  const check = (x: Exchange, before: ResettableValues, value: unknown): Outcome => {
+    checkExchange(x, before)
     return soundOutcome(value)
   }
+  const failed = (x: Exchange, before: ResettableValues, error: unknown): never => {
+    resetInvalid(x, before)
+    return fail(error, label, name)
+  }
   return (x, body) => {
-    const { status } = x
+    const before = resettableValues(x)
     marks.begin(mark)
     try {
       const outcome = hook(x, body)
-      if (!isThenable(outcome)) return check(x, status, outcome)
+      if (!isThenable(outcome)) return check(x, before, outcome)
       return Promise.resolve(outcome)
-        .then((late: unknown) => check(x, status, late))
-        .catch((error: unknown) => fail(error, label, name))
+        .then((late: unknown) => check(x, before, late))
+        .catch((error: unknown) => failed(x, before, error))
     } catch (error) {
-      return fail(error, label, name)
+      return failed(x, before, error)
     } finally {
       marks.end()
     }
@@ -132,9 +139,9 @@ function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step
   return (x, answer) => {
     marks.begin(mark)
     try {
-      const { status } = x
+      const before = resettableValues(x)
       const isRenewed: unknown = hook(x, { status: answer.status, fields: answer.fields.slice() })
-      checkExchange(x, status)
+      checkExchange(x, before)
       return isRenewed === true
     } finally {
       marks.end()
