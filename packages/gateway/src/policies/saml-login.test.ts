@@ -85,6 +85,13 @@ test('a login that cannot be finished is 400 for the browser, and the log says w
   assert.ok(!JSON.stringify(records).includes('ann@example.com'))
 })
 
+/** The browser is sent to the provider again, without a session. */
+async function restarts(browser: Browser, acs: string, fields: Record<string, string>, what: string) {
+  const reply = await postForm(browser, acs, fields)
+  assert.ok(reply.headers.get('location')?.startsWith(`${SSO}?SAMLRequest=`), what)
+  assert.ok(!reply.headers.getSetCookie().some((line) => line.startsWith('sluice-session=1')), what)
+}
+
 function base64(xml: string): string {
   return Buffer.from(xml).toString('base64')
 }
@@ -100,9 +107,9 @@ test('a response is of no use in another browser, for another login, again, or s
     assert.ok(!browser.jarOf(url).has('sluice-session'), what)
   }
   // Of somebody who would have a victim go on in the session of the thief.
-  await failed(victim, answer, 'a browser that has begun no login')
+  await restarts(victim, acs, answer, 'a browser that has begun no login')
   await beginLogin(thief, `${url}/b`)
-  await failed(thief, answer, 'another browser')
+  await restarts(thief, acs, answer, 'another browser')
   await failed(ann, { ...answer, RelayState: 'https://evil.example.com/' }, 'an address')
   await failed(ann, { ...answer, RelayState: '//evil.example.com' }, 'an address without a scheme')
   await failed(ann, { ...answer, RelayState: 'javascript:alert(1)' }, 'a script')
@@ -143,6 +150,37 @@ test('a response is of no use in another browser, for another login, again, or s
   assert.deepEqual(errorOf(both), FAILED, 'cookies that stand twice have no value')
 })
 
+test('a repeated response, or one of a forgotten login, restarts the login once', async (t) => {
+  const { url, acs } = await startSamlSite(t)
+  const browser = new Browser()
+  const away = await beginLogin(browser, `${url}/a`)
+  assert.equal((await postForm(browser, acs, answerOf(acs, away))).status, 302)
+  const again = await postForm(browser, acs, answerOf(acs, away))
+  const second = sentAway(again.headers.get('location')!)
+  const done = await postForm(browser, acs, answerOf(acs, second))
+  assert.equal(done.headers.get('location'), `${url}/`)
+  assert.equal((await shown(await browser.ask(url))).headers['x-who'], 'ann')
+  assert.deepEqual(errorOf(await postForm(browser, acs, answerOf(acs, second))), FAILED, 'only once')
+
+  const [original, copy] = [new Browser(), new Browser()]
+  const used = answerOf(acs, await beginLogin(original, `${url}/b`))
+  for (const [name, value] of original.jarOf(url)) copy.jarOf(url).set(name, value)
+  assert.equal((await postForm(original, acs, used)).status, 302)
+  const reused = await postForm(copy, acs, used)
+  assert.equal(sentAway(reused.headers.get('location')!).relayState.at(-1), 'r', 'both posts at once')
+
+  const tabs = new Browser()
+  const oldest = await beginLogin(tabs, `${url}/1`)
+  for (let i = 2; i <= 6; i++) await beginLogin(tabs, `${url}/${i}`)
+  await restarts(tabs, acs, answerOf(acs, oldest), 'the oldest of six tabs')
+
+  // Other sites can post with a form in a frame or by script, and would fill the browser with cookies of logins.
+  for (const headers of [{ 'sec-fetch-mode': 'no-cors' }, { 'sec-fetch-dest': 'iframe' }]) {
+    const hidden = await postForm(new Browser(), acs, answerOf(acs, away), headers)
+    assert.deepEqual([...errorOf(hidden), hidden.headers.has('set-cookie')], [...FAILED, false])
+  }
+})
+
 test('the cookie of a login is no session, that of a session no login, and a changed one neither', async (t) => {
   const { url, acs } = await startSamlSite(t)
   const browser = new Browser()
@@ -165,7 +203,7 @@ test('the cookie of a login is no session, that of a session no login, and a cha
   const away = sentAway((await login.ask(`${url}/b`)).headers.get('location')!)
   login.jarOf(url).set(loginName, session)
   const fields = { ...answerOf(acs, away), RelayState: 'x'.repeat(43) }
-  assert.deepEqual(errorOf(await postForm(login, acs, fields)), FAILED)
+  await restarts(login, acs, fields, 'the cookie of a session is no login')
 })
 
 for (const engine of ['uws', 'node'] as const)

@@ -119,10 +119,15 @@ export function answerOf(
 }
 
 /** A page of the provider has the browser post a form. */
-export function postForm(browser: Browser, url: string, fields: Record<string, string>): Promise<Response> {
+export function postForm(
+  browser: Browser,
+  url: string,
+  fields: Record<string, string>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const headers = {
     ...{ 'content-type': 'application/x-www-form-urlencoded', origin: new URL(SSO).origin },
-    'sec-fetch-site': 'cross-site',
+    ...{ 'sec-fetch-site': 'cross-site', ...more },
   }
   return browser.ask(url, { method: 'POST', headers, body: new URLSearchParams(fields).toString() })
 }

@@ -5,10 +5,16 @@ import { type Cookies, readCookies } from '../../shared/field-location/cookie.js
 import { formText, isForm } from '../../shared/message/form.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import type { CookieSeal } from '../../shared/session/cookie-seal.js'
-import { OpenLogins, pageOf, UnknownLogin } from '../../shared/session/open-logins.js'
+import {
+  type LoginStart,
+  mayRestart,
+  OpenLogins,
+  pageOf,
+  UnknownLogin,
+} from '../../shared/session/open-logins.js'
 import { loginUnavailable, redirect } from '../../shared/session/redirect.js'
 import type { Session } from '../../shared/session/session.js'
-import type { Site } from '../../shared/session/site.js'
+import { isNavigation, type Site } from '../../shared/session/site.js'
 import { claimAt } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import type { Assertion } from '../saml/assertion.js'
@@ -42,6 +48,9 @@ export interface LoginParts {
 /** A response that makes no session; the message is for the operator. */
 class LoginFailed extends Error {}
 
+/** A response whose assertion was used before, or is too old to tell. */
+class StaleAssertion extends LoginFailed {}
+
 /** Sends browsers to the provider, and makes sessions of what they post. */
 export class SamlLogin {
   readonly #parts: LoginParts
@@ -62,6 +71,10 @@ export class SamlLogin {
 
   /** The way to the provider. @param ended the fields that end a session. */
   async begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
+    return this.#start(x, { returnTo: pageOf(x) }, cookies, ended)
+  }
+
+  #start(x: Exchange, start: LoginStart, cookies: Cookies, ended: readonly string[]): Reply {
     // Where the metadata have ended, nobody knows whether that is still the way.
     if (Date.now() >= this.#parts.idp.validUntilMs) {
       x.record.reason = 'the metadata of the provider have ended'
@@ -69,7 +82,7 @@ export class SamlLogin {
     }
     // An xsd:ID begins with no digit.
     const facts = { id: `_${randomBytes(20).toString('hex')}` }
-    const { key, fields } = this.#logins.begin({ returnTo: pageOf(x) }, cookies, facts)
+    const { key, fields } = this.#logins.begin(start, cookies, facts)
     return redirect(this.#parts.addressOf(facts.id, key), [...ended, ...fields])
   }
 
@@ -92,21 +105,28 @@ export class SamlLogin {
   ): Promise<Reply> {
     const cookies = readCookies(x.headers)
     const ended: string[] = []
+    const relayState = formText(body, 'RelayState')
+    let page = '/'
     try {
-      const { facts, returnTo } = this.#logins.take(formText(body, 'RelayState'), cookies, ended)
+      const { facts, returnTo } = this.#logins.take(relayState, cookies, ended)
+      page = returnTo
       const assertion = await this.#assertionIn(x, body, facts)
       const verdict = await this.#parts.use.use(assertion)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return loginUnavailable(this.#env, ['cache-control', 'no-store'])
-      if (verdict !== 'first') throw new LoginFailed('the assertion was used before, or is too old')
+      if (verdict !== 'first') throw new StaleAssertion('the assertion was used before, or is too old')
       const set = write(sessionOf(assertion, this.#claimsOf(assertion)), cookies)
       if (set === null) throw new LoginFailed('the attributes are too long for cookies')
       return redirect(`${this.#parts.site.origin}${returnTo}`, [...ended, ...set])
     } catch (error) {
-      if (error instanceof LoginFailed || error instanceof UnknownLogin)
-        return this.#failed(x, error.message, ended)
       if (error instanceof Overload || error instanceof UnreadableBody) return OVERLOADED
-      throw error
+      if (!(error instanceof LoginFailed || error instanceof UnknownLogin)) throw error
+      // The oldest of many tabs, a response that comes twice, a user who took too long: the browser logs in again.
+      const isLost = error instanceof UnknownLogin || error instanceof StaleAssertion
+      // Other sites can post a form into a hidden frame, and would fill the browser with cookies of logins.
+      if (!isLost || !mayRestart(relayState) || !isNavigation(x)) return this.#failed(x, error.message, ended)
+      x.record.reason = error.message
+      return this.#start(x, { returnTo: page, isRestart: true }, cookies, ended)
     }
   }
 

@@ -80,9 +80,14 @@ async function begin(step: Step, jar: Jar) {
 }
 
 /** The browser posts what the provider has given it. */
-async function post(step: Step, jar: Jar, fields: Record<string, string>): Promise<Reply> {
+async function post(
+  step: Step,
+  jar: Jar,
+  fields: Record<string, string>,
+  more: readonly string[] = [],
+): Promise<Reply> {
   const body = Buffer.from(new URLSearchParams(fields).toString())
-  const headers = ['content-type', 'application/x-www-form-urlencoded', ...jar.fields]
+  const headers = ['content-type', 'application/x-www-form-urlencoded', ...jar.fields, ...more]
   const x = exchange({ method: 'POST', path: '/acs', headers, contentLength: body.length })
   const reply = ((await step.onRequest!(x)) ?? (await step.onRequestBody!(x, body))) as Reply
   jar.take(reply.headers)
@@ -189,6 +194,17 @@ test('a response is of no use in another browser, for another login, unasked, ch
   for (const [name, value] of ann.cookies) copy.cookies.set(name, value)
   assert.equal((await post(acs, ann, answer)).status, 302)
   await failed(copy, answer, 'a copy of the browser: the assertion was used')
+})
+
+test('a response to a login that is too old restarts it', async (t) => {
+  const { pages, acs } = await site()
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const jar = new Jar()
+  const { id, relayState } = await begin(pages, jar)
+  t.mock.timers.tick(600_000)
+  const fields = { SAMLResponse: response({ inResponseTo: id }), RelayState: relayState }
+  const reply = await post(acs, jar, fields, ['accept', 'text/html'])
+  assert.ok(headerValue(reply.headers, 'location')?.startsWith(SSO))
 })
 
 test('pages are of the site, whatever their path looks like, and logins of a browser are few', async () => {

@@ -72,7 +72,7 @@ export const samlLoginSchema = policyOptions(
   [
     'Logs users in at a provider of SAML 2.0 (Web Browser SSO Profile): a request by redirect, which is signed with `signingKey`, and a response by a form that the browser posts. What belongs to a login stands in an encrypted cookie of the browser that began it, for ten minutes; with TLS it is `SameSite=None`, because another site makes the browser post. The response has to answer that request, once, for this `acsUrl`; one that nobody has asked for is refused. Assertions and responses are checked as by `saml`.',
     'Sessions are those of `oidc`: encrypted cookies with the attributes as they were at the login. One ends after `session.lifetime`, `session.idleTimeout`, at `SessionNotOnOrAfter`, and by `logout`, which ends nothing at the provider.',
-    'A login that cannot be finished is 400 `GW_LOGIN_FAILED`; `error.reason` in the traffic log says why.',
+    'A response that is repeated, late or without the cookie of its login restarts the login, once. Any other login that cannot be finished is 400 `GW_LOGIN_FAILED`; `error.reason` in the traffic log says why.',
   ],
 )
 
