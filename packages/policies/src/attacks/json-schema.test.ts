@@ -79,7 +79,7 @@ test('nothing is read from the network or a disk', async (t) => {
   ]) {
     await assert.rejects(compile({ $ref }), /which is not here; nothing is fetched/)
   }
-  await assert.rejects(compile({ $schema: `http://127.0.0.1:${port}/a` }), /none of the drafts/)
+  await assert.rejects(compile({ $schema: `http://127.0.0.1:${port}/a` }), /supported drafts are/)
   assert.equal(calls, 0)
 })
 
@@ -96,7 +96,7 @@ const CIRCLES: readonly unknown[] = [
 
 test('a schema that never comes to an end is refused', async () => {
   for (const schema of CIRCLES)
-    await assert.rejects(compile(schema), /lead in a circle/, JSON.stringify(schema))
+    await assert.rejects(compile(schema), /circular reference/, JSON.stringify(schema))
   assert.equal(await isValid({ properties: { a: { $ref: '#' } }, maxProperties: 1 }, '{"a":{"a":{}}}'), true)
 })
 

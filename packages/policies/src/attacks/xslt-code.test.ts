@@ -16,7 +16,7 @@ import { testEnv } from '../testing.js'
 const JS = 'http://saxonica.com/ns/globalJS'
 const IXSL = 'http://saxonica.com/ns/interactiveXSLT'
 const CODE =
-  /No namespace binding for prefix|calls JavaScript|runs code|evaluates texts|while it is compiled|static expression/
+  /No namespace binding for prefix|calls JavaScript|runs code|evaluates text|while it is compiled|static expression/
 
 const value = (expression: string): string => template(`<xsl:value-of select="${expression}"/>`)
 const xsl = (templates: string, attributes = ''): string => stylesheet(templates, '3.0', attributes)

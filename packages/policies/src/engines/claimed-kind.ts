@@ -1,16 +1,19 @@
 import { headerJoined, isJsonType, mediaType, UnreadableBody } from '@sluice/core'
 
-/** First characters of bodies, beside their media types. A slash begins a comment, which lenient readers skip. */
+/**
+ * Media types of each body kind, and the characters with which such a body begins. A slash starts a comment, which
+ * lenient parsers skip.
+ */
 const KINDS = {
   json: { begins: '{[/', isType: isJsonType },
   xml: { begins: '<', isType: (type: string) => type.endsWith('/xml') || type.endsWith('+xml') },
 } as const
-/** White space, and what byte order marks and UTF-16 put before or between ASCII characters. */
+/** White space, byte order marks, and the zero bytes that UTF-16 puts between ASCII characters. */
 const SKIPPED: ReadonlySet<number> = new Set([0, 0x09, 0x0a, 0x0d, 0x1e, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff])
 
 /**
- * Marks the error of a body that claims to be of this kind as ambiguous: the upstream may read what the gateway could
- * not. A body of another kind is left to routes that do not ask it.
+ * Marks a parse error as ambiguous if the body claims to be of this kind, because the upstream may be able to read
+ * what the gateway could not. Bodies of another kind are left to routes that do not inspect them.
  */
 export function claimedKindError(
   kind: keyof typeof KINDS,
@@ -25,6 +28,6 @@ function claims(kind: keyof typeof KINDS, headers: readonly string[], body: Uint
   if (KINDS[kind].isType(type)) return true
   const first = String.fromCharCode(body.find((byte) => !SKIPPED.has(byte)) ?? 0)
   if (KINDS[kind].begins.includes(first)) return true
-  // Without a type, only the beginning of another kind says that it is none of this.
+  // Without a media type, only a first character of another kind proves that the body is not of this kind.
   return type === '' && !Object.values(KINDS).some(({ begins }) => begins.includes(first))
 }

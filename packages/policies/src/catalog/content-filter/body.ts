@@ -131,7 +131,7 @@ function isJsonText(text: string): boolean {
 /** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */
 function unambiguous(view: JsonView): JsonView {
   if (!view.hasDuplicateKeys) return view
-  throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
+  throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a duplicate name')
 }
 
 /**

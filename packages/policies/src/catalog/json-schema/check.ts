@@ -7,11 +7,11 @@ import {
   draftOf,
   prepareDialect,
 } from '../../engines/json-schema/dialect.js'
-import type { JsonBounds } from '../../engines/json-schema/json-bounds.js'
+import type { JsonLimits } from '../../engines/json-schema/json-bounds.js'
 import { findViolations, type Violation } from '../../engines/json-schema/violations.js'
 
 /** What decides about documents; it can be cloned for a thread. */
-export interface CheckSettings extends JsonBounds {
+export interface CheckSettings extends JsonLimits {
   readonly schemas: readonly unknown[]
   readonly references: readonly unknown[]
   readonly match: 'any' | 'all' | 'first'

@@ -125,7 +125,7 @@ test('each draft reads schemas in its own way, chosen by $schema or by the confi
     'items: false in draft 07 allows none',
   )
   assert.equal(await verdict(twenty, [], { draft: '07' }), true)
-  await assert.rejects(compile(inline({ $schema: 'http://example.com/x' })), /none of the drafts/)
+  await assert.rejects(compile(inline({ $schema: 'http://example.com/x' })), /supported drafts are/)
 })
 
 test('anchors of the root are followed', async () => {
@@ -143,7 +143,7 @@ test('anchors of the root are followed', async () => {
     assert.equal(await verdict({ parts: [{ parts: [1] }] }), false)
     assert.equal(await verdict({ parts: [{ size: 'x' }] }), false)
   }
-  await assert.rejects(compile(inline({ $anchor: 'node', $ref: '#node' })), /lead in a circle/)
+  await assert.rejects(compile(inline({ $anchor: 'node', $ref: '#node' })), /circular reference/)
 })
 
 test('several schemas decide together', async () => {

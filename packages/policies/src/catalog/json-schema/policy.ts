@@ -1,8 +1,8 @@
 import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { jsonOf } from '../../engines/json/view.js'
 import { validationStep } from '../../engines/json-schema/body-gate.js'
-import { jsonBoundsOf } from '../../engines/json-schema/json-bounds.js'
+import { jsonLimitsFrom } from '../../engines/json-schema/json-bounds.js'
 import { violationsText } from '../../engines/json-schema/violations.js'
 import { replaceBody } from '../../shared/message/side.js'
 import { valueOfSource } from '../../shared/text-source.js'
@@ -27,9 +27,9 @@ export const jsonSchema = definePolicy({
       isReport: config.mode === 'report',
       isSlow: false,
       offload: env.offload(new URL('./json-schema-work.js', import.meta.url), settings),
-      flaw(headers) {
-        const flaw = codingFlaw(headers)
-        return flaw === null ? null : `the body ${flaw}`
+      issue(headers) {
+        const issue = codingIssue(headers)
+        return issue === null ? null : `the body ${issue}`
       },
       verdict: (x, body) => verdictOf(() => check.check(jsonOf(x, body, settings.reading))),
       validate(x, side, verdict) {
@@ -50,7 +50,7 @@ function settingsOf(config: JsonSchemaConfig): CheckSettings {
   if ((schema === undefined) === (schemas === undefined)) {
     throw new Error("write either 'schema' or 'schemas'")
   }
-  const bounds = jsonBoundsOf(config)
+  const bounds = jsonLimitsFrom(config)
   return {
     schemas: (schemas ?? [schema!]).map(valueOfSource),
     references: references.map(valueOfSource),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { jsonBoundsOptions } from '../../engines/json-schema/json-bounds.js'
+import { jsonLimitOptions } from '../../engines/json-schema/json-bounds.js'
 import {
   optionalFlag,
   optionalList,
@@ -56,7 +56,7 @@ export const jsonSchemaSchema = policyOptions(
       'The status of a refusal for a request that is JSON but not valid.',
       400,
     ),
-    ...jsonBoundsOptions,
+    ...jsonLimitOptions,
   },
   [
     'A request that is not valid is answered 400 `GW_SCHEMA_INVALID` (or 422), a body that is not JSON in UTF-8 400 `GW_BODY_UNPARSABLE`, one in a content coding, whatever its size, or in another charset 415 `GW_MEDIA_TYPE`. The detail lists JSON pointers and what is missed there, never values. Every request is checked, one without a body too, which is not JSON: keep the policy to the methods that carry a body with `when`. Of the media type only the charset is looked at.',

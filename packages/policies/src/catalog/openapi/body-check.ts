@@ -1,5 +1,5 @@
 import { type Exchange, mediaType, OFFLOAD_BYTES, type Offload, UnreadableBody } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { type JsonReading, jsonOf } from '../../engines/json/view.js'
 import { headersOf, type Side } from '../../shared/message/side.js'
 import { onOverload } from '../../shared/overload.js'
@@ -43,7 +43,7 @@ export class BodyCheck {
     [media, body]: readonly [Media, Uint8Array],
   ): BodyFinding | Promise<BodyFinding> {
     if (media.pointer === null && media.form === null) return { violations: [] }
-    const flaw = codingFlaw(headersOf(x, side))
+    const flaw = codingIssue(headersOf(x, side))
     if (flaw !== null) return { media: `the body ${flaw}` }
     if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
     if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }

@@ -159,7 +159,7 @@ test('a parameter of JSON is read as strictly as a body', async () => {
   const step = await compile(withParameter({ in: 'query', content: json(schema) }))
   const at = (text: string) => send(step, `/a?p=${encodeURIComponent(text)}`)
   assert.equal((await at('{"z":1}')).detail, '')
-  assert.equal((await at('{"z":1,"z":2}')).detail, 'query/p has an object with a name twice')
+  assert.equal((await at('{"z":1,"z":2}')).detail, 'query/p has an object with a duplicate name')
   for (const text of [
     '{"z":2}',
     '{"z":2,"z":1}',

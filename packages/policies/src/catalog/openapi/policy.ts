@@ -7,7 +7,7 @@ import {
   parseSize,
   type Step,
 } from '@sluice/core'
-import { jsonBoundsOf } from '../../engines/json-schema/json-bounds.js'
+import { jsonLimitsFrom } from '../../engines/json-schema/json-bounds.js'
 import { failClosed, hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import type { Side } from '../../shared/message/side.js'
 import { readSource } from '../../shared/text-source.js'
@@ -80,7 +80,7 @@ async function descriptionOf(config: OpenapiConfig, env: CompileEnv): Promise<Co
     formats: config.formats ?? true,
     skipsUnsupported: config.onUnsupported === 'skip',
     checksResponses: config.responses !== 'off',
-    ...jsonBoundsOf(config),
+    ...jsonLimitsFrom(config),
   }
   const digest = createHash('sha256').update(JSON.stringify(options)).update(source.text).digest('hex')
   const kept = env.shared<{ compiled: Promise<CompiledDescription> | null }>(`openapi:${digest}`, () => ({

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { jsonBoundsOptions } from '../../engines/json-schema/json-bounds.js'
+import { jsonLimitOptions } from '../../engines/json-schema/json-bounds.js'
 import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
 import { valueSource } from '../../shared/text-source.js'
 
@@ -44,7 +44,7 @@ export const openapiSchema = policyOptions(
       'The status of a refusal for parameters and bodies that are not valid.',
       400,
     ),
-    ...jsonBoundsOptions,
+    ...jsonLimitOptions,
   },
   [
     'The description is OpenAPI 3.0 or 3.1 in one file: references to other files are refused, so bundle it first. It is checked itself when the document is loaded, and nothing is ever fetched. `gw import openapi` writes a document with routes and this policy from one.',

@@ -1,12 +1,12 @@
 import { type JsonReading, type JsonView, jsonOfBytes } from '../../engines/json/view.js'
-import type { JsonBounds } from '../../engines/json-schema/json-bounds.js'
+import type { JsonLimits } from '../../engines/json-schema/json-bounds.js'
 import { LinkedSchemas, type SchemaLink } from '../../engines/json-schema/linked-schemas.js'
 import { findViolations, type Violation } from '../../engines/json-schema/violations.js'
 import { asNode, type Node } from './node.js'
 import { type Direction, SchemaRewriter, type SchemaUse } from './rewrite.js'
 
 /** Everything that schemas of a description are compiled from; it can be cloned for a thread. */
-export interface SchemaSettings extends JsonBounds {
+export interface SchemaSettings extends JsonLimits {
   /** The description as JSON. */
   readonly text: string
   readonly formats: boolean

@@ -37,7 +37,7 @@ export interface Sandbox {
   /**
    * @param factor of its time.
    * @throws ScriptFault
-   * @throws TimeIsOver
+   * @throws TimeLimitExceeded
    */
   call(hook: HookName, input: string, body: string, factor: number): string
   /** What the script holds in memory now. */

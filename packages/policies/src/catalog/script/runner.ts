@@ -1,5 +1,5 @@
 import { Replaceable } from '../../engines/deadline/replaceable.js'
-import { TimeIsOver } from '../../engines/deadline/run-with-timeout.js'
+import { TimeLimitExceeded } from '../../engines/deadline/run-with-timeout.js'
 import { isolatedVmEngine, isReadyForIsolates } from '../../engines/script/isolated-vm/isolated-vm-engine.js'
 import { quickjsEngine } from '../../engines/script/quickjs/quickjs-engine.js'
 import { type Engine, type EngineName, type HookName, type Sandbox, ScriptFault, TOO_LONG } from './engine.js'
@@ -58,7 +58,8 @@ function resultOf(changes: string): CallResult {
 }
 
 function failure(error: unknown): CallResult {
-  if (error instanceof TimeIsOver) return { changes: null, fault: { kind: 'timeout', message: TOO_LONG } }
+  if (error instanceof TimeLimitExceeded)
+    return { changes: null, fault: { kind: 'timeout', message: TOO_LONG } }
   if (!(error instanceof ScriptFault)) throw error
   return { changes: null, fault: { kind: error.kind, message: error.message } }
 }

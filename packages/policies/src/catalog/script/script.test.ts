@@ -112,7 +112,7 @@ test('bodies that cannot be read are the fault of who sent them, unless the scri
   for (const [body, detail] of [
     [bytes('{'), 'the body is not JSON'],
     [bytes('['.repeat(100_000)), 'the body is nested too deeply'],
-    [bytes('{"a":1,"b":[{"c":1,"\\u0063":2}]}'), 'the body has an object with a name twice'],
+    [bytes('{"a":1,"b":[{"c":1,"\\u0063":2}]}'), 'the body has an object with a duplicate name'],
     [Buffer.from([0xff, 0xfe]), 'the body is not UTF-8 text'],
     [bytes('a\0b'), 'the body is not UTF-8 text'],
   ] as const) {
@@ -186,7 +186,7 @@ test('the request of a response can be read and not be changed', async (t) => {
   )
   await assert.rejects(
     async () => step.onResponse?.(exchange({ status: 200, headers: ['a', '1'] })),
-    /has been sent/,
+    /has already been sent/,
   )
   assert.equal(env.reports.length, 0, 'a call that fails leaves nothing behind')
 })
@@ -270,7 +270,7 @@ test('a script stands in a file, and its mistakes are reported when it is loaded
     ['export function onRequest( {', /^Error: tenant.js: SyntaxError: .*line 1/],
     ['throw new Error("at once")', /tenant.js: Error: at once \(line 1, column \d+\)/],
     ['import fs from "fs"', /tenant.js: ReferenceError: could not load module/],
-    ['await new Promise(() => {}); export const onRequest = 1', /waits for a promise while it is loaded/],
+    ['await new Promise(() => {}); export const onRequest = 1', /awaits a promise while it is loaded/],
     ['for (;;);', /took longer than it may/],
     ['globalThis.count = 0', /not extensible/],
     ['', /exports no function onRequest, onResponse, onError/],

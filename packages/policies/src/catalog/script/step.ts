@@ -12,7 +12,7 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS } from '../../engines/json/refusals.js'
 import { boundBody, isBodiless } from '../../shared/message/side.js'
 import { onOverload } from '../../shared/overload.js'
@@ -80,7 +80,7 @@ class ScriptStep {
   }
 
   readonly #onRequestBody = (x: Exchange, body: Uint8Array): Eventual => {
-    if (body.length > 0 && codingFlaw(x.headers) !== null) return this.#codedRequest
+    if (body.length > 0 && codingIssue(x.headers) !== null) return this.#codedRequest
     return this.#run(x, { hook: 'onRequest', body, cannotSet: '' })
   }
 
@@ -102,7 +102,7 @@ class ScriptStep {
   }
 
   readonly #onResponseBody = (x: Exchange, body: Uint8Array): Eventual => {
-    if (body.length > 0 && codingFlaw(x.responseHeaders) !== null) return this.#codedResponse
+    if (body.length > 0 && codingIssue(x.responseHeaders) !== null) return this.#codedResponse
     return this.#run(x, { hook: 'onResponse', body, cannotSet: '' })
   }
 

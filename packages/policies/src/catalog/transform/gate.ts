@@ -1,5 +1,5 @@
 import { type Eventual, type Exchange, isFieldValue, type Outcome, type Reply, refusal } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../../engines/json/refusals.js'
 import { isChecked, note, refused } from '../../engines/json-schema/report.js'
 import { announcesCoding, boundBody, headersOf, replaceBody, type Side } from '../../shared/message/side.js'
@@ -63,7 +63,7 @@ export class Gate {
   /** The refusal for a body that would have to be read and cannot be. */
   #unread(x: Exchange): Outcome {
     const { side, transformer } = this.#settings
-    const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
+    const flaw = transformer.readsBody ? codingIssue(headersOf(x, side)) : null
     return flaw === null ? null : refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
   }
 

@@ -23,7 +23,7 @@ export function convert(body: Uint8Array, mapping: Mapping): Transformed {
 }
 
 function tooLarge(): Transformed {
-  return failed('the result is larger than it may be')
+  return failed('the result is larger than the limit')
 }
 
 /** Another parser checks first: the reader takes for granted that the document is well-formed. */

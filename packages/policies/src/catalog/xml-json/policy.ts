@@ -1,7 +1,7 @@
 import { definePolicy, isJsonType, OFFLOAD_BYTES, parseSize } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import { xmlCodingFlaw } from '../../engines/xml/media-type.js'
+import { xmlCodingIssue } from '../../engines/xml/media-type.js'
 import { transformationStep } from '../../shared/body-transformation.js'
 import { isXmlType } from '../../shared/text/body-text.js'
 import type { Transformed } from '../../shared/transformed.js'
@@ -32,7 +32,7 @@ export const xmlJson = definePolicy({
       phase: config.phase ?? 'request',
       maxBodyBytes,
       isInput: config.direction === 'to-json' ? isXmlType : ({ type }) => isJsonType(type),
-      flaw: config.direction === 'to-json' ? xmlCodingFlaw : codingFlaw,
+      flaw: config.direction === 'to-json' ? xmlCodingIssue : codingIssue,
       contentType: () => type,
       transform: (x, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body, x)),
     })

@@ -33,7 +33,7 @@ export const xsd = definePolicy({
       isReport: config.mode === 'report',
       isSlow: settings.isSlow,
       offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings, MAX_MS),
-      flaw: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
+      issue: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
       verdict: (x, body) => validator.validate(() => xmlOf(x, body, settings.maxDepth)),
       validate: (_x, _side, verdict) => resultOf(verdict),
     })

@@ -284,8 +284,8 @@ test('configurations that make no sense are refused with what to do', async (t) 
     [{ root: 'gone.xsd' }, /the root 'gone.xsd' is not the systemId of a schema; write one of purchase/],
     [{ root: 'common.xsd' }, /'purchase\/order.xsd' is not used/],
     [{ maxBodyBytes: '11mb' }, /'maxBodyBytes' 11mb is above 10mb/],
-    [{ select: '//x:a' }, /prefix 'x'; say under 'namespaces'/],
-    [{ select: 'count(/a)' }, /write one that selects elements/],
+    [{ select: '//x:a' }, /prefix 'x'; declare it under 'namespaces'/],
+    [{ select: 'count(/a)' }, /use one that selects elements/],
   ]
   for (const [config, words] of cases) await assert.rejects(stepOf(t, config), words)
   await stepOf(t, { select: '//x:a', namespaces: { x: 'urn:x' } })

@@ -6,7 +6,7 @@ import {
   parseDuration,
   parseSize,
 } from '@sluice/core'
-import { xmlCodingFlaw } from '../../engines/xml/media-type.js'
+import { xmlCodingIssue } from '../../engines/xml/media-type.js'
 import type { RunLimits } from '../../engines/xslt/libxslt/engine.js'
 import { refuseUnknownNames } from '../../engines/xslt/libxslt/refuse-unknown-names.js'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from '../../engines/xslt/libxslt/runner.js'
@@ -64,7 +64,7 @@ export const xslt = definePolicy({
       phase: config.phase ?? 'request',
       maxBodyBytes,
       isInput: isXmlType,
-      flaw: xmlCodingFlaw,
+      flaw: xmlCodingIssue,
       contentType: resultType(source.method, config.output?.contentType),
       transform(x, body) {
         const values = params(x)

@@ -168,7 +168,7 @@ test('select takes one element with its namespaces as the document', async (t) =
   const body = '<s:e xmlns:s="urn:s" xmlns:x="urn:x"><s:b><x:one/><x:two/></s:b></s:e>'
   const result = await requestAfter(step, body)
   assert.match(String(result), /^<x:one xmlns:(?:s="urn:s" xmlns:x="urn:x"|x="urn:x" xmlns:s="urn:s")\/>\n$/)
-  assertRefused(await requestAfter(step, '<a/>'), 'GW_TRANSFORM_INPUT', /no element that 'select' finds/)
+  assertRefused(await requestAfter(step, '<a/>'), 'GW_TRANSFORM_INPUT', /no element that matches 'select'/)
   await assert.rejects(
     compiled(inline(NAME_OF_A, { select: '/a[' }), envFor(t)),
     /'select' cannot be compiled/,
@@ -222,7 +222,7 @@ test('a stylesheet that cannot work is refused when the document is deployed', a
     ],
     [inline(template('<xsl:document href="/tmp/a"/>')), /element 'document', which writes files/],
     [inline(NAME_OF_A, { timeout: '1m' }), /'timeout' has to be between/],
-    [inline(NAME_OF_A, { select: '/s:e' }), /uses the prefix 's'; say under 'namespaces'/],
+    [inline(NAME_OF_A, { select: '/s:e' }), /uses the prefix 's'; declare it under 'namespaces'/],
     [inline(NAME_OF_A, { select: '/a[$b]' }), /uses a variable/],
     [inline(NAME_OF_A, { select: '/a[document(.)]' }), /calls 'document\(\)'/],
     [inline(NAME_OF_A, { select: "concat('a', 'b')" }), /'select' cannot be compiled|computes a value/],

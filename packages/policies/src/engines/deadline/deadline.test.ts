@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { Replaceable } from './replaceable.js'
-import { runWithTimeout, TimeIsOver } from './run-with-timeout.js'
+import { runWithTimeout, TimeLimitExceeded } from './run-with-timeout.js'
 
 const WORD = new Int32Array(new SharedArrayBuffer(4))
 
@@ -30,7 +30,7 @@ test('what ends in time gives its value, or what it throws', () => {
 })
 
 test('calls inside one another each have their own end', () => {
-  const inner = () => assert.throws(() => runWithTimeout(50, spin), TimeIsOver)
+  const inner = () => assert.throws(() => runWithTimeout(50, spin), TimeLimitExceeded)
   assert.equal(
     runWithTimeout(10_000, () => {
       inner()
@@ -45,7 +45,7 @@ test('what is stopped says whether it used the CPU', () => {
     try {
       runWithTimeout(200, run)
     } catch (error) {
-      assert.ok(error instanceof TimeIsOver)
+      assert.ok(error instanceof TimeLimitExceeded)
       return error.isStarved
     }
     return assert.fail('it ended')
@@ -69,7 +69,7 @@ class Engine {
 
   break(isStarved: boolean): never {
     this.isBroken = true
-    throw new TimeIsOver(isStarved)
+    throw new TimeLimitExceeded(isStarved)
   }
 }
 
@@ -84,7 +84,7 @@ async function engines() {
 
 test('a broken engine is closed and replaced once, whoever waits', async () => {
   const { made, replaceable } = await engines()
-  assert.throws(() => replaceable.run((engine) => engine.break(false)), TimeIsOver)
+  assert.throws(() => replaceable.run((engine) => engine.break(false)), TimeLimitExceeded)
   assert.equal(made[0]!.closed, 1)
   const numbers = await Promise.all([1, 2].map(() => replaceable.run(({ number }) => number)))
   assert.deepEqual(numbers, [1, 1])
@@ -98,14 +98,14 @@ test('a call that the machine did not let run is made once more, with more time'
   const { made, replaceable } = await engines()
   const call = (engine: Engine, factor: number) => (factor > 1 ? engine.number : engine.break(true))
   assert.equal(await replaceable.run(call), 1)
-  await assert.rejects(async () => replaceable.run((engine) => engine.break(true)), TimeIsOver)
+  await assert.rejects(async () => replaceable.run((engine) => engine.break(true)), TimeLimitExceeded)
   assert.equal(made.length, 3)
 })
 
 test('after its end no engine is made', async () => {
   const { made, replaceable } = await engines()
   replaceable.close()
-  await assert.rejects(async () => replaceable.run(() => 1), /not in use any more/)
+  await assert.rejects(async () => replaceable.run(() => 1), /the engine is closed/)
   assert.equal(made.length, 1)
 })
 

@@ -1,19 +1,19 @@
-import { DESCRIPTORS, TimeIsOver } from './run-with-timeout.js'
+import { DESCRIPTORS, TimeLimitExceeded } from './run-with-timeout.js'
 
-/** How much more time the second call has, for which all others wait. */
-const PATIENCE = 10
+/** Factor by which the timeout grows for the second attempt. All other calls wait for that attempt. */
+const RETRY_TIME_FACTOR = 10
 
-/** What may break while it is used, and is not to be used any more then. */
+/** An engine that can break during a call and must not be used afterwards. */
 interface Breakable {
   readonly isBroken: boolean
   close(): void
 }
 
 /**
- * Keeps one instance of an engine, and makes another when that one broke:
+ * Holds one engine instance and replaces it when it breaks:
  *
  *     call ─► engine ─► result
- *                └─ broken ─► made again; calls meanwhile wait for it
+ *                └─ broken ─► a new engine is created; calls wait for it
  */
 export class Replaceable<E extends Breakable> {
   readonly #make: () => Promise<E>
@@ -30,33 +30,33 @@ export class Replaceable<E extends Breakable> {
     this.#make = make
   }
 
-  /** The latest; it may be broken. */
+  /** The latest engine. It may be broken. */
   get engine(): E {
     return this.#engine
   }
 
   /**
-   * A promise only while an engine is made.
-   * @param call is given the factor of its time: one that was stopped although the machine hardly let it run is made
-   * once more, with another engine and more time.
+   * Runs a call on the engine. Returns a promise only while a new engine is being created.
+   * @param call receives a factor for its timeout. A call that timed out because the machine gave the process hardly
+   * any CPU runs a second time, on a new engine and with a longer timeout.
    */
   run<T>(call: (engine: E, factor: number) => T, factor = 1): T | Promise<T> {
-    // Whoever waited before may have broken the new one.
+    // An earlier waiting call may have broken the new engine.
     if (this.#engine.isBroken) return this.#replaced().then(() => this.run(call, factor))
-    // Before the engine begins: it is whole for the next call.
+    // Filled before the engine starts, so that a failure here leaves the engine usable for the next call.
     DESCRIPTORS.fill()
     try {
       return call(this.#engine, factor)
     } catch (error) {
-      if (factor > 1 || !(error instanceof TimeIsOver && error.isStarved)) throw error
-      return this.run(call, PATIENCE)
+      if (factor > 1 || !(error instanceof TimeLimitExceeded && error.isStarved)) throw error
+      return this.run(call, RETRY_TIME_FACTOR)
     } finally {
       if (this.#engine.isBroken) this.#engine.close()
     }
   }
 
   async #replaced(): Promise<void> {
-    if (this.#isClosed) throw new Error('the engine is not in use any more')
+    if (this.#isClosed) throw new Error('the engine is closed')
     this.#making ??= this.#replace()
     await this.#making
   }

@@ -2,17 +2,20 @@ import { closeSync, openSync } from 'node:fs'
 import { createContext, Script } from 'node:vm'
 import { PolicyFailure } from '@sluice/core'
 
-/** What the timeout of `node:vm` opens: 4 descriptors in Node.js 20, 5 in Node.js 22. Without them it aborts the process. */
+/**
+ * File descriptors that the timeout of `node:vm` opens: 4 in Node.js 20, 5 in Node.js 22. Node.js aborts the process
+ * if they are missing.
+ */
 const NEEDED = 6
 
 /**
- * Descriptors that are kept open so that there are some to give: whatever connections and files take meanwhile, the
- * timeout of `node:vm` finds its own. Costs some 10 µs a call.
+ * File descriptors held in reserve, so that the timeout of `node:vm` always gets its own, whatever connections and
+ * files use up. Costs about 10 µs per call.
  */
 class DescriptorReserve {
   readonly #kept: number[] = []
 
-  /** @throws PolicyFailure 503 while the process has no descriptors left. */
+  /** Opens descriptors until the reserve is full. @throws PolicyFailure 503 if the process has no descriptors left. */
   fill(): void {
     try {
       while (this.#kept.length < NEEDED) this.#kept.push(openSync('/dev/null', 'r'))
@@ -21,7 +24,7 @@ class DescriptorReserve {
     }
   }
 
-  /** Gives them for what `run` needs, and takes as many back as there are then. */
+  /** Releases the descriptors while `run` executes, then refills the reserve as far as possible. */
   lend<T>(run: () => T): T {
     this.fill()
     for (const descriptor of this.#kept.splice(0)) closeSync(descriptor)
@@ -31,7 +34,7 @@ class DescriptorReserve {
       try {
         this.fill()
       } catch {
-        // The next call says so.
+        // The next call reports it.
       }
     }
   }
@@ -39,13 +42,13 @@ class DescriptorReserve {
 
 const US_PER_MS = 1000
 
-/** The call did not end in time, and was stopped in the middle: what it ran in is not to be used again. */
-export class TimeIsOver extends Error {
-  /** The machine gave the process too little CPU for the call to be blamed. */
+/** Thrown when a call exceeds its time limit. The call was stopped midway, so its engine must not be used again. */
+export class TimeLimitExceeded extends Error {
+  /** True if the machine gave the process too little CPU time to blame the call. */
   readonly isStarved: boolean
 
   constructor(isStarved: boolean) {
-    super('it took longer than it may')
+    super('the call exceeded its time limit')
     this.isStarved = isStarved
   }
 }
@@ -54,13 +57,14 @@ let current: () => unknown
 const CONTEXT = createContext({ run: () => current() })
 const CALL = new Script('run()')
 
-/** Of this thread. */
+/** Descriptor reserve of this thread. */
 export const DESCRIPTORS = new DescriptorReserve()
 
 /**
- * Runs something that never waits, and stops it wherever it is when its time is over, inside WebAssembly too. Nothing
- * of it goes on then, `finally` blocks neither. Costs some 50 µs of CPU: Node.js starts a thread that watches.
- * @throws TimeIsOver; PolicyFailure where there are no descriptors for that thread; else what `run` throws
+ * Runs a synchronous function and stops it when its time is over, even inside WebAssembly. Nothing of it continues,
+ * not even `finally` blocks. Costs about 50 µs of CPU, because Node.js starts a watchdog thread.
+ * @throws TimeLimitExceeded; PolicyFailure if there are no descriptors for the watchdog thread; otherwise what `run`
+ * throws
  */
 export function runWithTimeout<T>(timeoutMs: number, run: () => T): T {
   const startCpu = process.cpuUsage()
@@ -71,8 +75,8 @@ export function runWithTimeout<T>(timeoutMs: number, run: () => T): T {
     )
   } catch (error) {
     if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    // The limit is one of the clock. The CPU's time is that of all threads: never less than that of the call.
+    // The timeout is wall-clock time. CPU time covers all threads, so it is never less than that of the call.
     const { user, system } = process.cpuUsage(startCpu)
-    throw new TimeIsOver((user + system) / US_PER_MS < timeoutMs / 2)
+    throw new TimeLimitExceeded((user + system) / US_PER_MS < timeoutMs / 2)
   }
 }

@@ -16,27 +16,30 @@ import { announcesCoding, boundBody, headersOf, type Side } from '../../shared/m
 import { tooLarge } from '../json/refusals.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
-/** What a validator says of a body: a refusal, that it could not look or came to no end, or null for no objection. */
+/**
+ * Result of a validation: a refusal, `overloaded`, `undecided` if the validation did not finish, or null if the body
+ * is valid.
+ */
 export type ValidationResult = Reply | 'overloaded' | 'undecided' | null
 
-/** A way to validate bodies; verdicts come from a thread as well. */
+/** A body validator and its options. Verdicts may also be computed on a worker thread. */
 export interface BodyValidation<V> {
-  /** The policy. */
+  /** Name of the policy. */
   readonly name: string
   readonly phase: Side | 'both'
   readonly maxBodyBytes: number
-  /** Marks what is not valid instead of refusing it. */
+  /** True if invalid messages are marked instead of refused. */
   readonly isReport: boolean
-  /** Also short bodies go to a thread. */
+  /** True if short bodies also go to a worker thread. */
   readonly isSlow: boolean
   readonly offload: Offload<Uint8Array, V>
-  /** Why a body after these fields is not looked at; null: nothing speaks against it. */
-  flaw(headers: readonly string[]): string | null
+  /** Returns why a body with these headers cannot be validated, or null. */
+  issue(headers: readonly string[]): string | null
   verdict(x: Exchange, body: Uint8Array): V
   validate(x: Exchange, side: Side, verdict: V): ValidationResult
 }
 
-/** Hooks that let messages through whose bodies are valid. */
+/** Creates a policy step that validates message bodies. */
 export function validationStep<V>(validation: BodyValidation<V>): Step {
   const gate = new BodyGate(validation)
   const { name, phase, isReport } = validation
@@ -56,21 +59,21 @@ class BodyGate<V> {
     this.#tooLarge = tooLarge(validation.maxBodyBytes)
   }
 
-  /** Before the body is collected. What is only reported is not kept from passing by its size. */
+  /** Runs before the body is collected. In report mode the size limit does not apply. */
   begin(x: Exchange, side: Side): Outcome {
     const { isReport, maxBodyBytes } = this.#validation
     unmark(x, side)
     if (isReport || !isChecked(x, side)) return null
     boundBody(x, side, maxBodyBytes)
-    const flaw = announcesCoding(x, side) ? this.#validation.flaw(headersOf(x, side)) : null
-    return flaw === null ? null : this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
+    const issue = announcesCoding(x, side) ? this.#validation.issue(headersOf(x, side)) : null
+    return issue === null ? null : this.#refuse(x, side, refusal('GW_MEDIA_TYPE', issue))
   }
 
   examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
     const { offload, maxBodyBytes, isSlow, isReport } = this.#validation
     if (!isChecked(x, side)) return null
-    const flaw = this.#validation.flaw(headersOf(x, side))
-    if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
+    const issue = this.#validation.issue(headersOf(x, side))
+    if (issue !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', issue))
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     if (body.length < OFFLOAD_BYTES && !isSlow) {
       return this.#settle(x, side, this.#validation.verdict(x, body))
@@ -93,11 +96,11 @@ class BodyGate<V> {
     return this.#refuse(x, side, result)
   }
 
-  /** Neither side is to blame for a schema that takes too long: the operator hears of it. */
+  /** Fails with a server error: neither side is to blame if the schema takes too long. The log tells the operator. */
   #undecided(x: Exchange, side: Side): Outcome {
     const { isReport, name } = this.#validation
     if (isReport) return unchecked(x, side, isReport)
-    const what = `${name}: the schema takes too long to validate this body; write its patterns with fewer ways to match`
+    const what = `${name}: validating this body against the schema takes too long; simplify the patterns in the schema`
     throw new CheckFailure('GW_POLICY_ERROR', 'the body could not be validated in time', what)
   }
 

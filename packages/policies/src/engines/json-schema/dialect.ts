@@ -8,33 +8,33 @@ import { addBoundedFormats } from './formats.js'
 import { prepareSchemas } from './prepare-schemas.js'
 import type { SchemaDocument } from './schema-references.js'
 
-/** The drafts of JSON Schema that can be checked. */
+/** Supported drafts of JSON Schema. */
 export const DRAFTS = ['04', '07', '2019-09', '2020-12'] as const
 
-/** One of the drafts. */
+/** A supported draft of JSON Schema. */
 export type Draft = (typeof DRAFTS)[number]
 
-/** A schema compiler of the library, whatever its draft. */
+/** An Ajv schema compiler of any draft. */
 export type Ajv = Core.default
 
-/** What a schema compiler may change in documents, and how much it reports. */
+/** Options that decide how a schema compiler modifies documents and how much it reports. */
 export interface DialectOptions {
   readonly formats: boolean
   readonly coerce: boolean
   readonly removeAdditional: boolean
   readonly applyDefaults: boolean
-  /** Every violation, not the first only. */
+  /** True to report every violation instead of only the first. */
   readonly allErrors: boolean
 }
 
-/** A compiler and the schemas that it is for, as it reads them right. */
+/** A compiler and its schemas, in the form that it reads correctly. */
 export interface PreparedDialect {
   readonly ajv: Ajv
-  /** In the order of the documents. */
+  /** Schemas in the order of the documents. */
   readonly schemas: readonly AnySchema[]
 }
 
-/** The address that `$schema` has in each draft. */
+/** Draft by the `$schema` URI that names it. */
 const DRAFT_OF: Readonly<Record<string, Draft>> = {
   'http://json-schema.org/draft-04/schema': '04',
   'http://json-schema.org/draft-07/schema': '07',
@@ -42,20 +42,20 @@ const DRAFT_OF: Readonly<Record<string, Draft>> = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
 }
 
-/** The draft that a schema names, or the newest. @throws Error when it names another. */
+/** Returns the draft that a schema names, or the newest. @throws Error if the schema names an unsupported draft. */
 export function draftOf(schema: unknown): Draft {
   const named =
     typeof schema === 'object' && schema !== null ? (schema as { $schema?: unknown }).$schema : undefined
   if (named === undefined) return '2020-12'
   const draft = typeof named === 'string' ? DRAFT_OF[named.replace(/#$/, '')] : undefined
   if (draft !== undefined) return draft
-  throw new Error(`its $schema is none of the drafts ${DRAFTS.join(', ')}; name one with 'draft'`)
+  throw new Error(`unsupported $schema; supported drafts are ${DRAFTS.join(', ')}: set one with 'draft'`)
 }
 
 /**
- * A schema compiler for documents of one draft. Nothing is ever fetched: a reference to what was not added is an error.
- * Patterns run in linear time, and so does `uniqueItems`.
- * @throws Error for schemas that would not be checked as their draft has it.
+ * Prepares schemas and a compiler for documents of one draft. Nothing is ever fetched: a reference to a document that
+ * was not added is an error. Patterns and `uniqueItems` run in linear time.
+ * @throws Error for schemas that the compiler cannot check as their draft requires.
  */
 export async function prepareDialect(
   documents: readonly SchemaDocument[],
@@ -66,15 +66,15 @@ export async function prepareDialect(
   return { ajv: await openDialect(draft, options, hasUnevaluated), schemas }
 }
 
-/** A schema compiler for schemas that are prepared. */
+/** Creates a compiler for schemas that are already prepared. */
 export async function openDialect(
   draft: Draft,
   options: DialectOptions,
   hasUnevaluated: boolean,
 ): Promise<Ajv> {
-  // What it takes for evaluated is right only if it does not stop at the first violation.
+  // Ajv tracks evaluated items and properties correctly only if it does not stop at the first violation.
   const ajv = await createAjv(draft, { ...options, allErrors: options.allErrors || hasUnevaluated })
-  // It is wrong at times in schemas that do not need it.
+  // Turned off otherwise, because the tracking is sometimes wrong for schemas that do not need it.
   ajv.opts.unevaluated = hasUnevaluated
   if (hasUnevaluated) replaceKeywords(ajv, EVALUATED_KEYWORDS)
   return ajv
@@ -87,9 +87,9 @@ async function createAjv(draft: Draft, options: DialectOptions): Promise<Ajv> {
     removeAdditional: options.removeAdditional,
     useDefaults: options.applyDefaults,
     validateFormats: options.formats,
-    // Annotations of other tools stand in most schemas.
+    // Most schemas contain annotations of other tools, which the strict mode refuses.
     strict: false,
-    // What every object inherits, such as `toString`, is no member.
+    // Inherited properties such as `toString` do not count as members.
     ownProperties: true,
     logger: false,
     code: { regExp: Object.assign(linearPattern, { code: 'new RegExp' }) },
@@ -119,7 +119,7 @@ async function bareAjv(draft: Draft, options: Options): Promise<Ajv> {
   return new (Ajv04 as unknown as new (options: Options) => Ajv)(options)
 }
 
-/** The library distinguishes patterns by their text. */
+/** Compiles a pattern for the linear-time engine. Ajv tells patterns apart by their text. */
 function linearPattern(pattern: string, flags: string) {
   const regex = compileLinearRegex(pattern)
   return { test: (text: string) => regex.test(text), toString: () => `/${pattern}/${flags}` }

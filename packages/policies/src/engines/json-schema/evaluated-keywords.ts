@@ -1,13 +1,13 @@
 import { Type } from 'ajv/dist/compile/util.js'
 import { _, type KeywordCxt, type KeywordDefinition } from 'ajv/dist/core.js'
 
-/** Begins the account of what a schema has evaluated. */
+/** Keyword that starts tracking which properties and items a schema has evaluated. */
 export const TRACK_KEYWORD = 'sluice:track'
 
 /**
- * Keywords for schemas with `unevaluatedProperties` or `unevaluatedItems`. The library begins its account within the
- * first choice that holds, so that it loses what others have evaluated or counts what they have not, and it takes "all
- * items" for one item where only a choice has evaluated them.
+ * Keywords for schemas with `unevaluatedProperties` or `unevaluatedItems`. By default, Ajv starts its tracking inside
+ * the first matching branch, so it loses or miscounts what other branches have evaluated. It also takes "all items"
+ * for one item if only a branch has evaluated them.
  */
 export const EVALUATED_KEYWORDS: readonly KeywordDefinition[] = [
   {

@@ -2,17 +2,17 @@ import type { KeywordDefinition } from 'ajv'
 import { canonicalText } from '../json/canonical-text.js'
 import { countStep } from './step-budget.js'
 
-/** Counts how often references are followed. */
+/** Keyword that counts how often references are followed. */
 export const STEP_KEYWORD = 'sluice:step'
-/** A reference to a schema that is compiled by itself, by its key. */
+/** Keyword for a reference, by key, to a separately compiled schema. */
 export const LINK_KEYWORD = 'sluice:link'
-/** `enum` and `const` with objects or arrays among their values. */
+/** Keyword for `enum` and `const` values that contain objects or arrays. */
 export const ENUM_KEYWORD = 'sluice:enum'
 
 /**
- * Keywords that the library checks wrongly or slowly: `uniqueItems` compares every item with every other; equality
- * calls `valueOf` of a document that has such a member; `multipleOf` divides in binary, where 19.99 is no multiple of
- * 0.01, and refuses 1e22.
+ * Replacements for keywords that Ajv checks incorrectly or slowly. Its `uniqueItems` compares every item with every
+ * other. Its equality calls `valueOf` of a document with such a member. Its `multipleOf` divides in binary: 19.99 is
+ * no multiple of 0.01, and 1e22 is refused.
  */
 export const EXACT_KEYWORDS: readonly KeywordDefinition[] = [
   {
@@ -20,7 +20,7 @@ export const EXACT_KEYWORDS: readonly KeywordDefinition[] = [
     type: 'array',
     schemaType: 'boolean',
     error: { message: 'must NOT have duplicate items' },
-    compile: (isAsked: boolean) => (isAsked ? areUnique : () => true),
+    compile: (isRequired: boolean) => (isRequired ? areUnique : () => true),
   },
   {
     keyword: 'multipleOf',
@@ -41,14 +41,14 @@ export const EXACT_KEYWORDS: readonly KeywordDefinition[] = [
   { keyword: STEP_KEYWORD, before: '$ref', schemaType: 'boolean', compile: () => countStep },
 ]
 
-/** Whether no two of these are the same JSON value. */
+/** Returns true if all items are distinct JSON values. */
 function areUnique(items: readonly unknown[]): boolean {
   const seen = new Set<string>()
   for (const item of items) seen.add(canonicalText(item))
   return seen.size === items.length
 }
 
-/** Whether a number is a multiple of another one, as both are written in decimal digits. */
+/** Returns true if `value` is a multiple of `divisor` in decimal notation. */
 function isMultiple(value: number, divisor: number): boolean {
   if (Number.isInteger(value) && Number.isInteger(divisor)) return value % divisor === 0
   if (!Number.isFinite(value)) return false
@@ -58,7 +58,7 @@ function isMultiple(value: number, divisor: number): boolean {
   return scaled(dividend) % scaled(by) === 0n
 }
 
-/** `digits` times ten to the `exponent`. */
+/** A decimal number: `digits` times ten to the power of `exponent`. */
 interface Decimal {
   readonly digits: bigint
   readonly exponent: number

@@ -4,18 +4,18 @@ import type { Ajv } from './dialect.js'
 
 const load = createRequire(import.meta.url)
 
-/** Longest text that a format is looked for in, in characters. */
+/** Longest text that is checked against a format, in characters. */
 const MAX_FORMAT_LENGTH = 4096
-/** The same for host names and addresses of mail, which no standard allows to be longer. */
+/** Longest host name or email address that is checked, in characters. No standard allows longer ones. */
 const MAX_NAME_LENGTH = 320
 
-/** Formats whose texts may be long; their time is linear. */
+/** Formats whose texts may be long, because checking them takes linear time. */
 const UNBOUNDED: ReadonlySet<string> = new Set(['byte', 'binary', 'password'])
 
-/** The part of a format that is asked about texts. */
+/** Returns true if a text has the format. */
 type Check = (text: string) => boolean
 
-/** Formats that the library of the compiler has not, or has wrong. */
+/** Formats that ajv-formats lacks or implements incorrectly. */
 const STANDARD: Readonly<Record<string, Check>> = {
   hostname: (text) => isName(text) && standard.isHostname(text) && isIdnHostname(text),
   'idn-hostname': (text) => isName(text) && isIdnHostname(text),
@@ -24,11 +24,11 @@ const STANDARD: Readonly<Record<string, Check>> = {
   iri: (text) => isShort(text) && standard.isIri(text),
   'iri-reference': (text) => isShort(text) && standard.isIriReference(text),
   regex: (text) => isShort(text) && standard.isRegex(text),
-  // The pattern of the library takes time quadratic in the length of the text.
+  // The pattern of ajv-formats takes quadratic time.
   url: (text) => isShort(text) && isUrl(text),
 }
 
-/** Replaces the formats of a compiler by ones that are right, and look at no longer texts than anyone has use for. */
+/** Replaces the formats of a compiler with correct ones that limit the length of texts. */
 export function addBoundedFormats(ajv: Ajv): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
     const check = textCheck(format)
@@ -38,7 +38,7 @@ export function addBoundedFormats(ajv: Ajv): void {
   ajv.addFormat('int64', { type: 'number', validate: isInt64 })
 }
 
-/** The libraries throw for some texts that are not right. */
+/** Adds a format check that also fails if the library throws, as it does for some invalid texts. */
 function addFormat(ajv: Ajv, name: string, check: Check): void {
   ajv.addFormat(name, (text: string) => {
     try {
@@ -49,7 +49,7 @@ function addFormat(ajv: Ajv, name: string, check: Check): void {
   })
 }
 
-/** The greatest is read as 2^63, because numbers are doubles. */
+/** The upper bound is 2^63 because numbers are doubles. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
@@ -62,7 +62,7 @@ function isName(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH
 }
 
-/** How a format looks at texts; null: it is for numbers, or takes every text. */
+/** Returns the text check of a format, or null if the format is for numbers or accepts every text. */
 function textCheck(format: unknown): Check | null {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format as Check
@@ -71,18 +71,18 @@ function textCheck(format: unknown): Check | null {
   return type === 'number' ? null : textCheck(validate)
 }
 
-/** A host name by RFC 5890, with letters of any script. */
+/** Returns true for a host name by RFC 5890, with letters of any script. */
 function isIdnHostname(text: string): boolean {
-  // One that ends with a separator is a name of the DNS, not a host name.
+  // A name with a trailing separator is a DNS name, not a host name.
   if (/[.．。｡]$/.test(text)) return false
-  // What cannot be one is found cheaply: the library takes a millisecond for such.
+  // Rejects obvious mismatches cheaply: the library takes a millisecond for them.
   if (/[^\x2d.0-9A-Za-z\x80-\uffff]/.test(text) || text.split(/[.．。｡]/).some((label) => label.length > 63))
     return false
   const library = load('idn-hostname') as typeof import('idn-hostname')
   return library.isIdnHostname(text)
 }
 
-/** An address of mail by RFC 6531: as one of RFC 5321, with letters of any script. */
+/** Returns true for an email address by RFC 6531: RFC 5321 with letters of any script. */
 function isIdnEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const [local, domain] = [text.slice(0, at), text.slice(at + 1)]

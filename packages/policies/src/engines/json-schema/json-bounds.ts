@@ -2,30 +2,34 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { optionalInteger, optionalOneOf, optionalSize } from '../../shared/options.js'
 import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/view.js'
 
-/** The bounds of policies that check JSON bodies, as their configuration has them. */
-export const jsonBoundsOptions = {
-  maxErrors: optionalInteger('Most violations that are reported.', { minimum: 1, maximum: 100, default: 10 }),
-  maxBodyBytes: optionalSize('Largest body that is checked.', '1mb'),
-  maxDepth: optionalInteger('Deepest nesting of arrays and objects.', {
+/** Configuration options that limit the validation of JSON bodies. */
+export const jsonLimitOptions = {
+  maxErrors: optionalInteger('Maximum number of reported violations.', {
+    minimum: 1,
+    maximum: 100,
+    default: 10,
+  }),
+  maxBodyBytes: optionalSize('Maximum body size.', '1mb'),
+  maxDepth: optionalInteger('Maximum nesting depth of arrays and objects.', {
     minimum: 1,
     maximum: MAX_JSON_DEPTH,
     default: DEFAULT_JSON_DEPTH,
   }),
   duplicateKeys: optionalOneOf(
     ['reject', 'last'],
-    'What becomes of an object that has a name twice: refused, or the last one counts.',
+    'Handling of objects with duplicate keys: refuse the body, or use the last value.',
     'reject',
   ),
 }
 
-/** The bounds of a check; they can be cloned for a thread. */
-export interface JsonBounds {
+/** Limits of a validation. They can be cloned for a worker thread. */
+export interface JsonLimits {
   readonly maxErrors: number
   readonly reading: JsonReading
 }
 
-/** What a configuration says of them. */
-export function jsonBoundsOf(config: Static<TObject<typeof jsonBoundsOptions>>): JsonBounds {
+/** Returns the limits that a configuration sets, with defaults. */
+export function jsonLimitsFrom(config: Static<TObject<typeof jsonLimitOptions>>): JsonLimits {
   const { maxErrors = 10, maxDepth = DEFAULT_JSON_DEPTH, duplicateKeys = 'reject' } = config
   return { maxErrors, reading: { maxDepth, duplicateKeys } }
 }

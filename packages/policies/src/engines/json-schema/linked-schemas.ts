@@ -22,16 +22,17 @@ export interface LinkedSchemasOptions {
 }
 
 /**
- * Schemas that refer to each other by keys. Each is compiled by itself, so that no step takes long:
+ * Schemas that refer to each other by key. Each is compiled separately, so that no single step takes long:
  *
- *     link(key) ─► a link whose first use compiles ─► compileNext() compiles ahead of that, one schema per call
+ *     link(key) ─► a link that compiles on first use
+ *     compileNext() ─► compiles ahead of the first use, one schema per call
  */
 export class LinkedSchemas {
   readonly #ajv: Ajv
   readonly #options: LinkedSchemasOptions
   readonly #links = new Map<string, SchemaLink>()
   readonly #pending: string[] = []
-  /** Validators by the text of their schema: most parameters have one of a few schemas. */
+  /** Validators by schema text. Most parameters share one of a few schemas. */
   readonly #byText = new Map<string, ValidateFunction>()
 
   static async open(options: LinkedSchemasOptions): Promise<LinkedSchemas> {
@@ -43,7 +44,8 @@ export class LinkedSchemas {
   private constructor(ajv: Ajv, options: LinkedSchemasOptions) {
     this.#ajv = ajv
     this.#options = options
-    // The library checks each schema against that of its draft, which takes 30 ms to compile. Keywords check their values too.
+    // Ajv validates each schema against the meta-schema of its draft, which takes 30 ms to compile. The keywords
+    // check their own values as well.
     ajv.opts.validateSchema = false
     ajv.addKeyword(this.#keyword())
   }
@@ -55,7 +57,7 @@ export class LinkedSchemas {
     const first = (...values: Parameters<ValidateFunction>): unknown => {
       link.validate = this.#compile(key)
       const isValid = link.validate(...values)
-      // Whoever called this function looks for them here.
+      // Generated code reads the errors from the function that it called.
       Object.assign(first, { errors: link.validate.errors })
       return isValid
     }
@@ -66,7 +68,7 @@ export class LinkedSchemas {
   }
 
   /**
-   * Compiles one schema that has a link, ahead of its first use. False: none was left.
+   * Compiles one linked schema ahead of its first use. Returns false if none was left.
    * @throws Error for a schema that cannot be compiled.
    */
   compileNext(): boolean {
@@ -89,7 +91,10 @@ export class LinkedSchemas {
     return validate
   }
 
-  /** Defines the keyword for references to schemas that are not compiled yet, as the library does. */
+  /**
+   * Defines the keyword for references to schemas that are not compiled yet, in the same way as Ajv compiles
+   * recursive references.
+   */
   #keyword(): KeywordDefinition {
     return {
       keyword: LINK_KEYWORD,

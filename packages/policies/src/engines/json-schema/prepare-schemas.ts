@@ -6,7 +6,7 @@ import { checkReferences } from './reference-check.js'
 import type { SchemaDocument } from './schema-references.js'
 import { copySchema, isSchemaNode, type SchemaNode, setMember, walkSchema } from './schema-walk.js'
 
-/** Keywords of the compiler that no draft has; one that changes its verdict must not stand in a schema. */
+/** Keywords of the compiler that no draft defines. They would change the verdict, so they are removed from schemas. */
 const COMPILER_KEYWORDS = ['nullable', '$async', STEP_KEYWORD, TRACK_KEYWORD, ENUM_KEYWORD]
 
 /** Keywords that drafts 04 and 07 ignore beside `$ref`. */
@@ -18,32 +18,32 @@ const ASSERTIONS = new Set(
   ).split(' '),
 )
 
-/** Schemas as the compiler reads them right. */
+/** Schemas in the form that the compiler reads correctly. */
 export interface PreparedSchemas {
-  /** In the order of the documents. */
+  /** Schemas in the order of the documents. */
   readonly schemas: readonly AnySchema[]
-  /** One has `unevaluatedProperties` or `unevaluatedItems`, so that the compiler has to keep account. */
+  /** True if a schema has `unevaluatedProperties` or `unevaluatedItems`, so that the compiler must track evaluation. */
   readonly hasUnevaluated: boolean
 }
 
-/** A name that objects have by themselves. */
+/** Property name with a special meaning in JavaScript. */
 const PROTO: string = '__proto__'
 
-/** What the rules have to know of all documents together. */
+/** Facts about all documents together. */
 interface Facts {
   readonly draft: Draft
   readonly hasUnevaluated: boolean
   readonly hasRecursiveAnchor: boolean
-  /** Names of dynamic anchors that more than one schema has, so that the way to it decides which one is meant. */
+  /** Names of dynamic anchors that several schemas define, so that the evaluation path decides which one applies. */
   readonly ambiguousAnchors: ReadonlySet<string>
 }
 
 /**
- * Copies schemas that validate together, and writes what the compiler reads wrongly in an equal form that it reads
- * right.
- * @param documents all of them: references from one to another are looked into.
+ * Copies schemas that validate together. Rewrites what the compiler reads incorrectly in an equivalent form that it
+ * reads correctly.
+ * @param documents all documents: references between them are resolved.
  * @param isTracked true if schemas that are linked to these have `unevaluatedProperties` or `unevaluatedItems`.
- * @throws Error for what has no such form, with a remedy.
+ * @throws Error for a construct without such a form, with a remedy.
  */
 export function prepareSchemas(
   documents: readonly SchemaDocument[],
@@ -61,7 +61,7 @@ export function prepareSchemas(
 }
 
 function factsOf(documents: readonly SchemaDocument[], draft: Draft): Facts {
-  // The schema of schemas has this one.
+  // The meta-schema defines this anchor.
   const anchors = new Set(['meta'])
   const ambiguousAnchors = new Set<string>()
   let hasRecursiveAnchor = false
@@ -105,25 +105,25 @@ function prepareModern(node: SchemaNode, facts: Facts): void {
   }
   if (draft === '2019-09') prepareRecursion(node, hasRecursiveAnchor)
   else prepareDynamic(node, ambiguousAnchors)
-  // The compiler goes in a circle when a schema with an address of its own is nothing but a reference.
+  // The compiler recurses endlessly if a schema with its own `$id` contains only a reference.
   if (typeof node['$id'] === 'string' && typeof node['$ref'] === 'string') moveIntoAllOf(node, '$ref')
 }
 
-/** The compiler takes what a condition looks at for evaluated, whether the condition holds or not. */
+/** Rewrites `if`: the compiler treats what a condition inspects as evaluated, even if the condition fails. */
 function prepareCondition(node: SchemaNode): void {
   const condition = node['if']
   node['if'] = { not: { not: condition } }
   node['then'] = { allOf: Object.hasOwn(node, 'then') ? [condition, node['then']] : [condition] }
 }
 
-/** In a loop the compiler skips what follows a list of schemas, when the array before had a wrong item. */
+/** Isolates keywords beside a tuple: in a loop, the compiler skips them if the previous array had an invalid item. */
 function isolateFromTuple(node: SchemaNode): void {
   if (!Array.isArray(node['items']) && !Object.hasOwn(node, 'prefixItems')) return
   isolate(node, 'contains', ['contains', 'minContains', 'maxContains'])
   isolate(node, 'uniqueItems', ['uniqueItems'])
 }
 
-/** Moves keywords that belong together into an `allOf`, where the compiler does not mix them up with others. */
+/** Moves a group of keywords into an `allOf`, where the compiler does not mix them up with others. */
 function isolate(node: SchemaNode, keyword: string, group: readonly string[]): void {
   if (!Object.hasOwn(node, keyword) || Object.keys(node).every((name) => group.includes(name))) return
   const part: SchemaNode = {}
@@ -135,19 +135,17 @@ function isolate(node: SchemaNode, keyword: string, group: readonly string[]): v
   pushAllOf(node, part)
 }
 
-/** Without a `$recursiveAnchor` it is a plain reference to the root. */
+/** Replaces `$recursiveRef`. Without a `$recursiveAnchor` it is a plain reference to the root. */
 function prepareRecursion(node: SchemaNode, hasRecursiveAnchor: boolean): void {
   const reference = node['$recursiveRef']
   if (typeof reference !== 'string') return
   if (hasRecursiveAnchor) {
-    throw new Error(
-      "'$recursiveRef' is followed only where no schema has '$recursiveAnchor: true'; write '$ref'",
-    )
+    throw new Error("'$recursiveRef' is not supported together with '$recursiveAnchor: true'; use '$ref'")
   }
   replaceReference(node, '$recursiveRef')
 }
 
-/** An anchor that stands in one location only is the same from wherever it is looked for. */
+/** Replaces dynamic anchors that occur only once: they resolve to the same schema from everywhere. */
 function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void {
   const anchor = node['$dynamicAnchor']
   if (typeof anchor === 'string' && !ambiguous.has(anchor) && node['$anchor'] === undefined) {
@@ -159,13 +157,13 @@ function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void 
   const name = reference.slice(reference.indexOf('#') + 1)
   if (ambiguous.has(name)) {
     throw new Error(
-      `'$dynamicRef: ${reference}' may lead to several schemas, which is not followed; give each '$dynamicAnchor' a name of its own, or write '$ref'`,
+      `'$dynamicRef: ${reference}' may refer to several schemas, which is not supported; give each '$dynamicAnchor' a unique name, or use '$ref'`,
     )
   }
   replaceReference(node, '$dynamicRef')
 }
 
-/** The compiler does not find an anchor of the root: it gets one that leads there. */
+/** Adds a definition with the root's anchor, because the compiler does not find anchors of the root. */
 function moveRootAnchor(node: SchemaNode, anchor: string): void {
   delete node['$anchor']
   const definitions = isSchemaNode(node['$defs']) ? node['$defs'] : {}
@@ -190,10 +188,10 @@ function pushAllOf(node: SchemaNode, part: SchemaNode): void {
   node['allOf'] = [...allOf, part]
 }
 
-/** The compiler's way to compare objects is not for hostile ones. */
+/** Replaces `enum` and `const` with structured values: the compiler's equality is unsafe for hostile objects. */
 function prepareEnum(node: SchemaNode): void {
   const { enum: allowed, const: only } = node
-  // The compiler takes none for a mistake; such a schema accepts nothing.
+  // The compiler rejects an empty list as a mistake. Such a schema accepts nothing.
   if (Array.isArray(allowed) && (allowed.length === 0 || allowed.some(isStructure))) {
     delete node['enum']
     node[ENUM_KEYWORD] = allowed
@@ -208,7 +206,7 @@ function isStructure(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** The compiler passes over a member of this name. */
+/** Moves a `__proto__` property to `patternProperties`, because the compiler skips properties of that name. */
 function prepareProto(node: SchemaNode): void {
   const { properties, patternProperties } = node
   if (isSchemaNode(properties) && Object.hasOwn(properties, PROTO)) {
@@ -220,14 +218,12 @@ function prepareProto(node: SchemaNode): void {
   for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
     const map = node[keyword]
     if (isSchemaNode(map) && Object.hasOwn(map, PROTO)) {
-      throw new Error(
-        `'${keyword}' has a member '__proto__', which is not checked; write it with 'if' and 'then'`,
-      )
+      throw new Error(`'${keyword}' has a member '__proto__', which is not supported; use 'if' and 'then'`)
     }
   }
 }
 
-/** What old drafts ignore the compiler would check. */
+/** Refuses keywords that old drafts ignore beside `$ref` but the compiler would check. */
 function checkSiblings(node: SchemaNode, isRoot: boolean, draft: Draft): void {
   if (typeof node['$ref'] !== 'string') return
   const ignored = Object.keys(node).find(
@@ -242,11 +238,13 @@ function checkSiblings(node: SchemaNode, isRoot: boolean, draft: Draft): void {
 
 function checkSchemaKeyword(node: SchemaNode, isRoot: boolean, draft: Draft): void {
   if (Object.hasOwn(node, '$vocabulary')) {
-    throw new Error("it has a '$vocabulary'; schemas of schemas are not read, so name a draft with 'draft'")
+    throw new Error(
+      "'$vocabulary' is not supported, because meta-schemas are not read; name a draft with 'draft'",
+    )
   }
   const named = node['$schema']
   if (isRoot || typeof named !== 'string') return
   if (named.replace(/#$/, '').includes(draft === '04' || draft === '07' ? `draft-${draft}/` : `/${draft}/`))
     return
-  throw new Error(`a schema within it is of another draft ('${named}'); all have to be of draft ${draft}`)
+  throw new Error(`a nested schema declares another draft ('${named}'); all schemas must use draft ${draft}`)
 }

@@ -2,13 +2,16 @@ import type { Draft } from './dialect.js'
 import { type SchemaDocument, SchemaReferences } from './schema-references.js'
 import { isSchemaNode, type SchemaNode } from './schema-walk.js'
 
-/** Keywords with one schema that looks at the same value, and those with a list of them. */
+/** Keywords with one subschema for the same value, and those with a list of subschemas. */
 const SAME_VALUE = ['not', 'if', 'then', 'else'] as const
 const SAME_VALUE_LISTS = ['allOf', 'anyOf', 'oneOf'] as const
-/** The same for members that the author names. */
+/** Keywords with named subschemas for the same value. */
 const SAME_VALUE_MAPS = ['dependentSchemas', 'dependencies'] as const
 
-/** @throws Error for schemas that never come to an end, and for those whose `unevaluated…` is not understood. */
+/**
+ * Checks the references of schemas.
+ * @throws Error for circular references, and for an `unevaluatedItems` that the compiler cannot evaluate.
+ */
 export function checkReferences(documents: readonly SchemaDocument[], draft: Draft): void {
   const references = new SchemaReferences(documents, draft === '04' ? 'id' : '$id')
   checkEnds(references)
@@ -16,7 +19,7 @@ export function checkReferences(documents: readonly SchemaDocument[], draft: Dra
   if (draft === '2020-12') checkUnevaluatedItems(references)
 }
 
-/** A schema that comes back to itself with the same value would be checked without an end. */
+/** Refuses references that return to the same schema with the same value, because validation would never end. */
 function checkEnds(references: SchemaReferences): void {
   const done = new Set<SchemaNode>()
   const open = new Set<SchemaNode>()
@@ -24,7 +27,7 @@ function checkEnds(references: SchemaReferences): void {
     if (done.has(node)) return
     if (open.has(node)) {
       throw new Error(
-        `its references lead in a circle${typeof node['$ref'] === 'string' ? ` ('${node['$ref']}')` : ''} without going into the document; let one stand under 'properties' or 'items'`,
+        `circular reference${typeof node['$ref'] === 'string' ? ` ('${node['$ref']}')` : ''}: move one of the references below 'properties' or 'items'`,
       )
     }
     open.add(node)
@@ -35,7 +38,7 @@ function checkEnds(references: SchemaReferences): void {
   for (const node of references.nodes) visit(node)
 }
 
-/** The schemas that look at the same value as a schema. */
+/** Returns the schemas that apply to the same value as a schema. */
 function sameValue(node: SchemaNode, references: SchemaReferences): SchemaNode[] {
   const target = references.target(node)
   return [
@@ -44,7 +47,7 @@ function sameValue(node: SchemaNode, references: SchemaReferences): SchemaNode[]
   ]
 }
 
-/** The schemas directly under a keyword. */
+/** Returns the schemas directly under a keyword. */
 function partsOf(node: SchemaNode, keyword: string): SchemaNode[] {
   if (!Object.hasOwn(node, keyword)) return []
   const value = node[keyword]
@@ -54,22 +57,20 @@ function partsOf(node: SchemaNode, keyword: string): SchemaNode[] {
   return Object.values(value).filter(isSchemaNode)
 }
 
-/** The compiler knows how many items are evaluated, not which. */
+/** Refuses `unevaluatedItems` beside `contains`: the compiler tracks only how many items are evaluated, not which. */
 function checkUnevaluatedItems(references: SchemaReferences): void {
   for (const node of references.nodes) {
     if (!Object.hasOwn(node, 'unevaluatedItems')) continue
     const beside = [node, ...reachable(sameValue(node, references), references)]
     if (beside.some((one) => Object.hasOwn(one, 'contains'))) {
-      throw new Error(
-        "'unevaluatedItems' does not know which items a 'contains' beside it has found; write 'items' instead",
-      )
+      throw new Error("'unevaluatedItems' beside 'contains' is not supported; use 'items' instead")
     }
   }
 }
 
 function reachable(from: readonly SchemaNode[], references: SchemaReferences): Set<SchemaNode> {
   const found = new Set(from)
-  // Grows while it is walked over.
+  // The set grows during the iteration.
   for (const node of found) for (const next of sameValue(node, references)) found.add(next)
   return found
 }

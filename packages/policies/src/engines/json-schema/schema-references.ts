@@ -1,14 +1,14 @@
 import { isSchemaNode, type SchemaNode, walkSchema } from './schema-walk.js'
 
-/** A schema document and the address it is known by; null: only its own `$id`. */
+/** A schema document and its address, or null if only its own `$id` identifies it. */
 export interface SchemaDocument {
   readonly schema: unknown
   readonly address: string | null
 }
 
-/** Finds what references lead to, within documents that are all at hand. */
+/** Resolves references within a set of loaded documents. */
 export class SchemaReferences {
-  /** Schema objects by absolute address, with the anchor after it. */
+  /** Schema objects by absolute address including the anchor. */
   readonly #targets = new Map<string, SchemaNode>()
   readonly #bases = new Map<SchemaNode, string>()
 
@@ -24,12 +24,12 @@ export class SchemaReferences {
     }
   }
 
-  /** Every object that can be a schema. */
+  /** All objects that can be a schema. */
   get nodes(): Iterable<SchemaNode> {
     return this.#bases.keys()
   }
 
-  /** What the reference of a node leads to; null: it has none, or to nothing that is here. */
+  /** Returns the target of a node's reference, or null if it has none or the target is not loaded. */
   target(node: SchemaNode): SchemaNode | null {
     const reference = node['$ref']
     if (typeof reference !== 'string') return null
@@ -41,7 +41,7 @@ export class SchemaReferences {
     return resource === undefined ? null : follow(resource, address.slice(hash + 1))
   }
 
-  /** Notes the addresses of a node. @returns what relative references in it start from. */
+  /** Registers the addresses of a node. @returns the base address of relative references in it. */
   #enter(node: SchemaNode, outer: string, id: unknown): string {
     let base = outer
     if (typeof id === 'string') {
@@ -62,7 +62,7 @@ function resolveAddress(reference: string, base: string): string {
   return URL.canParse(reference, base) ? new URL(reference, base).href : reference
 }
 
-/** What a JSON pointer (RFC 6901) in a fragment leads to. */
+/** Returns the target of a JSON pointer (RFC 6901) in a fragment. */
 function follow(root: SchemaNode, fragment: string): SchemaNode | null {
   if (!fragment.startsWith('/')) return null
   let value: unknown = root

@@ -11,28 +11,28 @@ const MAPS: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** Keywords that hold values, not schemas. */
+/** Keywords that hold values instead of schemas. */
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
-/** Deepest nesting of schemas: beyond it the compiler runs out of stack. */
+/** Maximum nesting depth of schemas: beyond it the compiler overflows the stack. */
 const MAX_SCHEMA_DEPTH = 250
 
-/** Whether a value is an object that can be a schema. */
+/** Returns true if a value is an object that can be a schema. */
 export function isSchemaNode(value: unknown): value is SchemaNode {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * Copies a schema document. `change` may change each object of it that can be a schema, the inner ones first; what
- * stands under an unknown keyword is one too, since a reference may lead there.
- * @throws Error when schemas nest too deeply.
+ * Copies a schema document. Calls `change` for each object that can be a schema, the inner ones first. Objects under
+ * unknown keywords count too, because a reference may point to them.
+ * @throws Error if schemas nest too deeply.
  */
 export function copySchema(
   value: unknown,
   change: (node: SchemaNode, isRoot: boolean) => void,
   depth = 0,
 ): unknown {
-  if (depth > MAX_SCHEMA_DEPTH) throw new Error(`it nests deeper than ${MAX_SCHEMA_DEPTH} levels`)
+  if (depth > MAX_SCHEMA_DEPTH) throw new Error(`the schema nests deeper than ${MAX_SCHEMA_DEPTH} levels`)
   if (Array.isArray(value)) return value.map((item) => copySchema(item, change, depth + 1))
   if (!isSchemaNode(value)) return value
   const copy: SchemaNode = {}
@@ -74,7 +74,7 @@ function copyMap(map: SchemaNode, copy: (member: unknown) => unknown): SchemaNod
   return out
 }
 
-/** Sets a member, also one that is called `__proto__`. */
+/** Sets a member, even one called `__proto__`. */
 export function setMember(out: SchemaNode, name: string, value: unknown): void {
   Object.defineProperty(out, name, { value, enumerable: true, writable: true, configurable: true })
 }

@@ -1,23 +1,23 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { withinBudget } from './step-budget.js'
 
-/** Longest pointer and longest message that are reported, in characters. */
+/** Maximum length of a reported pointer and of a reported message, in characters. */
 const MAX_PART = 256
-/** Longest text of all violations. */
+/** Maximum length of the text of all violations, in characters. */
 const MAX_TEXT = 2000
 
-/** What is wrong where: `/items/0/price must be number`. Values of the document are never reported. */
+/** Location and problem, such as `/items/0/price must be number`. Values of the document are never reported. */
 export type Violation = string
 
-/** How violations are reported. */
+/** Options for the report of violations. */
 export interface ViolationWords {
-  /** Stands before the pointers, such as `body`; empty: nothing does. */
+  /** Prefix of the pointers, such as `body`, or an empty string. */
   readonly location: string
-  /** Most that are reported. */
+  /** Maximum number of reported violations. */
   readonly most: number
 }
 
-/** The first violations of a compiled schema in a value. */
+/** Returns the first violations of a compiled schema in a value. */
 export function findViolations(
   validate: ValidateFunction,
   value: unknown,
@@ -39,7 +39,7 @@ function named(location: string): string {
   return location === '' ? 'the document' : location
 }
 
-/** All violations as one text of bounded length. */
+/** Joins all violations into one text of limited length. */
 export function violationsText(violations: readonly Violation[]): string {
   const text = violations.join('; ')
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`

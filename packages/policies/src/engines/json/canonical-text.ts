@@ -1,6 +1,6 @@
-/** The same text for the same JSON value, whatever the order of its members. */
+/** Returns the same text for equal JSON values, regardless of the order of members. */
 export function canonicalText(value: unknown): string {
-  // JSON.stringify makes null of what is beyond the range of numbers.
+  // JSON.stringify writes numbers beyond the range of doubles as null.
   if (typeof value === 'number') return String(value === 0 ? 0 : value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined'
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`

@@ -1,4 +1,7 @@
-/** A member or an element of a parsed value; undefined: there is none. What objects inherit is no member. */
+/**
+ * Returns a member or an element of a parsed value, or undefined if there is none. Inherited properties are not
+ * members.
+ */
 export function childOf(value: unknown, step: string | number): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined
@@ -6,7 +9,7 @@ export function childOf(value: unknown, step: string | number): unknown {
   return (value as Readonly<Record<string, unknown>>)[step]
 }
 
-/** All members or elements of a parsed value. */
+/** Returns all members or elements of a parsed value. */
 export function childrenOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   return typeof value === 'object' && value !== null ? Object.values(value) : []

@@ -1,6 +1,6 @@
 /**
- * Whether a value is what was written: of whole numbers beyond 2^53 two become one when they are read. Lists and objects are
- * when all in them is; their depth is bounded.
+ * Returns true if no number lost precision when it was parsed: distinct integers beyond 2^53 can become equal. Checks
+ * arrays and objects recursively; their depth is limited.
  */
 export function isExact(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)

@@ -1,12 +1,12 @@
 import { type BodyLanguage, type BodyValue, type Exchange, UnreadableBody } from '@sluice/core'
 import { claimedKindError } from '../claimed-kind.js'
-import { codingFlaw } from './coding.js'
+import { codingIssue } from './coding.js'
 import { compileJsonPath } from './path.js'
 import { jsonOf } from './view.js'
 
 /**
- * JSON paths (RFC 9535) in conditions: the first match; objects and arrays as JSON text. A body in which an object has a
- * name twice is refused, because the upstream could read the other value (RFC 8259 section 4).
+ * Body language for JSON paths (RFC 9535) in conditions. Returns the first match; objects and arrays as JSON text.
+ * Refuses a body with duplicate keys, because the upstream could read the other value (RFC 8259 section 4).
  */
 export const jsonLanguage: BodyLanguage = {
   isLoaded: true,
@@ -16,14 +16,14 @@ export const jsonLanguage: BodyLanguage = {
     return (x) =>
       x.body === null || x.body.length === 0 ? null : bodyValue(compiled.first(documentOf(x, x.body)))
   },
-  // A name that stands twice is refused, and the second may stand at the end of the body.
+  // Duplicate keys are refused, and the second key may be at the end of the body.
   compileStreaming: () => null,
 }
 
 function documentOf(x: Exchange, body: Uint8Array): unknown {
   try {
-    const flaw = codingFlaw(x.headers)
-    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${flaw}`)
+    const issue = codingIssue(x.headers)
+    if (issue !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${issue}`)
     return jsonOf(x, body, { duplicateKeys: 'reject' }).value
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error

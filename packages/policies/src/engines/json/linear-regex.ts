@@ -2,25 +2,32 @@ import { createRequire } from 'node:module'
 import type { AST, RegExpParser } from '@eslint-community/regexpp'
 import { compilePattern, type Regex } from '@sluice/core'
 
-/** Longest pattern with its classes written out: `\p{L}` is 9,000 characters, and each takes memory while it is compiled. */
+/**
+ * Maximum length of a pattern with expanded classes. `\p{L}` expands to 9,000 characters, and each takes memory
+ * during compilation.
+ */
 const MAX_WRITTEN_OUT = 500_000
 
 const load = createRequire(import.meta.url)
 
 /**
- * Compiles a pattern (JavaScript syntax) for an engine that does not backtrack, with the classes of ECMAScript.
- * @throws Error when it is no pattern, or has what such an engine cannot do: look-around and back references.
+ * Compiles a JavaScript pattern for an engine that does not backtrack, with the character classes of ECMAScript.
+ * @throws Error for an invalid pattern, or one with look-around or back references, which the engine does not
+ * support.
  */
 export function compileLinearRegex(pattern: string): Regex {
   return compilePattern(pattern, { rewritten: withPlainClasses })
 }
 
-/** Classes that the engine reads in another way than ECMAScript (section 22.2), or not at all: `\s`, `.`, `\p{Letter}`. */
-const OTHERWISE = /\\[sSpP]|\./
+/**
+ * Classes that the engine interprets differently from ECMAScript (section 22.2) or does not support: `\s`, `.`,
+ * `\p{Letter}`.
+ */
+const REWRITTEN_CLASSES = /\\[sSpP]|\./
 
-/** The pattern with those classes written as ranges of characters. */
+/** Returns the pattern with those classes expanded to character ranges. */
 function withPlainClasses(pattern: string): string {
-  if (!OTHERWISE.test(pattern)) return pattern
+  if (!REWRITTEN_CLASSES.test(pattern)) return pattern
   const { JS } = load('refa') as typeof import('refa')
   const { RegExpParser, visitRegExpAST } = load(
     '@eslint-community/regexpp',
@@ -35,17 +42,21 @@ function withPlainClasses(pattern: string): string {
   let at = 0
   for (const { start, end, raw } of classes) {
     plain += pattern.slice(at, start)
-    plain += OTHERWISE.test(raw)
+    plain += REWRITTEN_CLASSES.test(raw)
       ? rangesOf(JS.Parser.fromLiteral({ source: raw, flags: unicode ? 'u' : '' }))
       : raw
     at = end
   }
   plain += pattern.slice(at)
-  if (plain.length > MAX_WRITTEN_OUT) throw new Error('its classes have too many characters together')
+  if (plain.length > MAX_WRITTEN_OUT)
+    throw new Error('the character classes of the pattern expand to too many characters')
   return plain
 }
 
-/** JSON Schema wants the grammar with `u`; patterns that only the older one allows are read by that. */
+/**
+ * Parses a pattern in Unicode mode, as JSON Schema requires. Falls back to the older grammar for patterns that only
+ * that one allows.
+ */
 function parsed(pattern: string, parser: RegExpParser): { tree: AST.Pattern; unicode: boolean } {
   try {
     return { tree: parser.parsePattern(pattern, 0, pattern.length, { unicode: true }), unicode: true }
@@ -61,7 +72,7 @@ function rangesOf(parser: {
     characters: { ranges: readonly { min: number; max: number }[] }
   }[]
   const ranges = element!.characters.ranges.map(({ min, max }) => `${hex(min)}-${hex(max)}`)
-  // A class without characters matches nothing.
+  // An empty class matches nothing.
   return ranges.length === 0 ? '[^\\x{0}-\\x{10ffff}]' : `[${ranges.join('')}]`
 }
 

@@ -48,7 +48,7 @@ test('every location is visited once', () => {
 })
 
 test('a path that is the whole body, or asks for a slice or a filter, is refused', () => {
-  assert.throws(() => compileJsonLocations('$'), /is the whole body/)
+  assert.throws(() => compileJsonLocations('$'), /selects the whole body/)
   for (const path of ['$.a[1:2]', '$.a[?@.b == 1]']) {
     assert.throws(() => compileJsonLocations(path), /has a slice or a filter/, path)
   }

@@ -3,29 +3,29 @@ import { childOf } from './child.js'
 import { parseQuery } from './path.js'
 import { PathRun } from './path-run.js'
 
-/** A member of an object or an element of an array, which can be changed there. */
+/** A member of an object or an element of an array, with its parent so that it can be changed. */
 export interface JsonLocation {
   readonly parent: object
   readonly key: string | number
 }
 
-/** A JSON path that finds locations. */
+/** A JSON path that finds locations to change. */
 export interface JsonLocations {
-  /** All that it finds. @throws UnreadableBody when it would look at too many values. */
+  /** Returns all matching locations. @throws UnreadableBody if the path would visit too many values. */
   all(root: unknown): readonly JsonLocation[]
 }
 
 type Segment = JsonPathQuery['segments'][number]
-/** Which children of a value a segment means; null: all of them. */
+/** Children that a segment selects, or null for all of them. */
 type Keys = readonly (string | number)[] | null
 
 /**
- * Compiles a JSON path whose finds are to be changed: names, positions, `*` and `..`.
+ * Compiles a JSON path whose matches are to be changed. It may use names, positions, `*` and `..`.
  * @throws Error that says what is wrong with the path.
  */
 export function compileJsonLocations(path: string): JsonLocations {
   const { segments } = parseQuery(path)
-  if (segments.length === 0) throw new Error(`'${path}' is the whole body; name something in it`)
+  if (segments.length === 0) throw new Error(`'${path}' selects the whole body; name a member, such as $.id`)
   const steps = segments.map((segment) => ({
     keys: keysOf(segment, path),
     isDeep: segment.type === 'DescendantSegment',
@@ -46,16 +46,17 @@ export function compileJsonLocations(path: string): JsonLocations {
   }
 }
 
+/** Returns the value at a location. */
 export function valueAt({ parent, key }: JsonLocation): unknown {
   return childOf(parent, key)
 }
 
-/** Puts another value in its place; what objects inherit is out of reach. */
+/** Replaces the value at a location. Inherited properties stay out of reach. */
 export function setAt({ parent, key }: JsonLocation, value: unknown): void {
   if (Object.hasOwn(parent, key)) (parent as Record<string | number, unknown>)[key] = value
 }
 
-/** Removes members and elements, several of one array too. */
+/** Removes members and elements, also several elements of one array. */
 export function removeLocations(locations: readonly JsonLocation[]): void {
   const gone = new Map<unknown[], Set<number | string>>()
   for (const { parent, key } of locations) {
@@ -70,7 +71,7 @@ export function removeLocations(locations: readonly JsonLocation[]): void {
   }
 }
 
-/** Calls `visit` for every member and element of a value, whose depth is bounded, at any depth. */
+/** Calls `visit` for every member and element of a value at any depth. The depth of the value must be limited. */
 export function eachLocation(value: unknown, visit: (location: JsonLocation, value: unknown) => void): void {
   if (typeof value !== 'object' || value === null) return
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
@@ -88,14 +89,14 @@ function keysOf({ node }: Segment, path: string): Keys {
   for (const selector of node.selectors) {
     if (selector.type === 'WildcardSelector') return null
     if (selector.type !== 'NameSelector' && selector.type !== 'IndexSelector') {
-      throw new Error(`'${path}' has a slice or a filter; locations are found by names, positions, * and ..`)
+      throw new Error(`'${path}' has a slice or a filter; use only names, positions, * and ..`)
     }
     keys.push(selector.value)
   }
   return [...new Set(keys)]
 }
 
-/** All values under some values, and these; each once, also where one of them is under another. */
+/** Returns the values and all their descendants, each only once even if some of them contain others. */
 function withDescendants(values: readonly unknown[], run: PathRun): Iterable<unknown> {
   const all = new Set<unknown>()
   const add = (value: unknown): void => {

@@ -16,13 +16,13 @@ type Argument = FunctionCall['arguments'][number]
 
 type CompileSegments = (segments: Segments) => (from: unknown, run: PathRun) => unknown[]
 type Condition = (node: unknown, run: PathRun) => boolean
-/** A value; undefined is what RFC 9535 calls Nothing. */
+/** Returns a value, or undefined for "Nothing" in RFC 9535. */
 type Value = (node: unknown, run: PathRun) => unknown
 
 /**
  * Compiles the condition of a filter.
  * @param segments compiles the queries in it.
- * @throws Error for a function that there is not, or a pattern that cannot be matched.
+ * @throws Error for an unknown function or an invalid pattern.
  */
 export function compileFilter(expression: Expression, segments: CompileSegments): Condition {
   const compile = (inner: Expression): Condition => compileFilter(inner, segments)
@@ -49,7 +49,7 @@ export function compileFilter(expression: Expression, segments: CompileSegments)
 function compileTest(expression: Test['expression'], segments: CompileSegments): Condition {
   if (expression.type === 'FunctionExpr') {
     const { call, isTest } = compileCall(expression, segments)
-    if (!isTest) throw new Error(`${expression.name}() is a value; compare it with another`)
+    if (!isTest) throw new Error(`${expression.name}() returns a value; compare it with another value`)
     return (node, run) => call(node, run) === true
   }
   const query = compileNodes(expression, segments)
@@ -88,7 +88,7 @@ function compileComparable(comparable: Comparable, segments: CompileSegments): V
 
 function childSegment(node: SingularNode): Segments[number] {
   if (node.type === 'MemberNameShorthand') return { type: 'ChildSegment', node }
-  // The parser wraps positions here once more than its types say.
+  // The parser wraps positions here one level deeper than its types say.
   const selector = (node as unknown as { readonly selector?: typeof node }).selector ?? node
   return { type: 'ChildSegment', node: { type: 'BracketedSelection', selectors: [selector] } }
 }
@@ -99,10 +99,10 @@ function compileNodes({ value }: FilterQuery, segments: CompileSegments) {
   return (node: unknown, run: PathRun): unknown[] => query(isAbsolute ? run.root : node, run)
 }
 
-/** A call whose result is a value. */
+/** Compiles a call whose result is a value. */
 function compileValueCall(expression: FunctionCall, segments: CompileSegments): Value {
   const { call, isTest } = compileCall(expression, segments)
-  if (isTest) throw new Error(`${expression.name}() is true or false already and cannot be compared`)
+  if (isTest) throw new Error(`${expression.name}() returns true or false and cannot be compared`)
   return call
 }
 
@@ -133,7 +133,7 @@ function compileArgument(name: string, argument: Argument, segments: CompileSegm
   return (node, run) => query(node, run)[0]
 }
 
-/** Whether a segment finds at most one node. */
+/** Returns true if a segment finds at most one node. */
 function isSingular({ type, node }: Segments[number]): boolean {
   if (type !== 'ChildSegment') return false
   if (node.type !== 'BracketedSelection') return node.type === 'MemberNameShorthand'
@@ -141,7 +141,7 @@ function isSingular({ type, node }: Segments[number]): boolean {
   return more.length === 0 && (selector?.type === 'NameSelector' || selector?.type === 'IndexSelector')
 }
 
-/** Whether two JSON values are the same (RFC 9535 section 2.3.5.2.2); undefined is equal to itself only. */
+/** Returns true if two JSON values are equal (RFC 9535 section 2.3.5.2.2). Undefined equals only itself. */
 function isEqual(a: unknown, b: unknown, run: PathRun): boolean {
   run.visit()
   if (a === b) return true
@@ -150,7 +150,7 @@ function isEqual(a: unknown, b: unknown, run: PathRun): boolean {
   return !Array.isArray(b) && isEqualObject(a, b, run)
 }
 
-/** Whether one JSON value stands before another; only numbers and texts have an order. */
+/** Returns true if one JSON value sorts before another. Only numbers and strings have an order. */
 function isLess(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'number') return a < b
   return typeof a === 'string' && typeof b === 'string' && a < b

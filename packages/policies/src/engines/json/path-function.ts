@@ -1,10 +1,10 @@
 import { compileLinearRegex } from './linear-regex.js'
 
-/** A function of JSON paths (RFC 9535 section 2.4) with the arguments that are known at load. */
+/** A function of JSON paths (RFC 9535 section 2.4), compiled with its literal arguments. */
 export interface PathFunction {
-  /** Its argument is all the nodes that a query finds, in place of a value. */
+  /** True if its argument is the list of nodes of a query instead of a value. */
   readonly takesNodes: boolean
-  /** It answers whether something holds, which is no value to compare. */
+  /** True if it returns a logical result, which cannot be compared. */
   readonly isTest: boolean
   apply(...args: readonly unknown[]): unknown
 }
@@ -16,28 +16,29 @@ const PLAIN: Readonly<Record<string, PathFunction>> = {
 }
 
 /**
- * @param literals the arguments; undefined for what only the document has.
- * @throws Error for a function that there is not, and for a pattern that is not in the path.
+ * Compiles a function call of a JSON path.
+ * @param literals the literal arguments; undefined for arguments that come from the document.
+ * @throws Error for an unknown function, and for a pattern that is not a literal.
  */
 export function compileFunction(name: string, literals: readonly unknown[]): PathFunction {
   const plain = Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined
   if (plain !== undefined && literals.length === 1) return plain
   if ((name === 'match' || name === 'search') && literals.length === 2) return matching(name, literals[1])
   throw new Error(
-    `'${name}' with ${literals.length} arguments is not a function of JSON paths; there are length, count, value, match and search`,
+    `'${name}' with ${literals.length} arguments is not a JSON path function; use length, count, value, match or search`,
   )
 }
 
 function matching(name: 'match' | 'search', pattern: unknown): PathFunction {
   if (typeof pattern !== 'string') {
-    throw new Error(`the pattern of ${name}() must stand in the path, not in the document`)
+    throw new Error(`the pattern of ${name}() must be a string in the path, not a value of the document`)
   }
   const source = lineDots(pattern)
   const regex = compileLinearRegex(name === 'match' ? `^(?:${source})$` : source)
   return { takesNodes: false, isTest: true, apply: (text) => typeof text === 'string' && regex.test(text) }
 }
 
-/** The dot of RFC 9485 stands for neither of the two line ends. */
+/** Replaces dots: in RFC 9485 they match neither a line feed nor a carriage return. */
 function lineDots(pattern: string): string {
   let out = ''
   let isInClass = false
@@ -53,7 +54,7 @@ function lineDots(pattern: string): string {
   return out
 }
 
-/** Characters of a text, elements of an array, members of an object. */
+/** Returns the number of characters of a string, elements of an array or members of an object. */
 function lengthOf(value: unknown): unknown {
   if (typeof value === 'string') {
     let count = 0

@@ -8,15 +8,15 @@ type Selection = Segment['node']
 type Selector = Extract<Selection, { type: 'BracketedSelection' }>['selectors'][number]
 type Slice = Extract<Selector, { type: 'SliceSelector' }>
 
-/** The nodes that a query finds from a node on. */
+/** Returns the nodes that a query finds, starting at a node. */
 type Query = (from: unknown, run: PathRun) => unknown[]
-/** Adds what it selects of a node. */
+/** Appends the nodes that a segment selects from one node. */
 type Select = (node: unknown, run: PathRun, found: unknown[]) => void
 
 /**
- * Compiles a parsed JSON path. The evaluation is ours and not the parser's library, which reads the path again for each
- * document and gives regular expressions to an engine that backtracks.
- * @throws Error for a function that there is not, or a pattern that cannot be matched.
+ * Compiles a parsed JSON path. The library's own evaluation is not used: it parses the path again for each document,
+ * and its regular expressions backtrack.
+ * @throws Error for an unknown function or an invalid pattern.
  */
 export function compileQuery({ segments }: JsonPathQuery): {
   first(root: unknown): unknown
@@ -99,7 +99,7 @@ function filter(test: (node: unknown, run: PathRun) => boolean): Select {
   }
 }
 
-/** RFC 9535 section 2.3.4.2. */
+/** Compiles a slice (RFC 9535 section 2.3.4.2). */
 function slice(written: Slice): Select {
   const [start, end] = [exactOrNull(written.start), exactOrNull(written.end)]
   const by = exactOrNull(written.step) ?? 1
@@ -130,8 +130,8 @@ function exactOrNull(number: number | null): number | null {
   return number === null ? null : exact(number)
 }
 
-/** RFC 9535 section 2.1: the interval of I-JSON. */
+/** Checks that a number is in the exact integer range of I-JSON (RFC 9535 section 2.1). */
 function exact(number: number): number {
   if (Number.isSafeInteger(number)) return number
-  throw new Error(`a JSON path has a position or a step that is larger than ${Number.MAX_SAFE_INTEGER}`)
+  throw new Error(`a position or step in the JSON path is larger than ${Number.MAX_SAFE_INTEGER}`)
 }

@@ -1,6 +1,6 @@
 import { UnreadableBody } from '@sluice/core'
 
-/** Values that one query may look at: descendants of descendants are many where the document is large. */
+/** Maximum number of values that one query may visit. Nested descendant segments multiply in large documents. */
 const MAX_VISITS = 1_000_000
 
 /** One run of a query over a document. */
@@ -12,10 +12,10 @@ export class PathRun {
     this.root = root
   }
 
-  /** Counts one value that is looked at. @throws UnreadableBody when they are too many. */
+  /** Counts one visited value. @throws UnreadableBody if the query has visited too many. */
   visit(): void {
     if (--this.#left < 0) {
-      throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has more values than a JSON path may look at')
+      throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has more values than a JSON path may visit')
     }
   }
 }

@@ -7,7 +7,7 @@ import { compileQuery } from './path-query.js'
 const STEP =
   /\.([A-Za-z_]\w*)|\[(0|-?[1-9]\d{0,13})\]|\['([^'\\\u0000-\u001f]*)'\]|\["([^"\\\u0000-\u001f]*)"\]/y
 
-/** Names and positions of a JSON path that has nothing else; null: it is another kind of path, or none. */
+/** Returns the names and positions of a simple JSON path, or null for any other path or text. */
 export function simpleSteps(path: string): readonly (string | number)[] | null {
   if (!path.startsWith('$')) return null
   const steps: (string | number)[] = []
@@ -22,21 +22,21 @@ export function simpleSteps(path: string): readonly (string | number)[] | null {
   return steps
 }
 
-/** Longest path. */
+/** Maximum length of a path in characters. */
 const MAX_PATH_LENGTH = 2048
 
 const load = createRequire(import.meta.url)
 
 /** A compiled JSON path (RFC 9535). */
 export interface JsonPath {
-  /** The first value it finds; undefined: none. */
+  /** Returns the first match, or undefined. */
   first(root: unknown): unknown
-  /** All that it finds, in the order of the document. */
+  /** Returns all matches in document order. */
   all(root: unknown): readonly unknown[]
 }
 
 /**
- * Compiles a JSON path. Paths of names and positions only are walked without a query.
+ * Compiles a JSON path. Simple paths of names and positions are followed directly, without a query.
  * @throws Error that says what is wrong with the path.
  */
 export function compileJsonPath(path: string): JsonPath {
@@ -66,15 +66,15 @@ function walk(steps: readonly (string | number)[]): (root: unknown) => unknown {
   }
 }
 
-/** @throws Error that says where the text is no JSON path. */
+/** Parses a JSON path. @throws Error with the position of the syntax error. */
 export function parseQuery(path: string): JsonPathQuery {
-  // Loaded at the first use: most paths are simple.
+  // Loaded on first use, because most paths are simple.
   const { default: parse } = load('jsonpath-rfc9535/parser') as typeof import('jsonpath-rfc9535/parser')
   try {
     return parse(path)
   } catch (cause) {
     throw new Error(
-      `'${path}' is not a JSON path (RFC 9535)${locationOf(cause)}; write for example $.order.items[0].id`,
+      `'${path}' is not a JSON path (RFC 9535)${locationOf(cause)}; use a path such as $.order.items[0].id`,
       {
         cause,
       },
@@ -84,5 +84,5 @@ export function parseQuery(path: string): JsonPathQuery {
 
 function locationOf(cause: unknown): string {
   const offset = (cause as { location?: { start?: { offset?: unknown } } }).location?.start?.offset
-  return typeof offset === 'number' ? ` from character ${offset + 1} on` : ''
+  return typeof offset === 'number' ? `: syntax error at character ${offset + 1}` : ''
 }

@@ -1,13 +1,13 @@
 import { type Reply, refusal } from '@sluice/core'
 import { overloadRefusal } from '../../shared/overload.js'
 
-/** The refusals of policies that read bodies. */
+/** Refusals of policies that read bodies. */
 export const BODY_REFUSALS = {
-  overloaded: overloadRefusal('too many large bodies are being worked on; try again'),
-  responseInvalid: refusal('GW_RESPONSE_INVALID', 'the response of the upstream is not what it has to be'),
+  overloaded: overloadRefusal('too many large bodies are being processed; try again'),
+  responseInvalid: refusal('GW_RESPONSE_INVALID', 'the response of the upstream is not valid'),
 } as const
 
-/** For a request body that is larger than a policy reads. */
+/** Creates the refusal of a request body that exceeds the limit of a policy. */
 export function tooLarge(maxBytes: number): Reply {
   return refusal(
     'GW_BODY_TOO_LARGE',

@@ -3,7 +3,10 @@ const BACKSLASH = 92
 const ZERO = 48
 const NINE = 57
 
-/** What bytes mean outside of strings; 0: nothing that is counted. One load a byte instead of five comparisons. */
+/**
+ * Classes of the bytes outside of strings that are counted, or 0. One table lookup per byte replaces five
+ * comparisons.
+ */
 const MEANING = new Uint8Array(256)
 const STRING = 1
 const MEMBER = 2
@@ -16,19 +19,19 @@ for (const letter of 'eE') MEANING[letter.charCodeAt(0)] = EXPONENT
 for (const bracket of '[{') MEANING[bracket.charCodeAt(0)] = OPEN
 for (const bracket of ']}') MEANING[bracket.charCodeAt(0)] = CLOSE
 
-/** What the bytes of a JSON text show before they are parsed. */
+/** Structure of a JSON text, determined before it is parsed. */
 export interface JsonScan {
-  /** How deep arrays and objects nest; above `maxDepth` the scan ended there. */
+  /** Nesting depth of arrays and objects. If it exceeds `maxDepth`, the scan stopped there. */
   readonly depth: number
-  /** Members of all objects, counted as the text has them: one of each duplicate is lost by the parser. */
+  /** Number of members of all objects, duplicates included. The parser drops duplicates. */
   readonly members: number
-  /** A number has an exponent or many digits, so that it may be greater than any that can be kept. */
+  /** True if a number has an exponent or many digits, so that it may exceed the range of doubles. */
   readonly hasLargeNumber: boolean
 }
 
 /**
- * Looks over a JSON text without parsing it; of a text that is not JSON the answer means nothing, but comes as fast.
- * @param maxDepth where counting ends.
+ * Scans a JSON text without parsing it. For invalid JSON the result is meaningless, but takes no longer.
+ * @param maxDepth nesting depth at which the scan stops.
  */
 export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   let depth = 0
@@ -42,7 +45,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
     else if (meaning === MEMBER) members++
     else if (meaning === CLOSE) depth--
     else if (meaning === EXPONENT) {
-      // The letter of `true` and `false` stands after another one.
+      // Skips the `e` of `true` and `false`, which follows a letter.
       if (bytes[i - 1]! <= NINE) hasLargeNumber = true
     } else if (++depth > deepest) {
       deepest = depth
@@ -52,7 +55,10 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   return { depth: deepest, members, hasLargeNumber }
 }
 
-/** Without an exponent a number needs 309 digits to be too large: three of these positions in a row are within them. */
+/**
+ * Distance of the sampled positions. A number without an exponent needs 309 digits to exceed the range of doubles, so
+ * it covers three of them in a row.
+ */
 const DIGITS_STEP = 100
 
 function hasManyDigits(bytes: Uint8Array): boolean {
@@ -65,7 +71,7 @@ function hasManyDigits(bytes: Uint8Array): boolean {
   return false
 }
 
-/** Where the string ends that began before `from`. */
+/** Returns the index of the closing quote of the string that starts before `from`. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let i = from
   for (; i < bytes.length; i++) {

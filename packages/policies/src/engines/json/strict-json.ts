@@ -1,15 +1,15 @@
 import { UnreadableBody } from '@sluice/core'
 import { jsonOfBytes } from './view.js'
 
-/** A JSON object whose names are all different. Read its members with `memberOf`: names come from outside. */
+/** A JSON object without duplicate names. Read its members with `memberOf`, because the names come from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Deepest nesting that is read; headers and claims have two or three levels. */
+/** Reading options. Headers and claims nest two or three levels deep. */
 const READING = { maxDepth: 32, duplicateKeys: 'reject' } as const
 
 /**
- * The object that bytes spell. Null for bytes that are not UTF-8, not JSON, no object, nested too deep, or name a
- * member twice: two readers could take such a text for two things (RFC 7515 section 4, RFC 7519 section 4).
+ * Parses bytes as a JSON object. Returns null if they are not UTF-8, not JSON, not an object, nested too deeply or
+ * have a duplicate name. Two readers could interpret duplicates differently (RFC 7515 section 4, RFC 7519 section 4).
  */
 export function parseStrictObject(bytes: Uint8Array): JsonObject | null {
   try {
@@ -21,11 +21,12 @@ export function parseStrictObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
+/** Returns true if a value is a JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The member of that name; undefined when there is none. */
+/** Returns the member with a name, or undefined. */
 export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -2,33 +2,33 @@ import type { XmlDocument } from 'libxml2-wasm'
 import { asciiMarkup, checkEncoding } from './encoding.js'
 import { type Libxml, libxml } from './libxml.js'
 import { XML_LIMITS, type XmlLimits } from './limits.js'
-import { giveBackMemory, takeMemory } from './memory.js'
+import { releaseMemory, reserveMemory } from './memory.js'
 import { hasDoctype, scanXml } from './scan.js'
 import { malformedXml, unreadableXml } from './unreadable-xml.js'
 import { XmlView } from './view.js'
 
 /**
- * The one way from bytes to an XML document, for all policies. Size and shape are bounded by a scan of the bytes; the
- * parser then checks: strictly well-formed with namespaces, nothing but the bytes is read, no entities, no DOCTYPE.
- * Whoever parses closes the view; policies take `xmlOf`, which shares one view among them.
+ * Parses bytes as an XML document. All policies use this function. A scan of the bytes limits size and structure
+ * first. The parser then requires well-formed XML with namespaces and reads nothing but the bytes. Entities and
+ * DOCTYPE are refused. The caller must close the view; policies use `xmlOf`, which shares one view.
  *
- * @throws UnreadableBody for everything else than such a document, in words that do not quote it; with GW_OVERLOADED
- * when all documents under way take as much memory as they may.
+ * @throws UnreadableBody for any other document, without quoting it; with GW_OVERLOADED if the open documents use all
+ * the memory that they may.
  */
 export function parseXml(body: Uint8Array, limits: XmlLimits = XML_LIMITS): XmlView {
   const library = libxml()
   if (body.length === 0) throw unreadableXml('is empty where an XML document is expected')
   if (body.length > limits.maxBytes) throw unreadableXml(`is larger than ${limits.maxBytes} bytes`)
   const shape = scanXml(asciiMarkup(body), limits)
-  const taken = takeMemory(body.length, shape.nodes)
+  const taken = reserveMemory(body.length, shape.nodes)
   let document: XmlDocument | null = null
   try {
     document = parse(library, body)
     check(document)
-    return new XmlView(document, shape, () => giveBackMemory(taken))
+    return new XmlView(document, shape, () => releaseMemory(taken))
   } catch (problem) {
     document?.dispose()
-    giveBackMemory(taken)
+    releaseMemory(taken)
     throw problem
   }
 }
@@ -44,7 +44,7 @@ function parse({ XmlDocument, XmlParseError, ParseOption }: Libxml, body: Uint8A
   }
 }
 
-/** What the scan has to be right about, asked of the parser: it decides. */
+/** Checks the security-critical results of the scan against the parser, which decides. */
 function check(document: XmlDocument): void {
   if (document.dtd !== null) throw hasDoctype()
   checkEncoding(document.encoding)

@@ -1,4 +1,4 @@
-/** The library that reads XML, once it is there. `raw` are functions of libxml2 that its classes do not lend. */
+/** The libxml2 library after loading. `raw` contains functions that its classes do not expose. */
 export type Libxml = typeof import('libxml2-wasm') & {
   readonly raw: typeof import('libxml2-wasm/lib/libxml2.mjs')
 }
@@ -7,8 +7,8 @@ let loading: Promise<Libxml> | null = null
 let loaded: Libxml | null = null
 
 /**
- * Loads the library, which takes about 90 ms and 30 MB: gateways without XML do not pay for it. Whoever compiles
- * something that reads XML waits for this first; from then on `libxml()` has it.
+ * Loads the library, which takes about 90 ms and 30 MB, so gateways without XML skip it. Code that compiles something
+ * for XML must await this first; then `libxml()` returns the library.
  */
 export function loadLibxml(): Promise<Libxml> {
   loading ??= load()
@@ -21,18 +21,18 @@ async function load(): Promise<Libxml> {
   return loaded
 }
 
-/** The library, for code that cannot wait. @throws Error when nobody has loaded it */
+/** Returns the library, for synchronous code. @throws Error if the library is not loaded */
 export function libxml(): Libxml {
   if (loaded === null) throw new Error('libxml2 is not loaded; await loadLibxml() while compiling')
   return loaded
 }
 
-/** `libxml()` has it. */
+/** Returns true if the library is loaded. */
 export function isLibxmlLoaded(): boolean {
   return loaded !== null
 }
 
-/** Where libxml2 keeps a document or a node; its classes have the address and do not say so. */
+/** Returns the libxml2 address of a document or a node. The library's classes have it in private fields. */
 export function addressOf(owner: object): number {
   const { _ptr, _nodePtr } = owner as { readonly _ptr?: number; readonly _nodePtr?: number }
   const address = _ptr ?? _nodePtr ?? 0

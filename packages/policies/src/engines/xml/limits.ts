@@ -1,17 +1,20 @@
-/** What an XML document may be, whatever a policy allows. */
+/** Limits for XML documents. */
 export interface XmlLimits {
   readonly maxBytes: number
-  /** Elements inside one another, the root element included. */
+  /** Maximum nesting depth of elements, including the root element. */
   readonly maxDepth: number
-  /** Attributes and namespace declarations of one element. */
+  /** Maximum number of attributes and namespace declarations of one element. */
   readonly maxAttributes: number
-  /** Elements, attributes, namespace declarations, comments, CDATA sections and processing instructions. */
+  /**
+   * Maximum number of elements, attributes, namespace declarations, comments, CDATA sections and processing
+   * instructions.
+   */
   readonly maxNodes: number
 }
 
 /**
- * The limits of the gate. A node takes up to 150 bytes of memory, so that no document takes more than 15 MB beside its
- * text; libxml2 itself stops at a depth of 256 and at texts of 10 MB.
+ * Limits that apply to all policies. A node takes up to 150 bytes of memory, so no document takes more than 15 MB in
+ * addition to its text. libxml2 itself stops at a depth of 256 and at texts of 10 MB.
  */
 export const XML_LIMITS: XmlLimits = {
   maxBytes: 10 * 1024 * 1024,
@@ -20,5 +23,5 @@ export const XML_LIMITS: XmlLimits = {
   maxNodes: 100_000,
 }
 
-/** How deep a document may be where nobody says otherwise. */
+/** Default maximum depth of a document. */
 export const DEFAULT_DEPTH = 100

@@ -4,13 +4,13 @@ import { UnreadableBody } from '@sluice/core'
 import { exchange } from '../../testing.js'
 import { parseXml } from './gate.js'
 import { loadLibxml } from './libxml.js'
-import { giveBackMemory, openXmlBytes, takeMemory } from './memory.js'
+import { openXmlBytes, releaseMemory, reserveMemory } from './memory.js'
 import { xmlOf } from './xml-of.js'
 
 before(() => loadLibxml())
 
 test('documents are refused while others take all the memory there is, and read again afterwards', () => {
-  const taken = takeMemory(127 << 20, 0)
+  const taken = reserveMemory(127 << 20, 0)
   try {
     assert.throws(
       () => parseXml(Buffer.from(`<a>${'x'.repeat(2 << 20)}</a>`)),
@@ -19,7 +19,7 @@ test('documents are refused while others take all the memory there is, and read 
     assert.equal(openXmlBytes(), taken)
     parseXml(Buffer.from('<a/>')).close()
   } finally {
-    giveBackMemory(taken)
+    releaseMemory(taken)
   }
   parseXml(Buffer.from(`<a>${'x'.repeat(2 << 20)}</a>`)).close()
   assert.equal(openXmlBytes(), 0)

@@ -1,33 +1,33 @@
 import { UnreadableBody } from '@sluice/core'
 
-/** What all documents of a process may take together, in bytes: their memory grows once and never shrinks. */
+/** Maximum memory of all open documents of a process, in bytes. Their memory grows and never shrinks. */
 const MAX_OPEN_BYTES = 256 * 1024 * 1024
 
-/** What a node takes beside its text, with the allocator's share. */
+/** Memory of a node without its text, including allocator overhead, in bytes. */
 const NODE_BYTES = 150
 
 let openBytes = 0
 
 /**
- * Reserves the memory of a document before it is parsed, because the library writes over its own memory when it gets
- * no more.
- * @returns what has to be given back.
+ * Reserves memory for a document before it is parsed, because libxml2 corrupts its memory if an allocation fails.
+ * @returns the number of bytes to release later.
  */
-export function takeMemory(bodyBytes: number, nodes: number): number {
-  // The bytes are copied for the parser, and their text stands in the tree.
+export function reserveMemory(bodyBytes: number, nodes: number): number {
+  // The parser gets a copy of the bytes, and the tree contains their text.
   const bytes = 2 * bodyBytes + NODE_BYTES * nodes
   if (openBytes + bytes > MAX_OPEN_BYTES) {
-    throw new UnreadableBody('GW_OVERLOADED', 'too many XML documents are being read at once; try again')
+    throw new UnreadableBody('GW_OVERLOADED', 'too many XML documents are being processed; try again')
   }
   openBytes += bytes
   return bytes
 }
 
-export function giveBackMemory(bytes: number): void {
+/** Releases memory that `reserveMemory` reserved. */
+export function releaseMemory(bytes: number): void {
   openBytes -= bytes
 }
 
-/** What the open documents take, in bytes; zero when all were closed. */
+/** Returns the memory of the open documents in bytes. */
 export function openXmlBytes(): number {
   return openBytes
 }

@@ -1,6 +1,6 @@
 const WSS = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity'
 
-/** What prefixes in XPath expressions stand for, without a word in the configuration. */
+/** Predefined namespace prefixes for XPath expressions. */
 export const KNOWN_PREFIXES: Readonly<Record<string, string>> = {
   soap: 'http://schemas.xmlsoap.org/soap/envelope/',
   soap12: 'http://www.w3.org/2003/05/soap-envelope',

@@ -1,7 +1,7 @@
 import type { XmlLimits } from './limits.js'
 import { unreadableXml } from './unreadable-xml.js'
 
-/** How large a document is as a tree; exact for every document that the parser takes. */
+/** Size of a document as a tree. Exact for every document that the parser accepts. */
 export interface XmlShape {
   readonly depth: number
   readonly nodes: number
@@ -24,12 +24,12 @@ const INSTRUCTION_END = Buffer.from('?>')
 const DOCTYPE = Buffer.from('<!DOCTYPE')
 
 /**
- * Counts what a document would make of memory before anything is made of it, in one pass over its bytes. It knows
- * markup just well enough to count: most of what is not well-formed is left to the parser, which stops there.
+ * Scans the bytes of a document in one pass to determine its size as a tree. It recognizes markup only as far as
+ * counting requires and leaves most well-formedness errors to the parser.
  *
- * @param bytes in an encoding whose markup is ASCII.
- * @throws UnreadableBody for a DOCTYPE, for more than the limits allow, and for markup without an end, of which a parser
- * would make much before it comes to the end of the bytes.
+ * @param bytes document in an encoding with ASCII markup.
+ * @throws UnreadableBody for a DOCTYPE, for a document beyond the limits, and for unterminated markup, for which a
+ * parser could allocate much memory before it notices.
  */
 export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
   const count = new Count(limits)
@@ -47,13 +47,13 @@ export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
       at = afterTag(bytes, at + 1, count)
     }
     if (at === -1)
-      throw unreadableXml('is not well-formed XML: a tag, comment or section in it is broken or has no end')
+      throw unreadableXml('is not well-formed XML: a tag, comment or section is invalid or unterminated')
     at = skipTo(bytes, LT, at)
   }
   return { depth: count.deepest, nodes: count.nodes }
 }
 
-/** What was seen so far. */
+/** Counters of a scan. */
 class Count {
   depth = 0
   deepest = 0
@@ -80,13 +80,13 @@ class Count {
   }
 }
 
-/** A byte loop: texts and names are short, so that calling indexOf for each takes longer. */
+/** Returns the position of a byte, or -1. A loop is faster than indexOf for short texts and names. */
 function skipTo(bytes: Buffer, wanted: number, from: number): number {
   for (let i = from; i < bytes.length; i++) if (bytes[i] === wanted) return i
   return -1
 }
 
-/** After a start tag; -1 when it has no end. */
+/** Returns the position after a start tag, or -1 if it is unterminated. */
 function afterTag(bytes: Buffer, from: number, count: Count): number {
   const { maxAttributes } = count.limits
   let attributes = 0
@@ -109,7 +109,7 @@ function afterTag(bytes: Buffer, from: number, count: Count): number {
   return -1
 }
 
-/** After a comment, a CDATA section or a processing instruction; -1 when it has no end. */
+/** Returns the position after a comment, a CDATA section or a processing instruction, or -1 if it is unterminated. */
 function afterSpecial(bytes: Buffer, at: number): number {
   if (bytes[at + 1] === QUESTION) return after(bytes, INSTRUCTION_END, at + 2)
   if (bytes[at + 2] === DASH) return after(bytes, COMMENT_END, at + 4)
@@ -123,7 +123,7 @@ function after(bytes: Buffer, end: Buffer, from: number): number {
   return found === -1 ? -1 : found + end.length
 }
 
-/** The refusal of a document type declaration, which entities and external files need. */
+/** Creates the refusal of a document type declaration, which entities and external files would require. */
 export function hasDoctype(): Error {
-  return unreadableXml('has a DOCTYPE, which is not accepted; send the document without it')
+  return unreadableXml('has a DOCTYPE, which is not allowed; send the document without it')
 }

@@ -2,7 +2,7 @@ import type { BodyView } from '@sluice/core'
 import type { XmlDocument } from 'libxml2-wasm'
 import type { XmlShape } from './scan.js'
 
-/** A document that went through the gate. Its memory is not the garbage collector's: `close` gives it back. */
+/** A parsed document. Its memory is not garbage-collected: `close` releases it. */
 export class XmlView implements BodyView {
   readonly shape: XmlShape
   #document: XmlDocument | null
@@ -14,7 +14,7 @@ export class XmlView implements BodyView {
     this.#release = release
   }
 
-  /** The parsed document, which others read too: leave it as you found it. @throws Error after `close` */
+  /** The parsed document. Other readers share it, so do not modify it. @throws Error after `close` */
   get document(): XmlDocument {
     if (this.#document === null) throw new Error('the document is closed; do not keep it beyond its exchange')
     return this.#document

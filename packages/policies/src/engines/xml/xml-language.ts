@@ -1,13 +1,13 @@
 import { type BodyReader, type Exchange, UnreadableBody } from '@sluice/core'
 import { claimedKindError } from '../claimed-kind.js'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
-import { xmlCodingFlaw } from './media-type.js'
+import { xmlCodingIssue } from './media-type.js'
 import { compileStreamingXPath } from './streaming-xpath/streaming-xpath.js'
 import type { XmlView } from './view.js'
 import { xmlOf } from './xml-of.js'
 import { compileValue } from './xpath.js'
 
-/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is bounded at `nodeLimitOf`. */
+/** Body language for conditions: XPath 1.0 on XML bodies. `nodeLimitOf` limits its cost. */
 export const xmlLanguage = {
   async load(): Promise<void> {
     await loadLibxml()
@@ -24,8 +24,8 @@ export const xmlLanguage = {
 
 function documentOf(x: Exchange, body: Uint8Array): XmlView {
   try {
-    const flaw = xmlCodingFlaw(x.headers)
-    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${flaw}`)
+    const issue = xmlCodingIssue(x.headers)
+    if (issue !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the body ${issue}`)
     return xmlOf(x, body)
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error

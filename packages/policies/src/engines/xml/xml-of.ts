@@ -5,8 +5,8 @@ import { unreadableXml } from './unreadable-xml.js'
 import type { XmlView } from './view.js'
 
 /**
- * The document in a body, parsed once for all that read it, closed with the exchange.
- * @throws UnreadableBody when it is none, or deeper than `maxDepth`.
+ * Returns the document in a body. It is parsed once for all readers and closed with the exchange.
+ * @throws UnreadableBody if the body is not XML or nests deeper than `maxDepth`.
  */
 export function xmlOf(x: Exchange, body: Uint8Array, maxDepth: number = DEFAULT_DEPTH): XmlView {
   const { view, problem } = x.viewOf(attempt, body)
@@ -15,7 +15,7 @@ export function xmlOf(x: Exchange, body: Uint8Array, maxDepth: number = DEFAULT_
   return view
 }
 
-/** A body that cannot be read is not tried again by the next policy either. */
+/** Result of parsing a body. Errors are stored too, so that no policy parses an unreadable body again. */
 type Attempt = BodyView &
   (
     | { readonly view: XmlView; readonly problem: null }

@@ -1,7 +1,8 @@
 import { XML_LIMITS } from './limits.js'
 
 /**
- * Most nodes of a document that an expression is evaluated on. Its time grows with them as the expression is written:
+ * Returns the maximum number of nodes of a document on which an expression is evaluated. The limit depends on how its
+ * time grows with the nodes:
  *
  *     //a/b[c = 'x']                      linear                   100,000 nodes
  *     /a/b//c   //a[.//b]   //a = //b     nodes times depth, or    10,000 nodes
@@ -9,9 +10,9 @@ import { XML_LIMITS } from './limits.js'
  *     //a[following::b]   //a[. = //b]    quadratic                1,000 nodes
  *     //a//b   //a/ancestor::b            worse                    refused
  *
- * The last are worse than they look because libxml2 compares each node that it finds with each that it has.
+ * The last row is worse than it looks, because libxml2 compares each new node with all nodes found before.
  *
- * @param path that libxml2 has compiled: its syntax is right.
+ * @param path expression that libxml2 has compiled, so its syntax is valid.
  * @throws Error for an expression that takes more than quadratic time.
  */
 export function nodeLimitOf(path: string): number {
@@ -20,44 +21,44 @@ export function nodeLimitOf(path: string): number {
   if (degree <= 1.5) return 10_000
   if (degree <= 2) return 1000
   throw new Error(
-    `the XPath '${path}' may take cubic time in what clients send; write the path from the root, or one step such as // only, with a predicate: //b[ancestor::a] instead of //a//b`,
+    `the XPath '${path}' may take cubic time on large bodies; start the path at the root, or use // only once and a predicate: //b[ancestor::a] instead of //a//b`,
   )
 }
 
-/** Steps that may visit all nodes at once, but from all nodes together no more than nodes times depth. */
+/** Axes that may visit all nodes from one node, but only nodes times depth from all nodes together. */
 const WIDE = new Set(['descendant', 'descendant-or-self', 'ancestor', 'ancestor-or-self'])
-/** Steps that may visit all nodes from each. */
+/** Axes that may visit all nodes from each node. */
 const OVERLAPPING = new Set(['following', 'preceding', 'following-sibling', 'preceding-sibling'])
 
 const OPERATORS = new Set(['|', '+', '-', '=', '!=', '<', '<=', '>', '>=', ','])
 const OPERATOR_WORDS = new Set(['and', 'or', 'div', 'mod', '*'])
-/** With them each node of one side meets each of the other. */
+/** Operators that compare each node of one side with each node of the other. */
 const PAIRING = new Set(['|', '=', '!=', '<', '<=', '>', '>='])
 
 const TOKEN = /"[^"]*"|'[^']*'|\/\/|::|!=|<=|>=|\.\.|\d+(?:\.\d*)?|\.\d+|[\p{L}_][\p{L}\p{N}_.-]*|\S/gu
 
 const NODE_TYPES = new Set(['comment', 'text', 'processing-instruction', 'node'])
 
-/** What is known of the path or value that is being read. */
+/** State of the path or value that is being read. */
 interface Path {
-  /** It may stand at several nodes. */
+  /** True if it may select several nodes. */
   isMany: boolean
-  /** It is the value of a function, and no nodes. */
+  /** True if it is the value of a function instead of nodes. */
   isValue: boolean
-  /** It stands after a wide step. */
+  /** True after a wide step. */
   isWide: boolean
   degree: number
-  /** At how many nodes it may stand, in all that is evaluated here, as an exponent too. */
+  /** Exponent of the number of nodes that it may select during the whole evaluation. */
   reach: number
-  /** A node test has to follow: after `/`, `//`, `::` and `@`. */
+  /** True if a node test must follow, after `/`, `//`, `::` and `@`. */
   awaitsStep: boolean
   axis: string
 }
 
-/** What stands between brackets, or the whole; of the paths that are read, what remains. */
+/** State of a bracketed part or of the whole expression, including the results of its finished paths. */
 interface Frame {
   readonly isPredicate: boolean
-  /** The reach of a path that begins here: 0 in a predicate, which stands at one node, 1 elsewhere. */
+  /** Reach of a path that begins here: 0 in a predicate, which applies to one node, otherwise 1. */
   readonly reach: 0 | 1
   path: Path | null
   degree: number
@@ -66,7 +67,7 @@ interface Frame {
   isPairing: boolean
 }
 
-/** The exponent with which time grows: 1 is linear, and half a degree is a factor as large as the depth. */
+/** Returns the exponent of the time of an expression: 1 is linear, and 0.5 is a factor of the depth. */
 function degreeOf(path: string): number {
   const tokens = path.match(TOKEN) ?? []
   const frames: Frame[] = [newFrame(false, 1)]
@@ -97,7 +98,7 @@ function pathOf(frame: Frame): Path {
   return frame.path
 }
 
-/** `*`, `and`, `or`, `div` and `mod` are names where a name has to stand. */
+/** Returns true if a token is an operator. `*`, `and`, `or`, `div` and `mod` are names where a name must follow. */
 function isOperator(token: string, { path }: Frame): boolean {
   if (OPERATORS.has(token)) return true
   return OPERATOR_WORDS.has(token) && path !== null && !path.awaitsStep
@@ -108,7 +109,7 @@ function open(frame: Frame, token: string): Frame {
   return token === '[' ? newFrame(true, 0) : newFrame(false, frame.reach)
 }
 
-/** A predicate is asked at each node where the path stands; of what is in parentheses the path goes on. */
+/** Ends a bracketed part. A predicate is evaluated at each node of the path; a path continues after parentheses. */
 function close(inner: Frame, outer: Frame): void {
   const degree = finish(inner)
   const path = pathOf(outer)
@@ -140,7 +141,7 @@ function finish(frame: Frame): number {
 
 function readPath(frame: Frame, token: string, next: string): void {
   if (token === '/' || token === '//') {
-    // A path from the root costs what it costs at each node where a predicate asks for it.
+    // In a predicate, a path from the root is evaluated once for each node that the predicate tests.
     const path = frame.path ?? Object.assign(pathOf(frame), { degree: 1, reach: 1 })
     if (token === '//') widen(path, 'descendant')
     expect(path, 'child')

@@ -8,34 +8,37 @@ import { nodeLimitOf } from './xpath-cost.js'
 import { prefixesOf } from './xpath-words.js'
 
 /**
- * Reads a value from a document: of nodes the text of the first, null where there is none.
- * @throws UnreadableBody when the document has more nodes than the expression is asked of
+ * Reads a value from a document: the text of the first node, or null if there is none.
+ * @throws UnreadableBody if the document has too many nodes for the expression
  */
 export type ValueOf = (view: XmlView) => BodyValue
 
-/** Addresses of the nodes that an expression selects, `most` at most, which live as long as the document. @throws UnreadableBody as well */
+/**
+ * Returns the addresses of at most `most` nodes that an expression selects. They are valid as long as the document.
+ * @throws UnreadableBody if the document has too many nodes for the expression
+ */
 export type NodesOf = (view: XmlView, most: number) => readonly number[]
 
 /**
- * Compiles an expression once; its context is the document, not the root element. What it may cost is bounded at
- * `nodeLimitOf`.
- * @param names what prefixes stand for, beside the known ones.
- * @throws Error that says what is wrong with it, or that the library was not loaded.
+ * Compiles an expression for repeated use. Its context is the document, not the root element. `nodeLimitOf` limits
+ * its cost.
+ * @param names namespaces of prefixes, in addition to the predefined ones.
+ * @throws Error for an invalid expression, or if the library is not loaded.
  */
 export function compileValue(path: string, names: Readonly<Record<string, string>>): ValueOf {
   const expression = compile(path, names)
   if (!expression.selectsNodes) return (view) => evaluateOn(view, expression, bodyValueOf)
-  // libxml2 stops searching once it has the first node, and finds it in the order of the document.
+  // libxml2 stops searching after the first node, and visits nodes in document order.
   const first = { ...expression, program: compiled(`(${path})[1]`) }
   expression.program.dispose()
   return (view) => evaluateOn(view, first, bodyValueOf)
 }
 
-/** The same for the nodes themselves. @throws Error also for an expression that selects none */
+/** Compiles an expression that selects nodes. @throws Error also for an expression that computes a value */
 export function compileNodes(path: string, names: Readonly<Record<string, string>>): NodesOf {
   const expression = compile(path, names)
   if (!expression.selectsNodes)
-    throw new Error(`the XPath '${path}' computes a value; write one that selects elements`)
+    throw new Error(`the XPath '${path}' computes a value; use one that selects elements`)
   return (view, most) => evaluateOn(view, expression, (library, result) => nodesOf(library, result, most))
 }
 
@@ -50,7 +53,7 @@ function compile(path: string, names: Readonly<Record<string, string>>): Express
   const known = { ...KNOWN_PREFIXES, ...names }
   const prefixes = prefixesOf(path, known).map((prefix) => [prefix, known[prefix]!] as const)
   const program = compiled(path)
-  // What an expression returns is a question of its text alone, so any document answers it.
+  // The result type depends only on the expression, so any document will do.
   const document = libxml().XmlDocument.fromString('<a/>')
   try {
     const selectsNodes = evaluate({ program, prefixes }, document, isNodeSet)
@@ -68,7 +71,7 @@ function compiled(path: string): XmlXPath {
     return XmlXPath.compile(path)
   } catch (problem) {
     if (!(problem instanceof XmlError)) throw problem
-    throw new Error(`'${path}' is not an XPath 1.0 expression; look for brackets, quotes and names`)
+    throw new Error(`'${path}' is not an XPath 1.0 expression; check brackets, quotes and names`)
   }
 }
 
@@ -79,12 +82,14 @@ function evaluateOn<T>(
 ): T {
   const { maxNodes } = expression
   if (shape.nodes > maxNodes) {
-    throw unreadableXml(`has more than ${maxNodes} elements and attributes, too many for what is asked of it`)
+    throw unreadableXml(
+      `has more than ${maxNodes} elements and attributes, too many for this XPath expression`,
+    )
   }
   return evaluate(expression, document, read)
 }
 
-/** Through libxml2's own functions: its classes would wrap each node that is found, and cannot begin at the document. */
+/** Evaluates with libxml2's own functions: its classes would wrap each found node, and cannot start at the document. */
 function evaluate<T>(
   { program, prefixes }: Pick<Expression, 'program' | 'prefixes'>,
   document: object,
@@ -100,7 +105,7 @@ function evaluate<T>(
     raw.xmlXPathSetContextNode(address, context)
     result = raw.xmlXPathCompiledEval(addressOf(program), context)
     if (result === 0)
-      throw new Error(`the XPath '${program}' cannot be evaluated; give its functions what they need`)
+      throw new Error(`the XPath '${program}' cannot be evaluated; check the arguments of its functions`)
     return read(library, result)
   } finally {
     if (result !== 0) raw.xmlXPathFreeObject(result)
@@ -112,7 +117,7 @@ function isNodeSet({ raw }: Libxml, result: number): boolean {
   return raw.XmlXPathObjectStruct.type(result) === raw.XmlXPathObjectStruct.Type.XPATH_NODESET
 }
 
-/** A number that is none is nothing: `number()` of what is not there. */
+/** Converts a result to a value. NaN becomes null: it is the `number()` of a missing node. */
 function bodyValueOf(library: Libxml, result: number): BodyValue {
   const { XmlXPathObjectStruct: Result, xmlNodeGetContent } = library.raw
   const type = Result.type(result)

@@ -1,5 +1,5 @@
 import { type Exchange, type HeaderList, hasContentCoding, setHeader, UnreadableBody } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { jsonOf } from '../../engines/json/view.js'
 import { forgetBytes } from '../body-fields.js'
 import { headersOf, type Side, setBody } from '../message/side.js'
@@ -43,7 +43,7 @@ export class Draft {
   /** The body as the text of a JSON document. @throws UnreadableBody when it is none. */
   get json(): string {
     if (this.#json !== null) return this.#json
-    const flaw = codingFlaw(this.headers)
+    const flaw = codingIssue(this.headers)
     if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body ${flaw}`)
     // The one parse of the body says that it is JSON; the text is what locations are found in.
     jsonOf(this.x, this.#body)

@@ -8,7 +8,7 @@ import {
   type Reply,
   UnreadableBody,
 } from '@sluice/core'
-import { codingFlaw } from '../../engines/json/coding.js'
+import { codingIssue } from '../../engines/json/coding.js'
 import { type JsonView, jsonOf, jsonOfBytes } from '../../engines/json/view.js'
 import { announcesCoding, faultCode, headersOf, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
@@ -61,7 +61,7 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
     const kind = bodyKindOf(headersOf(x, side))
     // JSON is read as UTF-8, whatever else can be read.
     const isJson = isJsonType(kind.type)
-    if (isJson ? codingFlaw(headersOf(x, side)) !== null : !isReadable(kind)) return coded
+    if (isJson ? codingIssue(headersOf(x, side)) !== null : !isReadable(kind)) return coded
     const isLarge = whole.length > maxBytes
     if (isLarge && larger !== 'beginning') return larger
     const input = { body: isLarge ? whole.subarray(0, maxBytes) : whole, kind }

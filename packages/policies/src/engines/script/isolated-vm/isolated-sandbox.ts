@@ -10,7 +10,7 @@ import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Isolate, IsolatedVm, Reference } from './isolated-vm-types.js'
 
 const MIB = 1024 * 1024
-/** The least that an isolate can have. */
+/** Smallest memory limit of an isolate, in MiB. */
 const LEAST_MIB = 8
 const LOAD_TIMEOUT_MS = 1000
 
@@ -46,7 +46,7 @@ export class IsolatedSandbox implements Sandbox {
 
   call(hook: HookName, input: string, body: string): string {
     return this.#guarded(() => {
-      // The isolate runs all promise callbacks before it returns, and throws what rejects a promise that none handles.
+      // The isolate runs all promise callbacks before it returns. It throws the reason of an unhandled rejection.
       this.#start.applySync(undefined, [hook, input, body], this.#timeout)
       return answerText(this.#finish.applySync(undefined, [], this.#timeout) as string)
     })

@@ -3,12 +3,12 @@ import { IsolatedSandbox } from './isolated-sandbox.js'
 import type { IsolatedVm } from './isolated-vm-types.js'
 
 const PACKAGE = 'isolated-vm'
-/** From Node.js 20 on isolates share what it starts from, and may damage it; so it starts without. */
+/** Node.js option that turns off the startup snapshot. Since Node.js 20, isolates share it and may damage it. */
 const NODE_OPTION = '--no-node-snapshot'
 
 let loading: Promise<Engine> | null = null
 
-/** Whether the package is there, be it one that can be loaded or not. */
+/** Returns true if the package is installed, even if it cannot be loaded. */
 export function isIsolatedVmInstalled(): boolean {
   try {
     import.meta.resolve(PACKAGE)
@@ -18,12 +18,12 @@ export function isIsolatedVmInstalled(): boolean {
   }
 }
 
-/** What workers have to be started with for isolates: nothing where the package is not installed. */
+/** Returns the Node.js options that workers need for isolates, or none if the package is not installed. */
 export function isolatedVmOptions(): readonly string[] {
   return isIsolatedVmInstalled() ? [NODE_OPTION] : []
 }
 
-/** Whether the package is installed, and this process was started for it. */
+/** Returns true if the package is installed and this process has the required Node.js option. */
 export function isReadyForIsolates(): boolean {
   const { execArgv, env } = process
   const options = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)]
@@ -31,8 +31,8 @@ export function isReadyForIsolates(): boolean {
 }
 
 /**
- * Scripts in isolates of V8, several times as fast as QuickJS.
- * @throws Error where the package is not installed, or is one that this Node.js cannot load
+ * Returns the engine that runs scripts in V8 isolates, several times as fast as QuickJS.
+ * @throws Error if the package is not installed or does not support this Node.js version
  */
 export function isolatedVmEngine(): Promise<Engine> {
   loading ??= load()
@@ -41,14 +41,14 @@ export function isolatedVmEngine(): Promise<Engine> {
 
 async function load(): Promise<Engine> {
   if (!isIsolatedVmInstalled())
-    throw new Error(`the package ${PACKAGE} is not installed; install it, or write engine: quickjs`)
+    throw new Error(`the package ${PACKAGE} is not installed; install it, or set engine: quickjs`)
   try {
     const { default: ivm } = (await import(PACKAGE)) as { readonly default: IsolatedVm }
     return { name: 'isolated-vm', open: async (program) => new IsolatedSandbox(ivm, program, SCRIPT_NAME) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(
-      `${PACKAGE} is installed and cannot be loaded: ${reason}; install the version for Node.js ${process.version}, or write engine: quickjs`,
+      `cannot load ${PACKAGE}: ${reason}; install the version for Node.js ${process.version}, or set engine: quickjs`,
       { cause: error },
     )
   }

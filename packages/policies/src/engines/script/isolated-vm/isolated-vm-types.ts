@@ -1,8 +1,9 @@
-/** The part of isolated-vm that is used here; the package is installed by those who want it. */
+/** The part of the isolated-vm API that the gateway uses. The package is an optional dependency. */
 export interface IsolatedVm {
   readonly Isolate: new (options: { readonly memoryLimit: number }) => Isolate
 }
 
+/** A V8 isolate with its own heap. */
 export interface Isolate {
   readonly isDisposed: boolean
   createContextSync(): object
@@ -30,6 +31,7 @@ interface Timed {
   readonly timeout: number
 }
 
+/** A reference to a value inside an isolate. */
 export interface Reference {
   getSync(name: string, options: { readonly reference: true }): Reference
   derefInto(): object

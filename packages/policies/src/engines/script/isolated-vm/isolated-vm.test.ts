@@ -32,7 +32,7 @@ test('without the package the engine is refused when the document is loaded', as
   if (isInstalled) return t.skip('isolated-vm is installed')
   await assert.rejects(
     async () => script.compile({ script: { inline: SCRIPT }, engine: 'isolated-vm' }, testEnv()),
-    /the package isolated-vm is not installed; install it, or write engine: quickjs/,
+    /the package isolated-vm is not installed; install it, or set engine: quickjs/,
   )
 })
 
@@ -64,7 +64,7 @@ test('isolated-vm runs the same scripts, and contains what they do', { skip }, a
     ['memory', /out of memory|took longer/],
     ['stack', /Maximum call stack|took longer/],
     ['promises', /took longer/],
-    ['code', /cannot make code of text/],
+    ['code', /cannot compile code from text/],
     ['global', /not extensible/],
   ] as const) {
     const x = exchange({ headers: ['x-attack', attack] })

@@ -8,7 +8,7 @@ import { TABLE_EXPORT, withTableExport } from './table-export.js'
 import { type WasmInstance, type WasmModule, type WasmTable, webAssembly } from './web-assembly.js'
 
 const PAGE_BYTES = 65_536
-/** What the engine begins with. */
+/** Initial memory size of the engine in pages. */
 const FIRST_PAGES = 256
 
 type QuickjsModule = typeof import('quickjs-emscripten')
@@ -16,15 +16,15 @@ type QuickjsModule = typeof import('quickjs-emscripten')
 let loading: Promise<Engine> | null = null
 
 /**
- * Scripts on QuickJS in WebAssembly, which has no other way out than what the gateway hands in. Each sandbox is an
- * instance of its own, with its own memory: what breaks one leaves the others whole.
+ * Returns the engine that runs scripts on QuickJS in WebAssembly. Scripts can reach only what the gateway passes in.
+ * Each sandbox is a separate instance with its own memory, so a broken one does not affect the others.
  */
 export function quickjsEngine(): Promise<Engine> {
   loading ??= load()
   return loading
 }
 
-/** Loaded at the first use: most gateways run no scripts. */
+/** Loads the engine on first use, because most gateways run no scripts. */
 async function load(): Promise<Engine> {
   const quickjs = await import('quickjs-emscripten')
   const fromEngine = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'))
@@ -38,7 +38,7 @@ async function load(): Promise<Engine> {
   }
 }
 
-/** An engine with what the gateway has to hold of it. */
+/** A QuickJS instance with the parts that the gateway needs. */
 export interface Instance extends EngineParts {
   readonly engine: QuickJSWASMModule
 }
@@ -50,7 +50,7 @@ async function instantiate(
 ): Promise<Instance> {
   const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = quickjs
   let exports: WasmInstance['exports'] = {}
-  // The engine does not count all of its memory (not that of ArrayBuffers): what it can have at all is bounded too.
+  // QuickJS does not count all of its memory, such as that of ArrayBuffers. So the WebAssembly memory is limited too.
   const maximum = FIRST_PAGES + Math.ceil(limits.memoryBytes / PAGE_BYTES)
   const memory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum })
   const emscriptenModule = {

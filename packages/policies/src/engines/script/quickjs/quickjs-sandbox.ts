@@ -11,17 +11,17 @@ import {
   ScriptFault,
   TOO_LONG,
 } from '../../../catalog/script/engine.js'
-import { runWithTimeout, TimeIsOver } from '../../deadline/run-with-timeout.js'
+import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Instance } from './quickjs-engine.js'
 import { Rejections } from './rejections.js'
 
 /**
- * The engine asks between instructions of a script whether its time is over; one instruction may keep it in a loop of
- * its own for hours, such as `new Array(2 ** 32 - 1).indexOf(1)`. So much later it is stopped wherever it is.
+ * Time after the script's timeout at which the whole engine is stopped, in milliseconds. QuickJS checks the timeout
+ * between instructions only. A single instruction, such as `new Array(2 ** 32 - 1).indexOf(1)`, can run for hours.
  */
 const GRACE_MS = 250
-/** Loading is done once, and the code of the engine is still cold. */
+/** Time limit for loading a script. It is longer because loading runs once, with cold engine code. */
 const LOAD_TIMEOUT_MS = 1000
 
 /** One script in an instance of QuickJS. */
@@ -65,13 +65,13 @@ export class QuickjsSandbox implements Sandbox {
     return names === '' ? [] : names.split(' ')
   }
 
-  /** A module that awaits something is a promise for its exports. */
+  /** Returns the exports of a module. A module with top-level `await` evaluates to a promise. */
   #loaded(module: QuickJSHandle): QuickJSHandle {
     this.#runJobs()
     const state = this.#context.getPromiseState(module)
     if (state.type === 'fulfilled') return state.value
     if (state.type === 'rejected') throw this.#thrown(state.error)
-    throw new ScriptFault('promise', 'the script waits for a promise while it is loaded')
+    throw new ScriptFault('promise', 'the script awaits a promise while it is loaded')
   }
 
   call(hook: HookName, input: string, body: string, factor: number): string {
@@ -82,7 +82,7 @@ export class QuickjsSandbox implements Sandbox {
       this.#value(context.callFunction(this.#start, context.undefined, ...args)).dispose()
       for (const arg of args) arg.dispose()
       this.#runJobs()
-      // A promise swallows what interrupted it.
+      // A promise swallows the interruption of its callback.
       if (this.#deadline.isPast) throw timeoutFault()
       const text = answerText(this.#text(context.callFunction(this.#finish, context.undefined)))
       this.#assertHandled()
@@ -90,15 +90,15 @@ export class QuickjsSandbox implements Sandbox {
     })
   }
 
-  /** What rejects a promise that nothing handles fails the call as if it were thrown. */
+  /** Fails the call if a rejected promise was never handled. */
   #assertHandled(): void {
     if (!this.#rejections.isAny) return
     const { reason } = this.#rejections
-    if (reason === null) throw new ScriptFault('promise', 'a promise was rejected that nothing handles')
+    if (reason === null) throw new ScriptFault('promise', 'unhandled promise rejection')
     answerText(this.#text(this.#context.callFunction(this.#describe, this.#context.undefined, reason)))
   }
 
-  /** What gets here without being a ScriptFault came out of the engine itself, which is not whole any more. */
+  /** Runs engine code. Any error other than a ScriptFault comes from the engine itself, which is broken then. */
   #guarded<T>(timeoutMs: number, work: () => T): T {
     this.#rejections.forget()
     try {
@@ -106,7 +106,7 @@ export class QuickjsSandbox implements Sandbox {
     } catch (error) {
       if (!(error instanceof ScriptFault)) {
         this.isBroken = true
-        throw error instanceof TimeIsOver ? error : engineFault(error)
+        throw error instanceof TimeLimitExceeded ? error : engineFault(error)
       }
       this.isBroken ||= error.kind === 'timeout' || error.kind === 'memory' || error.kind === 'stack'
       throw error
@@ -134,7 +134,7 @@ export class QuickjsSandbox implements Sandbox {
     return result.value
   }
 
-  /** What no script can catch, or what failed while it was loaded. */
+  /** Converts an error that no script can catch, or one from loading, to a ScriptFault. */
   #thrown(error: QuickJSHandle): ScriptFault {
     if (this.#deadline.isPast) return timeoutFault()
     const read = (name: string): string => {
@@ -152,7 +152,7 @@ export class QuickjsSandbox implements Sandbox {
   }
 
   close(): void {
-    // The instance goes with its last reference: freeing it piece by piece may fail in one that is broken.
+    // Garbage collection frees the instance. Freeing the parts one by one may fail in a broken instance.
     this.isBroken = true
   }
 }
@@ -161,9 +161,9 @@ function timeoutFault(): ScriptFault {
   return new ScriptFault('timeout', TOO_LONG)
 }
 
-/** The stack of the gateway itself may end before that of the script. */
+/** Converts an engine error to a ScriptFault. The gateway's own stack may overflow before the script's. */
 function engineFault(error: unknown): ScriptFault {
-  if (error instanceof RangeError) return new ScriptFault('stack', 'the script went too deep')
+  if (error instanceof RangeError) return new ScriptFault('stack', 'stack overflow in the script')
   const kind: FaultKind = 'exception'
   return new ScriptFault(kind, `the engine failed: ${error instanceof Error ? error.message : String(error)}`)
 }

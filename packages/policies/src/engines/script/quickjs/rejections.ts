@@ -1,36 +1,40 @@
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten'
 import { type WasmMemory, type WasmTable, webAssembly } from './web-assembly.js'
 
-/** What the engine runs in, as far as it is needed to hear of rejections. */
+/** Parts of the engine that the rejection tracker needs. */
 export interface EngineParts {
   readonly memory: WasmMemory
   readonly table: WasmTable
 }
 
-/** Reasons that are kept for the operator; all rejections are counted. */
+/** Maximum number of rejection reasons that are kept. All rejections are counted. */
 const MAX_REASONS = 8
 const WORD_BYTES = 4
-/** Words of the engine's runtime in which its interrupt handler is looked for. */
+/** Number of words of the engine's runtime that are searched for its interrupt handler. */
 const RUNTIME_WORDS = 64
 
 /**
- * Counts rejected promises that nothing handles. QuickJS has a hook for that (JS_SetHostPromiseRejectionTracker), which
- * quickjs-emscripten does not pass on. It is set where QuickJS keeps it, in its runtime right after the interrupt
- * handler:
+ * Counts unhandled promise rejections. QuickJS has a hook for them (JS_SetHostPromiseRejectionTracker), but
+ * quickjs-emscripten does not expose it. So the hook is written directly into the QuickJS runtime, after the
+ * interrupt handler:
  *
  *     interrupt handler │ opaque │ rejection tracker │ opaque │ list of jobs, which is empty: it refers to itself
  *
- * The slot is found by what setting the interrupt handler changes, and a rejection is tried: another version of the
- * engine that keeps it elsewhere is refused when it is opened, and not found out by a script.
+ * Setting the interrupt handler reveals the location, and a test rejection verifies it. An engine version with
+ * another layout therefore fails on opening, before it runs a script.
  */
 export class Rejections {
   readonly #parts: EngineParts
   readonly #context: QuickJSContext
-  /** By the promise. */
+  /** Rejection reasons by promise. */
   readonly #reasons = new Map<bigint, QuickJSHandle>()
   #count = 0
 
-  /** @param setInterruptHandler is called once. @throws Error when the engine does not report rejections */
+  /**
+   * Installs the tracker.
+   * @param setInterruptHandler is called once.
+   * @throws Error if the engine does not report rejections
+   */
   constructor(parts: EngineParts, context: QuickJSContext, setInterruptHandler: () => void) {
     this.#parts = parts
     this.#context = context
@@ -51,7 +55,7 @@ export class Rejections {
     return new Int32Array(this.#parts.memory.buffer, runtime, RUNTIME_WORDS)
   }
 
-  /** The number of a function by which the engine can call `#note`. */
+  /** Adds a function to the engine's function table that calls `#note`, and returns its number. */
   #addFunction(): number {
     const note = (_context: number, promise: bigint, reason: bigint, isHandled: number): void =>
       this.#note(promise, reason, isHandled !== 0)
@@ -59,7 +63,7 @@ export class Rejections {
     return this.#parts.table.grow(1, exports['f'])
   }
 
-  /** The engine reports a rejection when nothing handles it yet, and again when something does. */
+  /** Called by the engine when a promise is rejected without a handler, and again if a handler is added later. */
   #note(promise: bigint, reason: bigint, isHandled: boolean): void {
     this.#count += isHandled ? -1 : 1
     if (isHandled) {
@@ -71,11 +75,11 @@ export class Rejections {
     }
   }
 
-  /** A handle is a slot in memory that holds the value. */
+  /** Returns a handle for a value. A handle is a slot in memory that holds the value. */
   #handleOf(value: bigint): QuickJSHandle {
     const slot = this.#context.newNumber(0)
     const swap = (bits: bigint): bigint => {
-      // The memory may have grown, which makes another buffer of it.
+      // Read every time: growing the memory replaces its buffer.
       const words = new BigInt64Array(this.#parts.memory.buffer, slot.value, 1)
       const before = words[0]!
       words[0] = bits
@@ -88,12 +92,12 @@ export class Rejections {
     return handle
   }
 
-  /** Whether a promise was rejected that nothing handles. */
+  /** True if there is an unhandled rejection. */
   get isAny(): boolean {
     return this.#count > 0
   }
 
-  /** Why the first of them was rejected; null where that is not known. */
+  /** Reason of the first unhandled rejection, or null if it is unknown. */
   get reason(): QuickJSHandle | null {
     return this.#reasons.values().next().value ?? null
   }
@@ -105,7 +109,10 @@ export class Rejections {
   }
 }
 
-/** `(import "e" "f" (func (param i32 i64 i64 i32 i32)))`, exported as `f`: only such functions stand in tables. */
+/**
+ * WebAssembly module `(import "e" "f" (func (param i32 i64 i64 i32 i32)))` with export `f`. Function tables accept
+ * only WebAssembly functions.
+ */
 const TRACKER = Uint8Array.from([
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
   ...[0x01, 0x09, 0x01, 0x60, 0x05, 0x7f, 0x7e, 0x7e, 0x7f, 0x7f, 0x00],

@@ -1,4 +1,4 @@
-/** The export that holds the functions which the engine calls by their number; one can be added. */
+/** Name of the added export: the function table, through which the engine calls functions by number. */
 export const TABLE_EXPORT = 'functions'
 
 const HEADER_BYTES = 8
@@ -6,9 +6,9 @@ const SECTION = { table: 4, export: 7 } as const
 const TABLE_KIND = 1
 
 /**
- * A copy of a WebAssembly module that exports its one table of functions, without an upper bound. The engine is built
- * without that, and has no other way to know of a function of the gateway. No code is touched.
- * @throws RangeError for a module that is built otherwise
+ * Copies a WebAssembly module and exports its function table without a size limit. The original build exports no
+ * table, so the gateway could not add a function. The code section stays unchanged.
+ * @throws RangeError for a module with another layout
  */
 export function withTableExport(binary: Uint8Array): Uint8Array<ArrayBuffer> {
   const parts = [binary.subarray(0, HEADER_BYTES)]
@@ -28,7 +28,7 @@ export function withTableExport(binary: Uint8Array): Uint8Array<ArrayBuffer> {
 function changed(id: number, content: Uint8Array): Uint8Array {
   const [count, begin] = numberAt(content, 0)
   if (id === SECTION.table) {
-    if (count !== 1) throw new RangeError('the module has not one table')
+    if (count !== 1) throw new RangeError('the module does not have exactly one table')
     const [size] = numberAt(content, begin + 2)
     return Uint8Array.from([1, content[begin]!, 0, ...encoded(size)])
   }
@@ -38,7 +38,7 @@ function changed(id: number, content: Uint8Array): Uint8Array {
   return Buffer.concat([Uint8Array.from(encoded(count + 1)), content.subarray(begin), Uint8Array.from(entry)])
 }
 
-/** An unsigned number (LEB128), and where it ends. */
+/** Reads an unsigned LEB128 number. Returns the value and the position after it. */
 function numberAt(bytes: Uint8Array, begin: number): readonly [value: number, end: number] {
   let value = 0
   for (let at = begin, unit = 1; ; at++, unit *= 128) {

@@ -1,4 +1,4 @@
-/** The part of WebAssembly that is used here; the types of Node.js leave it to those of browsers. */
+/** The part of the WebAssembly API that the gateway uses. The types of Node.js do not include it. */
 interface WebAssemblyApi {
   readonly compile: (binary: Uint8Array) => Promise<WasmModule>
   readonly Instance: new (module: WasmModule, imports: object) => WasmInstance
@@ -6,23 +6,24 @@ interface WebAssemblyApi {
   readonly Module: new (binary: Uint8Array) => WasmModule
 }
 
-/** Compiled code, which any number of instances share. */
+/** A compiled module, which any number of instances can share. */
 export type WasmModule = object
 
-/** Code with its memory. */
+/** A module instance with its memory. */
 export interface WasmInstance {
   readonly exports: Readonly<Record<string, unknown>>
 }
 
-/** The memory of code; its buffer is another one after it has grown. */
+/** Memory of an instance. Growing it replaces the buffer. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
-/** The functions that code can call by their number. */
+/** Table of functions that an instance can call by number. */
 export interface WasmTable {
   readonly length: number
   grow(by: number, value: unknown): number
 }
 
+/** The global `WebAssembly` object. */
 export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly

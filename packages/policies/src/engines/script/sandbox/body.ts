@@ -1,27 +1,27 @@
-// Runs inside the sandbox (see runtime.ts): uses nothing but what stands in this folder.
+// Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
 import type { ScriptBody } from '../../../catalog/script/ctx.js'
 
-/** A body that is not what the script wants to read: the fault of who sent it. */
+/** Thrown if a body does not have the format that the script reads. The sender is to blame. */
 export class BodyError extends Error {
   override readonly name: string = 'BodyError'
 }
 
-/** Whether there is a body to read, and whether it is text. */
+/** Body format: text, binary, or no body to read. */
 export type BodyKind = 'text' | 'binary' | 'none'
 
 interface Replacing {
-  /** Hears the type of a new body; null: it cannot be replaced. */
+  /** Receives the media type of a new body, or null if the body cannot be replaced. */
   readonly onType: ((type: string) => void) | null
-  /** Why not. */
+  /** Reason why the body cannot be replaced. */
   readonly cannotSet: string
 }
 
-/** A body that a script reads and replaces. */
+/** A body that a script can read and replace. */
 export class Body implements ScriptBody {
   #kind: BodyKind
   #text: string
   readonly #replacing: Replacing
-  /** What the script put in its place; null: nothing. */
+  /** New body set by the script, or null. */
   #made: string | null = null
 
   constructor(kind: BodyKind, text: string, replacing: Replacing) {
@@ -33,14 +33,14 @@ export class Body implements ScriptBody {
   text(): string {
     if (this.#kind === 'text') return this.#text
     if (this.#kind === 'binary') throw new BodyError('the body is not UTF-8 text')
-    throw new TypeError(this.#replacing.cannotSet || 'there is no body to be read here')
+    throw new TypeError(this.#replacing.cannotSet || 'there is no body to read in this hook')
   }
 
   json(): unknown {
     const text = this.text()
     try {
       const value: unknown = JSON.parse(text)
-      // Two of one name: the upstream could read the other one.
+      // Refuses duplicate names: the upstream could use the other value.
       if (namesIn(text) === membersOf(value)) return value
     } catch (error) {
       const { message } = error as Error
@@ -49,7 +49,7 @@ export class Body implements ScriptBody {
         message === 'stack overflow' ? 'the body is nested too deeply' : 'the body is not JSON',
       )
     }
-    throw new BodyError('the body has an object with a name twice')
+    throw new BodyError('the body has an object with a duplicate name')
   }
 
   set(value: unknown, type?: string): void {
@@ -63,21 +63,22 @@ export class Body implements ScriptBody {
     this.#kind = 'text'
   }
 
-  /** What the script has made, for the gateway. */
+  /** Returns the body that the script set, or null. */
   static madeOf(body: Body): string | null {
     return body.#made
   }
 }
 
-/** Text as it is, everything else as JSON. */
+/** Returns a string unchanged and any other value as JSON. */
 export function contentText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  if (typeof text !== 'string') throw new TypeError('this value has no JSON; give a text or an object')
-  if (text.includes('\0')) throw new TypeError('a body from a script is text, which has no NUL')
+  if (typeof text !== 'string')
+    throw new TypeError('this value cannot be written as JSON; use a string or an object')
+  if (text.includes('\0')) throw new TypeError('a body set by a script cannot contain NUL characters')
   return text
 }
 
-/** Returns the number of names in a JSON text: strings with a colon behind them. */
+/** Counts the names in a JSON text: strings followed by a colon. */
 function namesIn(text: string): number {
   let names = 0
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
@@ -93,7 +94,7 @@ function namesIn(text: string): number {
   return names
 }
 
-/** Returns the number of members of all objects in a value: one of two equal names is lost when a text is parsed. */
+/** Counts the members of all objects in a value. The parser drops duplicate names. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const children = Object.values(value)
@@ -102,5 +103,5 @@ function membersOf(value: unknown): number {
   return members
 }
 
-/** What these functions and classes need beside themselves. */
+/** Functions and classes to copy into the sandbox. */
 export const BODY_PARTS = [BodyError, Body, contentText, namesIn, membersOf]

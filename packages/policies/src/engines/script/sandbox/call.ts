@@ -1,10 +1,10 @@
-// Runs inside the sandbox (see runtime.ts): uses nothing but what stands in this folder.
+// Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
 import { Body, type BodyKind, contentText } from './body.js'
 import { Fields, queryList } from './fields.js'
 
 /**
- * What comes in with a call, beside the text of the body. A list, because the names of an object would be read again for
- * each call, which takes as long as all the rest.
+ * Input of a call, except for the text of the body. It is a list because parsing property names for each call would
+ * double the time.
  */
 export type CallInput = readonly [
   id: string,
@@ -15,22 +15,22 @@ export type CallInput = readonly [
   clientIp: string,
   query: string,
   route: string,
-  /** Names and values in turn, as all that follows. */
+  /** Alternating names and values, like all lists below. */
   requestHeaders: string[],
   params: string[],
   vars: string[],
   consumer: object | null,
-  /** 0 where there is no response yet. */
+  /** Response status, or 0 if there is no response yet. */
   status: number,
   responseHeaders: string[],
   error: object | null,
-  /** Whether there is a body to read, and whether it is text. */
+  /** Format of the body. */
   kind: BodyKind,
-  /** Why the body cannot be replaced; empty where it can. */
+  /** Reason why the body cannot be replaced, or an empty string. */
   cannotSet: string,
 ]
 
-/** What goes back: what was changed, and nothing else. */
+/** Output of a call: only the changes that the script made. */
 export interface CallOutput {
   headers?: readonly string[]
   query?: readonly string[]
@@ -41,7 +41,7 @@ export interface CallOutput {
   log?: readonly string[]
 }
 
-/** One call of a script: the context that it gets, and what it did to it. */
+/** One call of a script: its context, and the changes that it makes. */
 export class Call {
   readonly context: object
   readonly #headers: string[] = []
@@ -69,7 +69,7 @@ export class Call {
     this.context = this.#contextOf(input, isSent ? new Fields(input[8], null, ', ') : headers)
   }
 
-  // Items are read one by one: taking the list apart goes through an iterator, which takes ten times as long.
+  // Items are read by index: destructuring the list uses an iterator, which is ten times slower.
 
   #contextOf(input: CallInput, headers: Fields): object {
     const res = this.#res
@@ -118,7 +118,7 @@ export class Call {
     if (this.#log.length < 20) this.#log.push(text.join(' ').slice(0, 1000))
   }
 
-  /** The changes as one line of JSON, with the new body after it. */
+  /** Returns the changes as one line of JSON, followed by the new body. */
   finish(): string {
     const made = Body.madeOf(this.#body)
     const output: CallOutput = {}
@@ -147,12 +147,12 @@ export class Call {
   }
 }
 
-/** Names and values as an object that has nothing else. */
+/** Converts alternating names and values to an object without a prototype. */
 function record(list: readonly string[]): Record<string, string> {
   const values = Object.create(null) as Record<string, string>
   for (let i = 0; i + 1 < list.length; i += 2) values[list[i]!] = list[i + 1]!
   return values
 }
 
-/** What these classes need beside themselves. */
+/** Functions and classes to copy into the sandbox. */
 export const CALL_PARTS = [Call, record]

@@ -1,15 +1,16 @@
-// Runs inside the sandbox (see runtime.ts): uses nothing but what stands in this folder.
+// Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
 import type { Editing } from '../../../catalog/script/ctx.js'
 
-/** Names and values in turn, and what was changed: operation, name and value in turn. */
+/** A list of alternating names and values. Records its changes as alternating operation, name and value. */
 export class Fields implements Editing {
   readonly #list: string[]
   readonly #changes: string[] | null
   readonly #separator: string | null
 
   /**
-   * @param changes null: they can only be read.
-   * @param separator between the values of one name; null: `get` gives the first.
+   * Wraps a list.
+   * @param changes null for read-only fields.
+   * @param separator joins the values of one name; if it is null, `get` returns the first value.
    */
   constructor(list: string[], changes: string[] | null, separator: string | null) {
     this.#list = list
@@ -49,7 +50,7 @@ export class Fields implements Editing {
   }
 
   #change(operation: string, name: string, value: string): void {
-    if (this.#changes === null) throw new TypeError('the request has been sent and cannot be changed')
+    if (this.#changes === null) throw new TypeError('the request has already been sent and cannot be changed')
     const key = this.#key(name)
     const text = String(value)
     this.#changes.push(operation, key, text)
@@ -63,13 +64,13 @@ export class Fields implements Editing {
     }
   }
 
-  /** Names of header fields have no case. */
+  /** Converts a name to its key. Header names are case-insensitive. */
   #key(name: string): string {
     return this.#separator === null ? String(name) : String(name).toLowerCase()
   }
 }
 
-/** The parameters of a query in turn, decoded; what cannot be decoded stays as it is. */
+/** Decodes the parameters of a query as alternating names and values. Text that cannot be decoded stays unchanged. */
 export function queryList(text: string): string[] {
   const list: string[] = []
   if (text === '') return list
@@ -90,5 +91,5 @@ function queryPart(text: string): string {
   }
 }
 
-/** What these functions and classes need beside themselves. */
+/** Functions and classes to copy into the sandbox. */
 export const FIELDS_PARTS = [Fields, queryList, queryPart]

@@ -1,23 +1,23 @@
-// Runs inside the sandbox (see runtime.ts): uses nothing but what stands in this folder.
+// Runs inside the sandbox (see runtime.ts), so it may use only code of this folder.
 
-/** Makes code of text, keeps something alive or finds out about it, or waits: nothing of it is for scripts. */
+/** Removes globals that compile code from text, observe garbage collection, share memory, block or print. */
 export function removeGlobals(): void {
   const names = ['eval', 'WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'WebAssembly']
   for (const name of [...names, 'gc', 'print', 'console', 'escape', 'unescape'])
     Reflect.deleteProperty(globalThis, name)
-  // V8 keeps the last match where every script can see it.
+  // V8 exposes the last match of any script here.
   for (const key of Reflect.ownKeys(RegExp)) {
     if (typeof key === 'string' && !['prototype', 'length', 'name', 'escape'].includes(key))
       Reflect.deleteProperty(RegExp, key)
   }
 }
 
-/** The constructors of functions take text; what replaces them refuses. */
+/** Replaces the function constructors, which compile code from text, with functions that throw. */
 export function removeFunctionConstructors(samples: readonly object[]): void {
   for (const sample of samples) {
     const prototype = Object.getPrototypeOf(sample) as object
     const refuse = (): never => {
-      throw new TypeError('a script cannot make code of text')
+      throw new TypeError('a script cannot compile code from text')
     }
     const replacement = { Function: refuse }.Function
     Object.defineProperty(replacement, 'prototype', { value: prototype })
@@ -27,8 +27,8 @@ export function removeFunctionConstructors(samples: readonly object[]): void {
 }
 
 /**
- * Lets objects have properties of their own under the names that a frozen prototype has (`this.name = …` in a class of
- * errors, a map of names that a client chose); without this the assignment would throw.
+ * Lets objects define properties that a frozen prototype also has, such as `this.name = …` in an error class, or a
+ * map of names from a client. Otherwise the assignment would throw.
  */
 export function allowOverrides(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {
@@ -48,7 +48,7 @@ export function allowOverrides(prototype: object): void {
   }
 }
 
-/** Freezes all that can be reached from these, so that no call leaves anything there for the next. */
+/** Freezes all objects reachable from these, so that no call can leave state for the next. */
 export function freezeAll(roots: readonly unknown[]): void {
   const seen = new Set<unknown>()
   const open = [...roots]
@@ -65,7 +65,7 @@ export function freezeAll(roots: readonly unknown[]): void {
   }
 }
 
-/** Closes the realm, before the script of the user is read. */
+/** Hardens the realm before the user's script is loaded. */
 export function harden(own: readonly unknown[]): void {
   const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
   removeGlobals()
@@ -76,5 +76,5 @@ export function harden(own: readonly unknown[]): void {
   freezeAll([globalThis, ...own, ...functions, ...iterators, 'a'.matchAll(/a/g), Promise.resolve()])
 }
 
-/** What these functions need beside themselves. */
+/** Functions and classes to copy into the sandbox. */
 export const HARDEN_PARTS = [removeGlobals, removeFunctionConstructors, allowOverrides, freezeAll, harden]

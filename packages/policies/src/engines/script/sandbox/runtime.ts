@@ -3,19 +3,22 @@ import { CALL_PARTS, Call, type CallInput } from './call.js'
 import { FIELDS_PARTS, Fields } from './fields.js'
 import { HARDEN_PARTS, harden } from './harden.js'
 
-/** How the gateway reaches a script. */
+/** Interface between the gateway and a script. */
 export interface Bridge {
-  /** Takes the exports of the script; answers with the names of its hooks. */
+  /** Registers the exports of the script and returns the names of its hooks. */
   load(exported: Record<string, unknown>): string
-  /** Calls a hook. What it did is asked for afterwards, when all promise callbacks have run. */
+  /** Calls a hook. Call `finish` for the result after all promise callbacks have run. */
   start(hook: string, input: string, body: string): void
-  /** What the last call did: `=` and the changes, `!` and an error, `?` when the hook still waits for a promise. */
+  /**
+   * Returns the result of the last call: `=` and the changes, `!` and an error, or `?` while the hook still waits for
+   * a promise.
+   */
   finish(): string
-  /** Something that was thrown, as `finish` gives an error. */
+  /** Formats a thrown value like the error of `finish`. */
   describe(thrown: unknown): string
 }
 
-/** Makes the bridge inside the sandbox. */
+/** Creates the bridge inside the sandbox. */
 function bridge(): Bridge {
   harden([Fields, Body, BodyError, Call])
   const hooks = new Map<string, (context: object) => unknown>()
@@ -27,7 +30,7 @@ function bridge(): Bridge {
       const turn = { made, answer: '=' }
       last = turn
       const result = hooks.get(hook)!(made.context)
-      // A promise without its prototype, or of a library, is still one to `await`; so it is here.
+      // Treats any object like `await` does: a promise may lack its prototype or come from a library.
       if (typeof result === 'object' ? result !== null : typeof result === 'function') wait(result, turn)
     } catch (error) {
       last = { made: null, answer: `!${described(error)}` }
@@ -69,7 +72,7 @@ function bridge(): Bridge {
   })
 }
 
-/** What was thrown, as JSON; whatever it is, reporting it must not throw again. */
+/** Formats a thrown value as JSON. Must not throw for any value. */
 function described(error: unknown): string {
   const read = (key: 'name' | 'message' | 'stack'): string => {
     try {
@@ -85,11 +88,16 @@ function described(error: unknown): string {
     const name = isError ? read('name') : ''
     return JSON.stringify({ name, message, stack: isError ? read('stack') : '', isBody })
   } catch {
-    return JSON.stringify({ name: '', message: 'what was thrown has no text', stack: '', isBody })
+    return JSON.stringify({
+      name: '',
+      message: 'the thrown value cannot be converted to text',
+      stack: '',
+      isBody,
+    })
   }
 }
 
 const PARTS = [...FIELDS_PARTS, ...BODY_PARTS, ...CALL_PARTS, ...HARDEN_PARTS, described, bridge]
 
-/** The source of what runs around a script, inside its sandbox; its value is the Bridge. */
+/** Source code of the runtime around a script, for use inside the sandbox. Evaluates to the Bridge. */
 export const RUNTIME_SOURCE = `(() => {'use strict'\n${PARTS.map(String).join('\n')}\nreturn bridge()\n})()`

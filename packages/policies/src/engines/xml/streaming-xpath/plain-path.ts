@@ -1,30 +1,30 @@
 import { KNOWN_PREFIXES } from '../namespaces.js'
 
-/** A step from an element to its children. */
+/** A step of a path, from an element to its children. */
 export interface PlainStep {
-  /** Null: any. */
+  /** Local name, or null for any. */
   readonly local: Uint8Array | null
-  /** Empty: none; null: any. */
+  /** Namespace: empty for no namespace, null for any. */
   readonly namespace: Uint8Array | null
-  /** Which of the siblings that the step finds, from 1; 0: all of them. */
+  /** Position among the matching siblings, starting at 1, or 0 for all of them. */
   readonly position: number
-  /** An attribute without prefix that has to have this value. */
+  /** Required value of an attribute without a prefix, or null. */
   readonly attribute: { readonly name: Uint8Array; readonly value: string } | null
 }
 
-/** The name of an attribute. */
+/** Name of an attribute. */
 export interface PlainName {
   readonly local: Uint8Array
-  /** Empty: none. */
+  /** Namespace, or empty for no namespace. */
   readonly namespace: Uint8Array
 }
 
-/** A path that can be followed while a document is read from its beginning. */
+/** A path that can be evaluated while a document is read from the beginning. */
 export interface PlainPath {
-  /** The first step goes to any element of the document, not only to its root. */
+  /** True if the first step may match any element of the document, not only its root. */
   readonly isAnywhere: boolean
   readonly steps: readonly PlainStep[]
-  /** What is read of the element that the last step finds: all of its text, its first text node, or an attribute. */
+  /** Result to read from the element of the last step: its whole text, its first text node, or an attribute. */
   readonly target: 'content' | 'text' | PlainName
 }
 
@@ -41,13 +41,13 @@ const STEP = new RegExp(
 )
 const TARGET = new RegExp(`^/(?:text\\(\\)|@(?:(?<prefix>${NAME}):)?(?<name>${NAME}))$`)
 
-/** More steps than bits are there to say where an element stands. */
+/** Maximum number of steps, limited by the bits that track the matching steps of an element. */
 const MAX_STEPS = 16
 
 /**
- * Takes apart paths as they are written to route by content: from the root or from one `//`, child by child, with names,
- * positions and attributes of given value, to an element, an attribute or a text.
- * @param path that has been compiled: its syntax is right.
+ * Parses simple paths, as content routing uses them. A path starts at the root or with one `//` and proceeds from
+ * child to child by name, position or attribute value. It ends at an element, an attribute or a text.
+ * @param path expression that has been compiled, so its syntax is valid.
  * @returns null for any other expression.
  */
 export function plainPath(path: string, names: Names): PlainPath | null {
@@ -88,7 +88,7 @@ function targetOf({ prefix, name }: Groups, names: Names): PlainPath['target'] {
 }
 
 function namespaceOf(prefix: string | undefined, names: Names): Uint8Array {
-  // Whatever else it is said to stand for, as libxml2 has it.
+  // The prefix `xml` always has this namespace, as in libxml2.
   if (prefix === 'xml') return XML_NAMESPACE
   return Buffer.from(prefix === undefined ? '' : names[prefix]!)
 }

@@ -15,7 +15,7 @@ import {
 import { Scope } from './scope.js'
 import { StartTag } from './start-tag.js'
 
-/** How far a document is read: a body that long is read on a thread where this finds nothing. */
+/** Maximum number of bytes to read. A longer body is parsed on a worker thread if nothing is found. */
 const MAX_BYTES = OFFLOAD_BYTES
 
 const GT = 0x3e
@@ -28,36 +28,38 @@ const CDATA = Buffer.from('<![CDATA[')
 const CDATA_END = Buffer.from(']]>')
 const NOTHING = new Uint8Array()
 
-/** No more can be known: the parser has to read. */
+/** Result if only the parser can decide. */
 const STOP = -1
 
 /**
- * Follows a path through the bytes of a document and stops after the first thing that it finds. It knows plain
- * documents only: UTF-8, names of ASCII letters, no processing instructions, no references but the predefined ones.
- * What it finds is what libxml2 finds first (plain-reader.test.ts) if the rest of the document is well-formed, at which
- * it does not look.
+ * Evaluates a path on the bytes of a document and stops after the first match. It supports only plain documents:
+ * UTF-8, names of ASCII letters, no processing instructions, and only predefined references. If the rest of the
+ * document is well-formed, the match is the same as in libxml2 (see plain-reader.test.ts).
  */
 export class PlainReader {
   readonly #steps: readonly PlainStep[]
   readonly #target: PlainPath['target']
   readonly #isAnywhere: boolean
-  /** The bit of elements that the last step has found. */
+  /** Bit of the last step in `#found`. */
   readonly #final: number
-  /** Of each open element: where its name begins and ends, which steps have found it, how many declarations held before it. */
+  /**
+   * Data of each open element: start and end of its name, bits of the steps that match it, and number of namespace
+   * declarations in scope before it.
+   */
   readonly #starts = new Int32Array(DEFAULT_DEPTH + 1)
   readonly #ends = new Int32Array(DEFAULT_DEPTH + 1)
   readonly #found = new Int32Array(DEFAULT_DEPTH + 1)
   readonly #outer = new Int32Array(DEFAULT_DEPTH + 1)
-  /** How many children of each open element each step has found. */
+  /** Number of children of each open element that each step has matched. */
   readonly #counts: Int32Array
   readonly #scope = new Scope()
   readonly #tag = new StartTag(this.#scope)
-  /** How much of the last document that answered was read. */
+  /** Number of bytes read of the last document with a result. */
   seen = 0
   #body: Uint8Array = NOTHING
   #limit = 0
   #depth = 0
-  /** How deep the element is whose content is taken; 0: none. */
+  /** Depth of the element whose content is being collected, or 0. */
   #taking = 0
   #content = ''
   #isDone = false
@@ -70,7 +72,7 @@ export class PlainReader {
     this.#counts = new Int32Array((DEFAULT_DEPTH + 1) * steps.length)
   }
 
-  /** The text of what the path finds first; undefined when only the parser knows. */
+  /** Returns the text of the first match, or undefined if only the parser can decide. */
   first(body: Uint8Array): string | undefined {
     this.#body = body
     this.#limit = Math.min(body.length, MAX_BYTES)
@@ -84,7 +86,7 @@ export class PlainReader {
     this.#body = NOTHING
     this.#tag.release()
     this.#scope.release()
-    // Kept between documents it would keep their text.
+    // Reset, so that the reader does not keep the text of a document.
     const content = this.#content
     this.#content = ''
     if (end === STOP) return undefined
@@ -93,7 +95,7 @@ export class PlainReader {
     return isAscii(read) || isUtf8(read) ? content : undefined
   }
 
-  /** @returns after what was found. */
+  /** Reads to the first match. @returns the position after it, or STOP */
   #read(from: number): number {
     let at = from
     while (at !== STOP) {
@@ -176,7 +178,7 @@ export class PlainReader {
     for (let i = 0, at = depth * steps; i < steps; i++) this.#counts[at + i] = 0
   }
 
-  /** The steps that find this child of the element at hand, as bits; -1 when that is for the parser to say. */
+  /** Returns the steps that match this child of the current element as bits, or STOP if only the parser can decide. */
   #stepsTo(tag: StartTag): number {
     const steps = this.#steps
     const from = this.#isAnywhere ? this.#found[this.#depth]! | 1 : this.#found[this.#depth]!
@@ -195,7 +197,7 @@ export class PlainReader {
     return namespace === null || this.#scope.isFor(binding, namespace)
   }
 
-  /** Null: only the parser knows. */
+  /** Returns true if an element meets the predicate of a step, or null if only the parser can decide. */
   #meets(tag: StartTag, { position, attribute }: PlainStep, step: number): boolean | null {
     if (position > 0) return ++this.#counts[this.#depth * this.#steps.length + step]! === position
     if (attribute === null) return true
@@ -205,7 +207,10 @@ export class PlainReader {
     return value === null ? null : value === attribute.value
   }
 
-  /** An element that the last step finds. @returns false when only the parser knows what is asked of it */
+  /**
+   * Starts reading the result from an element that the last step matches.
+   * @returns false if only the parser can decide
+   */
   #reach(tag: StartTag): boolean {
     if (this.#target === 'content') {
       this.#taking = this.#depth
@@ -230,12 +235,12 @@ export class PlainReader {
     return body[close] === GT && close < this.#limit ? this.#close(close + 1) : STOP
   }
 
-  /** @param next after the element. */
+  /** Closes the current element. @param next position after the element. */
   #close(next: number): number {
     if (this.#taking === this.#depth) this.#isDone = true
     this.#scope.count = this.#outer[this.#depth]!
     this.#depth--
-    // What may follow the root element, and what is wrong without one, is for the parser.
+    // Content after the root element, and a missing root element, are left to the parser.
     return this.#depth > 0 || this.#isDone ? next : STOP
   }
 }

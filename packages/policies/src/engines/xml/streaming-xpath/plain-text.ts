@@ -7,7 +7,7 @@ const GT = 0x3e
 const CR = 0x0d
 const QUESTION = 0x3f
 
-/** What a byte is, as bits: one of a text or value that stands for itself, and white space. */
+/** Bits of the byte classes: text or value bytes without a special meaning, and white space. */
 const TEXT = 1
 const SPACE = 2
 
@@ -15,7 +15,7 @@ const KINDS = kinds()
 
 function kinds(): Uint8Array {
   const table = new Uint8Array(256)
-  // Bytes of text beyond ASCII, but for those that U+FFFE and U+FFFF begin with, which XML has no place for.
+  // 0xef is left out because U+FFFE and U+FFFF, which XML forbids, start with it.
   for (let i = 0x20; i < 256; i++) if (i !== 0xef) table[i] = TEXT
   for (const byte of Buffer.from('\t\r\n ')) table[byte] = TEXT | SPACE
   table[LT] = table[AMPERSAND] = 0
@@ -34,7 +34,7 @@ const REFERENCES = Object.keys(ESCAPES).map((text) => Buffer.from(text))
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const MAX_DECLARATION = 128
 const S = '[ \\t\\r\\n]'
-/** Names and values have one spelling, but for the encoding, and only XML's own white space stands between them. */
+/** XML declaration with standard spelling and XML white space. Only the case of the encoding may vary. */
 const DECLARATION = new RegExp(
   `^<\\?xml${S}+version${attribute('1\\.0')}(?:${S}+encoding${attribute('[Uu][Tt][Ff]-8')})?` +
     `(?:${S}+standalone${attribute('(?:yes|no)')})?${S}*\\?>$`,
@@ -44,18 +44,22 @@ function attribute(value: string): string {
   return `${S}*=${S}*(?:"${value}"|'${value}')`
 }
 
+/** Returns true for XML white space. */
 export function isSpace(byte: number): boolean {
   return (KINDS[byte]! & SPACE) !== 0
 }
 
-/** After white space, where markup has to stand; -1 when something else does. */
+/** Returns the position of the markup after white space, or -1 if something else follows. */
 export function endOfSpace(body: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end && isSpace(body[at]!)) at++
   return at < end && body[at] === LT ? at : -1
 }
 
-/** Where the first markup after the XML declaration begins; -1 for documents that are not in UTF-8, or begin otherwise. */
+/**
+ * Returns the position of the first markup after the XML declaration, or -1 if the document is not UTF-8 or starts
+ * differently.
+ */
 export function startOfDocument(body: Uint8Array): number {
   let at = isAt(body, BYTE_ORDER_MARK, 0) ? BYTE_ORDER_MARK.length : 0
   if (body[at] === LT && body[at + 1] === QUESTION) {
@@ -68,7 +72,7 @@ export function startOfDocument(body: Uint8Array): number {
   return body[at] === LT ? at : -1
 }
 
-/** Where a text ends, which is where markup begins; -1 when it ends before, or has something that is not plain. */
+/** Returns the position after a text, where markup begins. Returns -1 if the text is cut off or not plain. */
 export function endOfText(body: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end) {
@@ -85,7 +89,7 @@ export function endOfText(body: Uint8Array, from: number, end: number): number {
   return -1
 }
 
-/** Where the quote stands that ends a value; -1 when there is none, or something that is not plain. */
+/** Returns the position of the closing quote of a value, or -1 if it is missing or the value is not plain. */
 export function endOfValue(body: Uint8Array, from: number, quote: number, end: number): number {
   let at = from
   while (at < end) {
@@ -100,7 +104,7 @@ export function endOfValue(body: Uint8Array, from: number, quote: number, end: n
   return -1
 }
 
-/** Where a section of characters, in which nothing is markup, ends before `close`; -1 when it is not plain. */
+/** Returns the end of a section without markup, before `close`, or -1 if the section is not plain. */
 export function endOfSection(body: Uint8Array, from: number, close: Uint8Array, end: number): number {
   for (let at = from; at < end; at++) {
     const byte = body[at]!
@@ -116,13 +120,13 @@ function endOfReference(body: Uint8Array, at: number): number {
   return reference === null ? -1 : at + reference.length
 }
 
-/** What a text that is plain stands for; null when a parser would change its line ends. */
+/** Decodes a plain text. Returns null if a parser would normalize its line ends. */
 export function contentOf(body: Uint8Array, from: number, end: number): string | null {
   for (let at = from; at < end; at++) if (body[at] === CR) return null
   return unescaped(textOf(body, from, end))
 }
 
-/** What the value of an attribute stands for; null when a parser would change its white space. */
+/** Decodes an attribute value. Returns null if a parser would normalize its white space. */
 export function attributeValue(body: Uint8Array, from: number, end: number): string | null {
   for (let at = from; at < end; at++) if (body[at]! < 0x20) return null
   return unescaped(textOf(body, from, end))
@@ -132,6 +136,7 @@ function unescaped(text: string): string {
   return text.includes('&') ? text.replace(/&\w+;/g, (reference) => ESCAPES[reference]!) : text
 }
 
+/** Decodes a range of the body as UTF-8. */
 export function textOf(body: Uint8Array, from: number, end: number): string {
   return Buffer.from(body.buffer, body.byteOffset + from, end - from).toString()
 }

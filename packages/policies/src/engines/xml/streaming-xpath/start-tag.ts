@@ -2,9 +2,12 @@ import { endOfName, endOfNamespace, isAt, isRepeated } from '../bytes.js'
 import { attributeValue, endOfValue, isSpace } from './plain-text.js'
 import type { Scope } from './scope.js'
 
-/** Most attributes of an element: they are compared with each other. */
+/** Maximum number of attributes of an element. They are compared with each other. */
 const MAX_ATTRIBUTES = 32
-/** What is known of an attribute: where its name and its local name begin, where it ends, and the same of its value. */
+/**
+ * Number of values per attribute: start of its name, start of its local name, end of its name, start and end of its
+ * value.
+ */
 const FIELDS = 5
 const LOCAL = 1
 const END = 2
@@ -21,21 +24,21 @@ const COLON = 0x3a
 const NOTHING = new Uint8Array()
 const XMLNS = Buffer.from('xmlns')
 
-/** The start tag that is being read; one object for all tags of a document, which are read one after another. */
+/** The start tag that is being read. One object is reused for all tags of a document. */
 export class StartTag {
-  /** Where the name begins and ends, and where its part without prefix begins. */
+  /** Start and end of the name, and start of its local part. */
   start = 0
   end = 0
   local = 0
-  /** The declaration of its prefix, or of the namespace without one; -1: none. */
+  /** Declaration of the prefix or of the default namespace, or -1. */
   binding = -1
-  /** It has no content and no end tag. */
+  /** True for an empty-element tag. */
   isEmpty = false
   readonly #positions = new Int32Array(FIELDS * MAX_ATTRIBUTES)
   #count = 0
   #body: Uint8Array = NOTHING
   #limit = 0
-  /** How many declarations held before this tag. */
+  /** Number of declarations in scope before this tag. */
   #outer = 0
   readonly #scope: Scope
 
@@ -43,18 +46,18 @@ export class StartTag {
     this.#scope = scope
   }
 
-  /** Reads tags of this document from here on, up to the limit. */
+  /** Starts reading tags of a document, up to the limit. */
   begin(body: Uint8Array, limit: number): void {
     this.#body = body
     this.#limit = limit
   }
 
-  /** Lets go of the document. */
+  /** Releases the document. */
   release(): void {
     this.#body = NOTHING
   }
 
-  /** Reads the tag and adds its declarations to the scope. @returns after it, or -1 when it is not plain */
+  /** Reads the tag and adds its declarations to the scope. @returns the position after it, or -1 if it is not plain */
   read(at: number): number {
     const body = this.#body
     this.start = at + 1
@@ -99,7 +102,7 @@ export class StartTag {
     return isTaken ? valueEnd + 1 : -1
   }
 
-  /** @param colon where a prefix follows, or the end of the name. */
+  /** Adds a namespace declaration. @param colon position of the colon before the prefix, or the end of the name. */
   #declare(colon: number, end: number, uri: number, uriEnd: number): boolean {
     const body = this.#body
     const isDefault = colon === end
@@ -116,7 +119,7 @@ export class StartTag {
     if (this.#count === MAX_ATTRIBUTES) return false
     const positions = this.#positions
     for (let at = FIELDS * this.#count - FIELDS; at >= 0; at -= FIELDS) {
-      // Two prefixes may mean the same namespace, so the same name after two of them is for the parser.
+      // Two prefixes may have the same namespace. So the same local name with two prefixes is left to the parser.
       const hasPrefix = positions[at]! !== positions[at + LOCAL]!
       if (hasPrefix !== (start !== local) || positions[at + END]! - positions[at + LOCAL]! !== end - local)
         continue
@@ -131,7 +134,10 @@ export class StartTag {
     return true
   }
 
-  /** Once all declarations are known: every prefix has to have one. */
+  /**
+   * Resolves the prefixes of the element and its attributes after all declarations. Returns false if one is
+   * undeclared.
+   */
   #bind(): boolean {
     const scope = this.#scope
     const positions = this.#positions
@@ -145,7 +151,10 @@ export class StartTag {
     return true
   }
 
-  /** Which attribute has this name; -1: none. @param namespace empty: none, as attributes without a prefix have. */
+  /**
+   * Returns the index of the attribute with a name, or -1.
+   * @param namespace namespace, or empty for none, as attributes without a prefix have.
+   */
   find(name: Uint8Array, namespace: Uint8Array): number {
     const body = this.#body
     const positions = this.#positions
@@ -160,14 +169,14 @@ export class StartTag {
     return -1
   }
 
-  /** What the value of an attribute stands for; null when that is for the parser to say. */
+  /** Returns the value of an attribute, or null if only the parser can decide. */
   valueOf(index: number): string | null {
     const at = FIELDS * index
     return attributeValue(this.#body, this.#positions[at + VALUE]!, this.#positions[at + VALUE_END]!)
   }
 }
 
-/** Where the part of a name after its prefix begins. */
+/** Returns the start of the local part of a name. */
 function localOf(body: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at++) if (body[at] === COLON) return at + 1
   return start
@@ -178,7 +187,7 @@ function isDeclaration(body: Uint8Array, at: number, end: number): boolean {
   return isAt(body, XMLNS, at) && (colon === end || (colon < end && body[colon] === COLON))
 }
 
-/** `xml` and `xmlns` have meanings of their own. */
+/** Returns true for the reserved prefixes `xml` and `xmlns`. */
 function isReserved(body: Uint8Array, prefix: number, end: number): boolean {
   const length = end - prefix
   return (length === 3 || length === XMLNS.length) && isAt(body, XMLNS.subarray(0, length), prefix)

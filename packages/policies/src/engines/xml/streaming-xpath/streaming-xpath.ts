@@ -1,18 +1,21 @@
 import { type BodyValue, type BodyView, OFFLOAD_BYTES, type StreamingReader } from '@sluice/core'
-import { xmlCodingFlaw } from '../media-type.js'
+import { xmlCodingIssue } from '../media-type.js'
 import { KNOWN_PREFIXES } from '../namespaces.js'
 import { plainPath } from './plain-path.js'
 import { PlainReader } from './plain-reader.js'
 
-/** So much of a body is read for all that is asked of it, and then to the end of one answer: a tree costs less. */
+/**
+ * Maximum number of bytes read from a body by all streaming paths together. Beyond it, parsing a tree costs less. The
+ * last path may exceed it.
+ */
 const MAX_BYTES = 2 * OFFLOAD_BYTES
 
 /**
- * Reads what a path finds first without a parser, from no more of the document than that takes; null for paths that
- * need the document as a tree.
+ * Compiles a path that is evaluated without a parser and reads the document only up to its first match. Returns null
+ * for paths that need the document as a tree.
  *
- * @param path that has been compiled: its syntax is right.
- * @param names what prefixes stand for, beside the known ones.
+ * @param path expression that has been compiled, so its syntax is valid.
+ * @param names namespaces of prefixes, in addition to the predefined ones.
  */
 export function compileStreamingXPath(
   path: string,
@@ -21,26 +24,26 @@ export function compileStreamingXPath(
   const plain = plainPath(path, { ...KNOWN_PREFIXES, ...names })
   if (plain === null) return null
   const reader = new PlainReader(plain)
-  const question = JSON.stringify([path, names])
+  const key = JSON.stringify([path, names])
   return (x) => {
     const { body } = x
     if (body === null) return undefined
     const { answers, budget } = x.viewOf(newStreamedAnswers, body)
-    if (!answers.has(question)) {
-      const mayRead = budget.bytes > 0 && xmlCodingFlaw(x.headers) === null
+    if (!answers.has(key)) {
+      const mayRead = budget.bytes > 0 && xmlCodingIssue(x.headers) === null
       const answer = mayRead ? reader.first(body) : undefined
-      answers.set(question, answer)
-      // Where one path takes the parser, the tree is there for the others.
+      answers.set(key, answer)
+      // If one path needs the parser, the tree serves the other paths as well.
       budget.bytes = answer === undefined ? 0 : budget.bytes - reader.seen
     }
-    return answers.get(question)
+    return answers.get(key)
   }
 }
 
-/** What a body has answered: many routes may ask the same of it. */
+/** Results of streaming paths on one body, shared by routes with the same path. */
 interface StreamedAnswers extends BodyView {
   readonly answers: Map<string, BodyValue | undefined>
-  /** What may still be read of it. */
+  /** Number of bytes that may still be read. */
   readonly budget: { bytes: number }
 }
 

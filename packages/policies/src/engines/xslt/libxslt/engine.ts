@@ -2,7 +2,7 @@ import { UnreadableBody } from '@sluice/core'
 import { INPUT_LIMITS } from '../../../catalog/xslt/input-limits.js'
 import type { SourceFile, StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
 import { failed, type Transformed, unreadable } from '../../../shared/transformed.js'
-import { runWithTimeout, TimeIsOver } from '../../deadline/run-with-timeout.js'
+import { runWithTimeout, TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { asciiMarkup, checkEncoding } from '../../xml/encoding.js'
 import { parseXml } from '../../xml/gate.js'
 import { hasDoctype, scanXml } from '../../xml/scan.js'
@@ -20,46 +20,46 @@ const PARSE = {
   compact: 65_536,
 } as const
 const BODY_OPTIONS = PARSE.noNetwork | PARSE.noXxe | PARSE.noWarning | PARSE.compact
-/** Stylesheets come from the operator: their own entities are resolved, and CDATA is text, as libxslt wants it. */
+/** Stylesheets come from the operator: their own entities are resolved, and CDATA becomes text, as libxslt requires. */
 const STYLESHEET_OPTIONS = PARSE.noNetwork | PARSE.noXxe | PARSE.entities | PARSE.noCdata
 
-/** Where the pointers of an xmlDoc are, in bytes, in the pinned version of the package. */
+/** Byte offsets of the pointers in an xmlDoc, for the pinned version of the package. */
 const DOC = { children: 12, intSubset: 44, encoding: 60 } as const
 
-/** Longest time for compiling a style sheet. */
+/** Time limit for compiling a stylesheet, in milliseconds. */
 const COMPILE_TIMEOUT_MS = 5000
 /** Time limit factor for the second attempt after one that got no CPU. */
-const STARVED_PATIENCE = 10
-/** An instance that has grown beyond this is replaced: its memory never shrinks. */
+const RETRY_TIME_FACTOR = 10
+/** Memory size above which an instance is replaced, in bytes. Its memory never shrinks. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
-/** What a run may take. */
+/** Limits of one transformation. */
 export interface RunLimits {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
 }
 
 /**
- * A style sheet of XSLT 1.0, compiled in an instance of libxslt of its own. A run is synchronous. One that ends in
- * another way than it should takes the instance with it; `isBroken` says so, and a new engine takes its place.
+ * An XSLT 1.0 stylesheet, compiled in its own instance of libxslt. Transformations are synchronous. An abnormal end
+ * breaks the instance; `isBroken` is true then, and the engine must be replaced.
  */
 export class LibxsltEngine {
   readonly #instance: Instance
   readonly #stylesheet: number
-  /** The stylesheet that copies the selected element; 0 when there is none. */
+  /** Stylesheet that copies the selected element, or 0. */
   readonly #selection: number
   isBroken = false
 
-  /** @throws Error that says what is wrong with the style sheet */
-  static async create(source: StylesheetSource, patience = 1): Promise<LibxsltEngine> {
+  /** Compiles a stylesheet. @throws Error that says what is wrong with the stylesheet */
+  static async create(source: StylesheetSource, timeFactor = 1): Promise<LibxsltEngine> {
     const files = new Map(source.imports.map((file) => [file.url, bytesOf(file)]))
     const instance = await createInstance(files)
     try {
-      return runWithTimeout(COMPILE_TIMEOUT_MS * patience, () => new LibxsltEngine(instance, source))
+      return runWithTimeout(COMPILE_TIMEOUT_MS * timeFactor, () => new LibxsltEngine(instance, source))
     } catch (error) {
-      // The machine gave it no CPU: that is not the stylesheet's fault.
-      if (error instanceof TimeIsOver && error.isStarved && patience === 1)
-        return LibxsltEngine.create(source, STARVED_PATIENCE)
+      // The machine gave the process no CPU, so the stylesheet is not to blame.
+      if (error instanceof TimeLimitExceeded && error.isStarved && timeFactor === 1)
+        return LibxsltEngine.create(source, RETRY_TIME_FACTOR)
       throw error
     }
   }
@@ -80,21 +80,24 @@ export class LibxsltEngine {
     const stylesheet = doc === 0 ? 0 : library._xsltParseStylesheetDoc(doc)
     const said = messages.take().trim()
     if (stylesheet === 0 || said !== '') {
-      throw new Error(`${what} cannot be compiled: ${said.split('\n', 4).join(' ') || 'it is not XSLT'}`)
+      throw new Error(
+        `${what} cannot be compiled: ${said.split('\n', 4).join(' ') || 'not an XSLT stylesheet'}`,
+      )
     }
     return stylesheet
   }
 
   /**
-   * @param params names and XPath expressions in turn.
-   * @throws TimeIsOver
+   * Transforms a body.
+   * @param params alternating names and XPath expressions.
+   * @throws TimeLimitExceeded
    */
   transform(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
     try {
       scan(body)
       const result = runWithTimeout(limits.timeoutMs, () => this.#run(body, params, limits))
       if (this.#instance.library.HEAPU8.byteLength > MAX_KEPT_BYTES) this.close()
-      // Outside the time limit: the other parser is shared by all, and must not be stopped in the middle.
+      // Not under the time limit: this parser is shared by all policies and must not be stopped midway.
       return result ?? unreadable(whyUnreadable(body))
     } catch (problem) {
       if (problem instanceof UnreadableBody) return unreadable(problem.message)
@@ -102,12 +105,12 @@ export class LibxsltEngine {
     }
   }
 
-  /** Null for a body that is not XML. */
+  /** Runs the stylesheet. Returns null for a body that is not XML. */
   #run(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed | null {
     const { library, messages } = this.#instance
     messages.take()
     const doc = this.#read(body, BODY_OPTIONS, '')
-    // A document whose prefixes are not declared is read all the same, with complaints.
+    // libxml2 reads documents with undeclared prefixes too, but reports them.
     if (doc === 0 || messages.take() !== '') {
       library._xmlFreeDoc(doc)
       return null
@@ -121,11 +124,11 @@ export class LibxsltEngine {
     if (result !== 0) library._xmlFreeDoc(result)
     if (input !== doc && input !== 0) library._xmlFreeDoc(input)
     library._xmlFreeDoc(doc)
-    if (input === 0) return { kind: 'refused', detail: "the body has no element that 'select' finds" }
+    if (input === 0) return { kind: 'refused', detail: "the body has no element that matches 'select'" }
     return output ?? stopped(messages.take())
   }
 
-  /** The document to transform: all of it, or a copy of the selected element; 0 when there is no such element. */
+  /** Returns the document to transform: the whole one, a copy of the selected element, or 0 if no element matches. */
   #select(doc: number): number {
     if (this.#selection === 0) return doc
     const { library } = this.#instance
@@ -140,7 +143,7 @@ export class LibxsltEngine {
     return new DataView(buffer, structure + field, 4).getUint32(0, true)
   }
 
-  /** What the scan has to be right about, asked of the parser. */
+  /** Checks the security-critical results of the scan against the parser. */
   #check(doc: number): void {
     const { HEAPU8 } = this.#instance.library
     const subset = this.#pointer(doc, DOC.intSubset)
@@ -165,7 +168,7 @@ export class LibxsltEngine {
     const length = library._xmlOutputBufferGetSize(buffer)
     const output = written < 0 || length > maxOutputBytes ? null : copyOf(library.HEAPU8, at, length)
     library._xmlOutputBufferClose(buffer)
-    return output ?? failed('the result is larger than it may be')
+    return output ?? failed('the result is larger than the limit')
   }
 
   #read(bytes: Uint8Array, options: number, url: string): number {
@@ -178,7 +181,7 @@ export class LibxsltEngine {
     return doc
   }
 
-  /** A list of strings that ends with a zero, as C has it. */
+  /** Allocates a null-terminated array of C strings. */
   #strings(texts: readonly string[]): { readonly at: number; readonly owned: readonly number[] } {
     if (texts.length === 0) return { at: 0, owned: [] }
     const pointers = texts.map((text) => this.#put(Buffer.from(`${text}\0`)))
@@ -195,11 +198,11 @@ export class LibxsltEngine {
     return at
   }
 
-  /** A stack that overflowed, a trap or the end of the time leave the instance in an unknown state. */
+  /** Closes the instance, which is in an unknown state after a stack overflow, a trap or a timeout. */
   #giveUp(problem: unknown): Transformed {
     this.close()
-    if (problem instanceof TimeIsOver) throw problem
-    if (problem instanceof RangeError) return failed('the stylesheet calls itself too often')
+    if (problem instanceof TimeLimitExceeded) throw problem
+    if (problem instanceof RangeError) return failed('the stylesheet recurses too deeply')
     return failed('the transformation failed')
   }
 }
@@ -209,17 +212,20 @@ function scan(body: Uint8Array): void {
   scanXml(asciiMarkup(body), INPUT_LIMITS)
 }
 
-/** The other parser of the gateway has the words for clients. */
+/** Returns the reason for clients, from the gateway's other parser. */
 function whyUnreadable(body: Uint8Array): string {
   try {
     parseXml(body).close()
   } catch (problem) {
     if (problem instanceof UnreadableBody) return problem.message
   }
-  return 'the body is not XML that can be read'
+  return 'the body is not readable XML'
 }
 
-/** A style sheet that ends with xsl:message has rejected the input; everything else is a mistake in it. */
+/**
+ * Interprets the messages of a stopped stylesheet. Ending with xsl:message rejects the input; anything else is an
+ * error in the stylesheet.
+ */
 function stopped(said: string): Transformed {
   if (/(?:runtime|XPath) error|recursion/i.test(said)) return failed('the stylesheet failed', said)
   return { kind: 'refused', detail: 'the stylesheet does not accept the body' }

@@ -1,7 +1,7 @@
-/** What a module is given to be instantiated with: functions and memories, by name and module. */
+/** Imports of a WebAssembly module, by module and name. */
 type WasmImports = Readonly<Record<string, Record<string, unknown>>>
 
-/** The parts of `WebAssembly` that the adapter replaces while an instance of libxslt is made. */
+/** Parts of `WebAssembly` that are replaced while an instance of libxslt is created. */
 interface WasmGlobal {
   Suspending?: unknown
   promising?: unknown
@@ -15,29 +15,29 @@ interface MemoryDescriptor {
   readonly shared?: boolean
 }
 
-/** `globalThis.WebAssembly`, as far as it is needed here. */
+/** The parts of `globalThis.WebAssembly` that are used here. */
 const wasm = (globalThis as unknown as { readonly WebAssembly: WasmGlobal }).WebAssembly
 
-/** What an instance of libxslt can do outside its memory. */
+/** Access of a libxslt instance to the outside. */
 export interface Hooks {
-  /** Its memory as it is now; it grows. */
+  /** Returns the current memory of the instance. It grows. */
   heap(): Uint8Array
-  /** Memory inside the instance; 0 when there is none. */
+  /** Allocates memory inside the instance. Returns 0 if there is none. */
   allocate(bytes: number): number
   print(text: string): void
-  /** A document that a stylesheet refers to; null when there is none of this URL. */
+  /** Returns a document that a stylesheet refers to, or null if the URL is unknown. */
   read(url: string): Uint8Array | null
 }
 
 type Imported = (...args: number[]) => unknown
 
-/** The import by which the library recognises itself here, and asks for documents. */
+/** Name of the import that loads documents. It also identifies the libxslt library. */
 const FETCH = '__asyncjs__fetchBytes'
-/** What the package asks for, in pages of 64 KB; a memory of this kind is libxslt's. */
+/** Maximum memory that the package requests, in pages of 64 KB. It identifies libxslt's memory. */
 const PACKAGE_MAX_PAGES = 32_768
-/** What it gets, 256 MB: a result that grows without end finds its end here. */
+/** Maximum memory of an instance, in pages: 256 MB. It stops results that grow endlessly. */
 const MAX_PAGES = 4096
-/** Answers of system calls (WASI and Linux numbers): access denied, bad descriptor. */
+/** Results of system calls (WASI and Linux numbers): access denied, bad descriptor. */
 const DENIED = -2
 const BAD_DESCRIPTOR = 8
 const NOT_FOUND = 404
@@ -45,10 +45,10 @@ const NOT_FOUND = 404
 let queue: Promise<unknown> = Promise.resolve()
 
 /**
- * Makes an instance while parts of `WebAssembly` are replaced, so that the instance gets these hooks in the place of
- * files, network and console, a bounded memory, and functions that return at once: only the loader of URLs would have
- * to wait, and ours does not. One instance after the other, because the replacements are global; they pass on
- * what others do at the same time.
+ * Creates an instance while parts of `WebAssembly` are replaced. The instance gets these hooks instead of files,
+ * network and console, limited memory, and synchronous functions: only the URL loader would be asynchronous, and ours
+ * is not. Instances are created one at a time because the replacements are global. Other users of `WebAssembly` are
+ * not affected.
  */
 export function withHooks<T>(hooks: Hooks, make: () => Promise<T>): Promise<T> {
   const made = queue.then(async () => {
@@ -66,10 +66,11 @@ export function withHooks<T>(hooks: Hooks, make: () => Promise<T>): Promise<T> {
 function replaceGlobals(hooks: Hooks): () => void {
   const names = ['Suspending', 'promising', 'Memory', 'instantiate'] as const
   const saved = names.map((name) => [wasm, name, Object.getOwnPropertyDescriptor(wasm, name)] as const)
-  // The package makes the threads of Node.js a global of the process.
+  // The package also sets a global `Worker`.
   const worker = [globalThis, 'Worker', Object.getOwnPropertyDescriptor(globalThis, 'Worker')] as const
   const { Memory, instantiate } = wasm
-  // A class that "new" gives the function itself back for: nothing is suspended, nothing is a promise.
+  // `new` on this function returns the wrapped function itself, so nothing is suspended and nothing returns a
+  // promise.
   wasm.Suspending = function suspending(wrapped: unknown) {
     return wrapped
   }
@@ -90,7 +91,7 @@ function replaceGlobals(hooks: Hooks): () => void {
   }
 }
 
-/** Replaces what an instance could reach files, the network and the console with. */
+/** Replaces the imports through which an instance could reach files, the network and the console. */
 function confine(imports: WasmImports, hooks: Hooks): void {
   for (const module of Object.values(imports)) {
     for (const [name, replacement] of Object.entries(replacements(hooks))) {
@@ -113,7 +114,7 @@ function replacements(hooks: Hooks): Record<string, Imported> {
   }
 }
 
-/** `fetchBytes(url, &bytes, &length, &error)`. */
+/** Creates `fetchBytes(url, &bytes, &length, &error)`. */
 function fetchFrom(hooks: Hooks) {
   return (url: number, bytesAt: number, lengthAt: number, errorAt: number): void => {
     const found = hooks.read(cString(hooks.heap(), url))
@@ -126,7 +127,7 @@ function fetchFrom(hooks: Hooks) {
   }
 }
 
-/** `fd_write(descriptor, vectors, count, &written)`: whatever the descriptor, it is a message. */
+/** Creates `fd_write(descriptor, vectors, count, &written)`. Output to any descriptor is a message. */
 function printTo(hooks: Hooks) {
   return (_descriptor: number, vectors: number, count: number, writtenAt: number): number => {
     const heap = hooks.heap()
@@ -147,7 +148,7 @@ function viewOf(heap: Uint8Array): DataView {
   return new DataView(heap.buffer, heap.byteOffset, heap.byteLength)
 }
 
-/** A string that ends with a zero. */
+/** Reads a null-terminated string. */
 export function cString(heap: Uint8Array, at: number): string {
   return Buffer.from(heap.subarray(at, heap.indexOf(0, at))).toString('utf8')
 }

@@ -1,8 +1,8 @@
 import { type Hooks, withHooks } from './hooks.js'
 
 /**
- * The functions of libxslt and libxml2 that the engine calls. All are synchronous here, whatever the types of the
- * package say (see hooks.ts). Pointers are numbers; 0 is none.
+ * Functions of libxslt and libxml2 that the engine calls. They are synchronous here, unlike in the types of the
+ * package (see hooks.ts). Pointers are numbers; 0 is the null pointer.
  */
 export interface Libxslt {
   readonly HEAPU8: Uint8Array
@@ -25,17 +25,17 @@ export interface Libxslt {
   _exsltDateRegister(): void
 }
 
-/** One instance of the library, with a memory of its own, and what it says. */
+/** One instance of the library, with its own memory and messages. */
 export interface Instance {
   readonly library: Libxslt
-  /** What it has printed: its errors, and messages of stylesheets. The engine empties it. */
+  /** Printed errors and messages of stylesheets. The engine empties it. */
   readonly messages: Messages
 }
 
-/** Most characters of messages that are kept of a run. */
+/** Maximum number of message characters that are kept. */
 const MAX_MESSAGE_CHARS = 4096
 
-/** What an instance prints, up to a bound: a stylesheet may send messages without end. */
+/** Output of an instance, up to a limit, because a stylesheet may print endlessly. */
 export class Messages {
   #text = ''
 
@@ -43,7 +43,7 @@ export class Messages {
     if (this.#text.length < MAX_MESSAGE_CHARS) this.#text += text.slice(0, MAX_MESSAGE_CHARS)
   }
 
-  /** What was printed since the last time. */
+  /** Returns and clears the messages printed so far. */
   take(): string {
     const text = this.#text
     this.#text = ''
@@ -53,7 +53,7 @@ export class Messages {
 
 /**
  * Creates an instance of libxslt, which takes 10 to 25 ms and 16 MB of address space.
- * @param files what stylesheets may read while they are compiled, by URL.
+ * @param files documents that stylesheets may read during compilation, by URL.
  */
 export async function createInstance(files: ReadonlyMap<string, Uint8Array>): Promise<Instance> {
   const messages = new Messages()
@@ -73,7 +73,10 @@ export async function createInstance(files: ReadonlyMap<string, Uint8Array>): Pr
   return { library, messages }
 }
 
-/** EXSLT without what evaluates text as XPath (dynamic, saxon): values of a request must never become expressions. */
+/**
+ * Registers EXSLT except for the modules that evaluate text as XPath (dynamic, saxon): request values must never
+ * become expressions.
+ */
 function register(library: Libxslt): void {
   library._exsltCommonRegister()
   library._exsltMathRegister()

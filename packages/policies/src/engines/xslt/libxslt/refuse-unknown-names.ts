@@ -5,10 +5,10 @@ import { probeOf, refuseUndeclared, type StylesheetNames } from './stylesheet-na
 const LIMITS = { timeoutMs: 5000, maxOutputBytes: 100_000 }
 
 /**
- * Refuses names of a stylesheet of XSLT 1.0 that nobody declares: libxslt would fail while requests run. Whether it
- * has a function it says itself.
- * @param params which the policy gives to the stylesheet, whether it declares them or not.
- * @throws Error that says which, and where
+ * Refuses undeclared names in an XSLT 1.0 stylesheet, because libxslt would fail only at run time. Asks libxslt
+ * itself which functions it has.
+ * @param params parameters that the policy passes, declared or not.
+ * @throws Error with the name and its location
  */
 export async function refuseUnknownNames(
   modules: readonly StylesheetNames[],

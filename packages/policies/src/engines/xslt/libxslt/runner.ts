@@ -1,28 +1,32 @@
 import type { StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
 import { failed, type Transformed } from '../../../shared/transformed.js'
 import { Replaceable } from '../../deadline/replaceable.js'
-import { TimeIsOver } from '../../deadline/run-with-timeout.js'
+import { TimeLimitExceeded } from '../../deadline/run-with-timeout.js'
 import { loadLibxml } from '../../xml/libxml.js'
 import { LibxsltEngine, type RunLimits } from './engine.js'
 
-/** What runs of one policy have in common. */
+/** Stylesheet and limits of one policy. */
 export interface LibxsltConfig {
   readonly source: StylesheetSource
   readonly limits: RunLimits
 }
 
+/** Input of one transformation. */
 export interface LibxsltInput {
   readonly body: Uint8Array
-  /** Names and XPath expressions in turn. */
+  /** Alternating names and XPath expressions. */
   readonly params: readonly string[]
 }
 
-/** Transforms with libxslt, here or on a thread. A run that broke its engine is followed by one with a new engine. */
+/**
+ * Transforms bodies with libxslt, on this thread or on a worker thread. A broken engine is replaced before the next
+ * transformation.
+ */
 export class LibxsltRunner {
   readonly #limits: RunLimits
   readonly #engines: Replaceable<LibxsltEngine>
 
-  /** @throws Error that says what is wrong with the stylesheet */
+  /** Compiles the stylesheet. @throws Error that says what is wrong with it */
   static async create({ source, limits }: LibxsltConfig): Promise<LibxsltRunner> {
     await loadLibxml()
     return new LibxsltRunner(limits, await Replaceable.of(() => LibxsltEngine.create(source)))
@@ -33,7 +37,7 @@ export class LibxsltRunner {
     this.#engines = engines
   }
 
-  /** A promise only while a new engine is made. */
+  /** Transforms a body. Returns a promise only while a new engine is being created. */
   run({ body, params }: LibxsltInput): Transformed | Promise<Transformed> {
     const { timeoutMs, maxOutputBytes } = this.#limits
     try {
@@ -52,6 +56,6 @@ export class LibxsltRunner {
 }
 
 function failure(problem: unknown): Transformed {
-  if (problem instanceof TimeIsOver) return failed('the transformation takes too long')
+  if (problem instanceof TimeLimitExceeded) return failed('the transformation takes too long')
   return failed('the transformation failed', String(problem))
 }

@@ -4,7 +4,7 @@ import { isXPathFunction, wordsOf } from '../../xml/xpath-words.js'
 const XSL = 'http://www.w3.org/1999/XSL/Transform'
 const PREFIXES = { xsl: XSL, func: 'http://exslt.org/functions' }
 
-/** Attributes of XSLT 1.0 that are expressions or patterns; all others may hold expressions in braces. */
+/** Attributes of XSLT 1.0 that are expressions or patterns. All others may contain expressions in braces. */
 const EXPRESSIONS = new Set(['select', 'test', 'match', 'use', 'count', 'from', 'value'])
 /** Functions that XSLT 1.0 adds to those of XPath (section 12). */
 const XSLT_FUNCTIONS = new Set(
@@ -13,7 +13,7 @@ const XSLT_FUNCTIONS = new Set(
   ),
 )
 
-/** Everything but data of the author: elements of other namespaces at the top level (XSLT 1.0 section 2.2). */
+/** All elements except user data: elements of other namespaces at the top level (XSLT 1.0 section 2.2). */
 const CODE =
   '//*[not(ancestor-or-self::*[parent::xsl:stylesheet or parent::xsl:transform][not(self::xsl:*) and not(self::func:*)])]'
 
@@ -21,27 +21,33 @@ const CAUTIOUS = "//@*[contains(., 'function-available')] | /xsl:*[number(@versi
 
 type NameKind = 'variable' | 'template' | 'attribute set' | 'function'
 
-/** A name in a stylesheet, as `{namespace}local`, and where it stands. */
+/** A name in a stylesheet, as `{namespace}local`, with its location. */
 export interface UsedName {
   readonly kind: NameKind
   readonly name: string
-  /** As it is written, with its location. */
+  /** Name as written, with its location. */
   readonly location: string
 }
 
-/** What a stylesheet of XSLT 1.0 declares for all of its modules, and what it uses that it has not seen itself. */
+/**
+ * Names that a module of an XSLT 1.0 stylesheet declares for all modules, and the names that it uses but does not
+ * declare locally.
+ */
 export interface StylesheetNames {
-  /** Kind and name: `variable {}a`. */
+  /** Kind and name, such as `variable {}a`. */
   readonly declared: ReadonlySet<string>
   readonly used: readonly UsedName[]
-  /** It asks for functions before it calls them, or is of a version to come: what is missing may never be called. */
+  /**
+   * True if the stylesheet tests for functions before calling them, or has a newer version. Missing functions may
+   * never be called then.
+   */
   readonly isCautious: boolean
 }
 
 /**
- * Reads what libxslt would look up while requests run.
- * @param what how messages call the stylesheet.
- * @throws Error for a prefix that is not declared
+ * Collects the names that libxslt would look up at run time.
+ * @param what name of the stylesheet in messages.
+ * @throws Error for an undeclared prefix
  */
 export function namesOf(document: XmlDocument, what: string): StylesheetNames {
   const declared = new Set<string>()
@@ -85,14 +91,14 @@ function usedBy(element: XmlElement, what: string): UsedName[] {
   return names
 }
 
-/** The expressions in braces of an attribute value template (XSLT 1.0 section 7.6.2). */
+/** Returns the expressions in braces of an attribute value template (XSLT 1.0 section 7.6.2). */
 function embedded(value: string): string[] {
   if (!value.includes('{')) return []
   const found = value.matchAll(/\{\{|\}\}|\{((?:[^{}"']|"[^"]*"|'[^']*')*)\}/g)
   return [...found].flatMap(([, expression]) => (expression === undefined ? [] : [expression]))
 }
 
-/** The variables and parameters of a template that an element sees (XSLT 1.0 section 11.5). */
+/** Returns the local variables and parameters in scope at an element (XSLT 1.0 section 11.5). */
 function variablesBefore(element: XmlElement): ReadonlySet<string> {
   const path =
     'ancestor-or-self::*[not(parent::xsl:stylesheet or parent::xsl:transform)]/preceding-sibling::*[self::xsl:variable or self::xsl:param]'
@@ -100,7 +106,7 @@ function variablesBefore(element: XmlElement): ReadonlySet<string> {
   return new Set(seen.map((each) => expanded(each.attr('name')?.value.trim() ?? '', each)))
 }
 
-/** Names without a prefix are in no namespace, whatever the default is (XSLT 1.0 section 2.4). */
+/** Expands a name. Names without a prefix have no namespace, regardless of the default (XSLT 1.0 section 2.4). */
 function expanded(name: string, owner: XmlElement): string {
   const colon = name.indexOf(':')
   if (colon < 0) return `{}${name}`
@@ -109,9 +115,9 @@ function expanded(name: string, owner: XmlElement): string {
 
 /**
  * Refuses names that no module of a stylesheet declares.
- * @param params global parameters that are given to it, as `name` or `{namespace}name`.
- * @returns the functions that only libxslt can know.
- * @throws Error that says which, and where
+ * @param params global parameters that are passed, as `name` or `{namespace}name`.
+ * @returns functions that only libxslt can know.
+ * @throws Error with the name and its location
  */
 export function refuseUndeclared(modules: readonly StylesheetNames[], params: readonly string[]): UsedName[] {
   const declared = new Set(modules.flatMap((names) => [...names.declared]))
@@ -124,7 +130,7 @@ export function refuseUndeclared(modules: readonly StylesheetNames[], params: re
   return modules.some(({ isCautious }) => isCautious) ? [] : missing
 }
 
-/** A stylesheet that answers with the functions among these that the engine does not have, one in a line. */
+/** Returns a stylesheet that prints those of these functions that the engine does not have, one per line. */
 export function probeOf(functions: readonly UsedName[]): string {
   const tests = functions.map(({ name, location }) => {
     const [, namespace = '', local = ''] = /^\{(.*)\}(.*)$/s.exec(name) ?? []

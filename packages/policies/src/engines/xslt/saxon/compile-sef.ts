@@ -3,18 +3,18 @@ import type { EngineAnswer } from './engine-main.js'
 import { EngineProcess } from './engine-process.js'
 import { filesOf } from './files-of.js'
 
-/** CPU time that compiling a stylesheet may take, in ms. */
+/** CPU time limit for compiling a stylesheet, in milliseconds. */
 const COMPILE_CPU_MS = 20_000
-/** Longest wait, as a multiple of the CPU time: a busy machine fails no stylesheet. */
+/** Maximum wait as a multiple of the CPU time limit, so that a busy machine does not fail a stylesheet. */
 const LONGEST_FACTOR = 10
 const WATCH_MS = 250
-/** Longest explanation that is passed on. */
+/** Maximum length of the reported explanation. */
 const MAX_PROBLEM_CHARS = 500
 
 /**
- * Compiles a stylesheet of XSLT 2.0 or 3.0 for SaxonJS, in an engine of its own: static expressions run while it is
- * compiled.
- * @returns the compiled stylesheet, JSON.
+ * Compiles a stylesheet of XSLT 2.0 or 3.0 for SaxonJS. Uses a separate engine process, because static expressions
+ * run during compilation.
+ * @returns the compiled stylesheet as JSON.
  * @throws Error that says what is wrong with the stylesheet
  */
 export async function compileSef(source: StylesheetSource, cpuMs = COMPILE_CPU_MS): Promise<string> {
@@ -29,7 +29,7 @@ export async function compileSef(source: StylesheetSource, cpuMs = COMPILE_CPU_M
     const request = { kind: 'compile', files: filesOf(source, 'xml'), timeoutMs } as const
     return sefOf(await engine.ask(request, timeoutMs))
   } catch (error) {
-    throw isTooLong ? problemWith('it takes too long') : error
+    throw isTooLong ? problemWith('compiling it takes too long') : error
   } finally {
     clearInterval(watch)
     engine.close()
@@ -46,7 +46,7 @@ function problemWith(problem: string): Error {
 }
 
 function problemOf(answer: EngineAnswer): string {
-  if (answer.kind === 'timeout') return 'it takes too long'
+  if (answer.kind === 'timeout') return 'compiling it takes too long'
   if (answer.kind !== 'invalid') return 'the compiler does not run'
   return answer.printed.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_PROBLEM_CHARS)
 }

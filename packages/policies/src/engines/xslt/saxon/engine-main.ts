@@ -8,7 +8,7 @@ import {
 } from './sandbox/stylesheet-sandbox.js'
 import type { TransformInput } from './sandbox/transform.js'
 
-/** What the engine is asked; each request has one answer, in their order. */
+/** Requests to the engine. Each has one answer, in the same order. */
 export type EngineRequest =
   | { readonly kind: 'compile'; readonly files: CompiledStylesheet['files']; readonly timeoutMs: number }
   | { readonly kind: 'load'; readonly key: string; readonly stylesheet: CompiledStylesheet }
@@ -21,6 +21,7 @@ export type EngineRequest =
       readonly timeoutMs: number
     }
 
+/** Answers of the engine. */
 export type EngineAnswer = CompilerResult | SaxonResult | { readonly kind: 'done' | 'failed' }
 
 setSaxonPaths(JSON.parse(process.argv[2]!) as SaxonPaths)
@@ -51,5 +52,5 @@ process.on('message', (request: EngineRequest) => {
   process.send?.(said)
 })
 process.on('disconnect', () => process.exit())
-// Signals for a group of processes are meant for the gateway, which ends this one.
+// Signals to the process group are meant for the gateway, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

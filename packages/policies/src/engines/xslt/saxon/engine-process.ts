@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url'
 import type { EngineAnswer, EngineRequest } from './engine-main.js'
 import { saxonPaths } from './sandbox/sandbox.js'
 
-/** Memory of the engine for JavaScript, in MB; beyond it the process ends, and only this one. */
+/** Heap limit of the engine in MB. Beyond it only this process ends. */
 const MAX_HEAP_MB = 512
-/** How much longer than its time limit a request may take before the process is killed. */
+/** Time after its time limit at which a request's process is killed, in milliseconds. */
 const GRACE_MS = 5000
 
 const MAIN = fileURLToPath(new URL('./engine-main.js', import.meta.url))
 const PACKAGE = fileURLToPath(new URL('../../../../package.json', import.meta.url))
 
-/** The process ended before it answered: it needed too much memory, or somebody killed it. */
+/** Thrown if the process ended before it answered, because it needed too much memory or was killed. */
 export class EngineEnded extends Error {}
 
 /**
- * A process that runs SaxonJS in sandboxes. Beside them it has nothing worth reaching: no environment, and by the
- * permission model of Node.js no files but the programs of its package, no other processes and no threads. A stylesheet
- * that takes all memory costs this process and not the gateway. One request at a time; the process ends with its parent.
+ * A process that runs SaxonJS in sandboxes. It has an empty environment. The permission model of Node.js restricts it
+ * to the files of its package and forbids other processes and threads. A stylesheet that uses all memory ends this
+ * process but not the gateway. It handles one request at a time and ends with its parent.
  */
 export class EngineProcess {
   readonly #child: ChildProcess
@@ -29,7 +29,7 @@ export class EngineProcess {
 
   constructor() {
     this.#child = fork(MAIN, [JSON.stringify(saxonPaths())], {
-      // The time zone is what stylesheets write dates in.
+      // Stylesheets write local times in this time zone.
       env: process.env['TZ'] === undefined ? {} : { TZ: process.env['TZ'] },
       execArgv: engineOptions(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -45,17 +45,21 @@ export class EngineProcess {
     return this.#isEnded
   }
 
-  /** @throws EngineEnded */
+  /** Sends a request and returns its answer. @throws EngineEnded */
   ask(request: EngineRequest, timeoutMs: number): Promise<EngineAnswer> {
     const answer = this.#last.then(() => this.#ask(request, timeoutMs + GRACE_MS))
     this.#last = answer.catch(() => undefined)
     return answer
   }
 
-  /** Returns the CPU time of the process in ms; where the system does not tell, the time since its start. */
+  /**
+   * Returns the CPU time of the process in milliseconds, or the time since its start if the system does not report
+   * it.
+   */
   cpuMs(): number {
     try {
-      // The name of the command, in brackets, may hold anything. Ticks are 10 ms (proc_pid_stat(5), utime and stime).
+      // Skips the command name in brackets, which may contain anything. Ticks are 10 ms (proc_pid_stat(5), utime and
+      // stime).
       const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1')
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return (Number(fields[11]) + Number(fields[12])) * 10
@@ -72,7 +76,7 @@ export class EngineProcess {
   #ask(request: EngineRequest, timeoutMs: number): Promise<EngineAnswer> {
     const child = this.#child
     return new Promise((resolve, reject) => {
-      const ended = (): void => settle(() => reject(new EngineEnded('the engine of XSLT has ended')))
+      const ended = (): void => settle(() => reject(new EngineEnded('the XSLT engine process has ended')))
       const answered = (answer: EngineAnswer): void => settle(() => resolve(answer))
       const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
       const settle = (report: () => void): void => {
@@ -90,7 +94,7 @@ export class EngineProcess {
     })
   }
 
-  /** It keeps its parent alive only while somebody waits for an answer. */
+  /** Keeps the parent process alive only while a request is waiting for its answer. */
   #hold(isHeld: boolean): void {
     const { channel } = this.#child
     if (isHeld) {
@@ -107,9 +111,9 @@ export class EngineProcess {
   }
 }
 
-/** The options of Node.js that the engine is started with. */
+/** Returns the Node.js options of the engine process. */
 export function engineOptions(): string[] {
-  // Before Node.js 22.13 the permission model had this name.
+  // Name of the permission model before Node.js 22.13.
   const known = process.allowedNodeEnvironmentFlags
   const permission = ['--permission', '--experimental-permission']
     .filter((name) => known.has(name))

@@ -1,8 +1,8 @@
 import type { StylesheetSource } from '../../../catalog/xslt/stylesheet-source.js'
 
 /**
- * What SaxonJS can read of a stylesheet and its imports: path and text.
- * @param which `xml` for the compiler, which must not take for a stylesheet what nobody could check.
+ * Returns the files of a stylesheet for SaxonJS, as path and text.
+ * @param which `xml` for the compiler, so that it cannot read an unchecked file as a stylesheet.
  */
 export function filesOf(
   { main, imports }: StylesheetSource,

@@ -5,15 +5,15 @@ import { EngineEnded, EngineProcess } from './engine-process.js'
 import type { CompiledStylesheet } from './sandbox/stylesheet-sandbox.js'
 import type { SaxonError, TransformInput } from './sandbox/transform.js'
 
-/** Stylesheets that an engine keeps, each in a sandbox of some 10 MB; the oldest makes room. */
+/** Maximum number of stylesheets that an engine keeps, each in a sandbox of about 10 MB. The oldest one is evicted. */
 const MAX_STYLESHEETS = 16
 
 let engine: EngineProcess | null = null
-/** The stylesheets that the engine has, by their numbers. */
+/** Keys of the stylesheets that the engine has loaded. */
 const loaded = new Set<string>()
 let nextKey = 1
 
-/** Runs a compiled stylesheet in the engine that the stylesheets of this thread share. */
+/** Runs a compiled stylesheet in the engine that all stylesheets of this thread share. */
 export class SaxonRunner {
   readonly #stylesheet: CompiledStylesheet
   readonly #key = String(nextKey++)
@@ -37,7 +37,7 @@ export class SaxonRunner {
     }
   }
 
-  /** Requests are answered in their order, so that nobody has to wait for this one. */
+  /** Loads the stylesheet if necessary. Requests are answered in order, so there is no need to wait. */
   #loadInto(running: EngineProcess): EngineProcess {
     if (loaded.has(this.#key)) return running
     if (loaded.size >= MAX_STYLESHEETS) {
@@ -51,7 +51,7 @@ export class SaxonRunner {
   }
 }
 
-/** The engine, or a new one in the place of one that has ended. */
+/** Returns the engine, or a new one if it has ended. */
 function current(): EngineProcess {
   if (engine === null || engine.isEnded) {
     engine = new EngineProcess()
@@ -65,12 +65,12 @@ function transformed(answer: EngineAnswer, maxOutputBytes: number): Transformed 
   if (answer.kind === 'error') return failureOf(answer.error)
   if (answer.kind !== 'output') return failed('the transformation failed')
   const output = Buffer.from(answer.text)
-  return output.length > maxOutputBytes ? failed('the result is larger than it may be') : output
+  return output.length > maxOutputBytes ? failed('the result is larger than the limit') : output
 }
 
 function failureOf({ code, message }: SaxonError): Transformed {
-  if (code === 'TOO_LARGE') return failed('the result is larger than it may be')
-  if (code === 'STACK') return failed('the stylesheet calls itself too often')
+  if (code === 'TOO_LARGE') return failed('the result is larger than the limit')
+  if (code === 'STACK') return failed('the stylesheet recurses too deeply')
   // xsl:message with terminate="yes" (XSLT 3.0 section 23.1.1).
   if (code.endsWith('}XTMM9000'))
     return { kind: 'refused', detail: 'the stylesheet does not accept the body' }

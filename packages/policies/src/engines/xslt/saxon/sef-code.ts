@@ -2,7 +2,7 @@ import { EVALUATING } from './stylesheet-code.js'
 
 const FUNCTIONS = 'http://www.w3.org/2005/xpath-functions'
 const SAXON = 'http://saxon.sf.net/'
-/** Extension functions of Saxon that only compute; the compiler writes some of them itself. */
+/** Extension functions of Saxon that only compute. The compiler generates calls to some of them. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'apply',
   'column-number',
@@ -13,7 +13,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'system-id',
   'timestamp',
 ])
-/** The functions of other namespaces that SaxonJS has: none of them reaches outside. */
+/** Other namespaces whose functions SaxonJS has. None of these reaches outside. */
 const KNOWN: ReadonlySet<string> = new Set(['map', 'array', 'math'].map((name) => `${FUNCTIONS}/${name}`))
 
 /** A node of a compiled stylesheet: `N` is its kind, `name` what it calls or declares, `C` its children. */
@@ -23,8 +23,8 @@ interface SefNode {
 }
 
 /**
- * Refuses a compiled stylesheet that calls JavaScript, evaluates texts as code or calls what is not known: what stands
- * here is what will run, however it was written.
+ * Refuses a compiled stylesheet that calls JavaScript, evaluates text as code or calls unknown functions. Checking
+ * the compiled form covers every way to write such a call.
  * @throws Error that names the call
  */
 export function refuseCompiledCode(sef: string): void {
@@ -38,7 +38,7 @@ export function refuseCompiledCode(sef: string): void {
   }
 }
 
-/** The name of what a node calls and must not; null when there is nothing to say. */
+/** Returns the name of a forbidden call of a node, or null. */
 function refusedCall({ N: kind, name }: SefNode): string | null {
   if (kind === 'evaluate') return 'xsl:evaluate'
   if (typeof name !== 'string') return null

@@ -1,9 +1,9 @@
 import type { XmlAttribute, XmlDocument, XmlElement } from 'libxml2-wasm'
 
 const XSL = 'http://www.w3.org/1999/XSL/Transform'
-/** Below here are the namespaces by which SaxonJS calls JavaScript: globalJS and interactiveXSLT. */
+/** Prefix of the namespaces through which SaxonJS calls JavaScript: globalJS and interactiveXSLT. */
 const SAXONICA = 'http://saxonica.com/'
-/** Functions by which a text becomes code, in any namespace that a prefix may stand for. */
+/** Functions that evaluate text as code, in any namespace. */
 export const EVALUATING: ReadonlySet<string> = new Set([
   'function-lookup',
   'transform',
@@ -11,7 +11,7 @@ export const EVALUATING: ReadonlySet<string> = new Set([
   'compile-XPath',
   'parse-XPath',
 ])
-/** Whose functions static expressions may call. */
+/** Namespaces whose functions static expressions may call. */
 const STATIC_NAMESPACES: ReadonlySet<string> = new Set([
   'http://www.w3.org/2005/xpath-functions',
   'http://www.w3.org/2005/xpath-functions/map',
@@ -19,15 +19,15 @@ const STATIC_NAMESPACES: ReadonlySet<string> = new Set([
   'http://www.w3.org/2005/xpath-functions/math',
   'http://www.w3.org/2001/XMLSchema',
 ])
-/** A function that is called or referred to, with its prefix or namespace; a comment may follow the name. */
+/** A function call or reference, with its prefix or namespace. A comment may follow the name. */
 const FUNCTION = /(?:([\p{L}_][\p{L}\p{N}_.-]*):|Q\{([^{}]*)\})?([\p{L}_][\p{L}\p{N}_.-]*)\s*(?:\(|#)/gu
-/** XPath of the attributes that are evaluated while a stylesheet is compiled. */
+/** XPath of the attributes that are evaluated during compilation. */
 const STATIC_EXPRESSIONS =
   "//@*[local-name() = 'use-when'] | //*[@static]/@select | //xsl:*/@*[starts-with(name(), '_')]"
 
 /**
- * Refuses a stylesheet of XSLT 2.0 or 3.0 that calls JavaScript or evaluates texts, as far as its elements and static
- * expressions show it: these run while it is compiled. The rest is seen in what the compiler makes (sef-code.ts).
+ * Refuses an XSLT 2.0 or 3.0 stylesheet whose elements or static expressions call JavaScript or evaluate text as
+ * code: these run during compilation. The compiled form is checked separately (sef-code.ts).
  * @throws Error that names the construct
  */
 export function refuseCode(document: XmlDocument, what: string): void {
@@ -39,10 +39,12 @@ export function refuseCode(document: XmlDocument, what: string): void {
     throw new Error(`${what} uses a namespace of ${SAXONICA}, which calls JavaScript; remove it`)
   }
   if (find('//xsl:evaluate') !== null)
-    throw new Error(`${what} has an element 'xsl:evaluate', which evaluates texts as code`)
+    throw new Error(`${what} has an element 'xsl:evaluate', which evaluates text as code; remove it`)
   const shadow = find("//xsl:*/@_use-when | //xsl:*[@static or @_static]/@*[starts-with(name(), '_')]")
   if (shadow !== null)
-    throw new Error(`${what} computes a static expression, '${(shadow as XmlAttribute).name}'; write it out`)
+    throw new Error(
+      `${what} computes a static expression, '${(shadow as XmlAttribute).name}'; use a fixed expression`,
+    )
   for (const attribute of document.find(STATIC_EXPRESSIONS, { xsl: XSL }) as XmlAttribute[]) {
     refuseStaticCalls(attribute, what)
   }
@@ -50,7 +52,7 @@ export function refuseCode(document: XmlDocument, what: string): void {
 
 function refuseStaticCalls(attribute: XmlAttribute, what: string): void {
   const owner = attribute.parent as XmlElement
-  // A comment between a name and its parenthesis begins with a parenthesis.
+  // A comment between a name and its parenthesis begins with a parenthesis, so it matches too.
   for (const [, prefix, braced, name] of attribute.value.matchAll(FUNCTION)) {
     const namespace = braced?.trim() ?? (prefix === undefined ? '' : owner.namespaceForPrefix(prefix))
     const isKnown = namespace === '' || STATIC_NAMESPACES.has(namespace ?? '')

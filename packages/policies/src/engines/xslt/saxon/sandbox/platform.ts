@@ -1,43 +1,43 @@
 import { SandboxUrl } from './url.js'
 
-/** A module of Saxonica as a function of what CommonJS and Node.js would give it (`MODULE_PARAMETERS`). */
+/** A Saxonica module as a function of its CommonJS and Node.js parameters (`MODULE_PARAMETERS`). */
 export type SaxonModule = (...given: readonly unknown[]) => void
 
-/** What a module of Saxonica takes from outside: the first five are those of CommonJS, the others globals. */
+/** Parameters of a Saxonica module: the first five are those of CommonJS, the others are globals. */
 export const MODULE_PARAMETERS =
   'require,module,exports,__filename,__dirname,process,console,global,Buffer,fetch,setTimeout'
 
-/** A sandbox from within: the modules that it has, the files that it sees, and what was written and printed. */
+/** State inside a sandbox: its modules and files, and what was written and printed. */
 interface Platform {
   readonly files: Map<string, string>
   readonly written: string[]
   readonly printed: string[]
   readonly argv: readonly string[]
   modules: Record<string, unknown>
-  /** The compiled stylesheet, for `transform`. */
+  /** Compiled stylesheet, for `transform`. */
   stylesheet: unknown
   load(name: string, run: SaxonModule): void
 }
 
-/** The global object of a sandbox, as far as the scripts inside use it. What comes from outside are texts. */
+/** Global object of a sandbox. Input from outside is always text. */
 export type SandboxGlobal = Record<string, unknown> & {
   readonly platform: Platform
   readonly input: string
   readonly body: string
 }
 
-/** What SaxonJS does not need, and which would block the process, share memory or run without a deadline. */
+/** Globals that SaxonJS does not need. They could block the process, share memory or run without a deadline. */
 const UNUSED_GLOBALS = 'WebAssembly,SharedArrayBuffer,Atomics,FinalizationRegistry,WeakRef,console,input'
 
 /**
- * Builds, out of the language's own objects, what SaxonJS takes from Node.js. This and the functions below run inside
- * the sandbox, from their texts: no object of the process is reachable from them.
+ * Builds the Node.js API that SaxonJS uses, from objects of the sandbox. This function and those below run inside the
+ * sandbox, from their source text, so no object of the process is reachable from them.
  */
 function preparePlatform(): void {
   const sandbox = globalThis as unknown as SandboxGlobal
   const { files, argv } = JSON.parse(sandbox.input) as { files: [string, string][]; argv: string[] }
   for (const name of UNUSED_GLOBALS.split(',')) delete sandbox[name]
-  // A trace would hand out the functions that are being called.
+  // A stack trace would expose the functions on the call stack.
   Object.defineProperties(Error, {
     prepareStackTrace: { value: undefined, writable: false, configurable: false },
     stackTraceLimit: { value: 0, writable: false, configurable: false },
@@ -56,13 +56,13 @@ function preparePlatform(): void {
   Object.defineProperty(sandbox, 'platform', { value: platform })
 }
 
-/** Evaluates a module with what the platform has. */
+/** Evaluates a module with the platform's API. */
 function loadModule(name: string, run: SaxonModule): void {
   const { platform } = globalThis as unknown as SandboxGlobal
   const module = { exports: {} }
   const require = (wanted: string): unknown => {
     const found = platform.modules[wanted]
-    if (found === undefined) throw new Error(`the module '${wanted}' is not there`)
+    if (found === undefined) throw new Error(`the module '${wanted}' is not available`)
     return found
   }
   const print = (...texts: unknown[]): void => keepPrinted(platform.printed, texts.join(' '))
@@ -74,16 +74,16 @@ function loadModule(name: string, run: SaxonModule): void {
     exit: () => undefined,
   }
   const console = { log: print, error: print, warn: print, info: print, debug: print }
-  // Where SaxonJS looks for functions of JavaScript: there are none.
+  // SaxonJS looks up JavaScript functions here. There are none.
   const global = Object.freeze(Object.create(null))
-  // There is no clock: promises run to their end with the script, and nothing has to be waited for.
+  // There is no clock: promises settle when the script ends, so nothing has to wait.
   const setTimeout = () => 0
   const parameters = [require, module, module.exports, '/module.js', '/', process, console, global]
   run.apply(module.exports, [...parameters, FileText, undefined, setTimeout])
   platform.modules[name] = module.exports
 }
 
-/** Only the beginning is read. A stylesheet with `xsl:message` prints as long as its sandbox lives. */
+/** Keeps printed text up to a limit, because a stylesheet with `xsl:message` can print endlessly. */
 function keepPrinted(printed: string[], text: string): void {
   if (printed.length < 100) printed.push(text.slice(0, 2000))
 }
@@ -92,7 +92,7 @@ function pathOf(url: unknown): string {
   return String(url).replace(/^file:\/\//, '')
 }
 
-/** The documents to read, and one location to write to. */
+/** File system with the readable documents and one output. */
 function fileSystem({ files, written, printed }: Platform): object {
   const read = (path: unknown): string => {
     const text = files.get(pathOf(path))
@@ -118,7 +118,7 @@ function fileSystem({ files, written, printed }: Platform): object {
   }
 }
 
-/** Stands for Buffer: what SaxonJS reads is text already, and searching it for the bytes of another text works. */
+/** Replacement for Buffer. SaxonJS reads text here, and searching it for the bytes of another text works. */
 class FileText extends String {
   static from(text: unknown): string {
     return String(text)
@@ -147,7 +147,7 @@ class Utf8Decoder {
   }
 }
 
-/** All of this as one script, which leaves nothing but `platform` behind. */
+/** The platform as one script that defines only `platform`. */
 export const PLATFORM_SCRIPT = `(() => {
 'use strict'
 const UNUSED_GLOBALS = ${JSON.stringify(UNUSED_GLOBALS)}

@@ -3,32 +3,32 @@ import { fileURLToPath } from 'node:url'
 import { type Context, createContext, Script } from 'node:vm'
 import { MODULE_PARAMETERS, PLATFORM_SCRIPT } from './platform.js'
 
-/** The modules of Saxonica: the processor, and the compiler's command line. */
+/** Saxonica modules: the processor, and the command line of the compiler. */
 export type SaxonModuleName = 'saxon-js' | 'xslt3'
 
-/** What a sandbox begins with. */
+/** Initial state of a sandbox. */
 export interface SandboxSetup {
-  /** What SaxonJS can read: path, such as `/stylesheet.xsl`, and text. */
+  /** Files that SaxonJS can read: path, such as `/stylesheet.xsl`, and text. */
   readonly files: readonly (readonly [path: string, text: string])[]
-  /** What follows the name of the program. */
+  /** Command-line arguments after the program name. */
   readonly argv: readonly string[]
 }
 
-/** A script ran for longer than it may. The sandbox is not to be used any more. */
+/** Thrown if a script exceeds its time limit. The sandbox must not be used again. */
 export class SandboxTimeout extends Error {}
 
-/** Longest time for what is not a stylesheet's doing. */
+/** Time limit for code other than stylesheets, in milliseconds. */
 const SETUP_TIMEOUT_MS = 10_000
 
 const platformScript = new Script(PLATFORM_SCRIPT, { filename: 'platform' })
 const moduleScripts = new Map<SaxonModuleName, Script>()
 
-/** Where the modules of Saxonica are. */
+/** File paths of the Saxonica modules. */
 export type SaxonPaths = Readonly<Record<SaxonModuleName, string>>
 
 let paths: SaxonPaths | null = null
 
-/** Finds them, unless somebody has said where they are. */
+/** Returns the paths of the Saxonica modules and resolves them if `setSaxonPaths` was not called. */
 export function saxonPaths(): SaxonPaths {
   paths ??= {
     'saxon-js': fileURLToPath(import.meta.resolve('saxon-js')),
@@ -37,18 +37,18 @@ export function saxonPaths(): SaxonPaths {
   return paths
 }
 
-/** Says where they are, for a process that may not look for them. */
+/** Sets the paths, for a process that may not resolve them. */
 export function setSaxonPaths(known: SaxonPaths): void {
   paths = known
 }
 
 /**
- * A global scope of its own for SaxonJS, which calls functions of JavaScript if a stylesheet says so:
+ * A separate global scope for SaxonJS, because SaxonJS calls JavaScript functions on behalf of stylesheets:
  *
  *     this process ── texts ──► sandbox: the language's own objects, no code from strings, no WebAssembly
  *                 ◄── a text ──          SaxonJS, and a platform made inside (platform.ts)
  *
- * Nothing but texts goes in and comes out. An object from here would lead to this process by its constructor.
+ * Only text crosses the boundary. The constructor of any object from outside would lead to this process.
  */
 export class Sandbox {
   readonly #texts: Record<string, string> = Object.create(null)
@@ -57,21 +57,21 @@ export class Sandbox {
   constructor(setup: SandboxSetup) {
     this.#context = createContext(this.#texts, {
       codeGeneration: { strings: false, wasm: false },
-      // What promises do belongs to the script that made them, and to its deadline.
+      // Promise callbacks run within the script that created them, and within its time limit.
       microtaskMode: 'afterEvaluate',
     })
     this.run(platformScript, { input: JSON.stringify(setup) }, SETUP_TIMEOUT_MS)
   }
 
-  /** Evaluates a module inside. */
+  /** Evaluates a module inside the sandbox. */
   load(name: SaxonModuleName, timeoutMs = SETUP_TIMEOUT_MS): void {
     this.run(moduleScript(name), {}, timeoutMs)
   }
 
   /**
-   * Runs a script that ends with a text.
-   * @param texts what it finds in its global scope, until it has ended.
-   * @throws SandboxTimeout; Error without details for what the script threw
+   * Runs a script whose result is a text.
+   * @param texts global variables of the script, removed when it ends.
+   * @throws SandboxTimeout; Error without details for anything that the script threw
    */
   run(script: Script, texts: Readonly<Record<string, string>>, timeoutMs: number): string {
     Object.assign(this.#texts, texts)
@@ -80,7 +80,7 @@ export class Sandbox {
       return typeof result === 'string' ? result : ''
     } catch (problem) {
       throw isTimeout(problem)
-        ? new SandboxTimeout('a script ran for too long')
+        ? new SandboxTimeout('a script exceeded its time limit')
         : new Error('a script failed')
     } finally {
       for (const name of Object.keys(texts)) delete this.#texts[name]

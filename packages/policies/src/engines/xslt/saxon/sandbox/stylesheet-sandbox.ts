@@ -7,20 +7,20 @@ import {
   type TransformInput,
 } from './transform.js'
 
-/** A stylesheet as the compiler left it, with the documents that it may read. */
+/** A compiled stylesheet with the documents that it may read. */
 export interface CompiledStylesheet {
-  /** JSON. */
+  /** Compiled stylesheet as JSON. */
   readonly sef: string
   readonly files: readonly (readonly [path: string, text: string])[]
 }
 
-/** What became of a body: the result, or why there is none. */
+/** Result of a transformation: the output, or why there is none. */
 export type SaxonResult =
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'error'; readonly error: SaxonError }
   | { readonly kind: 'timeout' }
 
-/** What became of a stylesheet: compiled, or what the compiler printed instead. */
+/** Result of a compilation: the compiled stylesheet, or what the compiler printed. */
 export type CompilerResult =
   | { readonly kind: 'compiled'; readonly sef: string }
   | { readonly kind: 'invalid'; readonly printed: string }
@@ -33,7 +33,7 @@ const transform = new Script(TRANSFORM_SCRIPT, { filename: 'transform' })
 const writtenText = new Script(`platform.written.join('')`)
 const printedText = new Script(`platform.printed.join(' ').slice(0, ${MAX_PRINTED_CHARS})`)
 
-/** Runs one stylesheet, in a sandbox of its own that stays warm. */
+/** Runs one stylesheet in its own sandbox, which is kept between runs. */
 export class StylesheetSandbox {
   readonly #stylesheet: CompiledStylesheet
   #sandbox: Sandbox | null = null
@@ -45,11 +45,11 @@ export class StylesheetSandbox {
   run(body: string, input: TransformInput, timeoutMs: number): SaxonResult {
     this.#sandbox ??= this.#create()
     try {
-      const said = this.#sandbox.run(transform, { body, input: JSON.stringify(input) }, timeoutMs)
-      if (said.startsWith('+')) return { kind: 'output', text: said.slice(1) }
-      return { kind: 'error', error: JSON.parse(said.slice(1)) as SaxonError }
+      const result = this.#sandbox.run(transform, { body, input: JSON.stringify(input) }, timeoutMs)
+      if (result.startsWith('+')) return { kind: 'output', text: result.slice(1) }
+      return { kind: 'error', error: JSON.parse(result.slice(1)) as SaxonError }
     } catch (problem) {
-      // SaxonJS was stopped in the middle of something.
+      // SaxonJS may have been stopped midway.
       this.#sandbox = null
       if (problem instanceof SandboxTimeout) return { kind: 'timeout' }
       throw problem
@@ -65,7 +65,7 @@ export class StylesheetSandbox {
   }
 }
 
-/** Compiles `/stylesheet.xsl`, in a sandbox that ends with it: the compiler is a program that keeps global state. */
+/** Compiles `/stylesheet.xsl` in a sandbox for this one use, because the compiler keeps global state. */
 export function compileInSandbox(files: CompiledStylesheet['files'], timeoutMs: number): CompilerResult {
   const argv = ['-xsl:/stylesheet.xsl', '-export:/stylesheet.sef.json', '-nogo']
   const sandbox = new Sandbox({ files, argv })

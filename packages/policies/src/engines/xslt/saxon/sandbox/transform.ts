@@ -1,28 +1,28 @@
 import type { SandboxGlobal } from './platform.js'
 
-/** What `transform` gets beside the body. */
+/** Input of `transform` in addition to the body. */
 export interface TransformInput {
   readonly params: readonly (readonly [name: string, value: string | number | boolean])[]
-  /** The result is maps and arrays, to be written as JSON. */
+  /** True if the result is maps and arrays to be written as JSON. */
   readonly isJson: boolean
   readonly maxOutputChars: number
 }
 
-/** What became of a transformation, as text: `+` and the result, or `-` and this as JSON. */
+/** Error of a transformation. `transform` returns `+` and the result, or `-` and this error as JSON. */
 export interface SaxonError {
-  /** Name of the error, such as `Q{http://www.w3.org/2005/xqt-errors}XPDY0002`; `TOO_LARGE` and `STACK` are ours. */
+  /** Error name, such as `Q{http://www.w3.org/2005/xqt-errors}XPDY0002`. `TOO_LARGE` and `STACK` are our own. */
   readonly code: string
-  /** What SaxonJS says. */
+  /** Message of SaxonJS. */
   readonly message: string
 }
 
-/** What is used of SaxonJS. */
+/** The part of the SaxonJS API that is used here. */
 interface Saxon {
   transform(options: object, execution: 'sync'): { readonly principalResult: unknown }
   serialize(value: unknown, properties: object): string
 }
 
-/** The two below run inside the sandbox, from their texts. */
+/** Stores the compiled stylesheet. This function and `transform` run inside the sandbox, from their source text. */
 function keepStylesheet(): string {
   const { platform, input } = globalThis as unknown as SandboxGlobal
   platform.stylesheet = JSON.parse(input)
@@ -40,7 +40,7 @@ function transform(): string {
       {
         stylesheetInternal: platform.stylesheet,
         sourceText,
-        // Maps and arrays have to be asked for as they are.
+        // Maps and arrays need the raw destination.
         ...(isJson ? { destination: 'raw', resultForm: 'xdm' } : { destination: 'serialized' }),
         stylesheetParams: Object.fromEntries(params),
       },
@@ -57,5 +57,7 @@ function transform(): string {
   }
 }
 
+/** Script that stores the compiled stylesheet inside the sandbox. */
 export const KEEP_STYLESHEET_SCRIPT = `(${keepStylesheet})()`
+/** Script that transforms a body inside the sandbox. */
 export const TRANSFORM_SCRIPT = `(${transform})()`

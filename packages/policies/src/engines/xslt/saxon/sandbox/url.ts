@@ -1,13 +1,13 @@
 /**
- * Resolves references as RFC 3986 section 5.2 says, under the names of the WHATWG URL, which is not part of the
- * language. It is evaluated inside the sandbox from its text, and names nothing outside of itself.
+ * Resolves references as RFC 3986 section 5.2 requires, with the interface of the WHATWG URL, which is not part of
+ * the language. Runs inside the sandbox from its source text, so it must not reference anything outside of itself.
  */
 export class SandboxUrl {
   readonly href: string
   readonly protocol: string
   readonly pathname: string
 
-  /** @throws TypeError for a relative reference without a base */
+  /** Resolves a reference. @throws TypeError for a relative reference without a base */
   constructor(reference: unknown, base?: unknown) {
     const own = SandboxUrl.split(reference)
     const isAbsolute = own.scheme !== ''
