@@ -15,7 +15,7 @@ import type { RecordNotes } from './contract/record-notes.js'
 export * from './geo/testing/database-file.js'
 export { closedPort } from './testing/closed-port.js'
 
-/** The parts of an exchange, of which a test names the fields that it needs. */
+/** Parts of an exchange. A test sets only the fields it needs. */
 interface ExchangeParts {
   readonly route?: Partial<RouteFacts>
   readonly attempts?: Partial<Attempts>
@@ -26,7 +26,7 @@ interface ExchangeParts {
 /** Fields of an exchange for a test. */
 export type ExchangeFields = Partial<Omit<Exchange, keyof ExchangeParts | 'routeId' | 'api'>> & ExchangeParts
 
-/** Lays fields over an exchange; of its parts the others stay as they are. */
+/** Sets fields of an exchange. Fields of its parts that are not given stay unchanged. */
 export function setFields(x: Exchange, fields: ExchangeFields): Exchange {
   const { route, attempts, times, record, ...own } = fields
   x.route = { ...x.route, ...route }
@@ -36,7 +36,7 @@ export function setFields(x: Exchange, fields: ExchangeFields): Exchange {
   return Object.assign(x, own)
 }
 
-/** What a key is made of, as `generateKeyPairSync` takes it. */
+/** Parameters for `generateKeyPairSync`. */
 export interface KeyShape {
   readonly modulusLength?: number
   readonly publicExponent?: number
@@ -44,9 +44,9 @@ export interface KeyShape {
 }
 
 /**
- * A new pair of keys for tests. In Node 20 keys straight from `generateKeyPairSync` share a lock with the job that made
- * them: when `export` as JWK, which holds the lock, makes V8 collect that job, the thread waits for itself for ever.
- * Keys that were read from PEM have a lock of their own.
+ * Creates a key pair for tests. In Node.js 20, a key from `generateKeyPairSync` shares a lock with the job
+ * that created it. If a JWK export, which holds the lock, triggers garbage collection of that job, the thread
+ * deadlocks. Keys parsed from PEM have their own lock.
  */
 export function keyPair(
   kind: 'rsa' | 'rsa-pss' | 'dsa' | 'ec' | 'ed25519' | 'x25519',

@@ -1,11 +1,11 @@
-import { type BodyAnswer, type BodyInput, type BodyQuestion, Exchange, UnreadableBody } from '@sluice/core'
+import { type BodyAnswer, type BodyInput, type BodyQuery, Exchange, UnreadableBody } from '@sluice/core'
 import { jsonLanguage } from './engines/json/language.js'
 import { xmlLanguage } from './engines/xml/xml-language.js'
 
 const LANGUAGES = { json: jsonLanguage, xml: xmlLanguage }
 
 /** Asks bodies what conditions will ask of them; an OffloadedWork. */
-export async function work(questions: readonly BodyQuestion[]): Promise<(input: BodyInput) => BodyAnswer[]> {
+export async function work(questions: readonly BodyQuery[]): Promise<(input: BodyInput) => BodyAnswer[]> {
   for (const kind of new Set(questions.map((question) => question.kind))) await LANGUAGES[kind].load()
   const readers = questions.map(({ kind, path, names }) => LANGUAGES[kind].compile(path, names))
   return ({ body, headers }) => {

@@ -6,7 +6,7 @@ import {
   type Policy,
   resettableValues,
   type Step,
-  soundOutcome,
+  validateHookResult,
 } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from './testing.js'
 
@@ -100,7 +100,7 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
     if (hook === undefined) continue
     const before = resettableValues(x)
     try {
-      const outcome = soundOutcome(await inTime(hook()))
+      const outcome = validateHookResult(await inTime(hook()))
       checkExchange(x, before)
       seen.texts.push(textOf(outcome))
       // The hooks behind a refusal do not run.

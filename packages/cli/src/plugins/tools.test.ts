@@ -56,7 +56,7 @@ for (const [what, compile, message] of [
   [
     'refuses with a code of nobody',
     hook("return { ...env.refusal('GW_POLICY_REFUSED', 'no'), problem: { code: 'GW_MINE' } }"),
-    /error code that is not known/,
+    /must be a known error code/,
   ],
   [
     'shows its secret',

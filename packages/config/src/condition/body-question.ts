@@ -1,4 +1,4 @@
-import type { BodyLanguage, BodyLanguages, BodyQuestion, BodyReader, StreamingReader } from '@sluice/core'
+import type { BodyLanguage, BodyLanguages, BodyQuery, BodyReader, StreamingReader } from '@sluice/core'
 import type { ConditionScope, Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
@@ -8,7 +8,7 @@ export interface QuestionContext {
   /** Null: the paths are not looked at; undefined: nothing can read bodies here. */
   readonly bodies: BodyLanguages | null | undefined
   /** Receives what is asked. */
-  readonly questions: BodyQuestion[]
+  readonly questions: BodyQuery[]
 }
 
 /**
@@ -26,7 +26,7 @@ export function compileBodyQuestion(
   if (bodies === null) return fixed(null)
   const language = bodies[kind as keyof BodyLanguages]
   if (!language.isLoaded) throw new RangeError(`what reads ${kind} is not loaded`)
-  const question: BodyQuestion = { kind: kind as keyof BodyLanguages, path: text, names }
+  const question: BodyQuery = { kind: kind as keyof BodyLanguages, path: text, names }
   questions.push(question)
   const read = compiledPath(language, question)
   // What only chooses a route need not see what comes after it; policies that decide on a body see all of it.
@@ -44,7 +44,7 @@ function streamingFirst(streaming: StreamingReader, read: BodyReader): BodyReade
 }
 
 /** What a thread has found out already is not read again. */
-function readerOf(question: BodyQuestion, read: BodyReader): BodyReader {
+function readerOf(question: BodyQuery, read: BodyReader): BodyReader {
   return (x) => {
     const answers = x.bodyAnswers
     const known = answers === null || answers.body !== x.body ? undefined : answers.to(question)
@@ -52,7 +52,7 @@ function readerOf(question: BodyQuestion, read: BodyReader): BodyReader {
   }
 }
 
-function compiledPath(language: BodyLanguage, { kind, path, names }: BodyQuestion): BodyReader {
+function compiledPath(language: BodyLanguage, { kind, path, names }: BodyQuery): BodyReader {
   try {
     return language.compile(path, names)
   } catch (error) {

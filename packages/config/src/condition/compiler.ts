@@ -1,4 +1,4 @@
-import { type BodyLanguages, type BodyQuestion, decodeReserved, type Exchange } from '@sluice/core'
+import { type BodyLanguages, type BodyQuery, decodeReserved, type Exchange } from '@sluice/core'
 import { compileBodyQuestion } from './body-question.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
@@ -30,7 +30,7 @@ export class ConditionCompiler {
   readonly #bodies: BodyLanguages | null | undefined
   readonly #scope: ConditionScope
   /** What was compiled asks this of bodies. */
-  readonly questions: BodyQuestion[] = []
+  readonly questions: BodyQuery[] = []
   /** Variables of exists() and all(), each with the cell that holds its current value. */
   readonly #locals = new Map<string, Cell>()
 

@@ -1,4 +1,4 @@
-import type { BodyQuestion, Exchange, Expression, ExpressionValue } from '@sluice/core'
+import type { BodyQuery, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
 import {
   type ConditionFlaw,
@@ -25,7 +25,7 @@ export interface Condition {
   readonly constant: boolean | null
   readonly needs: ConditionNeeds
   /** What it asks request bodies. */
-  readonly questions: readonly BodyQuestion[]
+  readonly questions: readonly BodyQuery[]
   /**
    * @throws ConditionError when the values at hand make no sense to it.
    * @throws UnreadableBody when the body is not of the kind that it asks for.

@@ -2,10 +2,21 @@ import type { ErrorCode } from './errors.js'
 import { PolicyRun } from './policy-run.js'
 
 /**
- * What became of a request whose attempt failed. It went on: to another target (`moved`), once more on a new connection
- * (`resent`), again after a wait because of `retry.on` (`repeated`), or with other credentials (`renewed`). Or the failure stands, because retries are off
- * or do not cover it (`not-covered`), of the method, the body, the number of attempts, the budget, because no other
- * target is available, the target asks for a longer wait, or `timeouts.total` ends before.
+ * Decision about a request after one of its attempts failed. Four values mean that it was sent again:
+ * - `moved`: to another target
+ * - `resent`: on a new connection to the same target
+ * - `repeated`: after a delay, because of `retry.on`
+ * - `renewed`: with fresh credentials
+ *
+ * The other values give the reason why it was not:
+ * - `not-covered`: retries are off or do not cover this failure
+ * - `not-idempotent`: the method is not safe to repeat
+ * - `body-sent`: the request body can no longer be replayed
+ * - `attempts-used`: the maximum number of attempts is reached
+ * - `budget-spent`: the retry budget is used up
+ * - `no-target`: no other target is available
+ * - `retry-after`: the target asked for a longer wait than the retry policy allows
+ * - `out-of-time`: `timeouts.total` would expire first
  */
 export type RetryDecision =
   | 'moved'
@@ -21,49 +32,52 @@ export type RetryDecision =
   | 'retry-after'
   | 'out-of-time'
 
-/** An attempt that failed. */
+/** A failed upstream attempt. */
 export interface FailedTry {
-  /** Origin of the target. */
+  /** Origin of the target, such as `http://10.0.0.5:9000`. */
   readonly addr: string
-  /** From the choice of the target to the failure. */
+  /** Time from choosing the target to the failure, in milliseconds. */
   readonly ms: number
-  /** Null: the target has answered with `status`. */
+  /** Error code of the failure, or null if the target answered with `status`. */
   readonly code: ErrorCode | null
-  /** 0: there was no answer. */
+  /** Status of the target's response, or 0 if there was no response. */
   readonly status: number
   readonly reason: string
   readonly retry: RetryDecision
 }
 
-/** The connections of a worker to an upstream. */
+/** Connections from one worker to an upstream. */
 export interface PoolState {
-  /** Those that carry a request, or are being opened for one. */
+  /** Connections that carry a request or are being opened for one. */
   readonly busy: number
   readonly free: number
-  /** Requests that wait for one. */
+  /** Requests that wait for a connection. */
   readonly pending: number
 }
 
-/** No more policies of an exchange are logged. */
+/** Maximum number of policies logged per exchange. */
 const MAX_POLICIES = 32
 
-/** What the traffic log says of some exchanges only: of attempts that failed, of failures, of a chain that is traced. */
+/**
+ * Details that the traffic log records for some exchanges only: failed attempts, failures and traced policy
+ * chains.
+ */
 export class AttemptTrace {
   readonly tries: FailedTry[] = []
-  /** How the connections to the upstream were when the exchange failed; null when it did not, or had none. */
+  /** State of the upstream's connections when the exchange failed, or null if it succeeded or used none. */
   pool: PoolState | null = null
-  /** The longest delay of the event loop just before the failure, ms. */
+  /** Longest event loop delay shortly before the failure, in milliseconds. */
   loopLagMs = 0
-  /** In the order in which they were reached; null unless the chain is traced. */
+  /** Policies in the order in which they first ran, or null if the chain is not traced. */
   readonly policies: PolicyRun[] | null
-  /** The policy that was begun last; null unless the chain is traced. */
+  /** The policy that started last, or null if the chain is not traced. */
   running: PolicyRun | null = null
 
   constructor(isTraced: boolean) {
     this.policies = isTraced ? [] : null
   }
 
-  /** A phase of a policy begins. */
+  /** Records that a policy starts a phase. */
   begin(id: string, nowMono: number): PolicyRun {
     const runs = this.policies ?? []
     let run = runs.find((known) => known.id === id)
@@ -76,7 +90,7 @@ export class AttemptTrace {
     return run
   }
 
-  /** The exchange is over: what still runs had its time. */
+  /** Ends the trace. Policies that are still running are recorded as unanswered. */
   close(nowMono: number): void {
     if (this.policies === null) return
     for (const run of this.policies) run.giveUp(nowMono)

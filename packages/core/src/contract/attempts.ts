@@ -1,26 +1,29 @@
 const NO_FIELDS: readonly string[] = []
 
-/** What became of a request at its upstream; written by the pipeline's way to it alone. */
+/** The upstream attempts of one exchange. Only the proxying code of the pipeline writes these fields. */
 export class Attempts {
-  /** The name of the upstream; empty: the request has not come to one. */
+  /** Name of the upstream, or empty if the request has not reached one. */
   upstream = ''
-  /** Origin of the last attempt's target, `http://10.0.0.5:9000`. */
+  /** Origin of the last attempt's target, such as `http://10.0.0.5:9000`. */
   target = ''
-  /** What the attempt sends: the Host field, and the path without the query. Set before the attempt hooks run. */
+  /** Host field and path without query that the attempt sends. Set before the attempt hooks run. */
   sentHost = ''
   sentPath = ''
-  /** Of the target's response; 0: there was none. */
+  /** Status of the target's response, or 0 if there was none. */
   status = 0
-  /** All fields of that response as the target sent them; empty: there was none. */
+  /** Header fields of the response, complete and as the target sent them. Empty if there was no response. */
   fields: readonly string[] = NO_FIELDS
-  /** Its end is marked: by its length, by chunks or a frame, and not by the end of the connection alone. */
+  /**
+   * True if the response body has an explicit end: Content-Length, chunked coding or an HTTP/2 frame. False
+   * if only closing the connection ends it.
+   */
   isDelimited = true
-  /** Attempts made, the first included. */
+  /** Number of attempts, including the first one. */
   count = 0
-  /** Attempts made again because a kept connection turned out to be dead. */
+  /** Number of attempts repeated because a reused connection turned out to be closed. */
   retries = 0
-  /** Attempts made at another target because the one before could not be reached. */
+  /** Number of attempts sent to another target because the previous target was unreachable. */
   failovers = 0
-  /** The last attempt went over a connection that had served before. */
+  /** True if the last attempt used an existing connection. */
   isReused = false
 }

@@ -1,45 +1,55 @@
 import type { Exchange } from './exchange.js'
 
-/** What a filter passes on: bytes, or null for nothing now; a promise only where it really waits. */
+/**
+ * Output of a filter: bytes, or null if there is nothing to pass on yet. Return a promise only if the filter
+ * has to wait.
+ */
 export type Filtered = Uint8Array | null | Promise<Uint8Array | null>
 
 /**
- * Sees a response body on its way to the client, piece by piece, and may change it. A response hook adds it with
- * `x.filterResponse`. The calls come in this order, and none while a promise of the one before is open:
+ * Streaming filter that sees a response body on its way to the client and may change it. A response hook adds
+ * it with `x.filterResponse`.
  *
- *     begin ─► write… ─► end          close, once, at whatever time the exchange is over with it
+ * Methods are called in the order below. While a promise from one call is pending, no other call except
+ * `close` is made, and the source is paused as for a slow client.
  *
- * Filters work in the order in which they were added, after all hooks. Responses without a body (to HEAD; 204, 304) call
- * `begin` alone, and switched protocols nothing. While a promise is open the source waits as for a slow client. What it throws ends the
- * exchange: 500 while nothing has gone out, then the response is cut.
+ *     begin ─► write… ─► end          close: exactly once, when the exchange no longer needs the filter
+ *
+ * Filters run in the order in which they were added, after all hooks. For responses without a body (HEAD,
+ * 204, 304) only `begin` and `close` are called. Filters do not run after a switch of protocols (101). An
+ * error that a filter throws ends the exchange: with a 500 if nothing has been sent, otherwise by cutting the
+ * response.
  */
 export interface BodyFilter {
-  /** The policy, for errors and the log. */
+  /** Name of the policy, for error messages and the log. */
   readonly name: string
-  /** It passes on as many bytes as it gets, so that Content-Length stays. */
+  /** True if the filter's output is as long as its input, so that Content-Length stays valid. */
   readonly keepsLength: boolean
   /**
-   * Every hook has seen the response, whose head goes out next: fields may still be changed, in `x.responseHeaders`. False:
-   * it does not take part, and is closed.
-   * @param length of the body as it will come to this filter, for HEAD that of the GET; -1 unknown.
+   * Called after all hooks have seen the response and before its head is sent. The filter may still change
+   * `x.responseHeaders`.
+   * @param length Length of the body as it reaches this filter in bytes, or -1 if unknown. For HEAD, the
+   * length of the GET response.
+   * @returns False if the filter does not apply to this response. It is then closed.
    */
   begin(x: Exchange, length: number): boolean
   /**
-   * @param piece is only valid during the call: copy what must be kept.
-   * @returns bytes that stay valid until the next call; the piece itself, to pass it on as it is.
+   * Transforms the next chunk of the body.
+   * @param piece Chunk that is valid during the call only. Copy it to keep it.
+   * @returns Bytes that stay valid until the next call. Return `piece` itself to pass it on unchanged.
    */
   write(piece: Uint8Array): Filtered
-  /** All of the body has come. Not called for one that was cut or given up. */
+  /** Called after the last chunk. Not called if the body was cut or abandoned. */
   end(): Filtered
-  /** Gives back what it holds. Nothing is called after it. */
+  /** Releases the filter's resources. No other method is called afterwards. */
   close(): void
 }
 
-/** The filters of one response, as one. */
+/** The filters of one response, chained together. */
 export class ResponseFilters {
-  /** Bytes that went to the client; -1: the head has not gone out. */
+  /** Bytes sent to the client, or -1 if the head has not been sent. */
   sentBytes = -1
-  /** The one that was called last, to be named when it fails. */
+  /** The filter that was called last. It is named if it fails. */
   running: BodyFilter | null = null
   #filters: readonly BodyFilter[] = []
 
@@ -47,7 +57,11 @@ export class ResponseFilters {
     this.#filters = [...this.#filters, filter]
   }
 
-  /** @returns the length of the body behind the last one; -1 unknown. @throws what a filter throws */
+  /**
+   * Starts all filters and removes those that do not apply.
+   * @returns The length of the body after the last filter in bytes, or -1 if unknown.
+   * @throws Errors of the filters.
+   */
   begin(x: Exchange, length: number): number {
     let passed = length
     for (const filter of this.#filters) {
@@ -62,27 +76,30 @@ export class ResponseFilters {
     return passed
   }
 
-  /** @throws what a filter throws */
+  /** Passes a chunk through all filters. @throws Errors of the filters. */
   write(piece: Uint8Array): Filtered {
     return this.#passFrom(0, piece)
   }
 
-  /** @throws what a filter throws */
+  /** Ends all filters in order and returns their remaining output. @throws Errors of the filters. */
   end(): Filtered {
     return this.#endFrom(0)
   }
 
-  /** Passes a whole body on. @throws what a filter throws */
+  /** Passes a complete body through all filters. @throws Errors of the filters. */
   writeWhole(body: Uint8Array): Filtered {
     const first = body.length === 0 ? null : this.write(body)
-    // What a filter has passed on is its own again with the next call.
+    // The filter may reuse its output buffer in the next call, so copy it.
     return whenKept(first, (bytes) => {
       const kept = bytes === null ? null : Buffer.from(bytes)
       return whenKept(this.end(), (last) => joined(kept, last))
     })
   }
 
-  /** Closes them all. @param onFailure gets what one of them throws. */
+  /**
+   * Closes all filters.
+   * @param onFailure Called for each filter whose `close` throws.
+   */
   close(onFailure: (filter: BodyFilter, error: unknown) => void): void {
     const filters = this.#filters
     this.#filters = []
@@ -117,7 +134,7 @@ export class ResponseFilters {
   }
 }
 
-/** Goes on at once where nothing has to be waited for. */
+/** Calls `goOn` with the output, synchronously unless it is a promise. */
 function whenKept(filtered: Filtered, goOn: (bytes: Uint8Array | null) => Filtered): Filtered {
   return filtered instanceof Promise ? filtered.then(goOn) : goOn(filtered)
 }

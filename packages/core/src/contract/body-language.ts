@@ -1,41 +1,48 @@
 import type { BodyValue } from './body-answers.js'
 import type { Exchange } from './exchange.js'
 
-/** Reads one value from the request body that has been collected. @throws UnreadableBody when it is not of its kind. */
+/**
+ * Reads one value from the buffered request body. @throws UnreadableBody if the body is not valid JSON or
+ * XML.
+ */
 export type BodyReader = (x: Exchange) => BodyValue
 
-/** The same without reading the whole body; undefined: it takes the whole body. */
+/** Reads one value without parsing the whole body, or returns undefined if the whole body is needed. */
 export type StreamingReader = (x: Exchange) => BodyValue | undefined
 
-/** One way to ask a body for a value, as conditions do with `req.body.json(path)` and `req.body.xml(path)`. */
+/** Query language for bodies, used by the conditions `req.body.json(path)` and `req.body.xml(path)`. */
 export interface BodyLanguage {
-  /** Brings in what it needs, which takes too long for gateways that do not. */
+  /**
+   * Loads the dependencies of the language. They are not loaded at startup because most gateways do not need
+   * them.
+   */
   load(): Promise<void>
-  /** `compile` can be called: nothing has to be loaded, or it was. */
+  /** True if `compile` can be called because nothing has to be loaded or `load` has completed. */
   readonly isLoaded: boolean
   /**
-   * @param names what prefixes in the path stand for, beside those that are always known.
-   * @throws Error that says what is wrong with the path.
+   * Compiles a path.
+   * @param names Namespaces of the prefixes in the path, in addition to the predefined ones.
+   * @throws Error with the reason if the path is invalid.
    */
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader
   /**
-   * A short way to what `compile` reads, for routing: it stops behind what it finds and leaves unseen what follows, which
-   * need not be of its kind then. Null: this path has none.
-   *
-   * @param path that `compile` has taken.
+   * Compiles a faster reader for the same path, for routing. It stops as soon as it has found the value and
+   * does not validate the rest of the body.
+   * @param path A path that `compile` has accepted.
+   * @returns Null if the path cannot be evaluated by streaming.
    */
   compileStreaming(path: string, names: Readonly<Record<string, string>>): StreamingReader | null
 }
 
-/** The ways that a gateway knows. */
+/** The body query languages that a gateway supports. */
 export interface BodyLanguages {
   readonly json: BodyLanguage
   readonly xml: BodyLanguage
 }
 
-/** A body on its way to a thread. */
+/** A body passed to a worker thread. */
 export interface BodyInput {
   readonly body: Uint8Array
-  /** Flat list, as in the exchange. */
+  /** Flat list of names and values, as in the exchange. */
   readonly headers: readonly string[]
 }

@@ -1,10 +1,14 @@
 /**
- * Reads along as the body of an upstream's response comes in; changes nothing and holds nothing up. It is there for what is
- * to be kept before the hooks of the steps around it change the body; a BodyFilter works behind all hooks.
+ * Read-only observer of the upstream's response body as it arrives. It cannot change or delay the body. Use
+ * it to store the response before the hooks of outer steps change it. A `BodyFilter`, in contrast, runs after
+ * all hooks.
  */
 export interface BodyTap {
-  /** @param chunk is only valid during the call. */
+  /**
+   * Called for each chunk.
+   * @param chunk Valid during the call only.
+   */
   onChunk(chunk: Uint8Array): void
-  /** All of the body has come, as it was announced. Not called for one that was cut or given up. */
+  /** Called when the body is complete. Not called if the body was cut or abandoned. */
   onEnd(): void
 }

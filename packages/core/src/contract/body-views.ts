@@ -1,10 +1,10 @@
-/** Something made of a body once, for all that read it: a parsed document. */
+/** Derived form of a body, such as a parsed document. It is created once and shared by all readers. */
 export interface BodyView {
-  /** Gives up what the garbage collector does not know of. */
+  /** Frees memory that the garbage collector does not manage. */
   close(): void
 }
 
-/** Makes a view of a body; its identity names the kind of view. */
+/** Creates a view of a body. The function's identity is the cache key for this kind of view. */
 export type ViewMaker<V extends BodyView> = (body: Uint8Array) => V
 
 interface Entry {
@@ -14,13 +14,13 @@ interface Entry {
 }
 
 /**
- * The views of an exchange's bodies. A body that was replaced has no views yet; those of the body before live on until
- * the exchange ends, because who holds one may still read it.
+ * Cache of the views of an exchange's bodies. Replacing a body does not close the views of the old one,
+ * because a policy may still be reading them. They live until the exchange ends.
  */
 export class BodyViews {
   readonly #entries: Entry[] = []
 
-  /** The view of this kind of this body, made at its first use. @throws what `make` throws */
+  /** Returns the view of a body, creating it on first use. @throws Errors of `make`. */
   of<V extends BodyView>(make: ViewMaker<V>, body: Uint8Array): V {
     for (const entry of this.#entries) {
       if (entry.make === make && entry.body === body) return entry.view as V

@@ -1,31 +1,37 @@
-/** A value of a cache. */
+/** A cached value. */
 export interface CachedValue {
   readonly bytes: Uint8Array
-  /** Empty: nobody said. Comes from whoever wrote the value; check it before it becomes a header field. */
+  /**
+   * Media type, or empty if the writer gave none. The writer is not trusted: validate it before using it as a
+   * header field.
+   */
   readonly contentType: string
 }
 
-/** The most bytes of a value that caches take. */
+/** Maximum size of a cached value in bytes. */
 export const MAX_CACHED_BYTES = 1000 * 1024
 
 /**
- * Values that policies keep for a while, by space and key: in the memory of the gateway, or at the cache server that the
- * document names in `cache`. What is kept may be gone at any time.
+ * Cache for values of policies, addressed by space and key. The values are in the gateway's memory, or on the
+ * cache server configured under `cache`. A value may disappear at any time.
  *
- * A space is 1 to 64 letters, digits, `.`, `_` and `-`; a key is 1 to 500 characters that stand in a path without
- * percent-encoding but for its `%`, without dot segments. Every call rejects with StateUnavailable when the store does not
- * answer in time, refuses, or cannot be reached.
+ * A space is 1 to 64 letters, digits, `.`, `_` and `-`. A key is 1 to 500 characters that are valid in a URL
+ * path without percent-encoding, or `%`. Dot segments are not allowed.
+ *
+ * Every method rejects with `StateUnavailable` if the store is unreachable, refuses the request or does not
+ * answer in time.
  */
 export interface CacheStore {
-  /** Null: there is none. */
+  /** Returns the value, or null if there is none. */
   get(space: string, key: string): Promise<CachedValue | null>
   /**
-   * False: it is larger than the store takes.
-   * @param ttlMs from now: 1 ms to 365 days.
+   * Stores a value.
+   * @param ttlMs Time to live in milliseconds: 1 ms to 365 days.
+   * @returns False if the value is larger than the store accepts.
    */
   put(space: string, key: string, value: CachedValue, ttlMs: number): Promise<boolean>
-  /** It does not matter whether there was one. */
+  /** Deletes a value, if there is one. */
   delete(space: string, key: string): Promise<void>
-  /** Forgets all of a space, by a look at all that is kept. */
+  /** Deletes all values of a space. This scans the whole store. */
   deleteAll(space: string): Promise<void>
 }

@@ -1,18 +1,24 @@
-/** What a call of a policy came to, for the traffic log. */
+/** Traffic log entry for a call that a policy made to another server. */
 export interface CallNote {
-  /** As the document names it. */
+  /** Name from the configuration. */
   readonly name: string
-  /** When it began, ms after the request came. */
+  /** Start of the call, in milliseconds after the request arrived. */
   readonly atMs: number
-  /** How long the request waited for it, ms. */
+  /** Time that the request waited for the call, in milliseconds. */
   readonly ms: number
-  /** Of the answer; 0: there was none. */
+  /** Status of the response, or 0 if there was none. */
   readonly status: number
-  /** `ok`, `unexpected`, `queued` or `dropped` (nobody waits for it), or the kind of its failure. */
+  /**
+   * `ok`, `unexpected`, `queued` or `dropped` (the request does not wait for the call), or the kind of
+   * failure.
+   */
   readonly result: string
-  /** `call`, `joined` (that of another request), `cache`, `shared` (of another worker), or `stale` where the call failed. */
+  /**
+   * Source of the result: `call` (made by this request), `joined` (shared with another request), `cache`,
+   * `shared` (cached by another worker), or `stale` (an expired value, because the call failed).
+   */
   readonly from: 'call' | 'joined' | 'cache' | 'shared' | 'stale'
 }
 
-/** No more calls of an exchange are logged. */
+/** Maximum number of calls logged per exchange. */
 export const MAX_CALL_NOTES = 32

@@ -1,11 +1,14 @@
-/** What the bodies of all exchanges under way may take together, in bytes. */
+/** Memory limit for the captured bodies of all exchanges in progress, in bytes. */
 const MOST_HELD_BYTES = 64 * 1024 ** 2
 
-/** Memory for captured bodies that all exchanges of a process share, so that many at once cannot take all there is. */
+/**
+ * Memory budget for captured bodies, shared by all exchanges of a process so that many captures cannot
+ * exhaust memory.
+ */
 export class CaptureMemory {
-  /** What is held now. */
+  /** Bytes currently in use. */
   heldBytes = 0
-  /** How many bodies were cut because there was no more. */
+  /** Number of bodies that were truncated because the budget was exhausted. */
   cutBodies = 0
   readonly #limit: number
 
@@ -13,7 +16,10 @@ export class CaptureMemory {
     this.#limit = limit
   }
 
-  /** Takes so many bytes, or none; a body that got none asks no more. */
+  /**
+   * Reserves bytes. Returns false if they do not fit in the budget. The caller must not ask again for the
+   * same body.
+   */
   take(bytes: number): boolean {
     if (this.heldBytes + bytes > this.#limit) {
       this.cutBodies++
@@ -28,5 +34,5 @@ export class CaptureMemory {
   }
 }
 
-/** The one of this process. */
+/** The memory budget of this process. */
 export const CAPTURE_MEMORY = new CaptureMemory()

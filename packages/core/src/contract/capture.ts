@@ -2,39 +2,42 @@ import { createHash, type Hash } from 'node:crypto'
 import { headerValue } from '../http/header-list.js'
 import { CAPTURE_MEMORY, type CaptureMemory } from './capture-memory.js'
 
-/** What of one region of a message is kept for the traffic log. */
+/** Parts of one message that are captured for the traffic log. */
 export interface RegionRules {
   readonly headers: boolean
   readonly body: boolean
 }
 
-/** What of an exchange is kept for the traffic log, beside its record. */
+/** Rules for capturing an exchange's messages for the traffic log. */
 export interface CaptureRules {
-  /** As the client sent it. */
+  /** Request as the client sent it. */
   readonly requestIn: RegionRules
-  /** As it went to the target. */
+  /** Request as sent to the target. */
   readonly requestUp: RegionRules
-  /** As the target sent it. */
+  /** Response as the target sent it. */
   readonly responseUp: RegionRules
-  /** As it went to the client. */
+  /** Response as sent to the client. */
   readonly responseOut: RegionRules
-  /** The most of a body that is kept, for each region. */
+  /** Maximum number of bytes kept per body. */
   readonly maxBodyBytes: number
-  /** The SHA-256 of each whole body is made. */
+  /** True if the SHA-256 of each complete body is computed. */
   readonly sha256: boolean
-  /** Header fields that are logged, lower case; null: all. */
+  /** Header fields that are logged, in lower case, or null for all. */
   readonly headersAllow: readonly string[] | null
-  /** Header fields that are not logged, lower case. */
+  /** Header fields that are not logged, in lower case. */
   readonly headersDeny: readonly string[]
-  /** What becomes of bodies that are not text: left out but for their size, or kept as base64. */
+  /** Handling of binary bodies: `omit` logs their size only, `base64` logs them encoded. */
   readonly binary: 'omit' | 'base64'
-  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. Files are never logged. */
+  /**
+   * Handling of multipart forms: `names` logs only the header lines of the parts, `values` also logs their
+   * values. Files are never logged.
+   */
   readonly multipart: 'names' | 'values'
-  /** The exchanges whose bodies are kept, known at their end; null: all. */
+  /** Exchanges whose bodies are kept, decided when the exchange ends. Null keeps all. */
   readonly keepBodyOn: KeepBodyRules | null
 }
 
-/** What of an exchange is captured. */
+/** Fields of an exchange that can be captured. */
 interface CapturedMessages {
   readonly headers: readonly string[]
   readonly contentLength: number
@@ -42,34 +45,34 @@ interface CapturedMessages {
   readonly responseHeaders: readonly string[]
 }
 
-/** An exchange keeps its bodies when any of this is true of it. */
+/** Conditions for keeping the bodies of an exchange. One match is enough. */
 export interface KeepBodyRules {
   readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
-  /** It took longer than this; null: no matter how long. */
+  /** Keeps exchanges that took longer than this, in milliseconds. Null disables the condition. */
   readonly slowMs: number | null
-  /** Its status is this one or higher; null: no matter which. */
+  /** Keeps exchanges with this status or a higher one. Null disables the condition. */
   readonly status: number | null
-  /** It is in the sample of this share of all, 0 to 1; null: there is no sample. */
+  /** Fraction of exchanges to sample, from 0 to 1. Null disables sampling. */
   readonly share: number | null
 }
 
-/** What is known of a body of which the beginning was kept. */
+/** A captured body, possibly truncated. */
 export interface BodyBeginning {
-  /** Of the whole body as far as it passed. */
+  /** Size of the complete body in bytes, as far as it was transferred. */
   readonly bytes: number
-  /** What Content-Type and Content-Encoding said of it. */
+  /** Content-Type and Content-Encoding of the message. */
   readonly contentType: string
   readonly encoding: string
-  /** Less is kept than was asked for, because all captures together held too much. */
+  /** True if the body was truncated because the shared memory budget was exhausted. */
   readonly isStarved: boolean
-  /** What was kept. */
+  /** The captured bytes. */
   readonly beginning: Uint8Array
   readonly isTruncated: boolean
-  /** The SHA-256 of all bytes that passed, in hexadecimal; empty: it was not asked for. */
+  /** SHA-256 of all transferred bytes in hexadecimal, or empty if it was not requested. */
   readonly sha256: string
 }
 
-/** The beginning of a body, copied while it passes. It never holds more than its limit. */
+/** Copies the beginning of a body while it is transferred, up to a limit. */
 export class CapturedBody implements BodyBeginning {
   bytes = 0
   readonly contentType: string
@@ -103,7 +106,7 @@ export class CapturedBody implements BodyBeginning {
     return this.bytes > this.#length
   }
 
-  /** Asked for once the body is over: nothing that comes behind is in it. */
+  /** SHA-256 in hexadecimal. Read it only after the body has ended: bytes added later are not included. */
   get sha256(): string {
     if (this.#hash !== null && this.#digest === '') this.#digest = this.#hash.digest('hex')
     return this.#digest
@@ -115,7 +118,7 @@ export class CapturedBody implements BodyBeginning {
     const taken = Math.min(chunk.length, this.#limit - this.#length)
     if (taken === 0 || this.isStarved || this.#isReleased) return
     if (!this.#makeRoom(this.#length + taken)) {
-      // Nothing that comes later is kept either: a beginning has no holes.
+      // Later chunks are not kept either, because the captured part must have no gaps.
       this.isStarved = true
       return
     }
@@ -123,7 +126,7 @@ export class CapturedBody implements BodyBeginning {
     this.#length += taken
   }
 
-  /** Grows to twice the size, so that a body in many small chunks is copied a few times at most. */
+  /** Doubles the buffer, so that a body in many small chunks is copied only a few times. */
   #makeRoom(length: number): boolean {
     if (length <= this.#kept.length) return true
     const size = Math.min(this.#limit, Math.max(length, this.#kept.length * 2))
@@ -134,7 +137,7 @@ export class CapturedBody implements BodyBeginning {
     return true
   }
 
-  /** The same with no more of the beginning than this. */
+  /** Returns this capture truncated to `limit` bytes. */
   upTo(limit: number): BodyBeginning {
     if (this.#length <= limit) return this
     const { bytes, contentType, encoding, isStarved, sha256 } = this
@@ -142,7 +145,7 @@ export class CapturedBody implements BodyBeginning {
     return { bytes, contentType, encoding, isStarved, sha256, beginning, isTruncated: true }
   }
 
-  /** Gives its memory back; it keeps nothing from then on, and a second time changes nothing. */
+  /** Releases the memory and stops capturing. Safe to call repeatedly. */
   release(): void {
     this.#isReleased = true
     this.#memory.giveBack(this.#kept.length)
@@ -154,24 +157,24 @@ export class CapturedBody implements BodyBeginning {
 const NOTHING = new Uint8Array(0)
 
 /**
- * What one exchange keeps for the traffic log. A streamed body is the same on both sides of the gateway, so it is kept
- * once for the two regions; only a body that the gateway makes itself stands beside it.
+ * Captured messages of one exchange. A streamed body is identical on both sides of the gateway and is
+ * captured once. Only bodies that the gateway buffers or generates are captured separately.
  *
- *     client ─► received ─► (sent: a collected body) ─► target ─► answered ─► (replied: the gateway's own) ─► client
+ *     client ─► received ─► (sent: buffered body) ─► target ─► answered ─► (replied: generated by the gateway) ─► client
  */
 export class Capture {
   readonly rules: CaptureRules
-  /** The fields as the client sent them. */
+  /** Request fields as the client sent them. */
   readonly requestHeaders: readonly string[] | null
-  /** The fields as the target sent them. */
+  /** Response fields as the target sent them. */
   responseHeaders: readonly string[] | null = null
-  /** The Host field towards the target; empty while none was asked. */
+  /** Host field sent to the target, or empty if there was no attempt. */
   upstreamHost = ''
   received: CapturedBody | null = null
   sent: CapturedBody | null = null
   answered: CapturedBody | null = null
   replied: CapturedBody | null = null
-  /** Bodies are given up; one that began now would never be released. */
+  /** True after the bodies were dropped. A capture started later would never be released. */
   #isOver = false
 
   constructor(rules: CaptureRules, x: CapturedMessages) {
@@ -185,7 +188,7 @@ export class Capture {
     if (this.received !== null) this.received.add(chunk)
   }
 
-  /** An attempt begins; the last one counts. */
+  /** Captures the start of an attempt, replacing that of an earlier attempt. */
   onDispatch(x: CapturedMessages, host: string): void {
     this.upstreamHost = host
     if (this.#isOver || x.body === null || !this.rules.requestUp.body) return
@@ -194,7 +197,7 @@ export class Capture {
     this.sent.add(x.body)
   }
 
-  /** The target answers with these fields, which are not changed yet. */
+  /** Captures the response head of the target, before any policy changes it. */
   onResponseHead(headers: readonly string[]): void {
     const { responseUp, responseOut } = this.rules
     if (responseUp.headers) this.responseHeaders = headers.slice()
@@ -207,7 +210,7 @@ export class Capture {
     if (this.answered !== null) this.answered.add(chunk)
   }
 
-  /** The gateway answers by itself. */
+  /** Captures a response generated by the gateway. */
   onReply(x: CapturedMessages, body: Uint8Array | null): void {
     if (this.#isOver || !this.rules.responseOut.body) return
     this.replied?.release()
@@ -215,7 +218,7 @@ export class Capture {
     if (body !== null) this.replied.add(body)
   }
 
-  /** Gives up the bodies, also those to come, and keeps the rest. */
+  /** Releases all bodies and captures no more. Header fields are kept. */
   dropBodies(): void {
     this.#isOver = true
     for (const body of [this.received, this.sent, this.answered, this.replied]) body?.release()

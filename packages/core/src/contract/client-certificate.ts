@@ -1,15 +1,18 @@
-/** The certificate with which a client has proved who it is, verified by its listener (mutual TLS). */
+/** Verified client certificate of a mutual TLS connection. */
 export interface ClientCertificate {
-  /** The distinguished name as text (RFC 4514), such as `CN=billing,O=Example`. */
+  /** Subject distinguished name (RFC 4514), such as `CN=billing,O=Example`. */
   readonly subject: string
-  /** That of the authority that has signed it. */
+  /** Distinguished name of the issuing authority. */
   readonly issuer: string
-  /** The subject's alternative names (RFC 5280, 4.2.1.6), such as `DNS:a.example` or `URI:spiffe://example/billing`. */
+  /**
+   * Subject alternative names (RFC 5280 section 4.2.1.6), such as `DNS:a.example` or
+   * `URI:spiffe://example/billing`.
+   */
   readonly names: readonly string[]
-  /** Hexadecimal, upper case. */
+  /** Serial number in upper-case hexadecimal. */
   readonly serial: string
-  /** SHA-256 of the certificate, hexadecimal in lower case without colons. */
+  /** SHA-256 fingerprint in lower-case hexadecimal without colons. */
   readonly fingerprint: string
-  /** When its validity ends, ms since the epoch; infinite where nobody has said. */
+  /** End of validity in milliseconds since the epoch, or Infinity if unknown. */
   readonly expiresAt: number
 }

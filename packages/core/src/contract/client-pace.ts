@@ -1,14 +1,19 @@
-/** How slow a client may be, from the limits of its listener. */
+/** Minimum speed of clients, from the limits of the listener. */
 export interface ClientPace {
-  /** Bytes of a request body that are here before its request takes a connection to the upstream. */
+  /** Bytes of the request body to buffer before the request takes an upstream connection. */
   readonly bodyBuffer: number
-  /** Longest wait for the next bytes of the request body, ms; the credit of a client that falls behind `minBodyRate`. */
+  /**
+   * Maximum wait for the next bytes of the request body, in milliseconds. Also the time that a client may
+   * stay below `minBodyRate`.
+   */
   readonly bodyIdleMs: number
-  /** Bytes a second that a request body must bring; 0: any rate. */
+  /** Minimum upload rate of a request body in bytes per second. 0 disables the check. */
   readonly minBodyRate: number
-  /** Bytes a second that a client must take of a response that waits for it; 0: any rate. */
+  /**
+   * Minimum rate at which a client must read a pending response, in bytes per second. 0 disables the check.
+   */
   readonly minReadRate: number
 }
 
-/** Of an exchange that no listener has taken in. */
+/** Client limits of an exchange that did not arrive through a listener. */
 export const NO_PACE: ClientPace = { bodyBuffer: 0, bodyIdleMs: 0, minBodyRate: 0, minReadRate: 0 }

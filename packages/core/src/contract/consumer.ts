@@ -1,29 +1,33 @@
 /**
- * Who is calling: what every policy that authenticates makes of a credential. Conditions, keys of limits, templates and
- * the traffic log read it from `x.consumer`, which is null while nobody is authenticated.
+ * The authenticated caller. Every authenticating policy produces one from a credential. Conditions, limit
+ * keys, templates and the traffic log read it from `x.consumer`, which is null for anonymous requests.
  *
- * The first policy of a chain that names somebody decides who it is. Those behind it check their credentials too and can
- * refuse, but change nothing here: what was counted or kept for one consumer stays theirs.
+ * If several policies authenticate a request, the first one sets the consumer. Later policies still check
+ * their credentials and can refuse the request, but do not replace the consumer. Counters and cached values
+ * therefore stay with one consumer.
  */
 export interface Consumer {
   readonly id: string
   readonly name: string
-  /** The policy that vouched, and so the kind of the credential: `basic-auth`, `api-key`, … */
+  /** Policy that authenticated the caller, such as `basic-auth` or `api-key`. */
   readonly auth: string
-  /** Which of several credentials of the consumer it was, such as the id of a key; null: it has no name. */
+  /**
+   * Identifies one of several credentials of the consumer, such as a key ID. Null if the credential has no
+   * name.
+   */
   readonly credential: string | null
   readonly groups: readonly string[]
-  /** Null: the credential and its policy know no roles. */
+  /** Roles, or null if the credential does not support roles. */
   readonly roles: readonly string[] | null
-  /** What the credential may be used for (RFC 6749, 3.3); null: it knows no scopes. */
+  /** Scopes of the credential (RFC 6749 section 3.3), or null if it does not support scopes. */
   readonly scopes: readonly string[] | null
-  /** What else is known, as text by name: claims of a token, metadata of a consumer; null: nothing. */
+  /** Other attributes as text by name, such as token claims or consumer metadata. Null if there are none. */
   readonly claims: ReadonlyMap<string, string> | null
-  /** The items of those claims that are lists of several, by their name; null: none is. */
+  /** Items of claims that are lists, by claim name. Null if no claim is a list. */
   readonly claimLists: ReadonlyMap<string, readonly string[]> | null
 }
 
-/** A consumer of what a policy knows of it; all have the same shape. The name is the id where nobody says another. */
+/** Creates a consumer. All consumers have the same object shape. The name defaults to the ID. */
 export function consumerOf(
   auth: string,
   id: string,

@@ -1,5 +1,5 @@
 /**
- * The version of what plugins see of a gateway: Policy, Step, CompileEnv, Exchange, Reply. A part that is added raises the
- * second number, one that is taken away or changed the first.
+ * Version of the plugin API: Policy, Step, CompileEnv, Exchange and Reply. Additions increment the minor
+ * version, removals and changes the major version.
  */
 export const CONTRACT_VERSION = '1.6.0'

@@ -1,9 +1,9 @@
 import type { Exchange } from './exchange.js'
 
 /**
- * Notes a limit that applied to a request, and what it had left. Of several, the one with the least left is logged:
- * it is the one that refuses first, or has refused.
- * @param remaining 0: it had nothing left, or refused.
+ * Records a limit that applied to a request. Of several limits, the one with the fewest remaining tokens is
+ * logged, because it refuses requests first.
+ * @param remaining Remaining tokens. 0 if the limit is used up or refused the request.
  */
 export function noteLimit(x: Exchange, name: string, remaining: number): void {
   const { record } = x

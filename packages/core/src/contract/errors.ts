@@ -1,361 +1,361 @@
 /**
- * Every error code the gateway can answer with: its HTTP status, its title, and when it is sent, for the reference
- * (docs/reference/errors.md).
- * Codes are stable: never renamed, renumbered or given a second meaning. Statuses follow RFC 9110.
+ * Error codes that the gateway can return, each with its HTTP status and title. `when` is the description in
+ * docs/reference/errors.md. Codes are stable: they are never renamed, renumbered or reused. Statuses follow
+ * RFC 9110.
  */
 export const ERRORS = {
   GW_BAD_REQUEST: {
     status: 400,
     title: 'Bad request',
-    when: 'The request is malformed or could be read in two ways; the detail says where.',
+    when: 'The request is malformed or ambiguous. The detail names the part.',
   },
   GW_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request timeout',
-    when: 'The request body paused for longer than `limits.bodyIdle`, came slower than `limits.minBodyRate`, or had not come whole within `timeouts.total`.',
+    when: 'The request body paused for longer than `limits.bodyIdle`, arrived slower than `limits.minBodyRate`, or was incomplete after `timeouts.total`.',
   },
   GW_BODY_TOO_LARGE: {
     status: 413,
     title: 'Body too large',
-    when: 'The request body is larger than `limits.bodyBytes` or a `body-limit` allows.',
+    when: 'The request body exceeds `limits.bodyBytes` or the maximum of a `body-limit` policy.',
   },
   GW_BODY_TOO_SMALL: {
     status: 400,
     title: 'Body too small',
-    when: 'The request body is smaller than a `body-limit` asks for.',
+    when: 'The request body is smaller than the minimum of a `body-limit` policy.',
   },
   GW_URL_TOO_LONG: {
     status: 414,
     title: 'URL too long',
-    when: 'Path and query are longer than `limits.urlBytes`.',
+    when: 'The path and query together are longer than `limits.urlBytes`.',
   },
   GW_HEADERS_TOO_LARGE: {
     status: 431,
     title: 'Header fields too large',
-    when: 'The header fields are more or longer than `limits.headers` and `limits.headerBytes` allow.',
+    when: 'The header fields exceed `limits.headers` (number) or `limits.headerBytes` (size).',
   },
   GW_EXPECTATION_FAILED: {
     status: 417,
     title: 'Expectation failed',
-    when: 'The request has an `Expect` other than `100-continue`.',
+    when: 'The request has an `Expect` field other than `100-continue`.',
   },
   GW_VERSION_NOT_SUPPORTED: {
     status: 505,
     title: 'HTTP version not supported',
-    when: 'The request is of a version of HTTP that the listener does not speak.',
+    when: 'The listener does not support the HTTP version of the request.',
   },
   GW_ROUTE_NOT_FOUND: {
     status: 404,
     title: 'No such route',
-    when: 'No route matches; `gw explain` says why not.',
+    when: 'No route matches the request. `gw explain` shows why.',
   },
   GW_METHOD_NOT_ALLOWED: {
     status: 405,
     title: 'Method not allowed',
-    when: 'Routes match but for the method; `Allow` names those they serve.',
+    when: 'A route matches the path but not the method. The `Allow` field lists the supported methods.',
   },
   GW_METHOD_NOT_SUPPORTED: {
     status: 501,
     title: 'Method not supported',
-    when: 'TRACE and CONNECT are not served, nor methods in lower case.',
+    when: 'The method is TRACE, CONNECT or not in upper case.',
   },
   GW_UPGRADE_NOT_SUPPORTED: {
     status: 501,
     title: 'Upgrade not supported',
-    when: 'The request is a WebSocket handshake for a route without `websocket`, or asks for another protocol that is none of HTTP.',
+    when: 'The request is a WebSocket handshake for a route without `websocket`, or asks to upgrade to an unsupported protocol.',
   },
   GW_WEBSOCKET_VERSION: {
     status: 426,
     title: 'WebSocket version not supported',
-    when: 'The WebSocket handshake asks for another version than 13 (RFC 6455 section 4.4); `Sec-WebSocket-Version` names it.',
+    when: 'The WebSocket handshake asks for a version other than 13 (RFC 6455 section 4.4). `Sec-WebSocket-Version` in the response names the supported version.',
   },
   GW_CODING_NOT_SUPPORTED: {
     status: 501,
     title: 'Transfer coding not supported',
-    when: 'The only transfer coding accepted is a single `chunked`.',
+    when: 'The request has a transfer coding other than a single `chunked`.',
   },
   GW_OVERLOADED: {
     status: 503,
     title: 'Overloaded',
-    when: "A bound is reached, of the listener's connections, or of the upstream's `connections`, `maxPending` and `pendingTimeout`; try again.",
+    when: "The connection limit of the listener is reached, or the upstream's `connections`, `maxPending` or `pendingTimeout`. Try again later.",
   },
   GW_DRAINING: {
     status: 503,
     title: 'Draining',
-    when: 'The gateway ended before the response was complete; only the traffic log says so, the connection is closed.',
+    when: 'The gateway shut down before the response was complete. The connection is closed, so this code appears only in the traffic log.',
   },
   GW_UPSTREAM_TIMEOUT: {
     status: 504,
     title: 'Upstream timeout',
-    when: 'The target did not connect or answer within the `timeouts`; the detail names which.',
+    when: 'The target did not accept the connection or respond within `timeouts`. The detail names the timeout.',
   },
   GW_UPSTREAM_DNS: {
     status: 502,
     title: 'Upstream name not resolved',
-    when: 'The name of the target does not resolve.',
+    when: 'The host name of the target cannot be resolved.',
   },
   GW_UPSTREAM_REFUSED: {
     status: 502,
     title: 'Upstream refused the connection',
-    when: 'The target refused the connection or cannot be reached.',
+    when: 'The target refused the connection or is unreachable.',
   },
   GW_UPSTREAM_RESET: {
     status: 502,
     title: 'Upstream closed the connection',
-    when: 'The target closed the connection before it answered; it may have acted on the request.',
+    when: 'The target closed the connection before it responded. It may have processed the request.',
   },
   GW_UPSTREAM_TLS: {
     status: 502,
     title: 'Upstream TLS failure',
-    when: 'The TLS handshake with the target failed, for example because of its certificate.',
+    when: 'The TLS handshake with the target failed, for example because its certificate is not trusted.',
   },
   GW_UPSTREAM_INVALID: {
     status: 502,
-    title: 'Upstream answer not valid',
-    when: 'The answer of the target is not valid HTTP/1.1, or its head is too large.',
+    title: 'Invalid upstream response',
+    when: "The target's response is not valid HTTP, or its header section is too large.",
   },
   GW_UPSTREAM_UNAVAILABLE: {
     status: 503,
     title: 'Upstream unavailable',
-    when: 'No target is available: all are unhealthy, ejected or drained; `Retry-After` says when that may have changed.',
+    when: 'No target is available: all are unhealthy, ejected or drained. `Retry-After` says when to try again.',
   },
   GW_UPSTREAM_CIRCUIT_OPEN: {
     status: 503,
     title: 'Circuit breaker open',
-    when: 'No target is available, and the circuit breaker of one at least is open; `Retry-After` says when it lets a request through.',
+    when: 'No target is available, and at least one circuit breaker is open. `Retry-After` says when it allows the next request.',
   },
   GW_UPSTREAM_CREDENTIALS: {
     status: 503,
     title: 'No credentials for the upstream',
-    when: '`backend-auth` has no credentials now: the token endpoint refuses, or does not answer. `Retry-After` says when it is asked again.',
+    when: '`backend-auth` has no credentials because the token endpoint refuses them or does not respond. `Retry-After` says when the gateway tries again.',
   },
   GW_NOT_CACHED: {
     status: 504,
     title: 'Not in the cache',
-    when: 'The request has `only-if-cached`, and `response-cache` has no response that may answer it.',
+    when: 'The request has `only-if-cached`, and `response-cache` has no usable response for it.',
   },
   GW_CACHE_UNAVAILABLE: {
     status: 503,
     title: 'Cache unavailable',
-    when: 'The store of a `cache` policy with `onStoreDown: closed` does not answer; try again.',
+    when: 'The store of a `cache` policy with `onStoreDown: closed` is unavailable. Try again later.',
   },
   GW_IP_DENIED: {
     status: 403,
     title: 'Address not allowed',
-    when: '`ip-filter` does not let this address in.',
+    when: "`ip-filter` does not allow the client's address.",
   },
   GW_GEO_DENIED: {
     status: 403,
-    title: 'Place not allowed',
-    when: '`geo-filter` lets nobody in from the place of this address.',
+    title: 'Location not allowed',
+    when: "`geo-filter` does not allow the location of the client's address.",
   },
   GW_CORS_DENIED: {
     status: 403,
     title: 'Origin not allowed',
-    when: 'A preflight comes from an origin that `cors` does not allow.',
+    when: 'A preflight request comes from an origin that `cors` does not allow.',
   },
   GW_ACCESS_DENIED: {
     status: 403,
     title: 'Access denied',
-    when: '`authorize` does not let this consumer in, or `forward-auth` this request, with the status of its server; `error.reason` in the traffic log says why.',
+    when: '`authorize` does not allow this consumer, or `forward-auth` does not allow this request (with the status of the authorization server). `error.reason` in the traffic log gives the reason.',
   },
   GW_AUTH_MISSING: {
     status: 401,
     title: 'Credentials missing',
-    when: 'Credentials are needed; `WWW-Authenticate` says which.',
+    when: 'The request has no credentials. `WWW-Authenticate` names the accepted schemes.',
   },
   GW_AUTH_INVALID: {
     status: 401,
-    title: 'Credentials not valid',
-    when: 'The credentials are not known or not right.',
+    title: 'Invalid credentials',
+    when: 'The credentials are unknown or wrong.',
   },
-  GW_AUTH_EXPIRED: { status: 401, title: 'Credentials expired', when: 'The credentials were valid once.' },
+  GW_AUTH_EXPIRED: { status: 401, title: 'Credentials expired', when: 'The credentials have expired.' },
   GW_AUTH_OVERLOADED: {
     status: 503,
     title: 'Too many credential checks',
-    when: 'More passwords are being checked than the bound allows; try again.',
+    when: 'The limit of concurrent password checks is reached. Try again later.',
   },
   GW_AUTH_UNAVAILABLE: {
     status: 503,
-    title: 'Nobody decides who may call',
-    when: 'The server that `forward-auth` or `oauth2-introspection` asks, the directory of `ldap`, the issuer whose keys `jwt` fetches, or the provider of `oidc`, does not answer or fails, or the store that says whether a nonce was used before; try again.',
+    title: 'Authorization service unavailable',
+    when: 'A server needed for authentication is unavailable: that of `forward-auth` or `oauth2-introspection`, the `ldap` directory, the issuer of the `jwt` keys, the `oidc` provider, or the store of used nonces. Try again later.',
   },
   GW_LOGIN_FAILED: {
     status: 400,
-    title: 'The login failed',
-    when: 'A browser comes back from the provider of `oidc` or `saml-login` with what belongs to no login of its own, or the provider has refused the login; `error.reason` in the traffic log says why.',
+    title: 'Login failed',
+    when: 'The `oidc` or `saml-login` provider refused the login, or its response does not match a login that this browser started. `error.reason` in the traffic log gives the reason.',
   },
   GW_LOGOUT_TOKEN: {
     status: 400,
-    title: 'Logout token not valid',
-    when: 'What `oidc-backchannel-logout` gets is no logout token of the provider, is too old, or was used before.',
+    title: 'Invalid logout token',
+    when: 'The token sent to `oidc-backchannel-logout` is not a logout token of the provider, is too old, or was used before.',
   },
   GW_CALL_FAILED: {
     status: 502,
-    title: 'A call to another server failed',
-    when: 'A server that `api-call` asks does not answer, or not as the policy expects; `api_calls` in the traffic log says which and why.',
+    title: 'Call to another server failed',
+    when: 'A server called by `api-call` did not respond, or not as the policy expects. `api_calls` in the traffic log names the call and the reason.',
   },
   GW_CALL_TIMEOUT: {
     status: 504,
-    title: 'A call to another server took too long',
-    when: 'A server that `api-call` asks has not answered within `timeout`.',
+    title: 'Call to another server timed out',
+    when: 'A server called by `api-call` did not respond within `timeout`.',
   },
   GW_CALL_LOOP: {
     status: 508,
-    title: 'Calls in a circle',
-    when: 'Calls of policies have come back to gateways and made them call again, more than 5 times.',
+    title: 'Request loop detected',
+    when: 'A call made by a policy came back to a gateway and triggered another call, more than 5 times.',
   },
   GW_MAINTENANCE: {
     status: 503,
     title: 'Under maintenance',
-    when: '`maintenance` keeps requests out for a while; `Retry-After` says when to try again.',
+    when: '`maintenance` is refusing requests. `Retry-After` says when to try again.',
   },
   GW_FAULT_INJECTED: {
     status: 503,
     title: 'Fault injected',
-    when: '`fault` has refused the request to try what callers do then; the status may be another one.',
+    when: '`fault` refused the request to test error handling. Its configuration may choose another status.',
   },
   GW_RATE_LIMITED: {
     status: 429,
     title: 'Too many requests',
-    when: 'A `rate-limit` has nothing left for the request, or `basic-auth` has seen too many failed attempts; `Retry-After` says when to try again.',
+    when: 'A `rate-limit` is exhausted, or `basic-auth` has seen too many failed attempts. `Retry-After` says when to try again.',
   },
   GW_CLIENT_BANNED: {
     status: 429,
-    title: 'Banned for a while',
-    when: '`client-ban` has seen too many failed requests of the caller; `Retry-After` says when the ban ends. 403 where the policy says so.',
+    title: 'Temporarily banned',
+    when: '`client-ban` has seen too many failed requests from the caller. `Retry-After` says when the ban ends. The policy may choose status 403 instead.',
   },
   GW_BODY_UNPARSABLE: {
     status: 400,
-    title: 'Body not readable',
-    when: 'A policy or a condition has to read the request body, and it is not what it should be: not well-formed, too deep, or in a content coding.',
+    title: 'Unreadable body',
+    when: 'A policy or condition cannot read the request body: it is malformed, too deeply nested, or has a content coding.',
   },
   GW_MEDIA_TYPE: {
     status: 415,
     title: 'Media type not supported',
-    when: 'A policy does not take request bodies of this `Content-Type` or `Content-Encoding`.',
+    when: 'A policy does not accept request bodies with this `Content-Type` or `Content-Encoding`.',
   },
   GW_SCHEMA_INVALID: {
     status: 400,
-    title: 'Not valid against the schema',
-    when: 'The request is not what `json-schema`, `xsd` or `openapi` asks for; the detail lists where.',
+    title: 'Schema validation failed',
+    when: 'The request does not match the schema of `json-schema`, `xsd` or `openapi`. The detail lists the locations.',
   },
   GW_RESPONSE_INVALID: {
     status: 502,
-    title: 'Response not valid',
-    when: 'A policy has to read the response of the upstream and cannot, or it is not valid against the schema.',
+    title: 'Invalid response',
+    when: "A policy cannot read the upstream's response, or the response does not match the schema.",
   },
   GW_TRANSFORM_INPUT: {
     status: 400,
     title: 'Body cannot be transformed',
-    when: 'A transformation failed because of what the request says.',
+    when: 'A transformation failed because of the content of the request.',
   },
   GW_TRANSFORM_FAILED: {
     status: 500,
     title: 'Transformation failed',
-    when: 'A transformation failed by itself, or took longer or made more than it may.',
+    when: 'A transformation failed, took too long, or produced too much output.',
   },
   GW_CONTENT_BLOCKED: {
     status: 403,
     title: 'Content not allowed',
-    when: '`content-filter` found what it looks for; the log names the rule.',
+    when: 'A rule of `content-filter` matched. The log names the rule.',
   },
   GW_TIME_RESTRICTED: {
     status: 403,
-    title: 'Not at this time',
-    when: '`time-window` does not let requests pass now.',
+    title: 'Not allowed at this time',
+    when: '`time-window` does not allow requests at this time.',
   },
   GW_QUOTA_EXCEEDED: {
     status: 429,
     title: 'Quota exceeded',
-    when: 'A `quota` is used up; `Retry-After` says when its period ends.',
+    when: 'A `quota` is used up. `Retry-After` says when its period ends.',
   },
   GW_LIMIT_KEY_MISSING: {
     status: 403,
-    title: 'Nothing to count by',
-    when: 'A `rate-limit` or `quota` with `onMissingKey: deny` finds nothing in the request to count it by.',
+    title: 'Limit key missing',
+    when: 'The request lacks the value that a `rate-limit` or `quota` with `onMissingKey: deny` uses as its counter key.',
   },
   GW_LIMITER_UNAVAILABLE: {
     status: 503,
     title: 'Limiter unavailable',
-    when: 'The store of a `rate-limit` or `quota` with `onStoreDown: closed` does not answer; try again.',
+    when: 'The store of a `rate-limit` or `quota` with `onStoreDown: closed` is unavailable. Try again later.',
   },
   GW_CONCURRENCY_LIMITED: {
     status: 503,
-    title: 'Too many requests at once',
-    when: '`concurrency-limit` has as many requests under way as it allows; `Retry-After` says when to try again.',
+    title: 'Too many concurrent requests',
+    when: 'The limit of a `concurrency-limit` policy is reached. `Retry-After` says when to try again.',
   },
   GW_TOKEN_MALFORMED: {
     status: 401,
-    title: 'Token malformed',
-    when: 'The token is not one that can be read.',
+    title: 'Malformed token',
+    when: 'The token cannot be parsed.',
   },
   GW_TOKEN_SIGNATURE: {
     status: 401,
-    title: 'Token signature not valid',
-    when: 'The token is not signed by a key and an algorithm that the policy allows.',
+    title: 'Invalid token signature',
+    when: "The token's signature is wrong, or its key or algorithm is not allowed by the policy.",
   },
-  GW_TOKEN_EXPIRED: { status: 401, title: 'Token expired', when: 'The token was valid once.' },
+  GW_TOKEN_EXPIRED: { status: 401, title: 'Token expired', when: 'The token has expired.' },
   GW_TOKEN_INACTIVE: {
     status: 401,
     title: 'Token not active',
-    when: 'The authorization server does not call the token active: it does not know it, or has ended or revoked it.',
+    when: 'The authorization server reports the token as inactive: unknown, expired or revoked.',
   },
   GW_TOKEN_NOT_YET_VALID: {
     status: 401,
-    title: 'Token not valid yet',
-    when: 'The token is not valid before a later time.',
+    title: 'Token not yet valid',
+    when: 'The token is valid only from a later time.',
   },
   GW_TOKEN_ISSUER: {
     status: 401,
-    title: 'Token of another issuer',
-    when: 'The issuer of the token is not one that the policy allows.',
+    title: 'Wrong token issuer',
+    when: 'The policy does not allow the issuer of the token.',
   },
   GW_TOKEN_AUDIENCE: {
     status: 401,
-    title: 'Token for another audience',
-    when: 'The token is not meant for this API.',
+    title: 'Wrong token audience',
+    when: 'The token was issued for another API.',
   },
   GW_TOKEN_REPLAYED: {
     status: 401,
-    title: 'Assertion used before',
-    when: 'An assertion of `saml` that is taken once comes again.',
+    title: 'Assertion already used',
+    when: 'A one-time `saml` assertion was sent again.',
   },
   GW_TOKEN_BINDING: {
     status: 401,
-    title: 'Token of another holder',
-    when: 'The token is bound to a client certificate that is not that of the connection, or to a key whose proof the policy does not check.',
+    title: 'Token bound to another client',
+    when: 'The token is bound to a client certificate other than that of the connection, or to a key whose proof the policy does not check.',
   },
   GW_TOKEN_CLAIMS: {
     status: 403,
-    title: 'Token without a claim',
-    when: 'The token lacks a claim that the policy asks for, or it has another value.',
+    title: 'Missing token claim',
+    when: 'The token lacks a claim that the policy requires, or the claim has another value.',
   },
   GW_SCOPE_MISSING: {
     status: 403,
-    title: 'Scope missing',
-    when: 'The credential lacks a scope that `jwt` or `authorize` asks for.',
+    title: 'Missing scope',
+    when: 'The credential lacks a scope that `jwt` or `authorize` requires.',
   },
-  GW_SIGNATURE_MISSING: { status: 401, title: 'Signature missing', when: 'The message has to be signed.' },
+  GW_SIGNATURE_MISSING: { status: 401, title: 'Missing signature', when: 'The message must be signed.' },
   GW_SIGNATURE_INVALID: {
     status: 401,
-    title: 'Signature not valid',
-    when: 'The signature of the message is not valid, too old, or was used before.',
+    title: 'Invalid signature',
+    when: 'The signature of the message is wrong, too old, or was used before.',
   },
   GW_DECRYPT_FAILED: {
     status: 400,
-    title: 'Not decrypted',
-    when: 'Something in the message could not be decrypted; no more is said.',
+    title: 'Decryption failed',
+    when: 'Part of the message could not be decrypted. For security, the response gives no details.',
   },
   GW_WSS_FAILED: {
     status: 401,
     title: 'WS-Security check failed',
-    when: 'The security header of a SOAP message is missing or not valid; SOAP clients get the fault code of the standard.',
+    when: 'The WS-Security header of a SOAP message is missing or invalid. SOAP clients receive the standard fault code.',
   },
   GW_SCRIPT_ERROR: {
     status: 500,
     title: 'Script failed',
-    when: 'A script failed, or took more time or memory than it may.',
+    when: 'A script failed, or exceeded its time or memory limit.',
   },
   GW_CONDITION_ERROR: {
     status: 500,
@@ -365,29 +365,29 @@ export const ERRORS = {
   GW_POLICY_REFUSED: {
     status: 403,
     title: 'Refused by a policy',
-    when: 'A policy of a plugin refuses the request, for the reason that the detail says; it may choose another status.',
+    when: 'A plugin policy refused the request. The detail gives the reason. The plugin may choose another status.',
   },
   GW_POLICY_ERROR: {
     status: 500,
     title: 'Policy failed',
-    when: 'A policy failed or did not decide in time; the log names it.',
+    when: 'A policy failed or did not finish in time. The log names it.',
   },
   GW_INTERNAL: {
     status: 500,
     title: 'Internal error',
-    when: 'The gateway failed; the log knows the request by its id.',
+    when: 'The gateway failed. Search the log for the request ID.',
   },
 } as const
 
-/** A stable error code, also the value of the `x-gw-error` response header. */
+/** Stable error code. Also the value of the `x-gw-error` response header. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Whether a text is one of the error codes. */
+/** Returns true if the text is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text)
 }
 
-/** The HTTP status that belongs to an error code. */
+/** Returns the HTTP status of an error code. */
 export function statusOf(code: ErrorCode): number {
   return ERRORS[code].status
 }

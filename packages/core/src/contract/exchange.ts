@@ -12,143 +12,149 @@ import { PHASE, type Phase } from './phase.js'
 import { PhaseTimes } from './phase-times.js'
 import { RecordNotes } from './record-notes.js'
 
-/** The API that a route is a part of, as the document names it. */
+/** The API that a route belongs to, as named in the configuration. */
 export interface RouteApi {
   readonly name: string
   readonly group: string | null
   readonly revision: string | null
 }
 
-/** What the exchanges of a route log of it. */
+/** Properties of a route that its exchanges log. */
 export interface RouteFacts {
   readonly id: string
-  /** Of the configuration that it is a part of; empty: of none. */
+  /** Digest of the configuration that contains the route, or empty if there is none. */
   readonly configDigest: string
-  /** What the route is a part of; null: of nothing that has a name. */
+  /** The API that the route belongs to, or null if it belongs to no named API. */
   readonly api: RouteApi | null
-  /** The path pattern as the document has it. */
+  /** Path pattern as written in the configuration. */
   readonly template: string
 }
 
-/** Of an exchange that no route serves. */
+/** Route of an exchange that matched no route. */
 export const NO_ROUTE: RouteFacts = { id: '-', configDigest: '', api: null, template: '' }
 
-/** How an exchange ended, as the traffic log and the metrics show it. */
+/** Result of an exchange in the traffic log and the metrics. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
-/** A response that policies read has to fit into memory, many times at once. */
+/** Default limit for buffered response bodies. Many may be in memory at the same time. */
 const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
 
 /**
- * One request and its response on their way through the gateway; `x` wherever it appears. Plain fields, all assigned
- * here in one order, so that every exchange has the same shape. Policies read and change it; nothing keeps it after
+ * A request and its response; always named `x`. Policies read and change it. Do not keep a reference after
  * `onFinish`.
  *
- *     x ─┬─ request, decisions, response   what policies and conditions work with
- *        ├─ route                          of the route that serves it
- *        ├─ attempts                       what became of it at its upstream
- *        ├─ times                          its phase, and where the time went
- *        └─ record                         what is noted for the traffic log alone
+ * All fields are plain and assigned here in one order, so that every exchange has the same object shape.
+ *
+ *     x ─┬─ request, decisions, response   used by policies and conditions
+ *        ├─ route                          the matched route
+ *        ├─ attempts                       upstream attempts
+ *        ├─ times                          current phase and time spent in each phase
+ *        └─ record                         details for the traffic log only
  */
 export class Exchange {
-  // The request, as the listener took it in.
-  /** UUIDv7 (RFC 9562), or the trusted proxy's `x-request-id`. */
+  // The request as received by the listener.
+  /** Request ID: a UUIDv7 (RFC 9562), or the `x-request-id` of a trusted proxy. */
   id = ''
-  /** Wall clock at arrival, ms since the epoch. */
+  /** Wall-clock arrival time in milliseconds since the epoch. */
   startedAt = 0
-  /** Monotonic clock at arrival, ms; durations are differences of these. */
+  /** Monotonic arrival time in milliseconds. Use it to compute durations. */
   startedMono = 0
   method = ''
   httpVersion: '1.0' | '1.1' | '2' = '1.1'
   scheme: 'http' | 'https' = 'http'
-  /** The Host field, without a dot at the end of the host. */
+  /** The Host field, without a trailing dot in the host name. */
   authority = ''
-  /** Host in lower case, without the port. */
+  /** Host name in lower case, without the port. */
   host = ''
-  /** The path as received, without the query. */
+  /** Path as received, without the query. */
   rawPath = ''
-  /** The canonical path without path parameters (docs/guides/paths.md): what routes, conditions and policies compare with. */
+  /**
+   * Canonical path without path parameters (docs/guides/paths.md). Routes, conditions and policies match this path.
+   */
   path = ''
-  /** The path that goes upstream unless the route rewrites it. */
+  /** Path sent to the upstream, unless the route rewrites it. */
   forwardPath = ''
-  /** The path holds "%2F" or "%5C", which only some routes take. */
+  /** True if the path contains "%2F" or "%5C". Only some routes accept such paths. */
   hasEncodedSlash = false
-  /** The query as received, without "?"; empty when there is none. */
+  /** Query as received, without "?". Empty if there is none. */
   query = ''
-  /** True if the target ends with "?": the query is there, and empty. */
+  /** True if the request target ends with "?": the query is present but empty. */
   hasEmptyQuery = false
-  /** End-to-end request fields; Host, framing and hop-by-hop fields are not among them. */
+  /** End-to-end request fields, without Host, framing and hop-by-hop fields. */
   headers: HeaderList = []
-  /** Request line and fields as they came, in bytes. */
+  /** Size of the request line and header fields as received, in bytes. */
   requestHeadBytes = 0
-  /** X-Forwarded-For as it came, believed or not; empty when there was none. */
+  /** X-Forwarded-For as received, whether trusted or not. Empty if absent. */
   forwardedFor = ''
-  /** The announced body length in bytes; 0 no body, -1 chunked (unknown). */
+  /** Announced body length in bytes. 0 if there is no body, -1 if it is chunked. */
   contentLength = 0
-  /** Address of the connection's other end. */
+  /** Address of the connection's remote end. */
   peer = ''
-  /** Address of the client, after trusted proxies. */
+  /** Client address, resolved through trusted proxies. */
   clientIp = ''
-  /** The certificate of the connection's other end; null: the listener has asked for none. */
+  /** Client certificate of the connection, or null if there is none. */
   clientCertificate: ClientCertificate | null = null
-  /** Port of the client, where a trusted proxy names it; 0 where nobody does. */
+  /** Client port as reported by a trusted proxy, or 0 if unknown. */
   clientPort = 0
-  /** The whole request body, once it was collected for a policy that needs it; null otherwise. */
+  /** The complete request body, or null unless it was buffered for a policy. */
   body: Uint8Array | null = null
-  /** Largest request body accepted, in bytes; a policy may lower or raise it before the body is read. */
+  /** Maximum request body size in bytes. A policy may change it before the body is read. */
   bodyLimit = 0
-  /** How slow the client may be. */
+  /** Minimum speed of the client. */
   pace: ClientPace = NO_PACE
-  /** What was made of bodies for those that read them; null until somebody does. */
+  /** Parsed views of the bodies, or null if none has been created. */
   views: BodyViews | null = null
-  /** What the request body has answered to the conditions that will ask it; null for all but large ones. */
+  /** Precomputed results of body conditions. Null except for large bodies. */
   bodyAnswers: BodyAnswers | null = null
 
-  // What the gateway decided.
+  // Decisions of the gateway.
   route: RouteFacts = NO_ROUTE
-  /** Values of the route's path parameters, in their canonical form and in the order of their names. */
+  /** Canonical values of the route's path parameters, in the order of `paramNames`. */
   params: readonly string[] = []
   paramNames: readonly string[] = []
-  /** Who is calling, see `identify`; null while nobody is authenticated. */
+  /** The authenticated caller (see `identify`), or null if the request is anonymous. */
   consumer: Consumer | null = null
-  /** How many policies have named a consumer, the same or another. */
+  /** Number of policies that have identified a consumer, including repeated ones. */
   identifications = 0
-  /** The claims of the token that was verified, as text by their names; null while there is none. */
+  /** Claims of the verified token as text by name, or null if there is none. */
   claims: ReadonlyMap<string, string> | null = null
-  /** Free variables, set by policies and read by conditions; null until the first is set. */
+  /** Variables set by policies and read by conditions. Null until one is set. */
   vars: Map<string, string> | null = null
-  /** Values of policies: the slot and its value in turn (see Slot). */
+  /** Per-exchange values of policies, alternating slot and value (see `Slot`). */
   slots: unknown[] = []
 
   // The response to the client.
-  /** 0 until known. */
+  /** Response status, or 0 if not known yet. */
   status = 0
   responseHeaders: HeaderList = []
-  /** The whole response body, once it was collected for a policy that needs it; null otherwise. */
+  /** The complete response body, or null unless it was buffered for a policy. */
   responseBody: Uint8Array | null = null
-  /** Reads along with the body of the upstream's response; set by a response hook, null: nobody does. */
+  /** Observer of the upstream's response body, set by a response hook. Null if there is none. */
   responseTap: BodyTap | null = null
-  /** What sees and changes the response body on its way to the client; null: nothing does. */
+  /** Filters of the response body, or null if there are none. */
   responseFilters: ResponseFilters | null = null
-  /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
+  /** Maximum size of a buffered response body in bytes. A policy may change it before the body is read. */
   responseBodyLimit = RESPONSE_BODY_BYTES
-  /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */
+  /** Response body length announced by the upstream, in bytes. 0 if there is no body, -1 if unknown. */
   responseLength = 0
-  /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
+  /**
+   * Maximum size of the response body sent to the client, in bytes. A policy may lower it. Longer bodies are
+   * cut.
+   */
   responseCutoff = Number.POSITIVE_INFINITY
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0
   result: ExchangeResult = 'success'
   errorCode: ErrorCode | '' = ''
-  /** The policy that refused or failed. */
+  /** Name of the policy that refused the request or failed. */
   errorPolicy = ''
-  /** What the client got to read, without what is secret inside. */
+  /** Error text sent to the client, without internal details. */
   errorMessage = ''
-  /** Where the exchange was when it failed. */
+  /** Phase in which the exchange failed. */
   errorPhase: Phase = PHASE.route
 
-  /** Monotonic clock at the end; 0 until then. */
+  /** Monotonic end time in milliseconds, or 0 while the exchange is in progress. */
   endedMono = 0
 
   readonly attempts = new Attempts()
@@ -163,58 +169,63 @@ export class Exchange {
     return this.route.api
   }
 
-  /** Origin of the last attempt's target; empty before there was one. */
+  /** Origin of the last attempt's target, or empty if there was no attempt. */
   get target(): string {
     return this.attempts.target
   }
 
-  /** The Host field towards the target. Set before the attempt hooks run. */
+  /** Host field sent to the target. Set before the attempt hooks run. */
   get sentHost(): string {
     return this.attempts.sentHost
   }
 
-  /** The path towards the target, without the query. Set before the attempt hooks run. */
+  /** Path sent to the target, without the query. Set before the attempt hooks run. */
   get sentPath(): string {
     return this.attempts.sentPath
   }
 
-  /** Of the target's response; 0: there was none. */
+  /** Status of the target's response, or 0 if there was none. */
   get upstreamStatus(): number {
     return this.attempts.status
   }
 
-  /** Notes why it cannot succeed, and where it was then. */
+  /** Records the error and the current phase. */
   fail(code: ErrorCode | '', message: string): void {
     this.errorCode = code
     this.errorMessage = message
     this.errorPhase = this.times.phase
   }
 
-  /** The last byte is out, or given up: time stops. */
+  /** Ends the exchange and stops its clock, after the last byte was sent or the exchange was aborted. */
   end(nowMono: number): void {
     this.times.enter(this.times.phase, nowMono)
     this.endedMono = nowMono
   }
 
-  /** What `make` makes of a body, made once for all that ask. @throws what `make` throws */
+  /**
+   * Returns the view of a body that `make` creates. It is created once and shared. @throws Errors of `make`.
+   */
   viewOf<V extends BodyView>(make: ViewMaker<V>, body: Uint8Array): V {
     this.views ??= new BodyViews()
     return this.views.of(make, body)
   }
 
-  /** Lets a filter see and change the body of the response. For response hooks. */
+  /** Adds a filter for the response body. Call it from response hooks. */
   filterResponse(filter: BodyFilter): void {
     this.responseFilters ??= new ResponseFilters()
     this.responseFilters.add(filter)
   }
 
-  /** Says who is calling; the first of several policies that do decides. For policies that authenticate. */
+  /**
+   * Sets the authenticated caller. If several policies call it, the first one counts. For authenticating
+   * policies.
+   */
   identify(consumer: Consumer): void {
     this.identifications++
     this.consumer ??= consumer
   }
 
-  /** Sets a free variable. */
+  /** Sets a variable that conditions can read. */
   setVar(name: string, value: string): void {
     this.vars ??= new Map()
     this.vars.set(name, value)

@@ -1,17 +1,22 @@
 import type { Exchange } from './exchange.js'
 
-/** What an expression gives for an exchange; null: what it asks for is not there. */
+/** Value of an expression, or null if the value it refers to is missing. */
 export type ExpressionValue = string | number | boolean | null
 
-/** An expression of the condition language that gives a value: the key of a limit, what a request costs. */
+/**
+ * Compiled expression of the condition language, used for example as the key of a limit or the cost of a
+ * request.
+ */
 export interface Expression {
-  /** It can only be read once the response head is there. */
+  /** True if the expression needs the response head. */
   readonly readsResponse: boolean
-  /** It can only be read once the whole request body is there. */
+  /** True if the expression needs the complete request body. */
   readonly readsBody: boolean
   /**
-   * @throws Error when the values at hand make no sense to it; `isOutOfRange` is true if a number is too large.
-   * @throws UnreadableBody when the body is not of the kind that it asks for.
+   * Evaluates the expression.
+   * @throws Error if it cannot be evaluated with the values of this exchange. `isOutOfRange` is true if a
+   * number is too large.
+   * @throws UnreadableBody if the body is not valid JSON or XML, as the expression requires.
    */
   value(x: Exchange): ExpressionValue
 }

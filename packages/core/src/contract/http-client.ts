@@ -1,72 +1,79 @@
-/** Where a policy calls, and within which bounds. The author of the document fixes the origin; requests never do. */
+/** Options for `CompileEnv.httpClient`. The origin comes from the configuration, never from a request. */
 export interface HttpClientOptions {
-  /** `http://host:port` or `https://host`. */
+  /** Origin, such as `http://host:port` or `https://host`. */
   readonly origin: string
-  /** For the name, the TCP and the TLS handshake of a new connection, ms; default 1,000. */
+  /** Timeout for DNS lookup, TCP and TLS handshake of a new connection, in milliseconds; default 1,000. */
   readonly connectMs?: number
-  /** From the request on a connection to the response head, ms; default 5,000. */
+  /** Timeout from sending the request to the response head, in milliseconds; default 5,000. */
   readonly headersMs?: number
-  /** For all of a call, with the wait for a connection, ms; default 10,000. */
+  /** Timeout for the whole call, including the wait for a connection, in milliseconds; default 10,000. */
   readonly totalMs?: number
-  /** Connections of a worker to this origin; default 32. */
+  /** Maximum number of connections per worker to this origin; default 32. */
   readonly connections?: number
-  /** Calls that wait for one of them; default 256. */
+  /** Maximum number of calls waiting for a connection; default 256. */
   readonly maxPending?: number
-  /** Of a response body, in bytes; default 1 MiB. */
+  /** Maximum size of a response body in bytes; default 1 MiB. */
   readonly maxResponseBytes?: number
   readonly tls?: HttpClientTls
   /**
-   * Addresses that calls may go to beside public ones, as `compileCallAddresses` takes them; looked at for each connection.
-   * Absent: any address.
+   * Non-public addresses that may be called, in the format of `compileCallAddresses`. Checked for every
+   * connection. If absent, all addresses are allowed.
    */
   readonly addresses?: readonly string[]
 }
 
-/** TLS towards an origin; files are PEM, read when the policy is compiled. */
+/** TLS options for an origin. The PEM files are read when the policy is compiled. */
 export interface HttpClientTls {
   readonly caFile?: string | null
   readonly certFile?: string | null
   readonly keyFile?: string | null
   readonly servername?: string | null
-  /** Accepts any certificate. */
+  /** True if any server certificate is accepted. */
   readonly insecure?: boolean
 }
 
-/** One call. */
+/** An HTTP request to make. */
 export interface HttpCall {
   readonly method: string
-  /** Path and query, percent-encoded. Who puts values of requests into it encodes them. */
+  /** Path and query, percent-encoded. The caller must encode values taken from requests. */
   readonly path: string
-  /** Flat list of lower-case names and values, without Host and framing. */
+  /** Flat list of lower-case names and values, without Host and framing fields. */
   readonly headers?: readonly string[]
   readonly body?: Uint8Array | null
-  /** Joins a call under way that is the same in all of these, and gets its answer. For calls that only read. */
+  /** True if concurrent identical calls share one request and response. Use it only for safe methods. */
   readonly coalesce?: boolean
 }
 
-/** What a call was answered. Calls that were joined share it, so nobody changes it. */
+/** Response to a call. Coalesced calls share it, so do not modify it. */
 export interface HttpAnswer {
-  /** 200 to 599; redirects are not followed. */
+  /** Status from 200 to 599. Redirects are not followed. */
   readonly status: number
   /** Flat list of lower-case names and values, without framing and hop-by-hop fields. */
   readonly headers: readonly string[]
   readonly body: Uint8Array
 }
 
-/** Calls one origin. Uses with the same origin, TLS and bounds of connections share them, also over reloads. */
+/**
+ * HTTP client for one origin. Clients with the same origin, TLS options and connection limits share
+ * connections, even across configuration reloads.
+ */
 export interface HttpClient {
-  /** Rejects with HttpCallFailed alone. */
+  /** Makes a call. Rejects only with `HttpCallFailed`. */
   call(call: HttpCall): Promise<HttpAnswer>
 }
 
 /**
- * `busy`: all connections are in use and the queue is full. `unreachable`: there was no connection. `timeout`: a time was
- * over. `broken`: the connection ended before the answer did. `invalid`: the answer is no HTTP, or the call is none.
- * `tooLarge`: the answer is larger than allowed.
+ * Kind of failure:
+ * - `busy`: all connections are in use and the queue is full
+ * - `unreachable`: no connection could be established
+ * - `timeout`: a timeout expired
+ * - `broken`: the connection closed before the response was complete
+ * - `invalid`: the call or the response is not valid HTTP
+ * - `tooLarge`: the response exceeds the size limit
  */
 export type HttpCallFailure = 'busy' | 'unreachable' | 'timeout' | 'broken' | 'invalid' | 'tooLarge'
 
-/** A call without an answer; the message holds no secrets. */
+/** Error for a call that got no usable response. The message contains no secrets. */
 export class HttpCallFailed extends Error {
   override readonly name = 'HttpCallFailed'
   readonly failure: HttpCallFailure

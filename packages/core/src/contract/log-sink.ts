@@ -1,57 +1,56 @@
 import type { Exchange } from './exchange.js'
 
 /**
- * Where every record of the traffic log is, counted in records:
- * `received = indexed + dead + dropped + onDisk + inMemory`, always. A record that goes to several targets counts for
- * each of them.
+ * Location of every record of the traffic log, as counts. This always holds: `received = indexed + dead +
+ * dropped + onDisk + inMemory`. A record sent to several targets counts once per target.
  */
 export interface LogIdentity extends LogCounts {
-  /** The same for each target; there where the log has several. */
+  /** Counts per target. Present only if the log has several targets. */
   readonly targets?: Readonly<Record<string, LogCounts>>
 }
 
-/** Where the records of one target are. */
+/** Record counts of one target. */
 export interface LogCounts {
-  /** Handed over by the request path. */
+  /** Records handed over by the request path. */
   readonly received: number
-  /** Delivered: written for the file sink, acknowledged for Elasticsearch. */
+  /** Delivered records: written by the file sink or acknowledged by Elasticsearch. */
   readonly indexed: number
-  /** Refused for good by the target, kept in the dead-letter file. */
+  /** Records that the target rejected permanently. They are in the dead-letter file. */
   readonly dead: number
-  /** Dead letters that were removed again, because their files had reached their bound; not part of the sum. */
+  /** Dead letters removed because their files reached the size limit. Not part of the sum. */
   readonly deadRemoved: number
-  /** Lost on purpose, because a bound was reached; by reason in `droppedBy`. */
+  /** Records dropped because a limit was reached. `droppedBy` has the counts per reason. */
   readonly dropped: number
   readonly droppedBy: Readonly<Record<string, number>>
-  /** Spooled, not delivered yet. */
+  /** Records in the spool that are not delivered yet. */
   readonly onDisk: number
   readonly inMemory: number
-  /** Age of the oldest record in the spool, ms, to some 100 ms; 0: none waits. */
+  /** Age of the oldest spooled record in milliseconds, accurate to about 100 ms. 0 if none is waiting. */
   readonly lagMs: number
-  /** Absent for a log without a spool, and where the numbers are shown to people. */
+  /** Absent for logs without a spool and in numbers shown to users. */
   readonly spools?: SpoolHandovers
 }
 
-/** What the counts of owners of a spool have in common, so that a record that changes its owner is counted once. */
+/** Spool takeovers, used to count each record once when its spool changes owner. */
 export interface SpoolHandovers {
-  /** By owner: what it has on disk and in memory, which whoever takes its spool over counts again. */
+  /** Records on disk and in memory, by owner. The next owner of the spool counts them again. */
   readonly left: Readonly<Record<string, number>>
   readonly takeovers: readonly Takeover[]
 }
 
-/** The directory of an owner that is gone was taken over by another. */
+/** Takeover of the spool directory of a process that has ended. */
 export interface Takeover {
-  /** Who had made the directory. */
+  /** Owner that created the directory. */
   readonly made: string
-  /** Who had it last. */
+  /** Previous owner. */
   readonly from: string
-  /** Who has it now. */
+  /** New owner. */
   readonly by: string
-  /** As many as the new owner counts as received: those on disk, and those that were lost. */
+  /** Number of records that the new owner counts as received: those on disk and those lost. */
   readonly records: number
 }
 
-/** No records at all. */
+/** Counts of a log without records. */
 export const EMPTY_LOG: LogCounts = {
   received: 0,
   indexed: 0,
@@ -64,7 +63,7 @@ export const EMPTY_LOG: LogCounts = {
   lagMs: 0,
 }
 
-/** The sum of counts. */
+/** Returns the sum of several counts. */
 export function sumOfCounts(all: Iterable<LogCounts>): LogCounts {
   let total = EMPTY_LOG
   for (const counts of all) total = plus(total, counts)
@@ -89,7 +88,10 @@ function plus(a: LogCounts, b: LogCounts): LogCounts {
   }
 }
 
-/** Takeovers that are remembered; what has been taken over so long ago has no other owner that could end unheard. */
+/**
+ * Maximum number of remembered takeovers. Older ones are settled and no longer needed to avoid double
+ * counting.
+ */
 const MAX_TAKEOVERS = 1000
 const NO_SPOOLS: SpoolHandovers = { left: {}, takeovers: [] }
 
@@ -100,13 +102,19 @@ function both(a: SpoolHandovers = NO_SPOOLS, b: SpoolHandovers = NO_SPOOLS): Spo
   }
 }
 
-/** The receiving end of the traffic log in a worker. */
+/** Receiver of traffic log records in a worker. */
 export interface LogSink {
-  /** Resolves when what is handed over is accounted for even if the process is killed, or after a bound of its own. */
+  /**
+   * Resolves when accepted records are accounted for even if the process is killed, or after the sink's
+   * internal timeout.
+   */
   readonly opened: Promise<void>
-  /** Takes one finished exchange. Never waits, never throws; when full it drops and counts. */
+  /**
+   * Accepts a finished exchange. Never blocks or throws. If the queue is full, it drops the record and counts
+   * it.
+   */
   record(x: Exchange): void
   identity(): LogIdentity
-  /** Writes out what it holds, for at most `deadlineMs`, then lets go of its thread. */
+  /** Flushes pending records for at most `deadlineMs` milliseconds, then stops the sink's thread. */
   close(deadlineMs: number): Promise<void>
 }

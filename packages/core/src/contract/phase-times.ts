@@ -1,29 +1,29 @@
 import { PHASE, type Phase } from './phase.js'
 
-/** Of all exchanges whose times nobody wants. */
+/** Shared value of all exchanges whose times are not recorded. */
 const NO_TIMES: number[] = []
 
-/** The phase that an exchange is in, and where its time went. */
+/** Current phase of an exchange and the time spent in each phase. */
 export class PhaseTimes {
   phase: Phase = PHASE.route
-  /** Monotonic clock when the phase began. */
+  /** Monotonic start time of the current phase in milliseconds. */
   sinceMono = 0
-  /** Time spent in each phase, ms, by its number; empty unless somebody wants to know (`keep`). */
+  /** Time spent in each phase in milliseconds, indexed by phase number. Empty unless `keep` was called. */
   ms: number[] = NO_TIMES
 
-  /** Notes the time spent in each phase from here on. */
+  /** Starts recording the time spent in each phase. */
   keep(): void {
     this.ms = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   }
 
-  /** Goes on to another phase, which may be one that it was in before. */
+  /** Switches to another phase. A phase can be entered more than once. */
   enter(phase: Phase, nowMono: number): void {
     if (this.ms !== NO_TIMES) this.ms[this.phase]! += nowMono - this.sinceMono
     this.phase = phase
     this.sinceMono = nowMono
   }
 
-  /** Counts so much of the time since the current phase began for another one. */
+  /** Moves part of the time in the current phase to another phase. */
   attribute(phase: Phase, ms: number): void {
     if (this.ms === NO_TIMES) return
     this.ms[phase]! += ms

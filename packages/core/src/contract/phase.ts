@@ -1,38 +1,38 @@
 /**
- * The parts that the time of an exchange is divided into, in the order they usually come. An exchange is in exactly
- * one of them at any moment, so that the parts add up to the whole.
+ * Phases that an exchange's time is divided into, in their usual order. An exchange is always in exactly one
+ * phase, so the times add up to the total.
  *
- *     route ─► request chain ─► request body ─► queue ─► name, TCP, TLS ─► first byte ─► response chain ─► response body ─► client
+ *     route ─► request chain ─► request body ─► queue ─► DNS, TCP, TLS ─► first byte ─► response chain ─► response body ─► client
  */
 export const PHASE = {
-  /** Taking in the head, finding the route. */
+  /** Receiving the request head and finding the route. */
   route: 0,
-  /** The policies before the upstream. */
+  /** Running the request policies. */
   requestChain: 1,
-  /** Waiting for the request body: all of it for a policy that needs it, else its beginning. */
+  /** Waiting for the request body: all of it if a policy needs it, otherwise its beginning. */
   requestBody: 2,
-  /** Waiting for a connection to the target, except for what follows. */
+  /** Waiting for an upstream connection, except for the next three phases. */
   upstreamQueue: 3,
-  /** Waiting for a new connection: for the address of its name, */
+  /** Waiting for the DNS lookup of a new connection. */
   upstreamName: 4,
-  /** for the TCP handshake, */
+  /** Waiting for the TCP handshake. */
   upstreamTcp: 5,
-  /** and for the TLS handshake. */
+  /** Waiting for the TLS handshake. */
   upstreamTls: 6,
-  /** From a connection to the response head; an upload is part of it. */
+  /** Time from getting a connection to the response head, including the upload of the request body. */
   upstreamFirstByte: 7,
-  /** The policies that look at the response head. */
+  /** Running the policies on the response. */
   responseChain: 8,
-  /** Waiting for the response body of the target. */
+  /** Waiting for the response body from the target. */
   upstreamBody: 9,
-  /** Waiting for the client to take what was written. */
+  /** Waiting for the client to read the response. */
   clientWrite: 10,
 } as const
 
-/** One of PHASE. */
+/** A phase number from `PHASE`. */
 export type Phase = (typeof PHASE)[keyof typeof PHASE]
 
-/** The names of the phases in the traffic log, by their numbers. */
+/** Names of the phases in the traffic log, indexed by phase number. */
 export const PHASE_NAMES: readonly string[] = [
   'route',
   'req_chain',

@@ -1,15 +1,15 @@
 import type { ErrorCode } from './errors.js'
 
 /**
- * A policy that failed by itself, with a code of its own: the request is not let through, unless the document says
+ * Error of a policy with a specific error code. The request is refused, unless the configuration says
  * `onError: continue`.
  */
 export class PolicyFailure extends Error {
   readonly code: ErrorCode
-  /** What the client gets to read. */
+  /** Error text sent to the client. */
   readonly detail: string
 
-  /** @param message is for the operator only. */
+  /** @param message Error text for the operator only. */
   constructor(code: ErrorCode, detail: string, message: string) {
     super(message)
     this.name = 'PolicyFailure'
@@ -18,5 +18,8 @@ export class PolicyFailure extends Error {
   }
 }
 
-/** A check without a verdict. Its message is refused even with `onError: continue`: a sender could provoke the failure. */
+/**
+ * Error for a check that reached no result. The request is refused even with `onError: continue`, because a
+ * sender could provoke the failure to bypass the check.
+ */
 export class CheckFailure extends PolicyFailure {}

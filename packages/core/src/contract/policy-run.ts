@@ -1,26 +1,26 @@
 /**
- * How a policy took an exchange: `pass` it went on, `skip` its condition did not hold, `stop` it answered, `error` it
- * threw, or had not come to an end when nobody waited for it any more.
+ * Result of a policy: `pass` (continued), `skip` (its condition was false), `stop` (it sent a response), or
+ * `error` (it threw, or had not finished when the exchange ended).
  */
 export type PolicyVerdict = 'pass' | 'skip' | 'stop' | 'error'
 
 const GRAVITY: Readonly<Record<PolicyVerdict, number>> = { skip: 0, pass: 1, stop: 2, error: 3 }
 
-/** It had not come to an end when nobody waited for it any more. */
+/** Note for a policy that had not finished when the exchange ended. */
 const UNANSWERED = 'unanswered'
 
-/** It is in no phase. */
+/** Value of `#sinceMono` while the policy is not running. */
 const IDLE = -1
 
-/** What a policy did and took in all its phases. */
+/** Result and duration of one policy across all its phases. */
 export class PolicyRun {
   readonly id: string
   ms = 0
-  /** The gravest of its phases. */
+  /** The most severe result of all phases. */
   verdict: PolicyVerdict = 'skip'
-  /** Why it stopped the exchange or failed, in a word; empty: there is nothing to say. */
+  /** Short reason why the policy stopped the exchange or failed. Empty if there is none. */
   note = ''
-  /** What the phase that it is in comes to, where its answer does not say. */
+  /** Result of the current phase that overrides the one passed to `end`, or null. */
   mark: PolicyVerdict | null = null
   #sinceMono = IDLE
 
@@ -28,14 +28,14 @@ export class PolicyRun {
     this.id = id
   }
 
-  /** A phase of it begins. One that has not ended by now never will. */
+  /** Starts a phase. A previous phase that is still open is recorded as unanswered. */
   begin(nowMono: number): void {
     this.giveUp(nowMono)
     this.mark = null
     this.#sinceMono = nowMono
   }
 
-  /** The phase that began at `sinceMono` has ended; one that was given up is not heard. */
+  /** Ends the phase that began at `sinceMono`. Ignored if that phase was abandoned. */
   end(sinceMono: number, nowMono: number, verdict: PolicyVerdict, note = ''): void {
     if (sinceMono !== this.#sinceMono || sinceMono === IDLE) return
     this.#sinceMono = IDLE
@@ -46,7 +46,7 @@ export class PolicyRun {
     if (note !== '') this.note = note
   }
 
-  /** Nobody waits for it any more. */
+  /** Records the current phase as unanswered, because the exchange no longer waits for it. */
   giveUp(nowMono: number): void {
     this.end(this.#sinceMono, nowMono, 'error', UNANSWERED)
   }

@@ -10,208 +10,251 @@ import type { Eventual, Reply } from './reply.js'
 import type { StateStores } from './state.js'
 
 /**
- * One compiled policy in a route's chain. A hook that is absent costs nothing; a hook returns a Reply to end the
- * exchange there, null to go on. Hooks that do not wait must not return a promise.
+ * A compiled policy in a route's chain. Hooks that are absent cost nothing. A hook returns a `Reply` to end
+ * the exchange, or null to continue. A hook that does not wait must not return a promise.
  */
 export interface Step {
   readonly name: string
   /**
-   * It keeps responses and answers with them. On the way back the steps listed behind it come before it, so that it keeps
-   * what they have made, and those listed before it come after it, so that it keeps nothing of what they make for one client.
+   * True if the step stores responses and answers requests with them. For responses, the steps listed after
+   * it run before it, so it stores their result. The steps listed before it run after it, so changes for a
+   * single client are not stored.
    */
   readonly keepsResponses?: boolean
   /**
-   * Its onRequestBody decides who may pass: of the steps listed behind it none does anything before that, so that no answer,
-   * no call and nothing that is kept comes before the decision.
+   * True if `onRequestBody` decides whether the request is allowed. Steps listed after it do not run before
+   * that decision, so they cannot answer, call another server or store anything for a refused request.
    */
   readonly decidesOnBody?: boolean
   onRequest?(x: Exchange): Eventual
   /**
-   * Declaring it makes the gateway collect the request body first, up to `x.bodyLimit` bytes. A step that changes the
-   * body puts another one in the place of `x.body`.
+   * Called with the complete request body. Declaring this hook makes the gateway buffer the body, up to
+   * `x.bodyLimit` bytes. To change the body, assign a new one to `x.body`.
    */
   onRequestBody?(x: Exchange, body: Uint8Array): Eventual
-  /** Runs before each upstream attempt: backend authentication, signing. */
+  /** Called before each upstream attempt, for example for backend authentication or signing. */
   onAttempt?(x: Exchange): Eventual
   /**
-   * The target has answered an attempt with 4xx. True: another one may do better, with fresh credentials for example. The
-   * gateway makes one such attempt for a request, if the body is still at hand; the answer is for nobody then.
+   * Called when a target answers an attempt with a 4xx status. Return true if another attempt may succeed,
+   * for example with fresh credentials. The gateway then discards the response and retries once per request,
+   * if the body can be replayed.
    */
   onRejected?(x: Exchange, answer: RejectedAnswer): boolean
-  /** The response head is in `x.status` and `x.responseHeaders`. */
+  /** Called with the response head in `x.status` and `x.responseHeaders`. */
   onResponse?(x: Exchange): Eventual
   /**
-   * Declaring it makes the gateway ask the upstream for a response without content coding, and collect its body first,
-   * up to `x.responseBodyLimit` bytes. A step that changes the body puts another one in the place of `x.responseBody`.
+   * Called with the complete response body. Declaring this hook makes the gateway request an uncompressed
+   * response and buffer it, up to `x.responseBodyLimit` bytes. To change the body, assign a new one to
+   * `x.responseBody`.
    */
   onResponseBody?(x: Exchange, body: Uint8Array): Eventual
-  /** Every outcome, exactly once, after the last byte. Must not throw. */
+  /** Called exactly once per exchange after the last byte, whatever the outcome. Must not throw. */
   onFinish?(x: Exchange): void
 }
 
-/** The head of an answer by which a target refuses a request. */
+/** Head of a response with which a target rejected a request. */
 export interface RejectedAnswer {
-  /** 400 to 499. */
+  /** Status from 400 to 499. */
   readonly status: number
   /** Flat list of lower-case names and values. */
   readonly fields: readonly string[]
 }
 
-/** A typed place for a value per exchange, which belongs to one compiled step. */
+/** Typed storage for one value per exchange. Each slot belongs to one compiled step. */
 export interface Slot<T> {
   get(x: Exchange): T | undefined
   set(x: Exchange, value: T): void
 }
 
-/** A number that only grows; shown at /metrics. */
+/** Monotonically increasing counter, exported at /metrics. */
 export interface Counter {
   value: number
 }
 
-/** Which use of a policy is compiled. */
+/** Identifies one use of a policy in the configuration. */
 export interface PolicyIdentity {
-  /** As the document names it, else the route and the place in it. */
+  /** Name from the configuration. If there is none, the route and the position in its chain. */
   readonly id: string
 }
 
-/** What a policy can reach while it is compiled; nothing of it is reachable while requests run. */
+/**
+ * Services available to a policy while it is compiled. Unless noted otherwise, do not use them while requests
+ * run.
+ */
 export interface CompileEnv {
-  /** What workers and replicas share. Stores can be kept, and asked while requests run. */
+  /** Stores shared by workers and replicas. They may be kept and used while requests run. */
   readonly state: StateStores
-  /** Where policies keep values for a while. It can be kept, and asked while requests run. */
+  /** Cache for values of policies. It may be kept and used while requests run. */
   readonly cache: CacheStore
   /**
-   * An expression of the condition language that gives a text, a number or a truth value; it knows `route` and `api` too.
-   * @throws Error that says what is wrong with it.
+   * Compiles an expression of the condition language that returns a string, number or boolean. `route` and
+   * `api` are available in it.
+   * @throws Error with the reason if the expression is invalid.
    */
   expression(text: string): Expression
   /**
-   * A counter of the worker, the same for the same name and labels, which outlives reloads. The family has to stand in the
-   * metrics reference.
+   * Returns a counter of the worker. The same name and labels always give the same counter, which survives
+   * reloads. The family must be listed in the metrics reference.
    */
   counter(family: string, labels: Readonly<Record<string, string>>): Counter
-  /** A fresh place for a value per exchange. */
+  /** Creates storage for one value per exchange. */
   slot<T>(): Slot<T>
-  /** State that outlives reloads for as long as some snapshot uses it; created once per worker and key. */
+  /**
+   * Returns state that survives reloads. It is created once per worker and key, and lives as long as a
+   * snapshot uses it.
+   */
   shared<T>(key: string, create: () => T): T
-  /** A refusal, built once. */
+  /** Builds a refusal. Call it at compile time and reuse the result. */
   refusal(code: ErrorCode, detail: string, headers?: readonly string[]): Reply
   /**
-   * Work for bodies that would hold up the requests of others: on a thread of the worker's pool.
-   * @param module exports `work`, an OffloadedWork, which is made once per thread and configuration.
-   * @param config can be cloned (structuredClone).
-   * @param maxMs after which work that still runs is ended with its thread (Overtime); less than the pool's own limit.
+   * Runs work on the worker's thread pool. Use it for bodies whose processing would block other requests.
+   * @param module Module that exports `work`, an `OffloadedWork`. It is instantiated once per thread and
+   * configuration.
+   * @param config Structured-cloneable configuration.
+   * @param maxMs Time limit in milliseconds, shorter than that of the pool. When it expires, the thread is
+   * terminated and the call rejects with `Overtime`.
    */
   offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O>
   /**
-   * Sends the request of an exchange once more, through the steps listed behind the one that keeps responses, and through
-   * its own response hooks; nobody gets the response. False: too many are under way, or the gateway ends.
-   * @param prepare gets the exchange of that request before it goes out.
+   * Sends the request of an exchange again in the background, to refresh a stored response. It runs through
+   * the steps listed after the one that keeps responses, and through that step's response hooks. The response
+   * goes to no client.
+   * @param prepare Called with the new exchange before it is sent.
+   * @returns False if too many refreshes are in progress or the gateway is shutting down.
    */
   refresh(x: Exchange, prepare: (copy: Exchange) => void): boolean
   /**
-   * A client for calls to another server, with connections that outlive reloads.
-   * @throws Error for an origin that is none, or a file that cannot be read.
+   * Creates a client for calls to another server. Its connections survive reloads.
+   * @throws Error if the origin is invalid or a file cannot be read.
    */
   httpClient(options: HttpClientOptions): HttpClient
-  /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
+  /**
+   * Runs background work every `everyMs` milliseconds while the snapshot is active. The timer does not keep
+   * the process alive.
+   */
   schedule(everyMs: number, job: () => Promise<void> | void): void
-  /** Shows the operator; a flood of one event is cut by whoever writes it down. */
+  /** Logs an event for the operator. Repeated events are rate-limited by the log. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
   /**
-   * Tells the operator what has become wrong since the document was written, such as a file that is out of date. A worker
-   * goes on, because one that is replaced has to serve what the others serve.
-   * @throws Error where policies are only tried, so that `gw validate` refuses the document.
+   * Reports a problem that arose after the configuration was written, such as an outdated file. A worker
+   * continues, because a replacement worker must serve the same configuration as the others.
+   * @throws Error during validation, so that `gw validate` rejects the configuration.
    */
   reportOutdated(event: string, problem: string): void
-  /** Runs when the snapshot has been replaced and its last request has ended. */
+  /** Registers a function that runs when the snapshot has been replaced and its last request has ended. */
   onClose(close: () => void): void
 }
 
 /**
- * A kind of policy. `compile` does all the work that does not need a request and returns the hooks it needs, or null
- * when the configuration makes it do nothing. String options whose schema says `secret: true` are never shown.
- * @throws Error from `compile` for a configuration that the schema cannot refuse; the text is shown to the operator.
+ * A kind of policy. `compile` does all the work that does not depend on a request. It returns the hooks, or
+ * null if the configuration makes the policy do nothing. Options with `secret: true` in the schema are never
+ * shown.
+ * @throws Error from `compile` if the configuration has a problem that the schema cannot express. The
+ * operator sees the text.
  */
 export interface Policy<S extends TSchema = TSchema> {
-  /** The name in `use:`, kebab-case. */
+  /** Name for `use:`, in kebab-case. */
   readonly name: string
-  /** One sentence for the reference. */
+  /** Description in one sentence, for the reference. */
   readonly summary: string
   readonly schema: S
-  /** Each use of it is compiled by itself, however equal they are: it counts by its id. Default: equal uses share a step. */
+  /**
+   * True if every use is compiled separately, even with equal configuration, because it counts by its ID. By
+   * default, equal uses share a step.
+   */
   readonly isPerUse?: boolean
-  /** What it costs a request; default `cheap`. `gw explain` shows it. */
+  /** Cost per request, shown by `gw explain`; default `cheap`. */
   readonly cost?: PolicyCost
   /**
-   * Its steps answer preflights (Fetch, 4.8): they stand first in every chain, they take no condition, and a preflight goes
-   * to the route that would get the request it asks for.
+   * True if the policy answers CORS preflights (Fetch section 4.8). Its steps run first in every chain and
+   * cannot have a condition. A preflight is routed like the request that it announces.
    */
   readonly answersPreflights?: true
-  /** When it names the consumer under this configuration, see `x.identify`; absent or null: it does not. */
+  /**
+   * Returns the phase in which the policy identifies the consumer (see `x.identify`) with this configuration.
+   * Absent or null: it does not.
+   */
   authenticates?(config: Static<S>): ConsumerPhase | null
-  /** When it asks for the consumer and refuses where there is none; a policy that names one has to stand before it. */
+  /**
+   * Returns the phase in which the policy requires a consumer and refuses anonymous requests. A policy that
+   * identifies the consumer must come before it in the chain.
+   */
   needsConsumer?(config: Static<S>): ConsumerPhase | null
   /**
-   * From where it takes certificates of clients under this configuration: from their connections, or from the field in which
-   * a trusted proxy forwards them. A listener has to provide them. Absent or null: it takes none.
+   * Returns the source of client certificates with this configuration: the client's connection, or a field
+   * that a trusted proxy adds. The listener must provide them. Absent or null: the policy uses none.
    */
   clientCertificates?(config: Static<S>): 'connection' | 'forwarded' | null
   /**
-   * Paths that it answers itself under this configuration, in which values may still be references: a route that it is used
-   * on has to match them.
+   * Returns the paths that the policy answers itself with this configuration. A route that uses the policy
+   * must match them. Values in `config` may still be unresolved references.
    */
   answersPaths?(config: Static<S>): readonly string[]
-  /** What is allowed under this configuration and seldom meant; values in it may still be references. */
+  /**
+   * Returns warnings for valid configuration that is rarely intended. Values in `config` may still be
+   * unresolved references.
+   */
   warnings?(config: Static<S>): readonly PolicyWarning[]
-  /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
+  /**
+   * Returns true if the policy must have a condition with this configuration, because it would harm every
+   * request.
+   */
   needsCondition?(config: Static<S>): boolean
-  /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
+  /**
+   * Returns the header fields and query parameters that carry secrets with this configuration. The traffic
+   * log masks them.
+   */
   secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv, use?: PolicyIdentity): Step | null | Promise<Step | null>
 }
 
-/** What `gw validate` warns of: what is doubtful, and what to do about it. */
+/** A warning of `gw validate`, with a remedy. */
 export interface PolicyWarning {
   readonly message: string
   readonly remedy: string
 }
 
 /**
- * `cheap`: less than a tenth of what the gateway needs for a request. `cpu`: grows with the body, or is a signature.
- * `io`: waits for another server.
+ * CPU or waiting cost of a policy. `cheap`: less than a tenth of the gateway's cost per request. `cpu`: grows
+ * with the body size, or computes a signature. `io`: waits for another server.
  */
 export type PolicyCost = 'cheap' | 'cpu' | 'io'
 
-/** When a consumer is known: with the head of a request, or once its body is there. */
+/** Phase in which a consumer is known: after the request head, or after the body. */
 export type ConsumerPhase = 'request' | 'body'
 
-/** What a policy added to a request where it was measured, in microseconds of CPU time. */
+/** Measured cost of a policy in microseconds of CPU time. */
 export interface MeasuredCost {
   readonly addedMicros: number
-  /** What the same request took without it. */
+  /** CPU time of the same request without the policy, in microseconds. */
   readonly requestMicros: number
-  /** Which request that was: `GET`, `POST 1 KB`. */
+  /** The measured request, such as `GET` or `POST 1 KB`. */
   readonly request: string
 }
 
-/** Declares a policy with its configuration type derived from the schema. */
+/** Declares a policy. The type of its configuration is derived from the schema. */
 export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
   return policy
 }
 
-/** The policies a gateway knows, by name, and how its conditions ask bodies for values. */
+/** Policies that a gateway supports, by name, and its query languages for bodies. */
 export interface Catalog extends ReadonlyMap<string, Policy> {
-  /** Brings in those of these names. Absent: all are there. */
+  /** Loads the policies with the wanted names. Absent if all policies are loaded. */
   load?(isWanted: (name: string) => boolean): Promise<void>
-  /** Absent: conditions know no bodies. */
+  /** Absent if conditions cannot read bodies. */
   readonly bodies?: BodyLanguages
-  /** The module that asks large bodies on a thread: an OffloadedWork of questions, from BodyInput to BodyAnswer[]. */
+  /**
+   * Module that evaluates body queries on a thread, for large bodies. An `OffloadedWork` from `BodyInput` to
+   * `BodyAnswer[]`.
+   */
   readonly bodyWork?: URL
-  /** What policies cost, by name, for `gw explain`. */
+  /** Measured costs by policy name, for `gw explain`. */
   readonly measured?: ReadonlyMap<string, MeasuredCost>
-  /** What the configuration of a policy means, in sentences without a subject (`lets in who …`), by its name, for `gw explain`. */
+  /**
+   * Functions that describe a policy's configuration, by policy name, for `gw explain`. Each returns verb
+   * phrases such as `allows …`.
+   */
   readonly meanings?: ReadonlyMap<string, (config: never) => readonly string[]>
-  /** Options of Node.js that a worker has to be started with for them. */
+  /** Node.js options that workers need for these policies. */
   readonly nodeOptions?: readonly string[]
 }

@@ -4,24 +4,28 @@ import { type CallNote, MAX_CALL_NOTES } from './call-note.js'
 import type { Capture } from './capture.js'
 import type { WebSocketCounts } from './websocket-counts.js'
 
-/** What is noted of an exchange for the traffic log alone; most have none of it. */
+/** Details of an exchange for the traffic log only. Most exchanges have none. */
 export class RecordNotes {
-  /** What is kept of its messages; null when nothing is. */
+  /** Captured messages, or null if nothing is captured. */
   capture: Capture | null = null
-  /** Attempts that failed, the connections at a failure, policies that are traced; null: nothing of it. */
+  /** Failed attempts, connection state at a failure and traced policies. Null if there are none. */
   trace: AttemptTrace | null = null
-  /** What is counted of a response that is a stream of events, and of a WebSocket connection; null for all others. */
+  /** Counts for an event stream or a WebSocket connection. Null for other responses. */
   stream: EventStream | WebSocketCounts | null = null
-  /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
+  /**
+   * Name of the applied limit with the fewest remaining tokens (see `noteLimit`). Empty if no limit applied.
+   */
   limitName = ''
   limitRemaining = 0
-  /** Why a policy refused, for the operator alone; empty: its code says all. */
+  /** Reason for a policy's refusal, for the operator only. Empty if the error code is sufficient. */
   reason = ''
-  /** How a cache served the request: `hit`, `stale`, `revalidated`, `coalesced`, `miss` or `bypass`; empty: it met none. */
+  /**
+   * Cache result: `hit`, `stale`, `revalidated`, `coalesced`, `miss` or `bypass`. Empty if no cache applied.
+   */
   cacheResult = ''
-  /** Of the stored response that answered, in seconds. */
+  /** Age of the stored response that was used, in seconds. */
   cacheAge = 0
-  /** Calls that policies have made for it; null: none. */
+  /** Calls that policies made to other servers, or null if there were none. */
   calls: CallNote[] | null = null
 
   noteCall(call: CallNote): void {

@@ -1,87 +1,103 @@
-/** Who sees what a store holds: all workers of this gateway, or all gateways that have the same server in `state`. */
+/**
+ * Sharing of a store: by all workers of this gateway (`gateway`), or by all gateways with the same `state`
+ * server (`cluster`).
+ */
 export type StateScope = 'gateway' | 'cluster'
 
-/** The most bytes of a value that a store takes; more is a RangeError. */
+/** Maximum size of a stored value in bytes. Larger values cause a RangeError. */
 export const MAX_STATE_VALUE_BYTES = 1024 * 1024
 
-/** How many tokens there are in which time. */
+/** Rule of a limit: number of tokens per period. */
 export interface LimitRule {
   /**
-   * `gcra`: tokens come evenly, and up to `burst` of them wait. `fixed`: `limit` tokens a window. `sliding`: the same,
-   * where a part of the window before counts as long as it lies within `periodMs` (evenly spread, an estimate).
+   * `gcra`: tokens are added at an even rate, and up to `burst` are kept. `fixed`: `limit` tokens per window.
+   * `sliding`: like `fixed`, but the previous window counts in proportion to its overlap with the last
+   * `periodMs` (an estimate).
    */
   readonly algorithm: 'gcra' | 'fixed' | 'sliding'
-  /** Tokens in `periodMs`, at least 1. */
+  /** Tokens per `periodMs`; at least 1. */
   readonly limit: number
   readonly periodMs: number
-  /** The most tokens at once (`gcra`), at least 1. */
+  /** Maximum burst size for `gcra`; at least 1. */
   readonly burst: number
-  /** `fixed` and `sliding`: when one of the windows begins, ms since 1970; default 0. For windows that are months. */
+  /**
+   * Start of one of the windows for `fixed` and `sliding`, in milliseconds since the epoch; default 0. Needed
+   * for calendar months.
+   */
   readonly anchorMs?: number
 }
 
-/** What `take` answers. */
+/** Result of `StateStore.take`. */
 export interface Grant {
-  /** A whole number between 0 and what was asked for. */
+  /** Tokens granted: an integer from 0 to the requested amount. */
   readonly granted: number
   /** Whole tokens that are left. */
   readonly remaining: number
-  /** Ms until one more token comes; 0 when all that were asked for were granted. */
+  /** Milliseconds until the next token is available, or 0 if all requested tokens were granted. */
   readonly retryAfterMs: number
-  /** Ms until all tokens are there again (`gcra`), or the window ends. */
+  /** Milliseconds until all tokens are available again (`gcra`), or until the window ends. */
   readonly resetMs: number
 }
 
 /**
- * What workers and replicas share: values, counters and limits by key. A key is used in one way only. Keys are any text;
- * long ones are hashed behind their beginning, so prefixes of up to 100 characters are safe to list and delete.
+ * Key-value store shared by workers and replicas, for values, counters and limits. Use each key for one
+ * purpose only. Keys can be any text. The end of a long key is hashed, so only prefixes of up to 100
+ * characters work with `list` and `deleteAll`.
  *
- * Every call rejects with StateUnavailable when the store does not answer within its deadline, and then it may have
- * been carried out or not. Who calls it says what happens then.
+ * Every method rejects with `StateUnavailable` if the store does not answer in time. The operation may or may
+ * not have been carried out. The caller decides how to proceed.
  */
 export interface StateStore {
-  /** Null: there is none. */
+  /** Returns the value, or null if there is none. */
   get(key: string): Promise<Uint8Array | null>
   /**
-   * False: there was one already, and only an absent one was to be set.
-   * @param ttlMs from now, at least 1.
+   * Stores a value.
+   * @param ttlMs Time to live in milliseconds; at least 1.
+   * @param only `absent` stores the value only if the key has none.
+   * @returns False if `only` is `absent` and the key already has a value.
    */
   set(key: string, value: Uint8Array, ttlMs: number, only?: 'absent'): Promise<boolean>
-  /** Whether there was one. */
+  /** Deletes a value. Returns true if there was one. */
   delete(key: string): Promise<boolean>
   /**
-   * Adds to a counter, which begins with 0, and answers the sum.
-   * @param amount a whole number; negative ones subtract, 0 reads.
-   * @param ttlMs from when the counter began.
+   * Adds to a counter, which starts at 0, and returns the new value.
+   * @param amount Integer. Negative numbers subtract, 0 reads.
+   * @param ttlMs Lifetime in milliseconds, from the creation of the counter.
    */
   add(key: string, amount: number, ttlMs: number): Promise<number>
-  /** Takes as many tokens of a limit as there are, up to `amount`, in one step; 0 looks only. */
+  /** Takes up to `amount` tokens atomically. 0 only reads the state. */
   take(key: string, rule: LimitRule, amount: number): Promise<Grant>
-  /** Gives back tokens that were not used; those of a window that has ended are forgotten. */
+  /** Returns unused tokens. Tokens of a window that has ended are ignored. */
   giveBack(key: string, rule: LimitRule, amount: number): Promise<void>
-  /** The keys that begin with a text, in no order, `most` of them at most; one that changes meanwhile may be missing. */
+  /**
+   * Lists up to `most` keys with a prefix, in no particular order. Keys that change during the call may be
+   * missing.
+   */
   list(prefix: string, most: number): Promise<string[]>
-  /** Deletes the keys that begin with a text, and answers how many they were. */
+  /** Deletes all keys with a prefix and returns their number. */
   deleteAll(prefix: string): Promise<number>
 }
 
-/** The stores that policies can use. */
+/** Stores available to policies. */
 export interface StateStores {
-  /** `cluster` is the same as `gateway` where the document has no `state`. */
+  /** Returns a store. Without `state` in the configuration, `cluster` is the same as `gateway`. */
   store(scope: StateScope): StateStore
-  /** The document has `state`: what is kept for the cluster is shared by all replicas. */
+  /** True if `state` is configured, so that `cluster` stores are shared by all replicas. */
   readonly isShared: boolean
   /**
-   * 32 random bytes that the workers of this gateway have, and no store; others with each start. A key of HMAC makes texts
-   * that can be guessed, such as passwords, into keys of a store.
+   * 32 random bytes that all workers of this gateway share, new at each start and never stored. Use them as
+   * an HMAC key to derive store keys from guessable text such as passwords.
    */
   readonly secret: Uint8Array
 }
 
-/** The store did not answer in time, refused, or cannot be reached; the message says which, without secrets. */
+/**
+ * Error for a store that is unreachable, refuses the request or does not answer in time. The message contains
+ * no secrets.
+ */
 export class StateUnavailable extends Error {
   override readonly name: string = 'StateUnavailable'
-  /** Other keys can be asked for: it is a node of a cluster that does not answer. */
+  /** True if only some keys are affected because one node of a cluster is unavailable. */
   readonly isPartial: boolean
 
   constructor(message: string, isPartial = false) {
@@ -90,7 +106,7 @@ export class StateUnavailable extends Error {
   }
 }
 
-/** Error for a store that is reachable but too slow. Its counts must not be kept elsewhere meanwhile. */
+/** Error for a store that is reachable but too slow. Do not continue its counts locally meanwhile. */
 export class StateSlow extends StateUnavailable {
   override readonly name = 'StateSlow'
 }

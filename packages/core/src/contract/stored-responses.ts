@@ -1,22 +1,22 @@
-/** Which stored responses are meant: one by its key, all of a tag, all whose key begins with a text, or all. */
+/** Stored responses to purge: one key, all with a tag, all whose key starts with a prefix, or all. */
 export type PurgeScope =
   | { readonly by: 'key' | 'tag' | 'prefix'; readonly value: string }
   | { readonly by: 'all' }
 
-/** What operators get to see of a stored response; never its body. */
+/** Information about a stored response for operators. Never includes the body. */
 export interface StoredResponseFacts {
   readonly key: string
   readonly status: number
   readonly bytes: number
   readonly ageSeconds: number
-  /** Negative: it is stale by so much. */
+  /** Remaining time to live in seconds. Negative if the response is stale. */
   readonly ttlSeconds: number
   readonly tags: readonly string[]
-  /** The fields of the request that chose it. */
+  /** Request fields that select this response (`Vary`). */
   readonly vary: readonly string[]
 }
 
-/** What a store of responses has counted in one worker, and what it holds. */
+/** Counters and size of a response store in one worker. */
 export interface StoredResponseCounts {
   readonly requests: ReadonlyMap<string, number>
   readonly evictions: number
@@ -24,15 +24,19 @@ export interface StoredResponseCounts {
   readonly bytes: number
 }
 
-/** What policies keep of responses in one worker, as operators reach it: a value that a policy made with `env.shared`. */
+/**
+ * Stored responses of one worker, as the admin interface sees them. A policy creates it with `env.shared`.
+ */
 export abstract class StoredResponses {
-  /** Forgets what is meant; answers with how many responses that were. */
+  /** Deletes stored responses and returns their number. */
   abstract purge(scope: PurgeScope): number
-  /** What is stored under a key, at most `limit` of it. */
+  /** Returns up to `limit` stored responses of a key. */
   abstract find(key: string, limit: number): readonly StoredResponseFacts[]
   abstract counts(): StoredResponseCounts
-  /** URIs at which requests of this worker have changed something since it was asked last (RFC 9111, 4.4). */
+  /**
+   * Returns the URIs that requests of this worker have changed since the last call (RFC 9111 section 4.4).
+   */
   abstract takeChanged(): readonly string[]
-  /** A request of another worker has changed something at a URI: what is kept of it is forgotten. */
+  /** Deletes the stored responses of a URI that a request in another worker has changed. */
   abstract invalidate(uri: string, nowMs: number): void
 }

@@ -1,12 +1,15 @@
 import type { ErrorCode } from './errors.js'
 
-/** A body that is not what a policy or a condition has to read: the client's fault, or for a response the upstream's. */
+/**
+ * Error for a body that a policy or condition cannot read. The client is at fault for a request, the upstream
+ * for a response.
+ */
 export class UnreadableBody extends Error {
   readonly code: ErrorCode
-  /** True if readers could take the body for two things: it is refused, whatever route it may be for. */
+  /** True if parsers could interpret the body differently. Such a request is refused on every route. */
   readonly isAmbiguous: boolean
 
-  /** @param message says what is wrong, without what the body says. */
+  /** @param message Reason, without content of the body. */
   constructor(code: ErrorCode, message: string, isAmbiguous = false) {
     super(message)
     this.code = code

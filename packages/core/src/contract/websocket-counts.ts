@@ -1,13 +1,16 @@
-/** What was relayed of a WebSocket connection, and how it ended, for the traffic log. */
+/** Counters of a WebSocket connection, and how it ended, for the traffic log. */
 export class WebSocketCounts {
-  /** Monotonic clock, ms: since the switch of protocols. */
+  /** Monotonic time of the protocol switch in milliseconds. */
   readonly sinceMono: number
-  /** Messages, without control frames, and bytes of all frames: from the client, and to it. */
+  /** Messages without control frames, and bytes of all frames, from and to the client. */
   messagesIn = 0
   messagesOut = 0
   bytesIn = 0
   bytesOut = 0
-  /** The close code that was sent first (RFC 6455 section 7.4); 1005: a close without one, 1006: the connection was cut. */
+  /**
+   * First close code that was sent (RFC 6455 section 7.4). 1005: close without a code. 1006: the connection
+   * was cut.
+   */
   closeCode = 1006
   closedBy: 'client' | 'upstream' | 'gateway' = 'gateway'
 

@@ -1,34 +1,34 @@
 import { embeddedIpv4, ipv4Number, readIpv6 } from '../net/ip-address.js'
 import { readRecord } from './place-record.js'
 
-/** What the metadata at the end of a database begins with. */
+/** Marks the beginning of the metadata at the end of a database. */
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
-/** The metadata has no more than this. */
+/** Maximum size of the metadata section. */
 const MAX_METADATA_BYTES = 128 * 1024
-/** Between the search tree and the data. */
+/** Size of the separator between the search tree and the data section. */
 const SEPARATOR_BYTES = 16
-/** Of an IPv6 tree, before the addresses of IPv4 begin. */
+/** Number of leading zero bits before the IPv4 addresses in an IPv6 tree. */
 const IPV4_BITS = 96
 
 const words = new Uint32Array(4)
 
 /**
- * A database in the MaxMind DB format (its specification, version 2.0), in memory. Whoever makes the file decides what stands in
- * it: a look-up reads a bounded number of values, so that pointers in a circle, or sizes that are none, end it with an
- * Error. mmdb-lib 3.0.3, the reader that there is, makes an array of 16 million for three bytes that say so.
+ * Reader for databases in the MaxMind DB format (specification 2.0), held in memory. The file is not trusted:
+ * a lookup reads a bounded number of values, so pointer loops and invalid sizes cause an error. The library
+ * mmdb-lib 3.0.3 instead allocates an array of 16 million entries for three malicious bytes.
  */
 export class PlaceDatabase {
   readonly ipVersion: 4 | 6
   readonly #bytes: Buffer
   readonly #nodes: number
   readonly #recordBits: number
-  /** Of the search tree. */
+  /** Size of the search tree. */
   readonly #treeBytes: number
-  /** Where the metadata begins, and the data ends. */
+  /** Offset at which the data section ends and the metadata begins. */
   readonly #dataEnd: number
   readonly #ipv4Node: number
 
-  /** @throws Error for bytes that are no database. */
+  /** @throws Error if the bytes are not a database. */
   constructor(bytes: Buffer) {
     const tail = Math.max(0, bytes.length - MAX_METADATA_BYTES)
     const at = bytes.subarray(tail).lastIndexOf(MARKER)
@@ -39,21 +39,22 @@ export class PlaceDatabase {
       Record<string, unknown>
     >
     const { node_count: nodes, record_size: bits, ip_version: version } = metadata ?? {}
-    if (bits !== 24 && bits !== 28 && bits !== 32) throw new Error('its records have a size that is none')
-    if (version !== 4 && version !== 6) throw new Error('it is of no version of IP')
-    if (typeof nodes !== 'number') throw new Error('it does not say how many nodes it has')
+    if (bits !== 24 && bits !== 28 && bits !== 32)
+      throw new Error('the record size in its metadata is invalid')
+    if (version !== 4 && version !== 6) throw new Error('the IP version in its metadata is invalid')
+    if (typeof nodes !== 'number') throw new Error('its metadata has no node count')
     this.#bytes = bytes
     this.#nodes = nodes
     this.#recordBits = bits
     this.#treeBytes = (nodes * bits) / 4
-    if (nodes < 1 || this.#treeBytes + SEPARATOR_BYTES > this.#dataEnd) throw new Error('it is cut off')
+    if (nodes < 1 || this.#treeBytes + SEPARATOR_BYTES > this.#dataEnd) throw new Error('it is truncated')
     this.ipVersion = version
     this.#ipv4Node = version === 4 ? 0 : this.#walk(0, [0, 0, 0], IPV4_BITS)
   }
 
   /**
-   * What is known of an address; null for one that is not known, and for text that is no address.
-   * @throws Error where the database is damaged.
+   * Returns the record of an address, or null if the address is unknown or invalid.
+   * @throws Error if the database is damaged.
    */
   get(address: string): unknown {
     const ipv4 = ipv4Number(address)
@@ -61,11 +62,11 @@ export class PlaceDatabase {
     if (!readIpv6(address, words)) return null
     const embedded = embeddedIpv4(words)
     if (embedded !== -1) return this.#record(this.#walk(this.#ipv4Node, [embedded], 32))
-    // A database of IPv4 alone would take the first bits of the address for one of its own.
+    // An IPv4-only database would interpret the first bits of an IPv6 address as an IPv4 address.
     return this.ipVersion === 4 ? null : this.#record(this.#walk(0, words, 128))
   }
 
-  /** The node or record that some bits lead to. */
+  /** Follows the given bits from a node and returns the node or record they lead to. */
   #walk(from: number, bits: ArrayLike<number>, count: number): number {
     let node = from
     for (let i = 0; i < count && node < this.#nodes; i++) {
@@ -79,14 +80,14 @@ export class PlaceDatabase {
     const at = (node * this.#recordBits) / 4
     if (this.#recordBits === 24) return bytes.readUIntBE(at + 3 * side, 3)
     if (this.#recordBits === 32) return bytes.readUInt32BE(at + 4 * side)
-    // The byte in the middle has the highest four bits of both.
+    // The middle byte holds the highest four bits of both children.
     const middle = bytes[at + 3]!
     const high = side === 0 ? middle >> 4 : middle & 15
     return high * 2 ** 24 + bytes.readUIntBE(at + 4 * side, 3)
   }
 
   #record(found: number): unknown {
-    // A node: the tree is deeper than addresses are long. Its number of nodes: nothing is known.
+    // Less than the node count: the tree is deeper than an address is long. Equal: no record.
     if (found <= this.#nodes) return null
     const base = this.#treeBytes + SEPARATOR_BYTES
     const at = found - this.#nodes - SEPARATOR_BYTES + base

@@ -2,31 +2,31 @@ import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { PlaceDatabase } from './place-database.js'
 
-/** No database of places is larger. */
+/** Maximum size of a database file. */
 const MAX_BYTES = 1024 ** 3
 
 /**
- * A database of places that is held in memory, and read again when its file has changed: its makers replace it every week.
- * While it cannot be read, what was read before serves on.
+ * A location database held in memory and reloaded when its file changes; vendors publish weekly updates. If
+ * reloading fails, the previous database stays in use.
  */
 export class PlaceFile {
-  /** Another object when it was read again; null: it could not be read yet. */
+  /** The current database, replaced by a new object after each reload. Null if it has not been loaded yet. */
   database: PlaceDatabase | null = null
   readonly #file: string
   readonly #report: (problem: string) => void
-  /** Of the file that was read; empty: none was. */
+  /** Version of the loaded file, or empty if none was loaded. */
   #version = ''
-  /** What was reported last, which is not reported again before it is over. */
+  /** Last reported problem. It is not reported again until it is resolved. */
   #problem = ''
   #renewing: Promise<void> | null = null
 
-  /** @param report gets what is wrong with the file, once. */
+  /** @param report Called once for each new problem with the file. */
   constructor(file: string, report: (problem: string) => void) {
     this.#file = file
     this.#report = report
   }
 
-  /** Reads it, and holds up everything until then. */
+  /** Loads the database synchronously. */
   readNow(): void {
     try {
       const version = versionOf(this.#file)
@@ -36,7 +36,7 @@ export class PlaceFile {
     }
   }
 
-  /** Reads it if it has changed, without holding up what comes meanwhile. */
+  /** Reloads the database asynchronously if the file has changed. */
   renew(): Promise<void> {
     this.#renewing ??= this.#readChanged().finally(() => {
       this.#renewing = null
@@ -44,7 +44,7 @@ export class PlaceFile {
     return this.#renewing
   }
 
-  /** What is wrong with the file; empty: nothing. */
+  /** Current problem with the file, or empty if there is none. */
   get problem(): string {
     return this.#problem
   }
@@ -65,13 +65,16 @@ export class PlaceFile {
   }
 
   #complain(error: unknown): void {
-    const problem = `the database of places cannot be read (${(error as Error).message})`
+    const problem = `the location database cannot be read (${(error as Error).message})`
     if (problem !== this.#problem) this.#report(problem)
     this.#problem = problem
   }
 }
 
-/** Another text for another file. @throws Error where there is none that can be a database. */
+/**
+ * Returns an identifier that changes whenever the file changes. @throws Error if the file is missing or not
+ * usable.
+ */
 function versionOf(file: string): string {
   const stats = statSync(file)
   if (!stats.isFile()) throw new Error('it is not a regular file')

@@ -1,24 +1,24 @@
-/** Records of cities, with names in eight languages, have some two hundred. */
+/** Maximum number of values per record. City records with names in eight languages have about 200. */
 const MAX_VALUES = 2000
-/** Of all texts of a record. */
+/** Maximum total size of all strings in a record. */
 const MAX_TEXT_BYTES = 64 * 1024
-/** Pointers count as well. */
+/** Maximum nesting depth, including pointers. */
 const MAX_DEPTH = 16
 
 const POINTER = 1
 const MAP = 7
 const ARRAY = 11
 
-/** Where records stand: pointers count from `base`. */
+/** Bounds of the section that contains the records. Pointers are relative to `base`. */
 interface DataSection {
   readonly base: number
   readonly end: number
 }
 
 /**
- * Reads one value of a MaxMind DB (specification 2.0, "Output Data Section"): maps become objects without a prototype, numbers
- * beyond 2^53 are not exact.
- * @throws Error for what is no value, or is larger than those of places are.
+ * Decodes one value of a MaxMind DB (specification 2.0, "Output Data Section"). Maps become objects without a
+ * prototype. Integers above 2^53 lose precision.
+ * @throws Error if the value is invalid, or larger than location records are.
  */
 export function readRecord(bytes: Buffer, at: number, section: DataSection): unknown {
   return new RecordReader(bytes, at, section).value(0)
@@ -38,8 +38,7 @@ class RecordReader {
   }
 
   value(depth: number): unknown {
-    if (depth > MAX_DEPTH || this.#values-- === 0)
-      throw new Error('a record is larger than that of any place')
+    if (depth > MAX_DEPTH || this.#values-- === 0) throw new Error('a record is larger than the maximum')
     const control = this.#number(1)
     const kind = control >> 5
     if (kind === POINTER) return this.#pointed(control, depth)
@@ -70,7 +69,7 @@ class RecordReader {
     const map: Record<string, unknown> = Object.create(null)
     for (let i = 0; i < size; i++) {
       const key = this.value(depth + 1)
-      if (typeof key !== 'string') throw new Error('a key of a record is no text')
+      if (typeof key !== 'string') throw new Error('a key in a record is not a string')
       map[key] = this.value(depth + 1)
     }
     return map
@@ -86,7 +85,7 @@ class RecordReader {
     switch (type) {
       case 2: {
         this.#textBytes -= size
-        if (this.#textBytes < 0) throw new Error('a record is larger than that of any place')
+        if (this.#textBytes < 0) throw new Error('a record is larger than the maximum')
         const start = this.#take(size)
         return this.#bytes.toString('utf8', start, start + size)
       }
@@ -96,7 +95,7 @@ class RecordReader {
         return this.#bytes.readFloatBE(this.#take(4))
       case 14:
         return size !== 0
-      // Unsigned numbers of 16, 32, 64 and 128 bits, without leading zeros.
+      // Unsigned integers of 16, 32, 64 and 128 bits, without leading zeros.
       case 5:
       case 6:
       case 9:
@@ -108,7 +107,7 @@ class RecordReader {
         this.#take(size)
         return null
       default:
-        throw new Error('a record has a value of no known type')
+        throw new Error('a record has a value of an unknown type')
     }
   }
 
@@ -119,11 +118,11 @@ class RecordReader {
     return number
   }
 
-  /** Steps over bytes, which must be there, and answers where they begin. */
+  /** Advances over bytes and returns their offset. @throws Error if they lie outside the section. */
   #take(size: number): number {
     const start = this.#at
     if (start < this.#section.base || start + size > this.#section.end)
-      throw new Error('a record leads out of the data')
+      throw new Error('a record extends past the end of the data')
     this.#at += size
     return start
   }

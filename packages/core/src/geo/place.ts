@@ -1,4 +1,4 @@
-/** What databases know of an address; some makers write it without the inner objects. */
+/** Database record of an address. Some vendors use flat fields instead of nested objects. */
 interface Found {
   readonly country?: unknown
   readonly registered_country?: unknown
@@ -10,29 +10,29 @@ interface Found {
   readonly asn?: unknown
 }
 
-/** ISO 3166-1 alpha-2, and the codes of continents. */
+/** ISO 3166-1 alpha-2 country code, or continent code. */
 const CODE = /^[A-Z]{2}$/
 
-/** The country of what was found, ISO 3166-1 alpha-2; null: none is known. */
+/** Returns the country of a record (ISO 3166-1 alpha-2), or null if unknown. */
 export function countryOf(found: unknown): string | null {
   const { country, country_code: flat, registered_country: registered } = fieldsOf(found)
   return code(member(country, 'iso_code') ?? flat ?? member(registered, 'iso_code') ?? country)
 }
 
-/** Its continent: AF, AN, AS, EU, NA, OC or SA; null: none is known. */
+/** Returns the continent of a record: AF, AN, AS, EU, NA, OC or SA, or null if unknown. */
 export function continentOf(found: unknown): string | null {
   const { continent, continent_code: flat } = fieldsOf(found)
   return code(member(continent, 'code') ?? flat ?? continent)
 }
 
-/** The English name of its city; null: none is known. */
+/** Returns the English name of the city of a record, or null if unknown. */
 export function cityOf(found: unknown): string | null {
   const { city } = fieldsOf(found)
   const name = member(member(city, 'names'), 'en') ?? city
   return typeof name === 'string' ? name : null
 }
 
-/** The number of its autonomous system; null: none is known. */
+/** Returns the autonomous system number of a record, or null if unknown. */
 export function autonomousSystemOf(found: unknown): number | null {
   const { autonomous_system_number: number, asn } = fieldsOf(found)
   if (typeof number === 'number') return number

@@ -1,9 +1,10 @@
 import { mediaType } from './media-type.js'
 
 /**
- * Whether an Accept field names HTML and nothing of `others` that it would rather have (RFC 9110 section 12.5.1). Browsers
- * name it; programs that take everything (any media type) do not, and would not read a page.
- * @param accept null: there is no such field.
+ * Returns true if an Accept field lists HTML and prefers none of `others` to it (RFC 9110 section 12.5.1).
+ * Browsers list `text/html` explicitly. Programs that accept any media type do not, and cannot display a
+ * page.
+ * @param accept Null if the request has no Accept field.
  */
 export function prefersHtml(accept: string | null, others: readonly string[]): boolean {
   if (accept === null) return false
@@ -17,7 +18,7 @@ export function prefersHtml(accept: string | null, others: readonly string[]): b
   return html > 0 && html >= other
 }
 
-/** The `q` of an element of an Accept field: 0 to 1; 1 where none is given, 0 where it is no number. */
+/** Returns the `q` weight of an Accept element: 0 to 1. The default is 1. An invalid weight counts as 0. */
 export function weightOf(element: string): number {
   const weight = /;\s*q=([^;\s]*)/i.exec(element)?.[1]
   if (weight === undefined) return 1

@@ -2,12 +2,14 @@ const UNRESERVED = 1
 const OTHER_LEGAL = 2
 const ESCAPED_HERE = 3
 
-/** A character, "/" and the dot among them, written in more bytes than it needs (RFC 3629 section 3), up to six. */
+/** Matches overlong UTF-8 encodings of up to six bytes (RFC 3629 section 3), for example of "/" or ".". */
 const OVERLONG = /%c[01]%[89ab]|%e0%[89]|%f0%8|%f8%8[0-7]|%fc%8[0-3]/i
 
 /**
- * 1: unreserved (RFC 3986 section 2.3), 2: other characters legal in a path segment, and "/", 3: not legal, but sent
- * unescaped by clients (URL Standard, path percent-encode set). 0: refused.
+ * Class of each ASCII character. 0: rejected. Otherwise:
+ * - `UNRESERVED`: RFC 3986 section 2.3
+ * - `OTHER_LEGAL`: other characters allowed in a path, including "/"
+ * - `ESCAPED_HERE`: not allowed, but sent unescaped by clients (URL Standard, path percent-encode set)
  */
 const CLASS = new Uint8Array(128)
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~')
@@ -15,14 +17,14 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-
 for (const c of "!$&'()*+,;=:@/") CLASS[c.charCodeAt(0)] = OTHER_LEGAL
 for (const c of '[]|^{}"<>`') CLASS[c.charCodeAt(0)] = ESCAPED_HERE
 
-/** 1: legal in a path and meaning nothing but itself, so neither "%" nor ";". */
+/** 1 for characters that are allowed in a path and have no special meaning: all except "%" and ";". */
 const PLAIN = new Uint8Array(128)
 for (let code = 0; code < 128; code++) {
   const isLegal = CLASS[code] === UNRESERVED || CLASS[code] === OTHER_LEGAL
   PLAIN[code] = isLegal && code !== 59 ? 1 : 0
 }
 
-/** Escapes of reserved characters that a segment may hold unescaped, all but ";". */
+/** Escapes of reserved characters that are allowed unescaped in a segment, except ";". */
 const RESERVED_ESCAPES = /%(?:2[1467-9A-C]|3[AD]|40)/gi
 
 const SLASH = 47
@@ -30,9 +32,12 @@ const DOT = 46
 const PERCENT = 37
 
 /**
- * The one form of a path that routes, conditions and policies match: the forwardable form, with the escapes of all
- * characters decoded that need none in a segment (RFC 3986 section 3.3), as upstreams do before they choose a resource:
- * "%24" becomes "$". "%2F" stays, and so does "%3B": a ";" would begin path parameters. Null when the path is malformed.
+ * Returns the canonical form of a path, which routes, conditions and policies match. Null if the path is
+ * malformed.
+ *
+ * The canonical form is the forwardable form with reserved characters decoded where a segment allows them
+ * (RFC 3986 section 3.3), as upstreams do before they choose a resource: "%24" becomes "$". "%2F" stays
+ * escaped. "%3B" also does, because ";" would start path parameters.
  */
 export function canonicalPath(path: string): string | null {
   const forwardable = forwardablePath(path)
@@ -40,30 +45,34 @@ export function canonicalPath(path: string): string | null {
 }
 
 /**
- * The form of a path that upstreams get (RFC 3986 section 6.2.2, plus slash merging): escaped unreserved characters are
- * decoded, other escapes get upper-case digits and stay escaped ("%2f" becomes "%2F", "%24" stays), what clients leave
- * unescaped is escaped ("[" becomes "%5B"), runs of slashes become one, "." and ".." are resolved and cannot climb above
- * the root. Null when the path is malformed: not beginning with "/", a bad escape, "%00", an overlong UTF-8 sequence, or
- * another byte that must be escaped.
+ * Returns the form of a path that is sent to upstreams (RFC 3986 section 6.2.2, plus slash merging). Null if
+ * the path is malformed: no leading "/", an invalid escape, "%00", an overlong UTF-8 sequence, or another
+ * byte that must be escaped.
+ *
+ * - Escaped unreserved characters are decoded.
+ * - Other escapes are kept, with upper-case digits ("%2f" becomes "%2F").
+ * - Characters that clients leave unescaped are escaped ("[" becomes "%5B").
+ * - Repeated slashes are merged.
+ * - "." and ".." are resolved and cannot go above the root.
  */
 export function forwardablePath(path: string): string | null {
   return isPlainPath(path) ? path : normalise(path)
 }
 
-/** Decodes the escapes of "! $ & ' ( ) * + , : = @" in a path or a part of one. */
+/** Decodes the escapes of "! $ & ' ( ) * + , : = @" in a path or part of a path. */
 export function decodeReserved(path: string): string {
   if (!path.includes('%')) return path
   return path.replace(RESERVED_ESCAPES, (code) => String.fromCharCode(hexByte(code, 1)))
 }
 
-/** Escapes the characters that clients leave unescaped in a path, and changes nothing else. */
+/** Escapes the characters that clients leave unescaped in a path. Changes nothing else. */
 export function escapeRawCharacters(path: string): string {
   return path.replace(/[[\]|^{}"<>`]/g, (char) => escapeOf(char.charCodeAt(0)))
 }
 
 /**
- * Whether every server reads the path alike: it is canonical, and has no escapes and no path parameters. False also for
- * malformed paths. One scan, no allocation.
+ * Returns true if every server interprets the path the same way: it is canonical, without escapes or path
+ * parameters. False for malformed paths. Scans once without allocation.
  */
 export function isPlainPath(path: string): boolean {
   if (path.charCodeAt(0) !== SLASH) return false
@@ -78,45 +87,49 @@ export function isPlainPath(path: string): boolean {
 }
 
 /**
- * Whether an upstream may take a path for another one than its canonical form. Either it has dot segments, of which
- * RFC 3986 makes "/a/b" where "/a//../b" has the canonical form "/b", and which some servers do not resolve at all; or
- * it begins with two slashes, behind which URL parsers look for a host.
+ * Returns true if an upstream might interpret a path differently from its canonical form. That is the case
+ * for:
+ * - dot segments: RFC 3986 resolves "/a//../b" to "/a/b", but its canonical form is "/b", and some servers do
+ * not resolve dot segments
+ * - two leading slashes: URL parsers expect a host after them
  */
 export function isAmbiguousPath(path: string): boolean {
   return /^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)
 }
 
-/** Whether a canonical path holds "/" or "\\" in its escaped form, which some servers decode before they route. */
+/**
+ * Returns true if a canonical path contains an escaped "/" or "\\". Some servers decode them before routing.
+ */
 export function hasEncodedSlash(canonical: string): boolean {
   return /%2F|%5C/.test(canonical)
 }
 
 /**
- * Whether a canonical path holds a dot segment for servers that decode slashes or cut path parameters first: "/a/..;/b",
- * "/a/..%2Fb".
+ * Returns true if a canonical path contains a dot segment for servers that first decode slashes or remove
+ * path parameters, as in "/a/..;/b" or "/a/..%2Fb".
  */
 export function hasHiddenDots(canonical: string): boolean {
   return /(?:\/|%2F|%5C)\.{1,2}(?:\/|%2F|%5C|;|%3B|$)/.test(canonical)
 }
 
 /**
- * Whether a canonical path holds nothing that servers are known to read in two ways: no ";", no escaped "/", "\\", ";"
- * or control character, nothing that is escaped twice.
+ * Returns true if a canonical path contains nothing that servers are known to interpret differently: no ";",
+ * no escaped "/", "\\", ";" or control character, and nothing escaped twice.
  */
 export function isStrictPath(canonical: string): boolean {
   return !/;|%(?:2F|5C|3B|7F|[01][0-9A-F]|25[0-9A-Fa-f]{2})/.test(canonical)
 }
 
 /**
- * A canonical path without the parameters of its segments, as servlet containers match it: "/a;v=1/b" is "/a/b", and
- * "/a/;v=1/b" is too.
+ * Removes the path parameters of all segments, as servlet containers do for matching. "/a;v=1/b" and
+ * "/a/;v=1/b" become "/a/b".
  */
 export function withoutParameters(canonical: string): string {
   if (!canonical.includes(';') && !canonical.includes('%3B')) return canonical
   return canonical.replace(/(?:;|%3B)[^/]*/g, '').replace(/\/{2,}/g, '/')
 }
 
-/** The forwardable path of a request: with the parameters of its segments, which `path` is without. */
+/** Returns the forwardable path of a request, including the path parameters that `path` lacks. */
 export function pathWithParameters(x: { readonly path: string; readonly rawPath: string }): string {
   return x.rawPath === x.path ? x.path : (forwardablePath(x.rawPath) ?? x.path)
 }
@@ -153,7 +166,7 @@ function escapeOf(code: number): string {
   return `%${code.toString(16).toUpperCase()}`
 }
 
-/** The value of two hexadecimal digits, or -1. */
+/** Returns the value of two hexadecimal digits, or -1. */
 function hexByte(text: string, at: number): number {
   const high = hexDigit(text.charCodeAt(at))
   const low = hexDigit(text.charCodeAt(at + 1))
@@ -167,7 +180,10 @@ function hexDigit(code: number): number {
   return -1
 }
 
-/** Merges slashes and removes dot segments; a trailing "." or ".." leaves a trailing slash (RFC 3986 section 5.2.4). */
+/**
+ * Merges slashes and removes dot segments. A trailing "." or ".." leaves a trailing slash (RFC 3986 section
+ * 5.2.4).
+ */
 function resolveDots(path: string): string {
   const kept: string[] = []
   let isDirectory = false

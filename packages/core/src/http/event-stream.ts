@@ -5,21 +5,21 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 const DATA = Buffer.from('data')
 
 /**
- * Counts the events of a stream of server-sent events while it passes (HTML, 9.2.6): what stands before an empty line
- * is one if it has a field `data`, so that comments, which keep connections alive, are none. Lines end with CR, LF or
- * both. Nothing is kept of it.
+ * Counts the events of a server-sent event stream as it passes (HTML standard, section 9.2.6). A block before
+ * an empty line counts if it has a `data` field. Comments, which serve as keep-alives, do not count. Lines
+ * end with CR, LF or CRLF. No content is kept.
  */
 export class EventStream {
-  /** Those that were complete. */
+  /** Number of complete events. */
   events = 0
-  /** When it began to go to the client, monotonic, ms. */
+  /** Monotonic time at which the response to the client began, in milliseconds. */
   readonly sinceMono: number
-  /** False: the stream is in a content coding, and nobody looks into it. */
+  /** False if the stream has a content coding. Events are not counted then. */
   readonly isReadable: boolean
   #offset = 0
-  /** Bytes of the line so far; those behind the name are not counted one by one. */
+  /** Number of bytes in the current line. Only counted up to the end of the field name. */
   #at = 0
-  /** The line is of a field `data`, as far as it came. */
+  /** True while the current line may be a `data` field. */
   #isData = true
   #hasData = false
   #endedWithCr = false
@@ -29,7 +29,7 @@ export class EventStream {
     this.isReadable = isReadable
   }
 
-  /** Looks at the next part. */
+  /** Counts the events in the next chunk. */
   read(chunk: Uint8Array): void {
     if (!this.isReadable) return
     let lf = chunk.indexOf(LF)
@@ -46,7 +46,7 @@ export class EventStream {
     }
   }
 
-  /** The position behind a byte order mark at the very beginning. */
+  /** Returns the position after a byte order mark at the start of the stream. */
   #skipped(chunk: Uint8Array): number {
     let i = 0
     while (this.#offset < BYTE_ORDER_MARK.length && i < chunk.length) {

@@ -1,15 +1,15 @@
 /**
- * HTTP fields as one flat array, lower-case names and their values in turn:
+ * HTTP header fields as a flat array of alternating lower-case names and values:
  *
  *     ['accept', 'text/html', 'x-tenant', 'acme']
  *       name      value        name        value
  *
- * Order and repeated fields are kept. The array is filled once by the listener and handed to the upstream as it is:
- * measured 2.8 times cheaper than an object on the proxy path.
+ * Order and repeated fields are preserved. The listener fills the array once, and the upstream code reads it
+ * unchanged. Measured on the proxy path, this is 2.8 times cheaper than an object.
  */
 export type HeaderList = string[]
 
-/** The first value of a field, or null. `name` must be lower-case. */
+/** Returns the first value of a field, or null. `name` must be lower-case. */
 export function headerValue(list: readonly string[], name: string): string | null {
   for (let i = 0; i < list.length; i += 2) {
     if (list[i] === name) return list[i + 1]!
@@ -17,7 +17,7 @@ export function headerValue(list: readonly string[], name: string): string | nul
   return null
 }
 
-/** All values of a field joined by ", " (RFC 9110 section 5.3), or null when the field is absent. */
+/** Returns all values of a field joined by ", " (RFC 9110 section 5.3), or null if the field is absent. */
 export function headerJoined(list: readonly string[], name: string): string | null {
   let joined: string | null = null
   for (let i = 0; i < list.length; i += 2) {
@@ -27,15 +27,15 @@ export function headerJoined(list: readonly string[], name: string): string | nu
 }
 
 /**
- * Whether the body behind these fields is in a content coding, so that its bytes mean nothing as they are (RFC 9110
- * section 8.4). A field that says nothing, or `identity`, says that there is none.
+ * Returns true if the body has a content coding (RFC 9110 section 8.4), so that its bytes must be decoded
+ * first. An empty Content-Encoding or `identity` means no coding.
  */
 export function hasContentCoding(list: readonly string[]): boolean {
   const coding = headerJoined(list, 'content-encoding')?.trim().toLowerCase() ?? ''
   return coding !== '' && coding !== 'identity'
 }
 
-/** How many lines a field has. */
+/** Returns the number of lines of a field. */
 export function headerCount(list: readonly string[], name: string): number {
   let count = 0
   for (let i = 0; i < list.length; i += 2) {
@@ -44,7 +44,7 @@ export function headerCount(list: readonly string[], name: string): number {
   return count
 }
 
-/** Replaces every line of a field by one, in the place of the first. */
+/** Sets a field. Replaces all its lines by one, at the position of the first. */
 export function setHeader(list: HeaderList, name: string, value: string): void {
   for (let i = 0; i < list.length; i += 2) {
     if (list[i] === name) {
@@ -56,17 +56,17 @@ export function setHeader(list: HeaderList, name: string, value: string): void {
   list.push(name, value)
 }
 
-/** Adds one more line. */
+/** Appends a field line. */
 export function appendHeader(list: HeaderList, name: string, value: string): void {
   list.push(name, value)
 }
 
-/** Removes every line of a field. */
+/** Removes all lines of a field. */
 export function removeHeader(list: HeaderList, name: string): void {
   removeFrom(list, name, 0)
 }
 
-/** Removes every line whose name begins with `prefix` (lower-case). */
+/** Removes all fields whose name starts with `prefix` (lower-case). */
 export function removeHeadersWithPrefix(list: HeaderList, prefix: string): void {
   let kept = 0
   for (let i = 0; i < list.length; i += 2) {

@@ -1,11 +1,14 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-/** The three forms of RFC 9110, 5.6.7; the names of days and months in any case. */
+/** The three date formats of RFC 9110 section 5.6.7. Day and month names are case-insensitive. */
 const IMF = /^[a-z]{3}, (\d{2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
 const RFC850 = /^[a-z]{6,9}, (\d{2})-([a-z]{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
 const ASCTIME = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i
 const HALF_CENTURY = 50
 
-/** Reads an HTTP date (RFC 9110, 5.6.7), as ms since the epoch; null for everything else. */
+/**
+ * Parses an HTTP date (RFC 9110 section 5.6.7) to milliseconds since the epoch. Returns null if the text is
+ * not a date.
+ */
 export function httpDate(text: string | null): number | null {
   if (text === null) return null
   const imf = IMF.exec(text)
@@ -16,7 +19,7 @@ export function httpDate(text: string | null): number | null {
   return asctime === null ? null : time(asctime[6]!, asctime[1]!, asctime[2]!, asctime.slice(3, 6))
 }
 
-/** A year of two digits that would be more than 50 years ahead is one of the past. */
+/** Interprets a two-digit year that would be more than 50 years in the future as a year in the past. */
 function fullYear(short: number): number {
   const now = new Date().getUTCFullYear()
   const year = now - (now % 100) + short
@@ -29,7 +32,7 @@ function time(year: string, month: string, day: string, clock: readonly string[]
   if (monthIndex < 0 || hours > 23 || minutes > 59 || seconds > 60) return null
   const date = new Date(0)
   date.setUTCFullYear(Number(year), monthIndex, Number(day))
-  // A day that the month does not have moves on to the next one.
+  // Date moves an invalid day, such as February 30, to the next month.
   if (date.getUTCMonth() !== monthIndex) return null
   return date.setUTCHours(hours, minutes, seconds, 0)
 }

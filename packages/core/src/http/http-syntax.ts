@@ -1,4 +1,4 @@
-/** Character classes of RFC 9110, as tables, so that a check is one load per character. */
+/** Characters of a token (RFC 9110) as a lookup table, which costs one load per character. */
 const TOKEN = table("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 function table(chars: string): Uint8Array {
@@ -7,7 +7,7 @@ function table(chars: string): Uint8Array {
   return set
 }
 
-/** Whether text is a token (RFC 9110 section 5.6.2): a method or a field name. */
+/** Returns true if the text is a token (RFC 9110 section 5.6.2), such as a method or field name. */
 export function isToken(text: string): boolean {
   if (text.length === 0) return false
   for (let i = 0; i < text.length; i++) {
@@ -17,7 +17,10 @@ export function isToken(text: string): boolean {
   return true
 }
 
-/** True if text may stand as a field value that the gateway writes: visible ASCII, space and tab (RFC 9110 section 5.5). */
+/**
+ * Returns true if the gateway may write the text as a field value: visible ASCII, space and tab (RFC 9110
+ * section 5.5).
+ */
 export function isFieldValue(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -26,14 +29,17 @@ export function isFieldValue(text: string): boolean {
   return true
 }
 
-/** Returns text without spaces and tabs at its ends. `trim` would remove a byte 0xa0, too, which is part of a field value. */
+/**
+ * Removes leading and trailing spaces and tabs. `trim` would also remove the byte 0xa0, which is part of a
+ * field value.
+ */
 export function trimOws(text: string): string {
   let end = text.length
   while (end > 0 && isOws(text.charCodeAt(end - 1))) end--
   return trimOwsStart(text.slice(0, end))
 }
 
-/** Returns text without spaces and tabs at its start. */
+/** Removes leading spaces and tabs. */
 export function trimOwsStart(text: string): string {
   let start = 0
   while (start < text.length && isOws(text.charCodeAt(start))) start++
@@ -45,8 +51,8 @@ function isOws(code: number): boolean {
 }
 
 /**
- * Returns a field name as servers see it that pass fields on as CGI does (RFC 3875 section 4.1.18): they cannot
- * distinguish `x_user` and `x.user` from `x-user`. Hyphens stand for all characters that are no letter or digit.
+ * Returns a field name as CGI-style servers see it (RFC 3875 section 4.1.18): `x_user`, `x.user` and `x-user`
+ * are the same. Every character other than a letter or digit becomes a hyphen.
  */
 export function plainName(name: string): string {
   for (let i = 0; i < name.length; i++) {
@@ -61,7 +67,7 @@ function isNameCharacter(code: number): boolean {
   )
 }
 
-/** The number that a Content-Length says; -1 when it is not 1 to 15 digits, with which it stays an exact integer. */
+/** Parses a Content-Length. Returns -1 unless it has 1 to 15 digits; longer numbers might not be exact. */
 export function contentLengthOf(text: string): number {
   if (text.length === 0 || text.length > 15) return -1
   let length = 0
@@ -73,7 +79,7 @@ export function contentLengthOf(text: string): number {
   return length
 }
 
-/** Whether a comma-separated list holds the token, compared without case (RFC 9110 section 5.6.1). */
+/** Returns true if a comma-separated list contains the token, ignoring case (RFC 9110 section 5.6.1). */
 export function listHasToken(list: string, token: string): boolean {
   let start = 0
   while (start <= list.length) {
@@ -85,7 +91,7 @@ export function listHasToken(list: string, token: string): boolean {
   return false
 }
 
-/** Fields of one connection (RFC 9110 section 7.6.1), which a gateway never forwards. */
+/** Connection-specific fields (RFC 9110 section 7.6.1), which a gateway never forwards. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -98,12 +104,15 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Whether a field belongs to one connection only. `name` must be lower-case. */
+/** Returns true if a field is connection-specific. `name` must be lower-case. */
 export function isHopByHop(name: string): boolean {
   return HOP_BY_HOP.has(name)
 }
 
-/** True if a field only looks like one that frames or describes the body, or belongs to the connection: `content_length`. */
+/**
+ * Returns true if a name looks like a field that frames or describes the body or is connection-specific but
+ * is spelled differently, such as `content_length`.
+ */
 export function isMessageLookalike(name: string): boolean {
   const plain = plainName(name)
   return plain !== name && (DESCRIBES_BODY.has(plain) || HOP_BY_HOP.has(plain))

@@ -1,11 +1,11 @@
 const EQUALS = 61
 
 /**
- * Reads the pairs of a query or a form one after the other, as they are written: as many as `split('&')` gives. A cursor,
- * so that nothing is allocated for those of no interest.
+ * Cursor over the name-value pairs of a query or form, without decoding them. Yields the same pairs as
+ * `split('&')`, but allocates nothing for pairs that are skipped.
  */
 export class QueryCursor {
-  /** Where the pair begins, where its `=` stands (`end` where there is none), and where it ends. */
+  /** Offsets of the current pair: its start, its `=` (or `end` if there is none), and its end. */
   start = 0
   equals = 0
   end = 0
@@ -17,13 +17,13 @@ export class QueryCursor {
     this.#separator = separator
   }
 
-  /** Starts over with a query without its `?`, or with a form; at a pair of it, when that is known. */
+  /** Starts reading a query without its `?`, or a form. `from` is the offset of the first pair to read. */
   read(text: string, from = 0): void {
     this.#text = text
     this.#next = from
   }
 
-  /** Moves to the next pair; false when there is none. */
+  /** Moves to the next pair. Returns false if there is none. */
   advance(): boolean {
     const text = this.#text
     if (this.#next > text.length) {
@@ -43,18 +43,18 @@ export class QueryCursor {
     return this.#text.slice(this.start, this.equals)
   }
 
-  /** Empty when there is no `=`. */
+  /** Value as written, or empty if there is no `=`. */
   get rawValue(): string {
     return this.equals === this.end ? '' : this.#text.slice(this.equals + 1, this.end)
   }
 
-  /** Whether the pair has this name, given decoded. What cannot be decoded equals nothing that was meant. */
+  /** Returns true if the pair has this decoded name. A name that cannot be decoded is compared as written. */
   hasName(name: string): boolean {
     return this.end > this.start && formText(this.rawName) === name
   }
 }
 
-/** The first value of a parameter, decoded; null when it is absent. */
+/** Returns the first decoded value of a parameter, or null if it is absent. */
 export function queryValue(query: string, name: string): string | null {
   cursor.read(query)
   while (cursor.advance()) if (cursor.hasName(name)) return formText(cursor.rawValue)
@@ -63,17 +63,19 @@ export function queryValue(query: string, name: string): string | null {
 
 const cursor = new QueryCursor()
 
-/** Part of a query or a form, decoded: `+` is a space. A text with a broken escape stays as it was received. */
+/** Decodes part of a query or form: `+` is a space. Text with an invalid escape is returned unchanged. */
 export function formText(written: string): string {
   return decodedForm(written) ?? written
 }
 
-/** The same; null for a broken escape. */
+/** Decodes part of a query or form. Returns null for an invalid escape. */
 export function decodedForm(written: string): string | null {
   return decodedUrl(written.includes('+') ? written.replaceAll('+', ' ') : written)
 }
 
-/** Part of a URL with its escapes resolved (`%XX` is a byte of UTF-8), in which `+` is a plus; null for a broken escape. */
+/**
+ * Decodes percent-encoded UTF-8 in part of a URL. `+` stays unchanged. Returns null for an invalid escape.
+ */
 export function decodedUrl(written: string): string | null {
   if (!written.includes('%')) return written
   try {
@@ -83,7 +85,10 @@ export function decodedUrl(written: string): string | null {
   }
 }
 
-/** The same, in which the bytes of a text with a broken escape are characters: a secret must not hide behind one. */
+/**
+ * Decodes part of a URL. If an escape is invalid, decodes each escaped byte as one character, so that a
+ * secret cannot hide behind it.
+ */
 export function bytewiseUrl(written: string): string {
   return (
     decodedUrl(written) ??
@@ -91,7 +96,7 @@ export function bytewiseUrl(written: string): string {
   )
 }
 
-/** A path with the query of a request behind it; an empty query keeps its "?". */
+/** Returns a path with the query of a request. An empty query keeps its "?". */
 export function withQuery(
   path: string,
   x: { readonly query: string; readonly hasEmptyQuery: boolean },

@@ -1,6 +1,9 @@
 import { httpDate } from './http-date.js'
 
-/** Reads Retry-After, seconds or a date (RFC 9110 section 10.2.3), as ms from now; 0 when there is none. */
+/**
+ * Parses Retry-After in seconds or as a date (RFC 9110 section 10.2.3) to milliseconds from now. Returns 0 if
+ * it is absent or invalid.
+ */
 export function retryAfterMs(text: string | undefined, nowMs: number): number {
   if (text === undefined) return 0
   if (/^\d+$/.test(text)) return Number(text) * 1000

@@ -1,13 +1,13 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Of folders that hold what only their owner may read. */
+/** Mode for directories that only their owner may read. */
 const PRIVATE = 0o700
 
 /**
- * Makes a folder and those above it that are missing, one by one: where a file system makes no folders, as /proc, Node.js 20
- * tries for ever with `recursive`.
- * @throws the file system's error, EEXIST where something else has the name.
+ * Creates a directory and its missing parents, one by one. With the `recursive` option, Node.js 20 loops
+ * forever on file systems that do not support creating directories, such as /proc.
+ * @throws The file system error, or EEXIST if a file has that name.
  */
 export function makeFolders(folder: string, mode = PRIVATE): void {
   if (isFolder(folder)) return
@@ -16,7 +16,7 @@ export function makeFolders(folder: string, mode = PRIVATE): void {
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!isFolder(folder)) throw error
   }
 }

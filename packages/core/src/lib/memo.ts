@@ -1,7 +1,7 @@
 /**
- * Remembers what is made of texts, of which there may be any number: clients choose names, configurations come and go.
- * When it is full it starts empty again, so that a look-up is one of a Map (17 ns for a text that was met before). Where each
- * entry has to earn its place, as a password that took 50 ms to check, it is `lru-cache`.
+ * Bounded cache of values derived from text. Clients can send any number of different texts, so the cache is
+ * cleared when it is full. A hit is therefore a plain Map lookup (17 ns). Use `lru-cache` instead if
+ * computing a value is expensive, such as a 50 ms password check.
  */
 export class Memo<V extends object | string | boolean> {
   readonly #values = new Map<string, V>()
@@ -9,7 +9,9 @@ export class Memo<V extends object | string | boolean> {
   readonly #make: (text: string) => V
   readonly #key: (text: string) => string
 
-  /** @param key what is kept of a text that is a part of a larger one. */
+  /**
+   * @param key Returns the key to store for a text. Use it to copy a text that is a slice of a larger one.
+   */
   constructor(max: number, make: (text: string) => V, key: (text: string) => string = (text) => text) {
     this.#max = max
     this.#make = make

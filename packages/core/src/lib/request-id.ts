@@ -3,16 +3,19 @@ import { randomFillSync } from 'node:crypto'
 const HEX2 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'))
 
-/** A number is turned into hexadecimal text in parts: above 32 bits V8 does it digit by digit in floating point. */
+/**
+ * Numbers are converted to hexadecimal in parts, because V8 converts numbers above 32 bits digit by digit in
+ * floating point.
+ */
 const TWO_24 = 2 ** 24
-/** Random bytes are drawn for so many milliseconds with traffic at once: each call costs more than the bytes. */
+/** Random bytes are generated for many IDs at once, because each call costs more than the bytes. */
 const POOL_BYTES = 8 * 256
 
 /**
- * Makes UUIDv7 (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random
- * bits drawn again every millisecond. After 4,096 ids within one the next is taken ahead of the clock (section 6.2), so
- * that ids of one source are unique and in the order they were made; those of two workers collide only if 62 random
- * bits do.
+ * Generates UUIDv7 request IDs (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the
+ * millisecond, and 62 random bits that change every millisecond. After 4,096 IDs in one millisecond, the next
+ * millisecond is used early (section 6.2). IDs from one generator are therefore unique and ordered. IDs of
+ * two workers collide only if their 62 random bits do.
  */
 export class RequestIds {
   #ms = -1
@@ -22,7 +25,7 @@ export class RequestIds {
   readonly #random = new Uint8Array(POOL_BYTES)
   #used = POOL_BYTES
 
-  /** @param nowMs wall clock, ms since the epoch. */
+  /** Returns the next ID. @param nowMs Wall-clock time in milliseconds since the epoch. */
   next(nowMs: number): string {
     const isNewMs = nowMs >= this.#ms + 1
     if (isNewMs || this.#counter === 4096) this.#renew(isNewMs ? Math.floor(nowMs) : this.#ms + 1)

@@ -6,7 +6,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Text as it stands in an element or an attribute of XML. */
+/** Escapes text for an XML element or attribute. */
 export function escapedXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }

@@ -1,13 +1,16 @@
-/** What clocks on the wall show in a time zone. */
+/** A time zone. */
 export interface Zone {
-  /** What to add to a moment (ms since the epoch) to get the time on the wall, as ms of a calendar without zones. */
+  /**
+   * Returns the difference between local time and UTC at a moment, in milliseconds. @param moment
+   * Milliseconds since the epoch.
+   */
   offsetAt(moment: number): number
 }
 
-/** The fields of a date in the order in which `Date.UTC` takes them. */
+/** Date fields in the order of the parameters of `Date.UTC`. */
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
 
-/** A zone by its IANA name. @throws Error when there is none of that name. */
+/** Returns a time zone by its IANA name. @throws Error if the name is unknown. */
 export function zoneOf(name: string): Zone {
   const format = formatOf(name)
   return {
@@ -26,7 +29,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', hourCycle: 'h23', ...fields })
   } catch (cause) {
-    const advice = 'write an IANA name such as Europe/Istanbul'
-    throw new Error(`'${timeZone}' is not a time zone that this machine knows; ${advice}`, { cause })
+    const advice = 'use an IANA name such as Europe/Istanbul'
+    throw new Error(`'${timeZone}' is not a time zone known to this system; ${advice}`, { cause })
   }
 }

@@ -1,12 +1,12 @@
 import type { Zone } from '../lib/zone.js'
 
-/** Periods of the calendar; a week begins on Monday (ISO 8601). */
+/** Calendar periods. A week begins on Monday (ISO 8601). */
 export const CALENDAR_PERIODS = ['hour', 'day', 'week', 'month'] as const
 
-/** A period of the calendar. */
+/** A calendar period. */
 export type CalendarPeriod = (typeof CALENDAR_PERIODS)[number]
 
-/** Moments in ms since 1970; the end is the beginning of the next. */
+/** Half-open time span in milliseconds since the epoch. `endMs` is the start of the next span. */
 export interface Span {
   readonly beginMs: number
   readonly endMs: number
@@ -14,10 +14,13 @@ export interface Span {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Clocks are changed by less, and not twice in it. */
+/** Larger than any clock change, and shorter than the time between two changes. */
 const NEARBY_MS = 12 * HOUR_MS
 
-/** The period of a moment, by the clocks of a zone: days may have 23 or 25 hours, months 28 to 31 days. */
+/**
+ * Returns the calendar period that contains a moment, in local time. Days may have 23 or 25 hours, months 28
+ * to 31 days.
+ */
 export function calendarPeriod(nowMs: number, period: CalendarPeriod, zone: Zone): Span {
   const offset = zone.offsetAt(nowMs)
   const wall = new Date(nowMs + offset)
@@ -38,7 +41,10 @@ function wallSpan(wall: Date, period: Exclude<CalendarPeriod, 'hour'>): readonly
   return [monday, monday + 7 * DAY_MS]
 }
 
-/** When clocks show a time, the first of two; where they skip it, when they do. */
+/**
+ * Converts local time to a moment. For a time that occurs twice, returns the first. For a time that is
+ * skipped, returns the moment of the change.
+ */
 function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs)
   const before = zone.offsetAt(near - NEARBY_MS)

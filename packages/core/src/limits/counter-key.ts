@@ -1,57 +1,69 @@
 import { createHash } from 'node:crypto'
 import { toUSVString } from 'node:util'
 
-/** The policies that count. */
+/** Policies with counters. */
 export type LimitKind = 'rate-limit' | 'quota'
 
-/** What one counter of the store counts. */
+/** Identifies a counter in the store. */
 export interface CounterName {
-  /** Which limit of the policy, from 0. */
+  /** Index of the limit in the policy, from 0. */
   readonly limit: number
-  /** The route or API that is counted apart; empty: all together. */
+  /** Route or API with a separate counter, or empty if all share one. */
   readonly place: string
-  /** Empty: the requests without a key. */
+  /** Counter key of the request, or empty for requests without one. */
   readonly key: string
 }
 
-/** No part of a counter's name holds it. */
+/** Separator between the parts of a counter name. The parts never contain it. */
 const SEPARATOR = '\n'
-/** Of a policy's id: what stands before a key has at most 100 characters, so that stores can list and delete by it. */
+/**
+ * Maximum length of a policy ID. The text before a key stays within 100 characters, so that stores can list
+ * and delete by prefix.
+ */
 const MAX_ID = 64
 const MAX_PLACE = 40
 const MAX_KEY = 80
-/** Of a text that becomes a digest, for people. */
+/** Number of characters kept in front of a digest, for readability. */
 const BEGINNING = 24
 const DIGEST_CHARS = 22
 const DIGEST = /^[\w-]+$/
 const TILDE = 126
 
-/** A key as it is counted and shown: what is long or could not be a part of a name becomes its beginning and a digest. */
+/**
+ * Returns a key as it is stored and shown. A key that is too long or contains unsuitable characters becomes
+ * its beginning and a digest.
+ */
 export function counterKey(text: string): string {
   return bounded(text, MAX_KEY)
 }
 
-/** The key that an operator names: as requests have it, or as it is shown. */
+/**
+ * Returns the stored form of a key entered by an operator, who may enter either the original or the stored
+ * form.
+ */
 export function namedCounterKey(text: string): string {
   return hasDigest(text) ? text : counterKey(text)
 }
 
-/** Whether an expression of a key is the address of the client, of which IPv6 counts by its /64 (`clientNetwork`). */
+/**
+ * Returns true if a key expression is the client address. IPv6 clients are counted per /64 network (see
+ * `clientNetwork`).
+ */
 export function isAddressKey(expression: string): boolean {
   return expression.trim() === 'client.ip'
 }
 
-/** What the names of all counters of a policy begin with. */
+/** Returns the common prefix of all counter names of a policy. */
 export function counterPrefix(kind: LimitKind, policy: string): string {
   return `${kind === 'quota' ? 'quota' : 'rate'}${SEPARATOR}${bounded(policy, MAX_ID)}${SEPARATOR}`
 }
 
-/** The name of a counter in the store. @param key as `counterKey` gives it. */
+/** Returns the name of a counter in the store. @param key Result of `counterKey`. */
 export function counterName(prefix: string, { limit, place, key }: CounterName): string {
   return `${prefix}${limit}${SEPARATOR}${bounded(place, MAX_PLACE)}${SEPARATOR}${key}`
 }
 
-/** Reads what `counterName` wrote; null for another text. */
+/** Parses a counter name. Returns null if the text is not one. */
 export function readCounterName(name: string, prefix: string): CounterName | null {
   const [limit, place, key, ...more] = name.slice(prefix.length).split(SEPARATOR)
   if (!name.startsWith(prefix) || place === undefined || key === undefined || more.length > 0) return null
@@ -60,7 +72,7 @@ export function readCounterName(name: string, prefix: string): CounterName | nul
 
 function bounded(text: string, most: number): string {
   const isWhole = text.length <= most && !text.includes(SEPARATOR) && toUSVString(text) === text
-  // Nobody takes the place of a longer text by writing its digest.
+  // A text that looks like a digest is hashed too, so that nobody can claim the counter of a longer key.
   if (isWhole && !hasDigest(text)) return text
   const digest = createHash('sha256')
     .update(Buffer.from(text, 'utf16le'))

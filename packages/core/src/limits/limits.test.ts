@@ -55,9 +55,9 @@ test('rates become rules: half a token a minute is one in two minutes, and a sec
   const { limit, periodMs } = ruleOf('2.5/s')
   assert.equal(limit / periodMs, 2.5 / 1000)
   assert.equal(rateLimits({ limits: [{ limit: '10/s', burst: 3 }, '5/m'], burst: 7 }).length, 2)
-  assert.throws(() => rateLimits({}), /there is no limit/)
-  assert.throws(() => ruleOf('0/s'), /allows nothing/)
-  assert.throws(() => rateLimits({ limit: '5/s', algorithm: 'fixed', burst: 5 }), /'burst' says nothing/)
+  assert.throws(() => rateLimits({}), /no limit is set/)
+  assert.throws(() => ruleOf('0/s'), /must be more than 0/)
+  assert.throws(() => rateLimits({ limit: '5/s', algorithm: 'fixed', burst: 5 }), /'burst' has no effect/)
   assert.throws(() => quotaLimit({ limit: 1, per: 'day', timeZone: 'Mars/Base' }), /not a time zone/)
 })
 

@@ -3,17 +3,17 @@ import { parseRate } from '../lib/units.js'
 import { zoneOf } from '../lib/zone.js'
 import { type CalendarPeriod, calendarPeriod } from './calendar.js'
 
-/** One limit of a policy. */
+/** A limit of a policy. */
 export interface Limit {
-  /** As the document writes it: `100/s`, `10000/month`. */
+  /** Limit as written in the configuration, such as `100/s` or `10000/month`. */
   readonly text: string
-  /** Tokens in a period. */
+  /** Tokens per period. */
   readonly quota: number
-  /** How it is counted at a moment: months have their own lengths. */
+  /** Returns the counting rule at a moment. It changes over time because months differ in length. */
   readonly rule: (nowMs: number) => LimitRule
 }
 
-/** What of the configuration of `rate-limit` says how much is allowed. */
+/** Configuration fields of `rate-limit` that define the limits. */
 export interface RateConfig {
   readonly limit?: string | undefined
   readonly limits?:
@@ -23,32 +23,33 @@ export interface RateConfig {
   readonly burst?: number | undefined
 }
 
-/** What of the configuration of `quota` says how much is allowed. */
+/** Configuration fields of `quota` that define the limit. */
 export interface QuotaConfig {
   readonly limit: number
   readonly per: CalendarPeriod
   readonly timeZone?: string | undefined
 }
 
-/** The largest limit: counters stay exact. */
+/** Maximum limit. Counters up to this value are exact. */
 const MAX_LIMIT = 1e12
 
 /**
- * The rule of a period that has just ended counts the next one from the same moment on; that of a period which the clock of
- * the store has not reached would begin a count of its own, and forget the one that is.
+ * Tolerance for clock differences between gateway and store. Keeping the old rule a little longer is safe,
+ * because it counts the next period from the same moment. Switching early is not: a store whose clock is
+ * behind would start a separate counter and forget the current one.
  */
 const CLOCKS_APART_MS = 5000
 
-/** The limits of a `rate-limit`. @throws Error for what cannot be counted. */
+/** Returns the limits of a `rate-limit` policy. @throws Error if a limit is invalid. */
 export function rateLimits(config: RateConfig): Limit[] {
   const { algorithm = 'gcra' } = config
   const listed = config.limits ?? []
   const entries = [...(config.limit === undefined ? [] : [config.limit]), ...listed]
-  if (entries.length === 0) throw new Error('there is no limit; write for example limit: 100/s')
+  if (entries.length === 0) throw new Error('no limit is set; add for example limit: 100/s')
   return entries.map((entry) => {
     const { limit, burst = config.burst } = typeof entry === 'string' ? { limit: entry } : entry
     if (burst !== undefined && algorithm !== 'gcra') {
-      throw new Error(`'burst' says nothing to algorithm: ${algorithm}; remove it`)
+      throw new Error(`'burst' has no effect with algorithm: ${algorithm}; remove it`)
     }
     return rateLimit(limit, algorithm, burst)
   })
@@ -56,8 +57,9 @@ export function rateLimits(config: RateConfig): Limit[] {
 
 function rateLimit(text: string, algorithm: LimitRule['algorithm'], burst: number | undefined): Limit {
   const { count, seconds } = parseRate(text)
-  if (!(count > 0) || count > MAX_LIMIT) throw new Error(`'${text}' allows nothing, or too much to count`)
-  // Half a token a minute is one in two minutes: stores count whole ones.
+  if (!(count > 0) || count > MAX_LIMIT)
+    throw new Error(`'${text}' must be more than 0 and at most ${MAX_LIMIT}`)
+  // Stores count whole tokens, so half a token per minute becomes one token per two minutes.
   const scale = count < 1 ? 1 / count : 1
   const limit = Math.floor(count * scale)
   const periodMs = (limit / count) * seconds * 1000
@@ -66,14 +68,14 @@ function rateLimit(text: string, algorithm: LimitRule['algorithm'], burst: numbe
 }
 
 /**
- * A limit a minute may be used up at once, as people expect; one a second is meant to be even: a tenth of it comes at
- * once, but no less than 10 where the limit is as much.
+ * Default burst size. A limit per minute or longer may be used up at once. A limit per second should be even:
+ * a tenth of it may come at once, but at least 10 tokens if the limit allows them.
  */
 function usualBurst(limit: number, seconds: number): number {
   return seconds > 1 ? limit : Math.min(limit, Math.max(10, Math.ceil(limit / 10)))
 }
 
-/** The limit of a `quota`. @throws Error for a time zone that is not known. */
+/** Returns the limit of a `quota` policy. @throws Error if the time zone is unknown. */
 export function quotaLimit({ limit, per, timeZone = 'UTC' }: QuotaConfig): Limit {
   const zone = zoneOf(timeZone)
   let current: LimitRule = { algorithm: 'fixed', limit, burst: limit, periodMs: 1, anchorMs: 0 }

@@ -1,12 +1,12 @@
 import { compileCidrs } from './cidr.js'
 
-/** Whether calls may go to an address. */
+/** Returns true if calls may go to an address. */
 export type AddressRule = (address: string) => boolean
 
-/** Stands for all of the private networks below in a list of addresses. */
+/** Shorthand for all private networks in an address list. */
 export const PRIVATE = 'private'
 
-/** RFC 1918, RFC 6598, RFC 4193, and the host itself. */
+/** RFC 1918, RFC 6598, RFC 4193 and loopback. */
 const PRIVATE_RANGES = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -17,7 +17,7 @@ const PRIVATE_RANGES = [
   'fc00::/7',
 ]
 
-/** Link-local addresses, and those at which clouds hand out the credentials of a machine. */
+/** Link-local addresses, and addresses at which cloud providers serve instance credentials. */
 const METADATA_RANGES = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -29,7 +29,10 @@ const METADATA_RANGES = [
   '168.63.129.16',
 ]
 
-/** What else the registries of special-purpose addresses (RFC 6890) list as not global, or what stands for another one. */
+/**
+ * Other special-purpose addresses that are not globally reachable (RFC 6890), and addresses that embed
+ * another address.
+ */
 const SPECIAL_RANGES = [
   '0.0.0.0/8',
   '192.0.0.0/24',
@@ -40,7 +43,7 @@ const SPECIAL_RANGES = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // IPv4 in IPv6: compatible, translated (NAT64), Teredo, 6to4.
+  // IPv4 in IPv6: IPv4-compatible, NAT64, Teredo, 6to4.
   '::/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
@@ -56,15 +59,18 @@ const metadata = compileCidrs(METADATA_RANGES)
 const privateNetworks = compileCidrs(PRIVATE_RANGES)
 const special = compileCidrs([...METADATA_RANGES, ...PRIVATE_RANGES, ...SPECIAL_RANGES])
 
-/** Whether an address is link-local, or one at which a cloud hands out credentials: calls go there only where it is named. */
+/**
+ * Returns true if an address is link-local or a cloud metadata address. Calls go there only if the address is
+ * listed explicitly.
+ */
 export function isMetadataAddress(address: string): boolean {
   return metadata.has(address)
 }
 
 /**
- * Calls may go to public addresses, and to those that are listed: addresses and ranges as `compileCidrs` takes them, or
- * `private`, which leaves out what hands out credentials.
- * @throws RangeError when one of the texts is none of these.
+ * Compiles the rule for outgoing calls. Public addresses and listed ones are allowed. A list entry is an
+ * address or range as in `compileCidrs`, or `private`, which excludes metadata addresses.
+ * @throws RangeError if an entry is invalid.
  */
 export function compileCallAddresses(allowed: readonly string[]): AddressRule {
   const listed = compileCidrs(allowed.filter((text) => text !== PRIVATE))

@@ -1,12 +1,15 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ClientCertificate } from '../contract/client-certificate.js'
 
-/** One alternative name as OpenSSL prints it; Node.js puts values in quotes that could be read as several names. */
+/**
+ * Matches one alternative name as printed by OpenSSL. Node.js quotes values that could be misread as several
+ * names.
+ */
 const NAME = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y
-/** More than any authority signs; what is beyond is not read. */
+/** Maximum number of names to read. Certificates from authorities have fewer. */
 const MAX_NAMES = 100
 
-/** What a certificate says of its bearer. Whether it is to be believed is the caller's question. */
+/** Extracts the properties of a certificate. Does not verify it. */
 export function certificateFacts(certificate: X509Certificate): ClientCertificate {
   return {
     subject: distinguishedName(certificate.subject),
@@ -18,12 +21,15 @@ export function certificateFacts(certificate: X509Certificate): ClientCertificat
   }
 }
 
-/** OpenSSL prints an attribute on each line, escaped as in RFC 4514, whose order is the other way round. */
+/**
+ * Converts OpenSSL's format, with one attribute per line, to the reversed order of RFC 4514. The escaping is
+ * the same.
+ */
 function distinguishedName(lines: string | undefined): string {
   return (lines ?? '').split('\n').reverse().join(',')
 }
 
-/** None where the text cannot be read to its end: a name that somebody else could have written must not count. */
+/** Returns no names if the text cannot be parsed completely, because a forged name must not count. */
 function alternativeNames(text: string): string[] {
   const names: string[] = []
   NAME.lastIndex = 0

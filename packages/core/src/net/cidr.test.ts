@@ -143,14 +143,14 @@ test('text that is not a range is refused with what to write', () => {
   for (const text of refused) {
     assert.throws(
       () => parseCidr(text),
-      { name: 'RangeError', message: /is not an address or a range; write/ },
+      { name: 'RangeError', message: /is not an address or a range; use/ },
       text,
     )
   }
 })
 
 test('a prefix that is too long and a range that runs backwards are reported apart', () => {
-  assert.throws(() => parseCidr('10.0.0.0/33'), { message: /prefix of 33 bits; write at most \/32/ })
+  assert.throws(() => parseCidr('10.0.0.0/33'), { message: /prefix of 33 bits; use at most \/32/ })
   assert.throws(() => parseCidr('::/129'), { message: /at most \/128/ })
   assert.throws(() => parseCidr('10.0.0.9-10.0.0.1'), { message: /ends before it begins/ })
   assert.throws(() => parseCidr('10.0.0.9-1'), { message: /ends before it begins/ })

@@ -1,24 +1,28 @@
 import { embeddedIpv4, ipv4Number, isIpv4Mapped, readIpv6, tunnelIpv4 } from './ip-address.js'
 
-/** Addresses from `first` to `last`, both included, as 32-bit words: one for IPv4, four for IPv6. */
+/** Inclusive range of addresses as 32-bit words: one word for IPv4, four for IPv6. */
 export interface CidrRange {
   readonly family: 4 | 6
   readonly first: readonly number[]
   readonly last: readonly number[]
 }
 
-/** A set of addresses, decided by one binary search over sorted ranges that do not overlap. */
+/** A set of addresses. A lookup is one binary search over sorted, disjoint ranges. */
 export interface CidrSet {
-  /** Whether the address is in the set; false for text that is not an address. Never allocates. */
+  /** Returns true if the address is in the set. Returns false for invalid addresses. Never allocates. */
   has(ip: string): boolean
-  /** True also if the IPv4 address behind a tunnel is in the set (`tunnelIpv4`): for lists of those who are refused. */
+  /**
+   * Like `has`, but also checks the IPv4 address embedded in a tunnel address (see `tunnelIpv4`). Use it for
+   * deny lists.
+   */
   hasOrTunnels(ip: string): boolean
 }
 
 /**
- * Compiles ranges (see parseCidr) into a set. An IPv6 address that stands for an IPv4 address (`embeddedIpv4`) is in the
- * ranges of both; a mapped one is in those of IPv4 alone, so that `::/0` holds IPv6 addresses only.
- * @throws RangeError when one of the texts is not a range.
+ * Compiles ranges (see `parseCidr`) into a set. An IPv6 address that embeds an IPv4 address (see
+ * `embeddedIpv4`) matches IPv4 ranges too. An IPv4-mapped address matches only IPv4 ranges, so that `::/0`
+ * contains only IPv6 addresses.
+ * @throws RangeError if a text is not a range.
  */
 export function compileCidrs(ranges: readonly string[]): CidrSet {
   const parsed = ranges.map(parseCidr)
@@ -29,9 +33,9 @@ export function compileCidrs(ranges: readonly string[]): CidrSet {
 }
 
 /**
- * Reads one address (`10.0.0.1`, `2001:db8::1`), a CIDR range (`10.0.0.0/8`), a wildcard (`10.3.10.*`), a range of
- * last octets (`10.3.10.4-18`) or a full range (`10.0.0.1-10.0.0.9`).
- * @throws RangeError when the text is none of these.
+ * Parses an address (`10.0.0.1`, `2001:db8::1`), a CIDR range (`10.0.0.0/8`), a wildcard (`10.3.10.*`), a
+ * range of last octets (`10.3.10.4-18`) or a full range (`10.0.0.1-10.0.0.9`).
+ * @throws RangeError if the text is none of these.
  */
 export function parseCidr(text: string): CidrRange {
   const range = text.includes('*')
@@ -47,7 +51,7 @@ export function parseCidr(text: string): CidrRange {
 
 function notARange(text: string): RangeError {
   return new RangeError(
-    `'${text}' is not an address or a range; write for example 10.0.0.1, 10.0.0.0/8, 10.3.10.*, 10.3.10.4-18 or 2001:db8::/32`,
+    `'${text}' is not an address or a range; use for example 10.0.0.1, 10.0.0.0/8, 10.3.10.*, 10.3.10.4-18 or 2001:db8::/32`,
   )
 }
 
@@ -56,7 +60,9 @@ function parseSingle(text: string): CidrRange | null {
   return words === null ? null : { family: words.length === 1 ? 4 : 6, first: words, last: words }
 }
 
-/** An address as one or four words. A zone is refused: it would match on one host and not on the next. */
+/**
+ * Returns an address as one or four words, or null. Zone IDs are rejected, because they differ between hosts.
+ */
 function addressWords(text: string): number[] | null {
   const v4 = ipv4Number(text)
   if (v4 !== -1) return [v4]
@@ -71,7 +77,7 @@ function parsePrefix(text: string): CidrRange | null {
   const bits = Number(match[2])
   const most = words.length * 32
   if (bits > most) {
-    throw new RangeError(`'${text}' has a prefix of ${bits} bits; write at most /${most}`)
+    throw new RangeError(`'${text}' has a prefix of ${bits} bits; use at most /${most}`)
   }
   const masks = words.map((_, i) => mask(bits - 32 * i))
   return {
@@ -81,13 +87,16 @@ function parsePrefix(text: string): CidrRange | null {
   }
 }
 
-/** The mask of the first `bits` bits of a word; shifts count modulo 32, so the ends are named. */
+/**
+ * Returns a mask of the first `bits` bits of a word. The ends are special cases because shift counts are
+ * modulo 32.
+ */
 function mask(bits: number): number {
   if (bits <= 0) return 0
   return bits >= 32 ? 0xffffffff : (0xffffffff << (32 - bits)) >>> 0
 }
 
-/** Stars stand for whole octets at the end: `10.3.10.*`, `10.3.*.*`. */
+/** Parses a range with trailing wildcard octets: `10.3.10.*`, `10.3.*.*`. */
 function parseWildcard(text: string): CidrRange | null {
   if (!/^\d+(\.\d+){0,2}(\.\*)+$/.test(text)) return null
   const first = ipv4Number(text.replaceAll('*', '0'))
@@ -103,12 +112,12 @@ function parseSpan(text: string): CidrRange | null {
   const last = addressWords(/^\d{1,3}$/.test(end) ? start.slice(0, start.lastIndexOf('.') + 1) + end : end)
   if (first === null || last === null || first.length !== last.length) return null
   if (compareWords(first, last) > 0) {
-    throw new RangeError(`'${text}' ends before it begins; write the lower address first`)
+    throw new RangeError(`'${text}' ends before it begins; put the lower address first`)
   }
   return { family: first.length === 1 ? 4 : 6, first, last }
 }
 
-/** An IPv6 range that lies within ::ffff:0:0/96 is the IPv4 range of its last words. */
+/** Converts an IPv6 range within ::ffff:0:0/96 to the IPv4 range it maps. */
 function unmapped(range: CidrRange): CidrRange {
   const isMapped = isIpv4Mapped(Uint32Array.from(range.first)) && isIpv4Mapped(Uint32Array.from(range.last))
   if (range.family === 4 || !isMapped) return range
@@ -122,7 +131,7 @@ function compareWords(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
-/** Sorted by their first address, overlapping ones joined. */
+/** Sorts ranges by first address and joins overlapping ones. */
 function merge(ranges: readonly CidrRange[]): CidrRange[] {
   const merged: CidrRange[] = []
   for (const range of ranges.toSorted((a, b) => compareWords(a.first, b.first))) {
@@ -135,7 +144,7 @@ function merge(ranges: readonly CidrRange[]): CidrRange[] {
 }
 
 /**
- * Bounds side by side, one family in two arrays:
+ * Range bounds in parallel arrays, one pair per address family:
  *
  *     v4First  10.0.0.0        192.168.1.0          v6First  w w w w  w w w w
  *     v4Last   10.255.255.255  192.168.1.255        v6Last   w w w w  w w w w
@@ -193,7 +202,9 @@ class RangeSet implements CidrSet {
   }
 }
 
-/** Compares the four words at an offset with an address: negative, zero or positive. */
+/**
+ * Compares the four words at an offset with an address. Returns a negative number, zero or a positive number.
+ */
 function compareAt(bounds: Uint32Array, offset: number, words: Uint32Array): number {
   for (let i = 0; i < 4; i++) {
     if (bounds[offset + i] !== words[i]) return bounds[offset + i]! - words[i]!

@@ -1,24 +1,28 @@
 const DOT = 46
 const COLON = 58
 
-/** The value of each hexadecimal digit plus one; 0 for every other character. */
+/** Value of each hexadecimal digit plus one. 0 for all other characters. */
 const HEX = new Uint8Array(128)
 for (let i = 0; i < 16; i++) {
   HEX['0123456789abcdef'.charCodeAt(i)] = i + 1
   HEX['0123456789ABCDEF'.charCodeAt(i)] = i + 1
 }
 
-/** Groups of the IPv6 address being read; reused, because reading is synchronous and hot. */
+/** Groups of the IPv6 address being parsed. Reused because parsing is synchronous and on the hot path. */
 const groups = new Uint16Array(8)
 
-/** The IPv4 address as an unsigned 32-bit number, or -1 when the text is not one (leading zeros are refused). */
+/**
+ * Parses an IPv4 address to an unsigned 32-bit number. Returns -1 if the text is invalid or has leading
+ * zeros.
+ */
 export function ipv4Number(text: string): number {
   return readIpv4(text, 0, text.length)
 }
 
 /**
- * Reads an IPv6 address into four 32-bit words, most significant first; false when the text is not one. A zone
- * (`fe80::1%eth0`) is read over: it names an interface of this host and is no part of the address.
+ * Parses an IPv6 address into four 32-bit words, most significant first. Returns false if the text is
+ * invalid. A zone ID (`fe80::1%eth0`) is ignored, because it names a local interface and is not part of the
+ * address.
  */
 export function readIpv6(text: string, words: Uint32Array): boolean {
   const zone = text.indexOf('%')
@@ -28,7 +32,7 @@ export function readIpv6(text: string, words: Uint32Array): boolean {
   return true
 }
 
-/** Whether the words are an IPv4-mapped address, `::ffff:a.b.c.d`; the fourth word is the IPv4 address then. */
+/** Returns true for an IPv4-mapped address, `::ffff:a.b.c.d`. The fourth word is then the IPv4 address. */
 export function isIpv4Mapped(words: Uint32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === 0xffff
 }
@@ -37,8 +41,8 @@ export function isIpv4Mapped(words: Uint32Array): boolean {
 const NAT64 = 0x0064ff9b
 
 /**
- * Returns the IPv4 address that an IPv6 address stands for, or -1: mapped (`::ffff:a.b.c.d`) or translated by NAT64
- * (`64:ff9b::a.b.c.d`).
+ * Returns the IPv4 address embedded in an IPv6 address, or -1. The address may be IPv4-mapped
+ * (`::ffff:a.b.c.d`) or translated by NAT64 (`64:ff9b::a.b.c.d`).
  */
 export function embeddedIpv4(words: Uint32Array): number {
   const isTranslated = words[0] === NAT64 && words[1] === 0 && words[2] === 0
@@ -46,9 +50,9 @@ export function embeddedIpv4(words: Uint32Array): number {
 }
 
 /**
- * Returns the IPv4 address behind which an IPv6 address is, or -1: IPv4-compatible (`::a.b.c.d`, RFC 4291; `::` and `::1`
- * are none), 6to4 (`2002::/16`, RFC 3056) or Teredo (`2001::/32`, RFC 4380). Whoever refuses the one refuses the other;
- * who lets one in does not mean the other.
+ * Returns the IPv4 address of a tunnel address, or -1. The address may be IPv4-compatible (`::a.b.c.d` except
+ * `::` and `::1`, RFC 4291), 6to4 (`2002::/16`, RFC 3056) or Teredo (`2001::/32`, RFC 4380). A deny rule for
+ * the IPv4 address should also cover the tunnel address. An allow rule should not.
  */
 export function tunnelIpv4(words: Uint32Array): number {
   const [first = 0, second = 0, third = 0, last = 0] = words
@@ -59,7 +63,7 @@ export function tunnelIpv4(words: Uint32Array): number {
 
 const checked = new Uint32Array(4)
 
-/** Whether text is one IPv4 or IPv6 address. */
+/** Returns true if the text is an IPv4 or IPv6 address. */
 export function isIpAddress(text: string): boolean {
   return ipv4Number(text) !== -1 || readIpv6(text, checked)
 }
@@ -67,8 +71,9 @@ export function isIpAddress(text: string): boolean {
 const network = new Uint32Array(4)
 
 /**
- * What one client has of its own: an IPv4 address, also where an IPv6 address stands for it, or the first 64 bits of an
- * IPv6 address, behind which it may take any. Text that is no address stands for itself.
+ * Returns the network that identifies a client: its IPv4 address (including embedded ones), or the first 64
+ * bits of its IPv6 address, because a client controls the other 64 bits. Text that is not an address is
+ * returned unchanged.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':') || !readIpv6(address, network)) return address
@@ -82,7 +87,7 @@ function groupsOf(word: number): string {
   return `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
 }
 
-/** An IPv6 address in brackets, as RFC 5952 writes it: the address has many spellings. It must be one. */
+/** Returns a bracketed IPv6 address in the canonical spelling of RFC 5952. The address must be valid. */
 export function canonicalIpv6(bracketed: string): string {
   return new URL(`http://${bracketed}`).hostname
 }
@@ -107,7 +112,10 @@ function readIpv4(text: string, start: number, end: number): number {
   return octets === 3 && octet !== -1 ? address * 256 + octet : -1
 }
 
-/** Reads `text[0, end)` into `groups`: up to eight of up to four digits, one "::", an IPv4 address at the end. */
+/**
+ * Parses `text[0, end)` into `groups`: up to eight groups of up to four digits, at most one "::", and
+ * optionally an IPv4 address at the end.
+ */
 function readGroups(text: string, end: number): boolean {
   let count = 0
   let gap = -1
@@ -140,7 +148,7 @@ function readGroups(text: string, end: number): boolean {
   return closeGap(count, gap)
 }
 
-/** The IPv4 address at the end of an IPv6 one, into two groups. */
+/** Parses the IPv4 address at the end of an IPv6 address into two groups. */
 function readTail(text: string, start: number, end: number, count: number): boolean {
   const address = readIpv4(text, start, end)
   if (address === -1) return false
@@ -149,7 +157,7 @@ function readTail(text: string, start: number, end: number, count: number): bool
   return true
 }
 
-/** Moves the groups after "::" to the end and fills the place between with zeros. */
+/** Moves the groups after "::" to the end and fills the gap with zeros. */
 function closeGap(count: number, gap: number): boolean {
   if (gap === -1) return count === 8
   if (count === 8) return false

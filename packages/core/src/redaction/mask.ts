@@ -1,18 +1,18 @@
-/** Stands where a value was, whatever its length. */
+/** Replacement for a masked value of any length. */
 export const MASK = '***'
 
-/** How much of a value a mask leaves. */
+/** Number of characters that a mask leaves visible. */
 export interface MaskShape {
   readonly keepFirst: number
   readonly keepLast: number
-  /** The least number of characters that are hidden; below it nothing is left. */
+  /** Minimum number of hidden characters. Shorter values are masked completely. */
   readonly leastHidden: number
 }
 
-/** A value of which only the beginning and the end are left; null when nothing of it may stay. */
+/** Masks the middle of a value. Returns null if the value must be masked completely. */
 export function partlyMasked(value: string, { keepFirst, keepLast, leastHidden }: MaskShape): string | null {
   if (keepFirst + keepLast === 0) return null
-  // Characters, not UTF-16 units: half of a pair is no text.
+  // Counts characters, not UTF-16 units, so that surrogate pairs are not split.
   const characters = [...value]
   const end = characters.length - keepLast
   if (end - keepFirst < leastHidden) return null

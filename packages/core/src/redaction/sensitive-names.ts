@@ -1,6 +1,9 @@
 import { Memo } from '../lib/memo.js'
 
-/** Words that make a name one of a secret when they are all of it, or its last: `key`, `x-functions-key`, `user[pwd]`. */
+/**
+ * Words that mark a name as secret if they are the whole name or its last word, as in `x-functions-key` or
+ * `user[pwd]`.
+ */
 const LAST_WORDS: ReadonlySet<string> = new Set([
   'key',
   'sig',
@@ -12,10 +15,13 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
   'otp',
   'bearer',
 ])
-/** Keys that open nothing, and that people look for. */
+/** Names ending in `key` that are not secret and useful in logs. */
 const PLAIN: ReadonlySet<string> = new Set(['idempotency-key', 'sec-websocket-key', 'surrogate-key'])
 const WORD_ENDS = '-_.[]'
-/** Parts that make a name one of a secret, wherever they stand: `x-vault-token`, `proxy-authorization`, `set-cookie`. */
+/**
+ * Parts that mark a name as secret wherever they occur, as in `x-vault-token`, `proxy-authorization` or
+ * `set-cookie`.
+ */
 const PARTS: readonly string[] = [
   'authorization',
   'cookie',
@@ -42,17 +48,20 @@ const PARTS: readonly string[] = [
 ]
 const REMEMBERED_NAMES = 1024
 
-/** Knows by a field's or parameter's name whether its value is a secret. */
+/** Recognizes secret values by the name of their field or parameter. */
 export class SensitiveNames {
   readonly #more: ReadonlySet<string>
   readonly #answers = new Memo(REMEMBERED_NAMES, (name) => this.#check(name.toLowerCase()))
 
-  /** @param more names beside the built-in ones, such as the field a route takes its API key from. */
+  /**
+   * @param more Names in addition to the built-in ones, such as the field in which a route expects its API
+   * key.
+   */
   constructor(more: readonly string[]) {
     this.#more = new Set(more.map((name) => name.toLowerCase()))
   }
 
-  /** Whether the value under this name is a secret; case does not matter. */
+  /** Returns true if the value under this name is secret. Case-insensitive. */
   has(name: string): boolean {
     return this.#answers.get(name)
   }

@@ -1,9 +1,9 @@
 import type { Grant, LimitRule } from '../contract/state.js'
 
 /**
- * What is known of a limit, three numbers. `gcra`: `at` is when all tokens will be there again ("theoretical arrival time",
- * ITU-T I.371), ms since 1970. `fixed`, `sliding`: `at` is when the window began, `used` what was taken in it, `before`
- * what was taken in the one before.
+ * State of a limit. `gcra`: `at` is the time at which all tokens are available again, in milliseconds since
+ * the epoch ("theoretical arrival time", ITU-T I.371). `fixed` and `sliding`: `at` is the start of the
+ * window, `used` the tokens taken in it, `before` the tokens taken in the previous window.
  */
 export interface LimitState {
   at: number
@@ -11,19 +11,22 @@ export interface LimitState {
   before: number
 }
 
-/** Times since 1970 have no finer fractions than 0.0003 ms: a token that lacks less than this is whole. */
+/**
+ * Tolerance in milliseconds. Times since the epoch have a resolution of 0.0003 ms, so a token that lacks less
+ * than this is complete.
+ */
 const ROUNDING_MS = 0.001
-/** The same for shares of a window. */
+/** Tolerance for fractions of a window. */
 const ROUNDING = 1e-6
 
-/** Takes tokens from a limit and changes its state. @param nowMs since 1970. */
+/** Takes tokens from a limit and updates its state. @param nowMs Milliseconds since the epoch. */
 export function takeTokens(state: LimitState, rule: LimitRule, amount: number, nowMs: number): Grant {
   return rule.algorithm === 'gcra'
     ? takeFromBucket(state, rule, amount, nowMs)
     : takeFromWindow(state, rule, amount, nowMs)
 }
 
-/** Gives tokens back. */
+/** Returns tokens to a limit. */
 export function giveTokensBack(state: LimitState, rule: LimitRule, amount: number, nowMs: number): void {
   if (rule.algorithm === 'gcra') state.at -= (amount * rule.periodMs) / rule.limit
   else {
@@ -32,7 +35,7 @@ export function giveTokensBack(state: LimitState, rule: LimitRule, amount: numbe
   }
 }
 
-/** When the state says no more than that of an unused limit, ms since 1970. */
+/** Returns the time from which the state equals that of an unused limit, in milliseconds since the epoch. */
 export function forgettableAt(state: LimitState, { algorithm, periodMs }: LimitRule): number {
   if (algorithm === 'gcra') return state.at
   return state.at + (algorithm === 'sliding' ? 2 * periodMs : periodMs)
@@ -41,7 +44,8 @@ export function forgettableAt(state: LimitState, { algorithm, periodMs }: LimitR
 function takeFromBucket(state: LimitState, rule: LimitRule, amount: number, nowMs: number): Grant {
   const tokenMs = rule.periodMs / rule.limit
   const depthMs = rule.burst * tokenMs
-  // A clock that was set back, or a rule that allows less now, must not close the limit for longer than it can last.
+  // If the clock was set back or the rule became stricter, the limit must not stay closed longer than its
+  // maximum.
   const at = Math.min(Math.max(state.at, nowMs), nowMs + depthMs)
   const there = Math.min(rule.burst, Math.floor((depthMs - (at - nowMs) + ROUNDING_MS) / tokenMs))
   const granted = Math.max(0, Math.min(amount, there))
@@ -64,7 +68,7 @@ function takeFromWindow(state: LimitState, rule: LimitRule, amount: number, nowM
   return { granted, remaining: there - granted, retryAfterMs, resetMs }
 }
 
-/** Goes on to the window of now; the one before counts only where windows slide. */
+/** Switches to the current window. The previous window counts only for sliding windows. */
 function enterWindow(
   state: LimitState,
   { algorithm, periodMs, anchorMs = 0 }: LimitRule,
@@ -77,7 +81,10 @@ function enterWindow(
   state.at = begin
 }
 
-/** Ms until the share of the window before, or that of this one in the next, has become small enough for a token. */
+/**
+ * Returns the milliseconds until one token is available. For sliding windows, the weight of the previous
+ * window must decrease, or this window must become the previous one.
+ */
 function untilOneMore({ used, before }: LimitState, rule: LimitRule, elapsedMs: number): number {
   const { algorithm, limit, periodMs } = rule
   const restMs = periodMs - elapsedMs

@@ -1,16 +1,19 @@
 import type { CachedValue, CacheStore } from '../contract/cache-store.js'
 import type { StateStore } from '../contract/state.js'
 
-/** What all keys of cached values begin with in the store of the gateway. */
+/** Prefix of the keys of all cached values in the gateway's store. */
 export const CACHED_PREFIX = 'cache:'
-/** The same of answers of other servers, which are in no space: none has an empty name. */
+/**
+ * Prefix of the keys of cached responses of other servers. They belong to no space, because a space name is
+ * never empty.
+ */
 export const ANSWERS_PREFIX = `${CACHED_PREFIX}:`
-/** What all keys begin with that may be used once. */
+/** Prefix of the keys of single-use values. */
 export const USED_PREFIX = 'used:'
 
 const LINE_END = 0x0a
 
-/** Values in the memory of the supervisor, for all workers of the gateway. */
+/** Cache in the memory of the supervisor, shared by all workers of the gateway. */
 export class LocalCache implements CacheStore {
   readonly #store: StateStore
 
@@ -26,7 +29,7 @@ export class LocalCache implements CacheStore {
     return { contentType, bytes: stored.subarray(end + 1) }
   }
 
-  /** The type is one line before the value. */
+  /** Stores the media type as a line before the value. */
   async put(
     space: string,
     key: string,
@@ -47,7 +50,7 @@ export class LocalCache implements CacheStore {
   }
 }
 
-/** No space holds a colon, so that none is the beginning of another. */
+/** Space names contain no colon, so no space is a prefix of another. */
 function nameOf(space: string, key: string): string {
   return `${CACHED_PREFIX}${space}:${key}`
 }

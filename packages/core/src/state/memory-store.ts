@@ -1,7 +1,7 @@
 import type { Grant, LimitRule, StateStore } from '../contract/state.js'
 import { MemoryTable } from './memory-table.js'
 
-/** A store in the memory of this process. */
+/** Store in the memory of this process. */
 export class MemoryStore implements StateStore {
   readonly #table: MemoryTable
 

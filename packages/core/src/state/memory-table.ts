@@ -3,42 +3,49 @@ import { forgettableAt, giveTokensBack, type LimitState, takeTokens } from './li
 import { NONE, Slots } from './slots.js'
 import { storedKey } from './state-key.js'
 
-/** The key of a limit, the three numbers of its state (LimitState), and when it can be forgotten, ms since 1970. */
+/**
+ * Serialized limit: its key, its state (see `LimitState`), and its expiry in milliseconds since the epoch.
+ */
 export type StoredLimit = readonly [key: string, at: number, used: number, before: number, expiry: number]
 
-/** The most that a table holds. */
+/** Maximum size of a table. */
 export interface TableBounds {
   readonly entries: number
-  /** Of keys and values, and ENTRY_BYTES each. */
+  /** Maximum size of all keys and values in bytes, plus `ENTRY_BYTES` per entry. */
   readonly bytes: number
 }
 
 const BOUNDS: TableBounds = { entries: 1_000_000, bytes: 192 * 1024 ** 2 }
-/** What an entry takes beside its key and its value. */
+/** Overhead of an entry in addition to its key and value. */
 const ENTRY_BYTES = 96
-/** Entries that are looked at for being expired with each call. */
+/** Number of entries checked for expiry in each call. */
 const SWEPT = 2
 
-/** Where a slot keeps when it expires, ms since 1970; the three numbers before are those of its limit or counter. */
+/**
+ * Index of a slot's expiry in milliseconds since the epoch. The three numbers before it are the state of its
+ * limit or counter.
+ */
 const EXPIRY = 3
 
 /**
- * Values, counters and limits in the memory of a process. What has expired goes little by little with every call, without
- * timers; when the table is full, what was used longest ago goes. Times are read with every call.
+ * Table of values, counters and limits in memory. Every call removes a few expired entries, so no timer is
+ * needed. If the table is full, the least recently used entry is removed. The clock is read in every call.
  */
 export class MemoryTable {
-  /** Entries that had not expired when they had to go. */
+  /** Number of entries removed before they expired. */
   evictions = 0
   bytes = 0
-  /** Grows with every limit that is written or removed. */
+  /** Incremented whenever a limit is written or removed. */
   revision = 0
-  /** Keys of limits that were written or removed; whoever copies them empties it. Null if nobody does. */
+  /**
+   * Keys of limits that were written or removed. The consumer empties the set. Null if there is no consumer.
+   */
   changed: Set<string> | null = null
   readonly #bounds: TableBounds
   readonly #now: () => number
   readonly #slots = new Slots()
   readonly #byKey = new Map<string, number>()
-  /** The keys of slots; undefined: the slot is free. */
+  /** Keys by slot. Undefined if the slot is free. */
   readonly #keys: (string | undefined)[] = []
   readonly #values = new Map<number, Uint8Array>()
   readonly #limit: LimitState = { at: 0, used: 0, before: 0 }
@@ -58,16 +65,17 @@ export class MemoryTable {
     return slot === NONE ? null : (this.#values.get(slot) ?? null)
   }
 
-  /** @throws RangeError for a value that is too large. */
+  /** Stores a value. @throws RangeError if the value is too large. */
   set(key: string, value: Uint8Array, ttlMs: number, only?: 'absent'): boolean {
-    if (value.length > MAX_STATE_VALUE_BYTES) throw new RangeError('the value is too large for the store')
+    if (value.length > MAX_STATE_VALUE_BYTES)
+      throw new RangeError(`the value is larger than ${MAX_STATE_VALUE_BYTES} bytes`)
     const nowMs = this.#now()
     const stored = storedKey(key)
     const known = this.#find(stored, nowMs)
     if (known !== NONE && only === 'absent') return false
     if (known !== NONE) this.#remove(known)
     const slot = this.#add(stored, value.length)
-    // A copy: what was given may be a piece of something larger, or change.
+    // Copied, because the given array may be a view of a larger buffer or may change.
     this.#values.set(slot, new Uint8Array(value))
     this.#setExpiry(slot, nowMs + ttlMs)
     return true
@@ -100,7 +108,7 @@ export class MemoryTable {
     const slot = this.#find(stored, nowMs)
     const state = this.#read(slot)
     const grant = takeTokens(state, rule, amount, nowMs)
-    // Written though nothing is granted: the state may have come from a clock that was set back since.
+    // Written even if nothing is granted, because the state may date from before the clock was set back.
     if (slot !== NONE) this.#write(slot, state, rule)
     else if (grant.granted > 0) this.#write(this.#add(stored, 0), state, rule)
     return grant
@@ -136,7 +144,7 @@ export class MemoryTable {
     return deleted
   }
 
-  /** What is known of all limits, for a file: what expires after it is read again is forgotten then. */
+  /** Returns the state of all limits for persistence. */
   limits(): StoredLimit[] {
     const nowMs = this.#now()
     const { numbers } = this.#slots
@@ -152,7 +160,7 @@ export class MemoryTable {
     return [key, ...this.#slots.numbers.subarray(4 * slot, 4 * slot + 4)] as unknown as StoredLimit
   }
 
-  /** Takes over what `limits` gave. */
+  /** Restores limits returned by `limits`. Expired ones are skipped. */
   restore(limits: readonly StoredLimit[]): void {
     const nowMs = this.#now()
     for (const [key, at, used, before, expiry] of limits) {
@@ -164,7 +172,7 @@ export class MemoryTable {
     }
   }
 
-  /** The slot of a key, used last from now on; NONE: there is none, or it has expired. */
+  /** Returns the slot of a key and marks it as used, or NONE if the key is absent or expired. */
   #find(key: string, nowMs: number): number {
     this.#sweep(nowMs)
     const slot = this.#byKey.get(key)
@@ -205,7 +213,7 @@ export class MemoryTable {
     this.#slots.free(slot)
   }
 
-  /** Goes round: each entry is looked at once in as many calls as there are halves of slots. */
+  /** Checks the next few slots for expiry, round-robin. */
   #sweep(nowMs: number): void {
     for (let i = 0; i < SWEPT && this.#slots.end > 0; i++) {
       const slot = this.#swept

@@ -1,4 +1,4 @@
-/** No slot: the end of a list. */
+/** No slot; marks the end of a list. */
 export const NONE = -1
 
 const NUMBERS = 4
@@ -6,20 +6,20 @@ const LINKS = 2
 const FIRST_CAPACITY = 256
 
 /**
- * Places with four numbers and a list in order of use: typed arrays, because a million objects with three doubles each
- * would take 200 MB. The numbers of a slot are `numbers[4 * slot]` and the three behind it.
+ * Array of slots with four numbers each and a list in order of use. Typed arrays, because a million objects
+ * with three doubles each would take 200 MB. The numbers of a slot start at `numbers[4 * slot]`.
  */
 export class Slots {
   numbers = new Float64Array(NUMBERS * FIRST_CAPACITY)
-  /** The one that was used longest ago; NONE: there is none. */
+  /** The least recently used slot, or NONE. */
   oldest = NONE
-  /** Slots that were ever handed out; those that are free again are among them. */
+  /** Number of slots ever allocated, including free ones. */
   end = 0
   #newest = NONE
   #links = new Int32Array(LINKS * FIRST_CAPACITY)
   #free = NONE
 
-  /** A slot that becomes the one used last; its numbers are those of whoever had it before. */
+  /** Allocates a slot and marks it as most recently used. Its numbers are not reset. */
   take(): number {
     let slot = this.#free
     if (slot === NONE) slot = this.#append()
@@ -34,7 +34,7 @@ export class Slots {
     this.#free = slot
   }
 
-  /** Makes it the one used last. */
+  /** Marks a slot as most recently used. */
   touch(slot: number): void {
     if (slot === this.#newest) return
     this.#unlink(slot)

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { toUSVString } from 'node:util'
 
-/** UTF-16 units of a key that are kept as they are. */
+/** Maximum length of a key that is stored unchanged, in UTF-16 units. */
 const MAX_LENGTH = 200
-/** Of a longer one, before its hash. */
+/** Number of characters kept in front of the hash of a longer key. */
 const BEGINNING = 128
 
 /**
- * A key as stores keep it: of bounded length, and the same text in UTF-8. What is too long or not well-formed becomes its
- * beginning and a SHA-256 of the whole.
+ * Returns a key as stores use it: bounded in length and valid UTF-8. A key that is too long or not
+ * well-formed becomes its beginning and a SHA-256 of the whole.
  */
 export function storedKey(key: string): string {
   if (key.length <= MAX_LENGTH && toUSVString(key) === key) return key

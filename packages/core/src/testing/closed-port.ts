@@ -1,16 +1,19 @@
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that the system hands out by itself, so that the port stays free while nobody listens on it, and above
- * those that fetch refuses to call (Fetch, 2.9: the last one is 10080).
+ * Below the ephemeral port range, so that the system does not assign the port to others. Above the ports that
+ * fetch blocks (Fetch section 2.9; the last is 10080).
  */
 const FIRST_PORT = 10_100
 const PORTS = 22_000
-/** Golden section of them: the ranges of processes that run at the same time are far apart, whatever their ids. */
+/**
+ * Step between processes, a golden ratio of the range: concurrent processes get distant ranges, whatever
+ * their IDs.
+ */
 const STRIDE = 13_597
 let asked = 0
 
-/** A port of the loopback address on which nobody listens. */
+/** Returns a loopback port on which nothing listens. */
 export async function closedPort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + ((process.pid * STRIDE + asked++) % PORTS)

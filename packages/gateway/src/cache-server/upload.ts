@@ -1,4 +1,4 @@
-import { GatheredBytes } from '@sluice/core'
+import { ByteCollector } from '@sluice/core'
 import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
 import { sendError } from './cache-answers.js'
@@ -21,7 +21,7 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
   wheelPrevious: Deadline | null = null
   wheelSlot = -1
   readonly #options: UploadOptions
-  #gathered: GatheredBytes | null = null
+  #gathered: ByteCollector | null = null
   #isOver = false
 
   constructor(options: UploadOptions) {
@@ -45,7 +45,7 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
     else {
       gathered.add(chunk)
       if (!isLast) return
-      const value = gathered.whole()
+      const value = gathered.toBuffer()
       this.#end()
       done(value)
     }
@@ -65,13 +65,13 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
     this.#refuse(408, 'the value did not come whole in time')
   }
 
-  #wait(): GatheredBytes {
+  #wait(): ByteCollector {
     if (this.#gathered !== null) return this.#gathered
     const { budget, wheel } = this.#options
     budget.open++
     this.dueAt = performance.now() + TRANSFER_MS
     wheel.arm(this)
-    this.#gathered = new GatheredBytes()
+    this.#gathered = new ByteCollector()
     return this.#gathered
   }
 

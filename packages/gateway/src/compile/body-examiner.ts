@@ -4,7 +4,7 @@ import {
   BodyAnswers,
   type BodyInput,
   type BodyLanguages,
-  type BodyQuestion,
+  type BodyQuery,
   type Catalog,
   type CompileEnv,
   type Eventual,
@@ -29,7 +29,7 @@ export type Examine = (x: Exchange) => Eventual
  * read by the condition itself, at once. Null: nothing is asked, or there is no thread for it.
  */
 export function bodyExaminer(
-  questions: readonly BodyQuestion[],
+  questions: readonly BodyQuery[],
   { bodies, bodyWork }: Catalog,
   env: CompileEnv,
   scope: ConditionScope,
@@ -47,7 +47,7 @@ export function bodyExaminer(
 
 /** Whether the beginning of a body answers all questions; null when that is not possible for one of them. */
 function streamingReaderOf(
-  questions: readonly BodyQuestion[],
+  questions: readonly BodyQuery[],
   bodies: BodyLanguages | undefined,
 ): ((x: Exchange) => boolean) | null {
   const all: StreamingReader[] = []
@@ -62,7 +62,7 @@ function streamingReaderOf(
 async function ask(
   x: Exchange,
   body: Uint8Array,
-  { questions, offload }: { questions: readonly BodyQuestion[]; offload: Offload<BodyInput, BodyAnswer[]> },
+  { questions, offload }: { questions: readonly BodyQuery[]; offload: Offload<BodyInput, BodyAnswer[]> },
 ): Promise<typeof CROWDED | null> {
   try {
     const answers = await offload.run({ body, headers: x.headers }, x)

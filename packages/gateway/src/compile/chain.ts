@@ -1,7 +1,7 @@
 import type { Condition, PolicyUse } from '@sluice/config'
 import { compileCondition } from '@sluice/config/serving'
 import {
-  type BodyQuestion,
+  type BodyQuery,
   type Catalog,
   CheckFailure,
   type CompileEnv,
@@ -55,7 +55,7 @@ export class ChainCompiler {
       responseBody: [],
       finish: [],
     }
-    const questions: BodyQuestion[] = []
+    const questions: BodyQuery[] = []
     let keeper: number | null = null
     let isDecidedOnBody = false
     for (const [order, use] of inChainOrder(uses, this.#catalog).entries()) {

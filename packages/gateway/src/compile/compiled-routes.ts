@@ -1,6 +1,6 @@
 import type { Plan, RoutePlan } from '@sluice/config'
 import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
-import { type BodyQuestion, type Catalog, UnreadableBody } from '@sluice/core'
+import { type BodyQuery, type Catalog, UnreadableBody } from '@sluice/core'
 import type { PipelineContext } from '../data-plane/pipeline/context.js'
 import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
 import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
@@ -18,7 +18,7 @@ import { type CompiledStep, StepTable } from './step-table.js'
 interface CompiledRoute {
   readonly candidate: Candidate<Route>
   /** Body queries of the route's condition. */
-  readonly questions: readonly BodyQuestion[]
+  readonly questions: readonly BodyQuery[]
   readonly steps: readonly CompiledStep[]
 }
 
@@ -76,13 +76,13 @@ export class CompiledRoutes {
   async compile(
     plan: Plan,
     options: CompileOptions,
-  ): Promise<{ readonly candidates: Candidate<Route>[]; readonly questions: BodyQuestion[] }> {
+  ): Promise<{ readonly candidates: Candidate<Route>[]; readonly questions: BodyQuery[] }> {
     const { catalog, context, digest, refreshes, slices } = options
     const onIgnored = (policy: string, error: unknown): void =>
       context.report('policy_ignored', { policy, error: String(error) })
     const chains = new ChainCompiler(catalog, this.#env, onIgnored, this.steps)
     const candidates: Candidate<Route>[] = []
-    const questions: BodyQuestion[] = []
+    const questions: BodyQuery[] = []
     for (const route of plan.routes) {
       if (slices.isOver) await slices.next()
       const compiled = this.#inherited(route) ?? (await this.#compileRoute(route, plan, chains, options))
@@ -126,7 +126,7 @@ export class CompiledRoutes {
       metrics: context.metrics.route(route.id),
       refreshes,
     }
-    const questions: BodyQuestion[] = []
+    const questions: BodyQuery[] = []
     const candidate = {
       plan: route,
       when: compileWhen(route, { catalog, context, questions }),
@@ -139,7 +139,7 @@ export class CompiledRoutes {
 
 interface ConditionOptions extends Pick<CompileOptions, 'catalog' | 'context'> {
   /** Receives the body queries of the condition. */
-  readonly questions: BodyQuestion[]
+  readonly questions: BodyQuery[]
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   resetInvalid,
   resettableValues,
   type Step,
-  soundOutcome,
+  validateHookResult,
 } from '@sluice/core'
 import type { RunMarks } from './run-marks.js'
 
@@ -100,7 +100,7 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
   const mark = marks.markOf(`${label}: ${name}`)
   const check = (x: Exchange, before: ResettableValues, value: unknown): Outcome => {
     checkExchange(x, before)
-    return soundOutcome(value)
+    return validateHookResult(value)
   }
   const failed = (x: Exchange, before: ResettableValues, error: unknown): never => {
     resetInvalid(x, before)

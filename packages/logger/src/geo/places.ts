@@ -1,4 +1,4 @@
-import { countryOf, Memo, PlaceFile, textOfItsOwn } from '@sluice/core'
+import { countryOf, flattenString, Memo, PlaceFile } from '@sluice/core'
 
 /** Where the places of addresses are looked up. */
 export interface GeoOptions {
@@ -21,7 +21,7 @@ export class Places {
   readonly #places: PlaceFile
   readonly #timer: NodeJS.Timeout
   /** An address is a part of a batch, which it would keep. */
-  readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), textOfItsOwn)
+  readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), flattenString)
   /** What the texts are from. */
   #database: PlaceFile['database'] = null
 

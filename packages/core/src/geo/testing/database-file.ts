@@ -1,19 +1,19 @@
 import { ipv4Number, readIpv6 } from '../../net/ip-address.js'
 
-/** A network, and what the database knows of it: a value, or the bytes of a record as they are. */
+/** A network and its record: a value to encode, or raw record bytes. */
 export type PlaceEntry = readonly [network: string, record: unknown]
 
 interface DatabaseShape {
   readonly ipVersion?: 4 | 6
   readonly recordSize?: 24 | 28 | 32
-  /** Laid over the metadata. */
+  /** Overrides for the metadata. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 type Node = [left: Child, right: Child]
 type Child = Node | { readonly at: number } | null
 
-/** A database in the MaxMind DB format for tests. Networks do not overlap. */
+/** Builds a database in the MaxMind DB format for tests. Networks must not overlap. */
 export function databaseOf(entries: readonly PlaceEntry[], shape: DatabaseShape = {}): Buffer {
   const { ipVersion = 6, recordSize = 24 } = shape
   const root: Node = [null, null]
@@ -36,7 +36,7 @@ export function databaseOf(entries: readonly PlaceEntry[], shape: DatabaseShape 
   return Buffer.concat([tree, Buffer.alloc(16), ...data, marker, valueBytes(metadata)])
 }
 
-/** A value as the data section has it. */
+/** Encodes a value for the data section. */
 export function valueBytes(value: unknown): Buffer {
   if (typeof value === 'string')
     return Buffer.concat([control(2, Buffer.byteLength(value)), Buffer.from(value)])
@@ -47,7 +47,7 @@ export function valueBytes(value: unknown): Buffer {
   return Buffer.concat([control(7, entries.length), ...entries.flat().map(valueBytes)])
 }
 
-/** What a value begins with: its type, and its size or how many it holds. */
+/** Encodes the control bytes of a value: its type, and its size or number of entries. */
 export function control(type: number, size: number): Buffer {
   const first = size < 29 ? size : size < 285 ? 29 : size < 65_821 ? 30 : 31
   const more = size < 29 ? 0 : size - [29, 285, 65_821][first - 29]!
@@ -57,7 +57,7 @@ export function control(type: number, size: number): Buffer {
   return Buffer.concat([Buffer.from(head), tail])
 }
 
-/** A pointer into the data section, of four bytes. */
+/** Encodes a four-byte pointer into the data section. */
 export function pointer(at: number): Buffer {
   const bytes = Buffer.of(0b00111000, 0, 0, 0, 0)
   bytes.writeUInt32BE(at, 1)
@@ -76,7 +76,7 @@ function bitsOf(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = network.split('/') as [string, string]
   const words = new Uint32Array(4)
   const ipv4 = ipv4Number(address)
-  if (ipv4 === -1 && !readIpv6(address, words)) throw new Error(`${address} is no address`)
+  if (ipv4 === -1 && !readIpv6(address, words)) throw new Error(`${address} is not an IP address`)
   if (ipv4 !== -1) words[3] = ipv4
   const skipped = ipv4 !== -1 && ipVersion === 4 ? 96 : 0
   const count = Number(length) + (ipv4 !== -1 && ipVersion === 6 ? 96 : 0)

@@ -1,10 +1,10 @@
-/** Full-width forms stand at this distance from the ASCII characters they look like. */
+/** Distance between full-width characters and the ASCII characters they resemble. */
 const FULL_WIDTH = 0xfee0
-/** The digits zero of scripts whose digits people type: Arabic, Persian, Devanagari, Bengali, Thai. */
+/** Code points of the digit zero in other scripts: Arabic, Persian, Devanagari, Bengali, Thai. */
 const ZEROS: readonly number[] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50]
 const FOREIGN = /[\uff01-\uff5e\u3002\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59]/g
 
-/** A text with ASCII in the place of its look-alikes, unit by unit, so that positions stay what they were. */
+/** Replaces characters that resemble ASCII by ASCII, unit by unit, so that positions do not change. */
 export function asciiForm(text: string): string {
   return text.replace(FOREIGN, (one) => {
     const code = one.charCodeAt(0)

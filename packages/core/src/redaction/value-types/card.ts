@@ -4,7 +4,7 @@ import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 const LEAST_DIGITS = 13
 const MOST_DIGITS = 19
-/** The most characters between two groups. */
+/** Maximum number of characters between two groups. */
 const MOST_BETWEEN = 3
 const ZERO = 48
 const TWO = 50
@@ -12,7 +12,7 @@ const SIX = 54
 const NINE = 57
 const MINUS_SIGN = 0x2212
 const CUT = /(?<!\d|\d\.)\d(?:[^\dA-Za-z,:;"'{}[\]]{0,3}\d){5,18}[^\dA-Za-z,:;"'{}[\]]{0,3}$/
-/** The groups in which cards print numbers; between these, anything may stand. */
+/** Group lengths as printed on cards. Between groups of these lengths, any separator is accepted. */
 const PRINTED: readonly (readonly number[])[] = [
   [4, 4, 4, 4],
   [4, 6, 5],
@@ -26,20 +26,27 @@ const PRINTED_BEGUN: ReadonlySet<number> = new Set(
   PRINTED.flatMap((lengths) => lengths.map((_, last) => lengths.slice(0, last + 1).reduce(longerShape, 0))),
 )
 
-/** A UUID (RFC 9562), with its version and variant: one in ten has digits that pass for a card. */
+/**
+ * Matches a UUID (RFC 9562) with its version and variant. One UUID in ten contains digits that pass as a card
+ * number.
+ */
 const UUID =
   /(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![0-9a-f-])/gi
 const UUID_LENGTH = 36
 
-/** Payment card numbers (ISO/IEC 7812) with a sound check digit, in one piece or in groups, but not parts of a UUID. */
+/**
+ * Finds payment card numbers (ISO/IEC 7812) with a valid check digit, in one piece or in groups, except
+ * inside a UUID.
+ */
 export function findCards({ text, longRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
-  // A run of groups may hold more than the number: `2 4111111111111111` does. Every group may be its first.
+  // A sequence of groups may contain more than the card number, such as `2 4111111111111111`, so try every
+  // group as the first one.
   for (let first = 0; first < longRuns.length; first += 2) {
     const end = endOfNumber(text, longRuns, first)
     if (end === -1 || isInUuid(text, longRuns[first]!, end)) continue
     spans ??= []
-    // Where two readings overlap, both go.
+    // Matches that overlap are merged, so both are masked.
     if (longRuns[first]! >= (spans.at(-1) ?? 0)) spans.push(longRuns[first]!, end)
     else if (end > spans.at(-1)!) spans[spans.length - 1] = end
   }
@@ -47,7 +54,10 @@ export function findCards({ text, longRuns }: Reading, isCut: boolean): Spans {
   return isCut ? withCutEnd(found, text, CUT, 80) : found
 }
 
-/** The end of the longest number that begins with this group, or -1. It takes no more steps than a number has digits. */
+/**
+ * Returns the end of the longest card number that starts with this group, or -1. Takes at most as many steps
+ * as a card number has digits.
+ */
 function endOfNumber(text: string, runs: readonly number[], first: number): number {
   const start = runs[first]!
   if (!mayBeginScheme(text.charCodeAt(start))) return -1
@@ -67,13 +77,16 @@ function endOfNumber(text: string, runs: readonly number[], first: number): numb
     if (!isLoose && !PRINTED_BEGUN.has(shape)) return found
     if (digits < LEAST_DIGITS || !(isLoose || PRINTED_WHOLE.has(shape))) continue
     if (!isLuhn(text, start, end) || !isOfScheme(text, start, end)) continue
-    // In one piece behind a decimal point it is a fraction.
+    // Digits in one piece after a decimal point are a fraction.
     if (i > first || !isBehindPoint(text, start)) found = end
   }
   return found
 }
 
-/** The first digits of the card schemes, Troy (9792) among them. What begins with 1 is mostly a time. */
+/**
+ * Returns true for the first digits of the card schemes, including Troy (9792). Numbers starting with 1 are
+ * mostly timestamps.
+ */
 function mayBeginScheme(code: number): boolean {
   return (code >= TWO && code <= SIX) || code === NINE
 }
@@ -83,7 +96,7 @@ function isOfScheme(text: string, start: number, end: number): boolean {
   return text.slice(start, end).replace(/\D/g, '').startsWith('9792')
 }
 
-/** The check of Luhn: from the right, every second digit counts double. */
+/** Verifies the Luhn check digit: from the right, every second digit counts double. */
 function isLuhn(text: string, start: number, end: number): boolean {
   let sum = 0
   let isDoubled = false
@@ -97,12 +110,15 @@ function isLuhn(text: string, start: number, end: number): boolean {
   return sum % 10 === 0
 }
 
-/** The lengths of groups as one number, one group longer. */
+/** Appends a group length to a sequence of group lengths encoded as one number. */
 function longerShape(shape: number, length: number): number {
   return shape * (MOST_DIGITS + 1) + length
 }
 
-/** What may stand between groups of any length: space, line breaks, dashes, and what nobody sees. */
+/**
+ * Returns true if the text between two groups consists of spaces, line breaks, dashes and invisible
+ * characters. Such groups may have any length.
+ */
 function isLooseBetween(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i)
@@ -112,11 +128,11 @@ function isLooseBetween(text: string, start: number, end: number): boolean {
 }
 
 function isInUuid(text: string, start: number, end: number): boolean {
-  // With the character before the earliest one that could hold it, and the one behind the last.
+  // Includes one character before and after the UUID's possible positions for the look-around.
   const from = Math.max(0, end - UUID_LENGTH - 1)
   for (const { 0: uuid, index } of text.slice(from, start + UUID_LENGTH + 1).matchAll(UUID)) {
     const at = from + index
-    // One without any letter may be a number in groups as well.
+    // A UUID without letters could also be a number in groups.
     if (at <= start && end <= at + UUID_LENGTH && /[a-f]/i.test(uuid)) return true
   }
   return false

@@ -5,13 +5,16 @@ const LONGEST_LOCAL = 64
 const LONGEST_DOMAIN = 255
 const LOCAL = /[A-Za-z0-9._%+'-]|[^\u0000-\u00a0]/
 const DOMAIN = /[A-Za-z0-9.-]|[^\u0000-\u00a0]/
-const SOUND_DOMAIN = /^[^.-][^.]*(?:\.[^.]+)*\.(?:[^.\d]{2,}|xn--[^.]+)$/
-/** An address in the place of a domain (RFC 5321 section 4.1.3). */
+const VALID_DOMAIN = /^[^.-][^.]*(?:\.[^.]+)*\.(?:[^.\d]{2,}|xn--[^.]+)$/
+/** Address literal in place of a domain (RFC 5321 section 4.1.3). */
 const LITERAL = /\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9a-f:.]{2,45})\]/iy
 const CUT =
   /(?:(?:[A-Za-z0-9._%+'-]|[^\u0000-\u00a0]){1,64}|"[^"\r\n]{1,64}")@(?:(?:[A-Za-z0-9.-]|[^\u0000-\u00a0])*|\[[0-9A-Za-z:.]{0,50})$/
 
-/** E-mail addresses with a domain of two labels or more, or an IP address in brackets. It goes from each `@` outwards, so that the time stays linear. */
+/**
+ * Finds email addresses whose domain has at least two labels or is an IP address in brackets. Searches
+ * outwards from each `@`, so that the time is linear.
+ */
 export function findEmails({ text }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
   let after = 0
@@ -35,7 +38,10 @@ function localStart(text: string, at: number, least: number): number {
   return start
 }
 
-/** Where the quotes open that close before the `@`; `at` when they do not. In JSON both have a backslash before them. */
+/**
+ * Returns the position of the opening quote of a quoted local part, or `at` if there is none. In JSON, both
+ * quotes are preceded by a backslash.
+ */
 function quotedStart(text: string, at: number, bound: number): number {
   const isEscaped = text[at - 2] === '\\'
   for (let i = at - 2; i >= bound; i--) {
@@ -55,9 +61,9 @@ function domainEnd(text: string, from: number): number {
   }
   let end = from
   while (end < text.length && end - from < LONGEST_DOMAIN && DOMAIN.test(text[end]!)) end++
-  // What follows an address may look like one more label: a full stop, `a@b.example.2`.
+  // Text after the address may look like another label, such as the end of a sentence in `a@b.example.2`.
   for (; end > from; end = text.lastIndexOf('.', end - 1)) {
-    if (SOUND_DOMAIN.test(text.slice(from, end))) return end
+    if (VALID_DOMAIN.test(text.slice(from, end))) return end
   }
   return -1
 }

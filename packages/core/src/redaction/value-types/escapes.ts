@@ -1,21 +1,21 @@
-/** An escape of a URL, of JSON, of XML; whoever reads the text may undo any of them. */
+/** Matches an escape sequence of URLs, JSON or XML. A reader of the text may decode any of them. */
 const ESCAPE = /%([0-9a-f]{2})|\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(nbsp|amp|commat|plus);/iy
 const BEGINNING = /%(?=[0-9a-fA-F])|\\(?=[uU])|&(?=[#nacpNACP])/g
 const NAMED: Readonly<Record<string, string>> = { nbsp: '\u00a0', amp: '&', commat: '@', plus: '+' }
 
 /**
- * Where the characters of a text without escapes stood before. From each of `positions` on, up to the next, they go on
- * from what is at its place in `origins`:
+ * Maps positions in an unescaped text to positions in the original. From each entry in `positions` up to the
+ * next, positions continue from the entry in `origins`:
  *
- *     a%34b   written       positions  0  1  2
- *     a4b     undone        origins    0  1  4
+ *     a%34b   original      positions  0  1  2
+ *     a4b     unescaped     origins    0  1  4
  */
 export interface Origins {
   readonly positions: readonly number[]
   readonly origins: readonly number[]
 }
 
-/** Where the character stood, or the end. */
+/** Returns the original position of a character, or of the end of the text. */
 export function originOf({ positions, origins }: Origins, at: number): number {
   let low = 0
   let high = positions.length - 1
@@ -27,7 +27,7 @@ export function originOf({ positions, origins }: Origins, at: number): number {
   return origins[low]! + at - positions[low]!
 }
 
-/** A text with one layer of its escapes undone, or null when it has none. */
+/** Decodes one layer of escapes, or returns null if the text has none. */
 export function withoutEscapes(text: string): { readonly text: string; readonly origins: Origins } | null {
   if (!text.includes('%') && !text.includes('\\') && !text.includes('&')) return null
   BEGINNING.lastIndex = 0

@@ -2,7 +2,7 @@ import type { Reading } from './reading.js'
 import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-/** The most characters between two groups. */
+/** Maximum number of characters between two groups. */
 const MOST_BETWEEN = 3
 const HYPHEN = 45
 const POINT = 46
@@ -11,7 +11,7 @@ const UNDERSCORE = 95
 const LAST_OF_IBAN = 110
 const MINUS_SIGN = 0x2212
 const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
-/** Lengths by country, from the registry of ISO 13616. */
+/** Lengths by country, from the ISO 13616 registry. */
 const LENGTHS =
   'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27' +
   'GB22GE22GI23GL18GR27GT28HN28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22' +
@@ -21,7 +21,9 @@ const LENGTH_OF: ReadonlyMap<string, number> = new Map(
   [...LENGTHS.matchAll(/([A-Z]{2})(\d{2})/g)].map((match) => [match[1]!, Number(match[2])]),
 )
 
-/** International bank account numbers (ISO 13616) with the length of their country and a sound checksum. */
+/**
+ * Finds international bank account numbers (ISO 13616) with the length of their country and a valid checksum.
+ */
 export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
   for (let i = 0; i < digitRuns.length; i += 2) {
@@ -36,7 +38,7 @@ export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
   return isCut ? withCutEnd(found, text, CUT, 70) : found
 }
 
-/** Where the country stands whose number goes on with these digits, or -1. */
+/** Returns the position of the country code before these digits, or -1. */
 function startOfNumber(text: string, from: number, to: number): number {
   if (to - from < 2) return -1
   let end = from
@@ -44,7 +46,7 @@ function startOfNumber(text: string, from: number, to: number): number {
   const start = end - 2
   if (start < 0 || !isLetter(text.charCodeAt(end - 1)) || !isLetter(text.charCodeAt(start))) return -1
   if (start === 0 || !isLetterOrDigit(text.charCodeAt(start - 1))) return start
-  // Most words have more letters than two, so the last one of `iban` is looked at first.
+  // Fast path: most words are longer than the country code, so check for the last letter of `iban` first.
   if ((text.charCodeAt(start - 1) | 32) !== LAST_OF_IBAN) return -1
   return text.slice(Math.max(0, start - 4), start).toLowerCase() === 'iban' ? start : -1
 }
@@ -66,7 +68,7 @@ function isBetween(code: number): boolean {
   return isBeforeCheck(code) || isDash(code) || isInvisible(code) || code === MINUS_SIGN
 }
 
-/** The end of the number that begins here, or -1. */
+/** Returns the end of the account number that starts here, or -1. */
 function endOfNumber(text: string, start: number): number {
   const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase())
   if (length === undefined) return -1
@@ -80,12 +82,15 @@ function endOfNumber(text: string, start: number): number {
       between = 0
     } else if (++between > MOST_BETWEEN || !isBetween(code)) return -1
   }
-  // What follows does not matter: a currency may be written right behind the number.
-  return number.length === length && isSound(number.toUpperCase()) ? at : -1
+  // The next character does not matter. A currency code may follow directly.
+  return number.length === length && hasValidChecksum(number.toUpperCase()) ? at : -1
 }
 
-/** ISO 7064, MOD 97-10: the first four characters at the end, letters as numbers from 10 on. */
-function isSound(number: string): boolean {
+/**
+ * Verifies the ISO 7064 MOD 97-10 checksum: the first four characters go to the end, letters become numbers
+ * from 10 on.
+ */
+function hasValidChecksum(number: string): boolean {
   let rest = 0
   for (const character of number.slice(4) + number.slice(0, 4)) {
     const value = Number.parseInt(character, 36)

@@ -1,10 +1,15 @@
 import type { Reading } from './reading.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-/** Nothing that would make it a part of something else; a parenthesis opens a number wherever it stands. */
+/**
+ * Start of a number: not in the middle of a word or number. An opening parenthesis may start one anywhere.
+ */
 const START = '(?:(?=\\()|(?<![\\w.+]))'
 
-/** With the country's code, Turkish, British and French numbers with the 0 of the trunk, a North American one. */
+/**
+ * Matches international numbers, Turkish, British and French numbers with trunk prefix 0, and North American
+ * numbers.
+ */
 const NUMBER = new RegExp(
   [
     '(?<![\\w+])(?:\\+|00)[1-9](?:[\\s().\\-/\\u2010-\\u2015]{0,3}\\d){6,14}(?!\\d)',
@@ -21,7 +26,10 @@ const OPENING = 40
 const ZERO = 48
 const ONE = 49
 
-/** Telephone numbers: international ones, Turkish and North American ones as they are written at home. */
+/**
+ * Finds phone numbers: international, and Turkish, British, French and North American numbers in national
+ * format.
+ */
 export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans {
   let found: number[] | null = null
   for (let i = 0; i < digitRuns.length; i += 2) {
@@ -36,7 +44,7 @@ export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans 
   return isCut ? withCutEnd(spans, text, CUT, 24) : spans
 }
 
-/** Whether one of the forms can begin with these digits; most numbers that a text holds do not look like it. */
+/** Returns true if one of the formats can start with these digits. Rejects most other numbers quickly. */
 function mayBegin(text: string, start: number, end: number): boolean {
   if (text.charCodeAt(start - 1) === PLUS) return true
   const first = text.charCodeAt(start)

@@ -4,7 +4,7 @@ import { NO_SPANS, type Spans } from './spans.js'
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 
-/** Private keys in PEM or OpenPGP armour; one without an end goes on to the end of the text. */
+/** Finds private keys in PEM or OpenPGP armour. A key without an end line extends to the end of the text. */
 export function findPrivateKeys({ text }: Reading): Spans {
   if (!text.includes('PRIVATE KEY')) return NO_SPANS
   const spans: number[] = []

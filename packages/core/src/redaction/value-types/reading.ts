@@ -1,31 +1,37 @@
 import { asciiForm } from './ascii-form.js'
 import { type Origins, originOf, withoutEscapes } from './escapes.js'
 
-/** A text as somebody may read it: as it is written, or with its escapes undone. */
+/** Interpretation of a text: as written, or with its escapes decoded. */
 export interface Reading {
-  /** With ASCII in the place of its look-alikes. */
+  /** The text, with look-alike characters replaced by ASCII. */
   readonly text: string
-  /** Where digits stand: from `[0]` to `[1]`, from `[2]` to `[3]`, … Most texts have none, and hold no number then. */
+  /** Positions of digit runs as start and end pairs. Most texts have none and thus contain no numbers. */
   readonly digitRuns: readonly number[]
-  /** Those of them that stand so close together that they may be the groups of a long number. */
+  /** Digit runs that are close enough to others to be groups of a long number. */
   readonly longRuns: readonly number[]
-  /** Where its characters stand in the reading it was made of; null in the one as it is written. */
+  /** Positions of its characters in the previous reading. Null for the text as written. */
   readonly origins: Origins | null
 }
 
-/** An escape may itself be escaped, at most so often. */
+/** Maximum number of nested escape layers that are decoded. */
 const MOST_LAYERS = 3
-/** The most characters between two groups of a number, and the least digits that need groups; others are short enough for expressions. */
+/**
+ * Maximum number of characters between two groups, and minimum number of digits of a grouped number. Shorter
+ * numbers are found with regular expressions.
+ */
 const MOST_BETWEEN = 3
 const LEAST_DIGITS = 11
 const DIGIT = /[0-9]/g
 const NO_RUNS: readonly number[] = []
 
-/** The rules ask for the same text one after the other, each for its own type. */
+/** Cache of the last text, because each value type reads the same text in turn. */
 let lastText = ''
 let lastReadings: readonly Reading[] = [readingOf('', null)]
 
-/** All readings of a text; the first is the text as it is written, each other one is made of the one before. */
+/**
+ * Returns all readings of a text. The first is the text as written. Each of the others is decoded from the
+ * one before.
+ */
 export function readingsOf(text: string): readonly Reading[] {
   if (text === lastText) return lastReadings
   const readings = [readingOf(text, null)]
@@ -39,7 +45,7 @@ export function readingsOf(text: string): readonly Reading[] {
   return readings
 }
 
-/** Where in the written text that stands which a reading has at this position. */
+/** Converts a position in a reading to a position in the text as written. */
 export function writtenAt(readings: readonly Reading[], layer: number, position: number): number {
   let at = position
   for (let i = layer; i > 0; i--) at = originOf(readings[i]!.origins!, at)

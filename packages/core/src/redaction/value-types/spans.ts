@@ -1,10 +1,10 @@
-/** Where values lie in a text: from `[0]` to `[1]`, from `[2]` to `[3]`, …, in order and apart. */
+/** Positions of values in a text as start and end pairs, sorted and disjoint. */
 export type Spans = readonly number[]
 
-/** Nothing found. */
+/** Empty list of spans. */
 export const NO_SPANS: Spans = []
 
-/** All matches of a global expression that pass a check. */
+/** Returns all matches of a global expression that pass a check. */
 export function matchingSpans(text: string, pattern: RegExp, isValid: (match: string) => boolean): Spans {
   pattern.lastIndex = 0
   let spans: number[] | null = null
@@ -16,14 +16,16 @@ export function matchingSpans(text: string, pattern: RegExp, isValid: (match: st
   return spans ?? NO_SPANS
 }
 
-/** Adds what an expression that ends with `$` finds in the last characters of a text, behind all other spans. */
+/**
+ * Appends the match of an expression ending in `$` in the last characters of a text, after all other spans.
+ */
 export function withCutEnd(spans: Spans, text: string, pattern: RegExp, characters: number): Spans {
   const from = Math.max(0, text.length - characters, spans.at(-1) ?? 0)
   const match = pattern.exec(text.slice(from))
   return match === null ? spans : [...spans, from + match.index, text.length]
 }
 
-/** Two lists as one, in order and apart. */
+/** Merges two lists of spans. */
 export function united(one: Spans, other: Spans): Spans {
   if (one.length === 0) return other
   const pairs: (readonly [number, number])[] = []
@@ -38,7 +40,7 @@ export function united(one: Spans, other: Spans): Spans {
   return all
 }
 
-/** A text with something else in the place of each span. */
+/** Replaces each span of a text. */
 export function replacedSpans(text: string, spans: Spans, replacement: (found: string) => string): string {
   let result = ''
   let from = 0

@@ -3,14 +3,14 @@ import { isDash, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 const DIGITS = 11
-/** The most characters between two groups. */
+/** Maximum number of characters between two groups. */
 const MOST_BETWEEN = 2
 const POINT = 46
 const ZERO = 48
 const FRACTION = /\d\.$/
 const CUT = /(?<!\d|\d\.)[1-9]\d{4,9}$/
 
-/** Numbers of Turkish identity cards with sound check digits. */
+/** Finds Turkish identity numbers (TCKN) with valid check digits. */
 export function findTckns({ text, longRuns }: Reading, isCut: boolean): Spans {
   let found: number[] | null = null
   let after = 0
@@ -19,7 +19,7 @@ export function findTckns({ text, longRuns }: Reading, isCut: boolean): Spans {
     if (start < after || text.charCodeAt(start) === ZERO) continue
     const end = endOfNumber(text, longRuns, first)
     if (end === -1 || FRACTION.test(text.slice(Math.max(0, start - 2), start))) continue
-    if (!isSound(text.slice(start, end).replace(/\D/g, ''))) continue
+    if (!hasValidCheckDigits(text.slice(start, end).replace(/\D/g, ''))) continue
     found ??= []
     found.push(start, end)
     after = end
@@ -28,7 +28,7 @@ export function findTckns({ text, longRuns }: Reading, isCut: boolean): Spans {
   return isCut ? withCutEnd(spans, text, CUT, 12) : spans
 }
 
-/** Where as many digits end as a number has, in groups that belong together, or -1. */
+/** Returns the end of a number with the required digits, in one or more adjacent groups, or -1. */
 function endOfNumber(text: string, runs: readonly number[], first: number): number {
   let digits = 0
   for (let i = first; i < runs.length; i += 2) {
@@ -48,12 +48,12 @@ function isBetween(text: string, start: number, end: number): boolean {
   return true
 }
 
-function isSound(number: string): boolean {
+function hasValidCheckDigits(number: string): boolean {
   const digits = Array.from(number, Number)
   const sum = (places: readonly number[]): number => places.reduce((total, i) => total + digits[i]!, 0)
   const odd = sum([0, 2, 4, 6, 8])
   const even = sum([1, 3, 5, 7])
-  // The difference may be negative: -1 stands for 9.
+  // The difference may be negative; then -1 becomes 9.
   const tenth = (((odd * 7 - even) % 10) + 10) % 10
   return digits[9] === tenth && digits[10] === (odd + even + digits[9]!) % 10
 }

@@ -9,10 +9,13 @@ import { type Reading, readingsOf, writtenAt } from './reading.js'
 import { type Spans, united } from './spans.js'
 import { findTckns } from './tckn.js'
 
-/** Where in a text the values of a type are. Of a text that was cut, the beginning of a value at its end counts. */
+/**
+ * Returns the positions of values of one type in a text. If the text is truncated, an incomplete value at its
+ * end counts.
+ */
 export type FindValues = (text: string, isCut: boolean) => Spans
 
-/** The types of values that are known by their form. */
+/** Value types that are recognized by their format. */
 export const VALUE_TYPES = {
   card: anyReading(findCards),
   iban: anyReading(findIbans),
@@ -24,10 +27,10 @@ export const VALUE_TYPES = {
   'aws-key': anyReading(findAwsKeys),
 } as const satisfies Record<string, FindValues>
 
-/** The name of such a type. */
+/** Name of a value type. */
 export type ValueTypeName = keyof typeof VALUE_TYPES
 
-/** Finds values also where they are written with escapes, or with characters that only look like ASCII. */
+/** Also finds values that are written with escapes or with characters that resemble ASCII. */
 function anyReading(find: (reading: Reading, isCut: boolean) => Spans): FindValues {
   return (text, isCut) => {
     const readings = readingsOf(text)

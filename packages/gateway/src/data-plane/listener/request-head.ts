@@ -2,7 +2,7 @@ import {
   contentLengthOf,
   type Exchange,
   HeaderCache,
-  internalized,
+  internString,
   isFieldValue,
   isMessageLookalike,
   isToken,
@@ -237,8 +237,8 @@ export class RequestHead {
     if (this.#host !== this.#knownField) {
       const authority = readAuthority(this.#host)
       if (authority === null) return REPLIES.host
-      this.#knownField = internalized(this.#host)
-      this.#knownAuthority = internalized(authority.text)
+      this.#knownField = internString(this.#host)
+      this.#knownAuthority = internString(authority.text)
       this.#knownHost = authority.host
     }
     x.authority = this.#knownAuthority

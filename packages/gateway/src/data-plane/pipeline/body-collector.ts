@@ -1,4 +1,4 @@
-import { type Exchange, GatheredBytes, type Reply } from '@sluice/core'
+import { ByteCollector, type Exchange, type Reply } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import { REFUSALS } from './refusals.js'
 
@@ -18,7 +18,7 @@ export interface BodyReader {
 /** Gathers a whole request body, up to the exchange's limit. */
 export class BodyCollector implements BodyReceiver {
   readonly #reader: BodyReader
-  readonly #bytes = new GatheredBytes()
+  readonly #bytes = new ByteCollector()
   #done: (() => void) | null = null
 
   constructor(reader: BodyReader) {
@@ -51,7 +51,7 @@ export class BodyCollector implements BodyReceiver {
     this.#bytes.add(chunk)
     reader.onBodyBytes(chunk.length)
     if (!isLast) return
-    x.body = this.#bytes.whole()
+    x.body = this.#bytes.toBuffer()
     const done = this.#done
     this.#done = null
     done()

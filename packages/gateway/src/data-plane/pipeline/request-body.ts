@@ -1,4 +1,4 @@
-import { type Exchange, GatheredBytes } from '@sluice/core'
+import { ByteCollector, type Exchange } from '@sluice/core'
 import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import type { Transport, Upload } from '../upstream/transport.js'
@@ -38,7 +38,7 @@ export class RequestBody implements BodyReceiver {
   #keptBytes = 0
   #upload: Upload | null = null
   /** What has come before an attempt can be made; null while that is nothing. */
-  #gathered: GatheredBytes | null = null
+  #gathered: ByteCollector | null = null
   #isReady = false
   /** Part of the body is gone: no other attempt can be made. */
   #isSpent = false
@@ -87,14 +87,14 @@ export class RequestBody implements BodyReceiver {
   }
 
   #gather(chunk: Uint8Array, isLast: boolean): void {
-    this.#gathered ??= new GatheredBytes()
+    this.#gathered ??= new ByteCollector()
     const gathered = this.#gathered
     gathered.add(chunk)
-    if (isLast) this.whole = gathered.whole()
+    if (isLast) this.whole = gathered.toBuffer()
     else if (gathered.size < this.#x.pace.bodyBuffer) return
     else {
       this.#keptBytes = gathered.size
-      this.#kept.push(gathered.whole())
+      this.#kept.push(gathered.toBuffer())
       this.#client.pauseBody()
     }
     this.#gathered = null

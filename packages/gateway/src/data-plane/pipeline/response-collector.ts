@@ -1,8 +1,8 @@
-import { type Exchange, GatheredBytes } from '@sluice/core'
+import { ByteCollector, type Exchange } from '@sluice/core'
 
 /** Gathers a whole response body, up to the exchange's limit, for hooks that need it in one piece. */
 export class ResponseCollector {
-  readonly #gathered = new GatheredBytes()
+  readonly #gathered = new ByteCollector()
   readonly #maxBytes: number
   #bytes = 0
 
@@ -19,7 +19,7 @@ export class ResponseCollector {
   }
 
   finish(x: Exchange): void {
-    x.responseBody = this.#gathered.whole()
+    x.responseBody = this.#gathered.toBuffer()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { MirrorComparePlan } from '@sluice/config'
-import { GatheredBytes, headerValue, mediaType } from '@sluice/core'
+import { ByteCollector, headerValue, mediaType } from '@sluice/core'
 import type { ReceivedHead } from './received-head.js'
 
 /** Differences of a body that are reported, and how deep they are looked for. */
@@ -31,7 +31,7 @@ export class AnswerSide {
   readonly #maxBytes: number
   readonly #owner: SideOwner
   /** Null: the body is not kept, or too long. */
-  #body: GatheredBytes | null = new GatheredBytes()
+  #body: ByteCollector | null = new ByteCollector()
   head: ReceivedHead | null = null
   isComplete = false
 
@@ -75,7 +75,7 @@ export class AnswerSide {
     const body = this.#body
     if (!isJson || body === null || headerValue(fields, 'content-encoding') !== null) return undefined
     try {
-      return JSON.parse(body.whole().toString())
+      return JSON.parse(body.toBuffer().toString())
     } catch {
       return undefined
     }

@@ -132,7 +132,7 @@ test('private addresses are no place', async (t) => {
 
 test('where the database is damaged the policy fails, which is closed', async (t) => {
   const { isAllowed } = await filterOf(t, { deny: { countries: ['TR'] } })
-  for (let i = 0; i < 2; i++) assert.throws(() => isAllowed(DAMAGED), /leads out of the data/)
+  for (let i = 0; i < 2; i++) assert.throws(() => isAllowed(DAMAGED), /extends past the end/)
   assert.ok(isAllowed(BERLIN))
 })
 

@@ -1,4 +1,4 @@
-import { type BodyTap, GatheredBytes } from '@sluice/core'
+import { type BodyTap, ByteCollector } from '@sluice/core'
 
 /** Memory that all recordings of a store share. */
 export interface RecordingMemory {
@@ -21,7 +21,7 @@ export class Recording implements BodyTap {
   readonly #maxBytes: number
   /** As announced; -1: unknown. */
   readonly #length: number
-  #gathered: GatheredBytes | null = new GatheredBytes()
+  #gathered: ByteCollector | null = new ByteCollector()
 
   constructor(
     memory: RecordingMemory,
@@ -48,7 +48,7 @@ export class Recording implements BodyTap {
 
   onEnd(): void {
     if (this.#gathered === null) return
-    const body = this.#gathered.whole()
+    const body = this.#gathered.toBuffer()
     this.cancel()
     if (this.#length >= 0 && body.length !== this.#length) this.#owner.onGivenUp()
     else this.#owner.onRecorded(body)

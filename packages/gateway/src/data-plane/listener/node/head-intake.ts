@@ -1,4 +1,4 @@
-import { type Exchange, internalized, type Reply, refusal } from '@sluice/core'
+import { type Exchange, internString, type Reply, refusal } from '@sluice/core'
 import { type CachedHead, HeadCache } from '../../http1/head-cache.js'
 import { readAuthority } from '../authority.js'
 import { applyClientAddress } from '../client-address.js'
@@ -178,7 +178,7 @@ function known(x: Exchange, taken: TakenHead, bytes: Buffer): KnownHead {
     ...taken,
     bytes,
     method: x.method,
-    headers: x.headers.map(internalized),
+    headers: x.headers.map(internString),
     contentLength: x.contentLength,
     authority: x.authority,
     host: x.host,

@@ -4,11 +4,11 @@ import type { Exchange } from './exchange.js'
 import type { Outcome, Reply } from './reply.js'
 
 /**
- * Returns the outcome of a hook of a plugin, whose result may be anything. A reply is copied: each part is read once, so
- * that what was checked is sent, even if the plugin changes its object later or computes a part at each reading.
- * @throws TypeError if it is neither null nor a reply that can be sent.
+ * Validates the result of a plugin hook, which may be anything, and returns a copy. Each part is read only
+ * once, so the reply that is sent is the one that was checked, even if the plugin changes its object later.
+ * @throws TypeError if the result is neither null nor a valid reply.
  */
-export function soundOutcome(value: unknown): Outcome {
+export function validateHookResult(value: unknown): Outcome {
   if (value === null) return null
   if (typeof value !== 'object') throw new TypeError(`it returned ${nameOf(value)}; return null or a reply`)
   const { status, headers, body, problem, isSubstitute } = value as Reply
@@ -19,8 +19,8 @@ export function soundOutcome(value: unknown): Outcome {
     problem: typeof problem === 'object' && problem !== null ? { ...problem } : problem,
     isSubstitute: (isSubstitute as unknown) === true,
   }
-  const flaw = flawOf(reply)
-  if (flaw !== null) throw new TypeError(`it returned a reply ${flaw}`)
+  const issue = findIssue(reply)
+  if (issue !== null) throw new TypeError(`it returned an invalid reply: ${issue}`)
   return reply
 }
 
@@ -28,18 +28,21 @@ function nameOf(value: unknown): string {
   return value === undefined ? 'undefined' : `a ${typeof value}`
 }
 
-function flawOf({ status, headers, body, problem }: Reply): string | null {
-  if (!isStatus(status)) return 'without a status from 200 to 599'
-  if (!Array.isArray(headers)) return 'without a list of header fields'
-  if (!areFields(headers)) return 'whose header fields are not names in lower case and values of one line'
-  if (body !== null && !(body instanceof Uint8Array)) return 'whose body is no bytes'
-  if (problem === null || problem === undefined) return problem === null ? null : 'without problem: null'
+function findIssue({ status, headers, body, problem }: Reply): string | null {
+  if (!isStatus(status)) return 'status must be a number from 200 to 599'
+  if (!Array.isArray(headers)) return 'headers must be a list'
+  if (!areFields(headers)) return 'headers must alternate lower-case names and single-line values'
+  if (body !== null && !(body instanceof Uint8Array)) return 'body must be a Uint8Array or null'
+  if (problem === null || problem === undefined)
+    return problem === null ? null : 'problem must be null or an object'
   if (typeof problem !== 'object' || !Object.hasOwn(ERRORS, problem.code))
-    return 'with an error code that is not known'
-  return typeof problem.detail === 'string' && typeof problem.title === 'string' ? null : 'without a detail'
+    return 'problem.code must be a known error code'
+  return typeof problem.detail === 'string' && typeof problem.title === 'string'
+    ? null
+    : 'problem.title and problem.detail must be strings'
 }
 
-/** True for a status that a response can have: a number from 200 to 599. */
+/** Returns true if a response can have this status. */
 function isStatus(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
 }
@@ -125,7 +128,7 @@ function areTexts(list: readonly unknown[]): boolean {
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 /** Characters of a request target (RFC 9112, 3.2): visible ASCII without "#". */
 const TARGET = /^[!"$-~]*$/
-/** What must not be in a value (RFC 9110, 5.5). */
+/** Characters that a field value must not contain (RFC 9110 section 5.5). */
 const CONTROL = /[\0\r\n]/
 
 function areFields(list: readonly string[]): boolean {

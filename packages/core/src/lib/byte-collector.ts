@@ -1,19 +1,22 @@
-/** Chunks below this share blocks: each by itself would cost many times its bytes. */
+/** Chunks smaller than this share a block, because a separate buffer costs many times their size. */
 const SMALL_BYTES = 1024
 const BLOCK_BYTES = 16 * 1024
 const NO_BLOCK = Buffer.alloc(0)
 
-/** Copies chunks and makes one buffer of them. What it holds is little more than their bytes, however small they are. */
-export class GatheredBytes {
+/**
+ * Copies chunks and joins them into one buffer. Memory use stays close to the number of bytes, however small
+ * the chunks are.
+ */
+export class ByteCollector {
   readonly #parts: Buffer[] = []
-  /** Room for small chunks, of which the first bytes are used. */
+  /** Block for small chunks. The first `#used` bytes are taken. */
   #block: Buffer = NO_BLOCK
   #used = 0
   size = 0
 
   add(chunk: Uint8Array): void {
     this.size += chunk.length
-    // Most bodies come in one piece, which needs no block.
+    // Most bodies consist of a single chunk and need no block.
     if (chunk.length >= SMALL_BYTES || this.#isEmpty) {
       this.#seal()
       this.#parts.push(Buffer.from(chunk))
@@ -27,7 +30,7 @@ export class GatheredBytes {
     this.#used += chunk.length
   }
 
-  whole(): Buffer {
+  toBuffer(): Buffer {
     this.#seal()
     return this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
   }
@@ -36,7 +39,7 @@ export class GatheredBytes {
     return this.#parts.length === 0 && this.#used === 0
   }
 
-  /** What is used of the block is a part; the rest goes on being the block. */
+  /** Moves the used part of the block to the parts. The rest remains the current block. */
   #seal(): void {
     if (this.#used === 0) return
     this.#parts.push(this.#block.subarray(0, this.#used))
