@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SharedNode } from './elasticsearch/shared-node.mjs'
 import { endLeftOvers, RUN_VARIABLE } from './left-over.mjs'
+import { proseProblems } from './lint/prose.mjs'
 import { runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services.mjs'
 import { structureProblems } from './structure.mjs'
@@ -11,36 +12,48 @@ import { testFiles } from './test-files.mjs'
 import { TestReport } from './test-report.mjs'
 
 /**
- * `npm test`: lint, structure, services, then every test. `npm test -- packages/core` runs the tests below a folder
- * only, `--grep TEXT` those whose name holds a text; both leave lint and structure out.
+ * `npm test`: lint, structure, prose, services, then every test. `npm test -- packages/core` runs only the tests below
+ * a folder, `--grep TEXT` only the tests whose name contains a text; both skip the linters. `npm run check` is `--quick`:
+ * the linters and the tests that start no process.
  */
 
-/** More than the two cores of the machines that run them, because files often wait for what they have started. */
+/** More than the two cores of the usual machine, because files often wait for processes that they have started. */
 const FILES_AT_A_TIME = 4
 /** A file that hangs ends the run; one that a busy machine slows down does not. */
 const FILE_TIMEOUT_MS = 1_800_000
 /** More files than these do not fail because the machine was busy. */
 const MAX_FLAKY_FILES = 3
+/** Tests below these folders compute in their own process. */
+const QUICK = [
+  'packages/core',
+  'packages/config',
+  'packages/policies/src/crypto',
+  'packages/policies/src/shared',
+]
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 process.chdir(root)
 
-const { values, positionals } = parseArgs({ options: { grep: { type: 'string' } }, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  options: { grep: { type: 'string' }, quick: { type: 'boolean' } },
+  allowPositionals: true,
+})
 const isPartial = values.grep !== undefined || positionals.length > 0
 const steps = [
   { name: 'lint', problems: lintProblems, isAlways: false },
   { name: 'structure', problems: () => structureProblems(root), isAlways: false },
+  { name: 'prose', problems: () => proseProblems(root), isAlways: false },
   { name: 'services', problems: serviceProblems, isAlways: true },
 ]
-const failedSteps = steps.filter((step) => (step.isAlways || !isPartial) && hasFailed(step))
+const failedSteps = steps.filter((step) => isWanted(step) && hasFailed(step))
 
 heading('tests')
-const files = testFiles(positionals)
+const files = testFiles(values.quick ? QUICK : positionals)
 const hasTests = files.length > 0
 if (!hasTests) console.log(`no test files below ${positionals.join(', ')}`)
 const runId = `${process.pid}-${Date.now()}`
 process.env[RUN_VARIABLE] = runId
 const node = new SharedNode()
-await node.offer()
+if (!values.quick) await node.offer()
 const interrupted = new AbortController()
 // One for each file.
 setMaxListeners(0, interrupted.signal)
@@ -59,6 +72,10 @@ const failed = report.failed + failedSteps.length + (hasTests && !isAllSkipped ?
 const flaky = report.flaky > 0 ? `, ${report.flaky} flaky` : ''
 console.log(`\n${report.passed} passed, ${failed} failed, ${report.skipped} skipped${flaky}`)
 process.exit(failed === 0 ? 0 : 1)
+
+function isWanted({ name, isAlways }) {
+  return values.quick ? name !== 'services' : isAlways || !isPartial
+}
 
 function hasFailed({ name, problems }) {
   heading(name)
