@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { catalog } from '@sluice/policies'
+import { Ajv } from 'ajv'
+import type { Command } from 'commander'
+import { parseAllDocuments } from 'yaml'
+import { createProgram } from './program.js'
+import { gwInProcess } from './testing/in-process.js'
+
+const ROOT = new URL('../../../', import.meta.url)
+const PAGES = [
+  'README.md',
+  ...readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`),
+]
+
+/** Pages with excerpts that are not complete values yet. */
+const PENDING = /(balancing|caching|calls|conditions|consumers|kubernetes|plugins|traffic-policies)\.md/
+
+interface Block {
+  readonly place: string
+  readonly language: string
+  readonly text: string
+}
+
+const blocks: readonly Block[] = PAGES.flatMap((page) => {
+  const text = readFileSync(new URL(page, ROOT), 'utf8')
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map((match) => ({
+    place: `${page}:${text.slice(0, match.index).split('\n').length}`,
+    language: match[1] ?? '',
+    text: match[2] ?? '',
+  }))
+})
+
+test('the YAML of every guide fits the schema of documents and policies', async () => {
+  const { stdout } = await gwInProcess(['schema'])
+  // Compiled quickly: it validates a few documents only.
+  const ajv = new Ajv({ strict: false, inlineRefs: false, code: { optimize: false } })
+  const validate = ajv.compile(JSON.parse(stdout) as object)
+  const problems = blocks
+    .filter(({ language, place }) => language === 'yaml' && !PENDING.test(place))
+    .flatMap(({ place, text }) =>
+      parseAllDocuments(text).flatMap((parsed) => {
+        if (!('toJS' in parsed)) return []
+        if (parsed.errors.length > 0) return [`${place}: ${parsed.errors[0]?.message}`]
+        return validate(documentOf(parsed.toJS())) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`]
+      }),
+    )
+  assert.deepEqual(problems, [])
+})
+
+/** Completes an excerpt: a list holds policies, and an object with `use` is one of them. */
+function documentOf(value: unknown): object {
+  const policies = Array.isArray(value) ? value : isPolicy(value) ? [value] : null
+  if (policies !== null) return { version: 1, routes: [{ id: 'excerpt', respond: {}, policies }] }
+  return { version: 1, ...(value as object) }
+}
+
+function isPolicy(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'use' in value && catalog.has(String(value.use))
+}
+
+test('every gw command in a guide exists, with its options', () => {
+  const program = createProgram()
+  const problems = blocks
+    .filter(({ language }) => language === '' || language === 'bash' || language === 'sh')
+    .flatMap(({ place, text }) => commandsIn(text).flatMap((words) => commandProblems(program, place, words)))
+  assert.deepEqual(problems, [])
+})
+
+/** Returns the words behind `gw` of each command; a run of spaces begins an explanation. */
+function commandsIn(text: string): readonly (readonly string[])[] {
+  const calls = text.matchAll(/(?:^|[|;&(] *|^\$ |sudo |npx )(?:npx )?gw +([^\n|;&)>]*)/gm)
+  return [...calls].map(([, call = '']) => (call.split(/ {2,}| #/)[0] ?? '').trim().split(/ +/))
+}
+
+function commandProblems(program: Command, place: string, words: readonly string[]): readonly string[] {
+  let command = program
+  for (const word of words.filter((part) => !part.startsWith('-'))) {
+    const child = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (child === undefined) break
+    command = child
+  }
+  if (command === program && !words[0]?.startsWith('-'))
+    return [`${place}: no command 'gw ${words.join(' ')}'`]
+  const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short])
+  return words
+    .map((word) => word.split('=')[0] ?? '')
+    .filter((word) => /^--?[a-z]/i.test(word) && word !== '--help' && !options.includes(word))
+    .map((word) => `${place}: 'gw ${command.name()}' has no option '${word}'`)
+}
