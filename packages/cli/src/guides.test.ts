@@ -76,16 +76,21 @@ function commandsIn(text: string): readonly (readonly string[])[] {
 
 function commandProblems(program: Command, place: string, words: readonly string[]): readonly string[] {
   let command = program
+  const options = optionsOf(program)
   for (const word of words.filter((part) => !part.startsWith('-'))) {
     const child = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
     if (child === undefined) break
     command = child
+    options.push(...optionsOf(child)) // a command takes the options of the commands above it
   }
   if (command === program && !words[0]?.startsWith('-'))
     return [`${place}: no command 'gw ${words.join(' ')}'`]
-  const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short])
   return words
     .map((word) => word.split('=')[0] ?? '')
     .filter((word) => /^--?[a-z]/i.test(word) && word !== '--help' && !options.includes(word))
     .map((word) => `${place}: 'gw ${command.name()}' has no option '${word}'`)
+}
+
+function optionsOf(command: Command): (string | undefined)[] {
+  return command.options.flatMap(({ long, short }) => [long, short])
 }
