@@ -96,7 +96,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'kubernetes',
-    text: 'Needed only for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#services-of-kubernetes).',
+    text: 'Needed only for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#send-requests-to-kubernetes-pods).',
   },
 ]
 
