@@ -47,5 +47,5 @@ routes:
   assert.equal(failures?.value, 1)
   const mistakes = await policyMistakes(bundle, catalog)
   const [found] = policyDiagnostics({ text, name: 'gateway.yaml' }, mistakes, catalog)
-  assert.match(found!.message, /line 1: it is not a JSON object/)
+  assert.match(found!.message, /line 1: the line is not a JSON object/)
 })

@@ -224,9 +224,9 @@ const REFUSED: readonly (readonly [jwks: object, reason: RegExp])[] = [
   [{}, /takes one of file, inline, url and discovery/],
   [{ url: 'https://a.example/', discovery: 'https://a.example' }, /takes one of/],
   [{ discovery: 'https://a.example/.well-known/openid-configuration' }, /the issuer is what stands before/],
-  [{ url: 'ftp://a.example/' }, /'jwks.url' is no address/],
+  [{ url: 'ftp://a.example/' }, /'jwks.url' is not a valid address/],
   [{ url: 'https://ann:pw@a.example/' }, /'jwks.url' has a user/],
-  [{ url: 'https://a.example/', timeout: '1m' }, /'jwks.timeout' has to be/],
+  [{ url: 'https://a.example/', timeout: '1m' }, /'jwks.timeout' must be/],
 ]
 test('where the clock of the issuer is 10 minutes ahead or behind, clockSkew decides', async (t) => {
   const key = await keyOf('1')

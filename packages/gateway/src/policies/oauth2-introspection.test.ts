@@ -277,7 +277,7 @@ test('a server that is the gateway itself ends in no circle, and mistakes are mi
   assert.deepEqual([direct.status, direct.headers.get('x-gw-error')], [508, 'GW_CALL_LOOP'])
   const url = 'http://127.0.0.1:1/'
   const mistakes: readonly (readonly [object, RegExp])[] = [
-    [{ url: 'file:///etc/passwd' }, /no address/],
+    [{ url: 'file:///etc/passwd' }, /not a valid address/],
     [{ url: 'http://user:pass@127.0.0.1/' }, /has a user/],
     [{ url, timeout: '1m' }, /timeout/],
     [{ url, cache: { ttl: '2h' } }, /longer than/],

@@ -59,10 +59,10 @@ test('a path with escapes, a token in the cookie field or two tokens in one head
   }
   const compiled = (settings: object) => () =>
     compile({ ...base, redirectUri: 'https://b.example/c', ...settings } as never, {} as never)
-  assert.throws(compiled({ redirectUri: 'https://b.example/a%20b' }), /without escapes/)
-  assert.throws(compiled({ redirectUri: 'http://b.example/c' }), /no TLS/)
-  assert.throws(compiled({ redirectUri: 'https://user@b.example/c' }), /no address/)
-  assert.throws(compiled({ redirectUri: 'https://b.example/c?d' }), /an origin and a path/)
+  assert.throws(compiled({ redirectUri: 'https://b.example/a%20b' }), /must not contain escapes/)
+  assert.throws(compiled({ redirectUri: 'http://b.example/c' }), /does not use TLS/)
+  assert.throws(compiled({ redirectUri: 'https://user@b.example/c' }), /not a valid address/)
+  assert.throws(compiled({ redirectUri: 'https://b.example/c?d' }), /a normalized origin and path/)
   assert.throws(compiled({ accessTokenHeader: 'Cookie' }), /brings something else/)
   assert.throws(compiled({ idTokenHeader: 'x-a', forwardClaims: { email: 'x-a' } }), /brings something else/)
   assert.throws(compiled({ idTokenHeader: 'x-a', accessTokenHeader: 'X-A' }), /both tokens/)

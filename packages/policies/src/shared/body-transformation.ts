@@ -10,22 +10,22 @@ import {
 } from '@sluice/core'
 import { isChecked } from '../engines/json-schema/report.js'
 import { hooksOn, type MessageHooks } from './message/hooks.js'
-import { announcesCoding, boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
+import { announcesCoding, faultCode, headersOf, limitBody, replaceBody, type Side } from './message/side.js'
 import { onOverload, overloadRefusal } from './overload.js'
 import { type BodyKind, bodyKindOf } from './text/body-text.js'
 import type { Transformed } from './transformed.js'
 
-/** A policy that puts another body in the place of one. */
+/** A policy that replaces bodies. */
 export interface BodyTransformation {
   readonly name: string
   readonly phase: Side | 'both'
-  /** Largest body that is taken, in bytes. */
+  /** Maximum body size in bytes. */
   readonly maxBodyBytes: number
-  /** Whether a body says that it is of the kind that is read. */
+  /** Returns true if the headers declare a body kind that the policy reads. */
   readonly isInput: (kind: BodyKind) => boolean
-  /** Returns the reason why a body with these fields cannot be read, or null. */
-  readonly flaw: (headers: HeaderList) => string | null
-  /** The content type of the new body, from that of the old one; empty when it had none. */
+  /** Returns the reason why a body with these headers cannot be read, or null. */
+  readonly issue: (headers: HeaderList) => string | null
+  /** Returns the content type of the new body from that of the old one, which is empty if there was none. */
   readonly contentType: (before: string) => string
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
 }
@@ -33,8 +33,8 @@ export interface BodyTransformation {
 const overloaded = onOverload(overloadRefusal('too many bodies are being transformed; try again'))
 
 /**
- * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
- * content coding cannot be read, and is refused whatever its size; so is one in a charset that is not read.
+ * Creates the hooks of a transformation. Empty bodies are skipped. A body with a content coding or an unsupported
+ * charset is refused, whatever its size.
  */
 export function transformationStep(wanted: BodyTransformation): Step {
   return { name: wanted.name, ...hooksOn(wanted.phase, (side) => hooksOf(wanted, side)) }
@@ -44,20 +44,20 @@ function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
   const { maxBodyBytes } = wanted
   const tooLarge = refused(side, 'GW_BODY_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)
   const unread = (x: Exchange): Outcome => {
-    const flaw = wanted.flaw(headersOf(x, side))
-    return flaw === null ? null : refused(side, 'GW_MEDIA_TYPE', `the body ${flaw}`)
+    const issue = wanted.issue(headersOf(x, side))
+    return issue === null ? null : refused(side, 'GW_MEDIA_TYPE', `the body ${issue}`)
   }
   return {
     head(x) {
       if (!isMeant(wanted, side, x)) return null
       if (announcesCoding(x, side)) return unread(x)
-      boundBody(x, side, maxBodyBytes)
+      limitBody(x, side, maxBodyBytes)
       return side === 'request' && x.contentLength > maxBodyBytes ? tooLarge : null
     },
     body(x, body) {
       if (body.length === 0 || !isMeant(wanted, side, x)) return null
-      const flawed = unread(x)
-      if (flawed !== null) return flawed
+      const refusedCoding = unread(x)
+      if (refusedCoding !== null) return refusedCoding
       if (body.length > maxBodyBytes) return tooLarge
       const result = wanted.transform(x, body)
       return result instanceof Promise
@@ -68,8 +68,9 @@ function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
 }
 
 /**
- * Whether a message is one to transform. A part of a document (206) never is. An error is when it is of the kind that
- * is read, such as a SOAP fault: a page of some proxy has to reach the client as what it is, with its status.
+ * Returns true if a message is to be transformed. A partial response (206) never is. An error response is transformed
+ * only if its body has a readable kind, such as a SOAP fault. An error page of a proxy must reach the client
+ * unchanged, with its status.
  */
 function isMeant({ isInput }: BodyTransformation, side: Side, x: Exchange): boolean {
   if (side === 'request' || isChecked(x, side)) return true
@@ -89,9 +90,9 @@ function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Tr
   return null
 }
 
-/** A transformation that fails is the gateway's fault on either side. */
+/** Creates a refusal. A failed transformation is the gateway's fault on either side. */
 function refused(side: Side, code: ErrorCode, detail: string): Reply {
   if (side === 'request') return refusal(code, detail)
   const fault = code === 'GW_TRANSFORM_FAILED' ? code : faultCode(side, code)
-  return refusal(fault, `the answer of the upstream: ${detail}`)
+  return refusal(fault, `the response of the upstream: ${detail}`)
 }

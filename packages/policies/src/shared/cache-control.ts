@@ -1,21 +1,23 @@
 import { parseDictionary } from './structured-field/parser.js'
 import { isInnerList } from './structured-field/structured-field.js'
 
-/** 68 years: what a larger number of seconds is taken for (RFC 9111, 1.2.2). */
+/** Maximum value of a directive in seconds, 68 years. Larger numbers count as this one (RFC 9111 section 1.2.2). */
 const MAX_SECONDS = 2 ** 31
-/** A directive without `=`. */
+/** Value of a directive without `=`. */
 const NO_VALUE = null
-/** Stands for a value that is not valid. */
+/** Placeholder for an invalid value. */
 const INVALID = ' '
 
-/** Directives with their values, in the order they were written; names are in lower case. */
+/** Values of directives in the written order, by lower-case name. */
 type Directives = ReadonlyMap<string, readonly (string | null)[]>
 
-/** The directives of Cache-Control (RFC 9111, 5.2), of a request or a response. Names are matched in any case. */
+/**
+ * Directives of a Cache-Control field (RFC 9111 section 5.2) of a request or a response. Names are case-insensitive.
+ */
 export class CacheControl {
   readonly #values: Directives
 
-  /** @param from all lines of the field joined by commas, or directives; null: there is no field. */
+  /** Parses a field. @param from all lines of the field joined by commas, or directives; null if there is no field. */
   constructor(from: string | Directives | null) {
     if (from === null || from === '') this.#values = NOTHING
     else this.#values = typeof from === 'string' ? parse(from) : from
@@ -26,8 +28,8 @@ export class CacheControl {
   }
 
   /**
-   * A number of seconds. Of several the least; 0 for one that is not valid, which is the careful reading of it.
-   * Null: the directive is absent.
+   * Returns the seconds of a directive, or null if it is absent. Several values count as the smallest. An invalid
+   * value counts as 0, the safe interpretation.
    */
   seconds(name: string): number | null {
     const values = this.#values.get(name)
@@ -40,12 +42,12 @@ export class CacheControl {
     return least
   }
 
-  /** It is there without a value: for the whole message. */
+  /** Returns true if a directive occurs without a value and so applies to the whole message. */
   hasWhole(name: string): boolean {
     return this.#values.get(name)?.includes(NO_VALUE) === true
   }
 
-  /** The fields that it names, `no-cache="a, b"`, in lower case. */
+  /** Returns the lower-case field names in the value of a directive, such as `no-cache="a, b"`. */
   fieldsOf(name: string): readonly string[] {
     const values = this.#values.get(name) ?? []
     return values.flatMap((value) => (value ?? '').split(',')).map((field) => field.trim().toLowerCase())
@@ -56,8 +58,9 @@ const REFUSALS = ['no-store', 'private']
 const NOTHING: Directives = new Map()
 
 /**
- * Reads a targeted field, such as `CDN-Cache-Control` (RFC 9213). Null if it is empty or no dictionary, and therefore
- * ignored. A refusal counts even then: nobody writes `no-store` to have a response kept.
+ * Parses a targeted field such as `CDN-Cache-Control` (RFC 9213). Returns null if it is empty or not a dictionary,
+ * and must be ignored. Even then `no-store` and `private` are honored: they cannot mean that the response may be
+ * stored.
  */
 export function targetedCacheControl(text: string): CacheControl | null {
   const dictionary = parseDictionary(text)
@@ -67,7 +70,7 @@ export function targetedCacheControl(text: string): CacheControl | null {
   }
   const values = new Map<string, (string | null)[]>()
   for (const [name, member] of dictionary) {
-    // Behind a semicolon it is a parameter, which nobody means.
+    // After a semicolon a directive is formally a parameter, but it is meant as a directive.
     for (const refusal of REFUSALS) if (member.parameters.has(refusal)) values.set(refusal, [NO_VALUE])
     const value = isInnerList(member) ? INVALID : member.item.value
     if (value !== false) values.set(name, [value === true ? NO_VALUE : textOf(value)])
@@ -75,7 +78,7 @@ export function targetedCacheControl(text: string): CacheControl | null {
   return dictionary.size === 0 ? null : new CacheControl(values)
 }
 
-/** A string in the place of a number is not valid. */
+/** Converts a value to text. A string in place of a number is invalid. */
 function textOf(value: string | number | Buffer): string {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && !/^\d+$/.test(value) ? value : INVALID
@@ -96,7 +99,7 @@ function parse(text: string): Directives {
   return values
 }
 
-/** A directive as it is written. */
+/** A directive as written. */
 interface WrittenDirective {
   readonly part: string
   /** True if it ends with a semicolon. */
@@ -104,8 +107,9 @@ interface WrittenDirective {
 }
 
 /**
- * Splits at commas outside of quoted strings. A quote that is not closed takes all the rest. A semicolon is no separator
- * there; `max-age=60; no-store` is read as the refusal that it is meant to be, and a value before it does not count.
+ * Splits at commas outside of quoted strings. An unclosed quote extends to the end. Semicolons split too, although
+ * they are not separators: `max-age=60; no-store` is treated as `no-store`, and a value before a semicolon is
+ * ignored.
  */
 function splitUnquoted(text: string): WrittenDirective[] {
   const parts: WrittenDirective[] = []
@@ -124,7 +128,7 @@ function splitUnquoted(text: string): WrittenDirective[] {
   return parts
 }
 
-/** A token as it is, the text of a quoted string. White space around `=` is not in the grammar: such a value is none. */
+/** Returns a token unchanged, or the text of a quoted string. White space around `=` is invalid. */
 function unquoted(value: string, hasSpace: boolean): string {
   if (hasSpace) return INVALID
   if (value.length < 2 || !value.startsWith('"') || !value.endsWith('"')) return value

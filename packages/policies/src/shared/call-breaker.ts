@@ -1,14 +1,17 @@
-/** When calls to a server are given up for a while. */
+/** Options of a circuit breaker. */
 export interface CallBreakerOptions {
-  /** So many in a row. */
+  /** Number of consecutive failures that open the circuit. */
   readonly failures: number
-  /** For so long; then one call may try. */
+  /** Time in milliseconds until one call may test the server again. */
   readonly openMs: number
-  /** The monotonic clock, ms. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
-/** Spares requests the wait for a server that fails: after some failures in a row one call every while finds out. */
+/**
+ * A circuit breaker for calls to a server. After several consecutive failures, it lets only an occasional call test
+ * the server, so that requests do not wait.
+ */
 export class CallBreaker {
   readonly #options: CallBreakerOptions
   readonly #now: () => number
@@ -20,7 +23,7 @@ export class CallBreaker {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** Whether a call may be made now. */
+  /** Returns true if a call may be made now. */
   admits(): boolean {
     if (this.#failed < this.#options.failures) return true
     const now = this.#now()
@@ -29,7 +32,7 @@ export class CallBreaker {
     return true
   }
 
-  /** What became of a call. */
+  /** Records the result of a call. */
   note(isGood: boolean): void {
     this.#failed = isGood ? 0 : this.#failed + 1
     if (!isGood) this.#openUntil = this.#now() + this.#options.openMs

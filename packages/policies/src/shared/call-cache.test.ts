@@ -18,7 +18,7 @@ function cacheOf(options: Partial<CallCacheOptions> = {}) {
     const n = ++server.calls
     await new Promise((resolve) => setImmediate(resolve))
     if (server.isDown) throw new Error('down')
-    return { value: { n }, ttlMs: 100, bytes: 10, isNegative: false, isForOne: false, ...server.more }
+    return { value: { n }, ttlMs: 100, bytes: 10, isNegative: false, isCallerSpecific: false, ...server.more }
   }
   return { clock, server, get: async (key: string) => (await cache.get(key, ask)).n }
 }
@@ -71,6 +71,6 @@ test('refusals do not push out what is known, and room is bounded by number and 
 
 test('what is for one alone is not shared with those who wait', async () => {
   const { get, server } = cacheOf()
-  server.more = { isForOne: true, ttlMs: 0 }
+  server.more = { isCallerSpecific: true, ttlMs: 0 }
   assert.deepEqual(await Promise.all([get('a'), get('a'), get('a')]), [1, 2, 3])
 })

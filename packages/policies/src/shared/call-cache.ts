@@ -1,28 +1,29 @@
 import { LRUCache } from 'lru-cache'
 
-/** What a call has found out, and how long it may be used. */
+/** Result of a call and its lifetime. */
 export interface Found<T> {
   readonly value: T
-  /** 0: it is not kept. */
+  /** Lifetime in milliseconds, or 0 if the result must not be stored. */
   readonly ttlMs: number
-  /** Its size in memory, about. */
+  /** Approximate size in memory, in bytes. */
   readonly bytes: number
-  /** A refusal: kept apart, so that those whom nobody knows cannot push out what is known of others. */
+  /** True for a refusal. Refusals are stored separately, so that unknown callers cannot evict the entries of others. */
   readonly isNegative: boolean
-  /** It is for who has asked alone: those who wait for it ask themselves. */
-  readonly isForOne: boolean
+  /** True if the result applies only to this caller. Waiting callers make their own calls then. */
+  readonly isCallerSpecific: boolean
 }
 
+/** Options for `CallCache`. */
 export interface CallCacheOptions {
-  /** Of each of the two kinds. */
+  /** Maximum number of entries in each of the two tables. */
   readonly maxEntries: number
-  /** Of all values of a kind together. */
+  /** Maximum total size of the values in each table, in bytes. */
   readonly maxBytes: number
-  /** How long after its time a value is still used while a new one is asked for in the background. */
+  /** Time after expiry in which a value is still used while it is refreshed in the background, in milliseconds. */
   readonly revalidateMs: number
-  /** How long after its time a value is still used when the call fails. */
+  /** Time after expiry in which a value is still used if the call fails, in milliseconds. */
   readonly staleMs: number
-  /** The monotonic clock, ms. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
@@ -32,15 +33,15 @@ interface Kept<T> {
   readonly freshUntil: number
 }
 
-/** An entry takes this much beside its value: its key, which is a digest, and the table. */
+/** Memory of an entry in addition to its value: its key, which is a digest, and the table. In bytes. */
 const ENTRY_BYTES = 300
 
 /**
- * What calls to another server have found out, by key. All who ask for the same at one time wait for one call.
+ * Results of calls to another server, by key. Concurrent identical calls are coalesced into one.
  *
- *     kept ───┬── in its time: used
- *             ├── revalidateMs after it: used, and asked again in the background
- *             └── staleMs after it: asked again, used when that fails
+ *     stored ─┬── fresh: used
+ *             ├── up to revalidateMs after expiry: used, and refreshed in the background
+ *             └── up to staleMs after expiry: requested again, used if that fails
  */
 export class CallCache<T extends object> {
   readonly #options: CallCacheOptions
@@ -56,21 +57,26 @@ export class CallCache<T extends object> {
     this.#refused = tableOf(options)
   }
 
-  /** A promise where it has to be asked for. @throws what `ask` throws, where nothing may be used in its place. */
+  /**
+   * Returns the value, or a promise if a call is necessary.
+   * @throws whatever `ask` throws, if no stored value may be used instead.
+   */
   get(key: string, ask: () => Promise<Found<T>>): T | Promise<T> {
     const kept = this.#known.get(key) ?? this.#refused.get(key)
     if (kept !== undefined) {
       const late = this.#now() - kept.freshUntil
       if (late < 0) return kept.value
       if (late < this.#options.revalidateMs) {
-        // Whoever comes when the time is over hears of a failure.
+        // A caller after the expiry will see the failure.
         if (!this.#running.has(key)) this.#ask(key, ask).catch(() => {})
         return kept.value
       }
     }
     const running = this.#running.get(key)
     if (running === undefined) return this.#ask(key, ask).then(({ value }) => value)
-    return running.then(({ value, isForOne }) => (isForOne ? ask().then((own) => own.value) : value))
+    return running.then(({ value, isCallerSpecific }) =>
+      isCallerSpecific ? ask().then((own) => own.value) : value,
+    )
   }
 
   #ask(key: string, ask: () => Promise<Found<T>>): Promise<Found<T>> {
@@ -91,7 +97,7 @@ export class CallCache<T extends object> {
     } catch (error) {
       const kept = this.#known.peek(key) ?? this.#refused.peek(key)
       if (kept === undefined || this.#now() - kept.freshUntil >= this.#options.staleMs) throw error
-      return { value: kept.value, bytes: kept.bytes, ttlMs: 0, isNegative: false, isForOne: false }
+      return { value: kept.value, bytes: kept.bytes, ttlMs: 0, isNegative: false, isCallerSpecific: false }
     }
   }
 }

@@ -1,17 +1,17 @@
 import { type Exchange, headerValue, refusal } from '@sluice/core'
 
-/** Says how many calls of policies a request is the consequence of. */
+/** Header with the number of policy calls that led to a request. */
 const HOPS_FIELD = 'x-sluice-hops'
-/** A call that comes back to the gateway and calls again, so many times. */
+/** Maximum number of nested policy calls. */
 const MAX_HOPS = 5
 
-/** The answer to a request that calls of policies have made go in a circle. */
+/** Refusal of a request that policy calls have sent around in a loop. */
 export const CALL_LOOP = refusal(
   'GW_CALL_LOOP',
-  'calls between gateways go in a circle; the request ends here',
+  'request loop detected: policies of gateways call each other',
 )
 
-/** The field (name and value) that a call on behalf of a request carries; null: it would be one too many. */
+/** Returns the header (name and value) for a call on behalf of a request, or null if the limit is reached. */
 export function hopField(x: Exchange): readonly [string, string] | null {
   const written = headerValue(x.headers, HOPS_FIELD)
   if (written === null) return FIRST_HOP

@@ -1,9 +1,9 @@
 const CHARSET = /\bcharset[*\d \t]*=\s*"?([^",;\s]*)/gi
 
 /**
- * Everything in a content type that may be a charset, in lower case. Readers disagree on which of two parameters counts,
- * and on where a quoted one ends: whoever believes another one than we do would read another document, so all of them
- * have to be acceptable. Takes time linear in the field.
+ * Returns all possible charsets of a content type, in lower case. Parsers disagree on duplicate parameters and on the
+ * end of quoted ones. A reader that picks another charset could see another document, so all of them must be
+ * acceptable. Takes linear time.
  */
 export function charsetsOf(contentType: string): string[] {
   return Array.from(contentType.matchAll(CHARSET), ([, charset]) => charset!.toLowerCase())

@@ -6,38 +6,40 @@ import { oneOf, optionalOneOf, optionalString, optionalText, string } from './op
 
 const ASSERTION_SECONDS = 60
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-/** What assertions are signed with. */
+/** Signature algorithms of client assertions. */
 export const ASSERTION_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'RS256'] as const
 
-/** The keys by which a client of an authorization server says who it is (RFC 6749 section 2.3, RFC 7523, RFC 8705). */
+/** Options with which a client authenticates to an authorization server (RFC 6749 section 2.3, RFC 7523, RFC 8705). */
 export const clientAuthKeys = {
-  clientId: string('The id of the client.', { minLength: 1, maxLength: 1024 }),
-  clientSecret: optionalString('Its secret, by reference; for `basic` and `post`.', {
+  clientId: string('Client id.', { minLength: 1, maxLength: 1024 }),
+  clientSecret: optionalString('Client secret, by reference. Required by `basic` and `post`.', {
     secret: true,
     minLength: 1,
     maxLength: 4096,
   }),
   clientAuth: optionalOneOf(
     ['basic', 'post', 'private-key-jwt', 'tls'],
-    'How the client proves who it is: its secret as Basic (`basic`) or in the form (`post`), a signed assertion (`private-key-jwt`, RFC 7523), or the certificate under `tls` (RFC 8705).',
+    'Client authentication: the secret as Basic credentials (`basic`) or in the form (`post`), a signed assertion (`private-key-jwt`, RFC 7523), or the certificate under `tls` (RFC 8705).',
     'basic',
   ),
-  privateKey: optionalString('With `private-key-jwt`: the private key (PEM or JWK), by reference.', {
+  privateKey: optionalString('Private key (PEM or JWK) for `private-key-jwt`, by reference.', {
     secret: true,
     minLength: 1,
   }),
-  keyId: optionalString('With `private-key-jwt`: the `kid` of the assertion.', {
+  keyId: optionalString('The `kid` of the assertion for `private-key-jwt`.', {
     minLength: 1,
     maxLength: 256,
   }),
-  algorithm: Type.Optional(oneOf(ASSERTION_ALGORITHMS, 'With `private-key-jwt`: its algorithm.', 'ES256')),
+  algorithm: Type.Optional(
+    oneOf(ASSERTION_ALGORITHMS, 'Signature algorithm for `private-key-jwt`.', 'ES256'),
+  ),
   assertionAudience: optionalText(
     2048,
-    'With `private-key-jwt`: whom the assertion is meant for, its `aud`. Default: the address that is asked, with `oidc` the issuer; some providers want the other.',
+    'The `aud` of the assertion for `private-key-jwt`. Default: the address of the endpoint, or the issuer with `oidc`. Some providers require the other one.',
   ),
 }
 
-/** What those keys hold. */
+/** Values of `clientAuthKeys`. */
 export interface ClientAuthConfig {
   readonly clientId: string
   readonly clientSecret?: string
@@ -46,18 +48,22 @@ export interface ClientAuthConfig {
   readonly keyId?: string
   readonly algorithm?: SignatureAlgorithm
   readonly assertionAudience?: string
-  /** Towards the server: the certificate stands there. */
+  /** TLS options for the server, with the client certificate. */
   readonly tls?: { readonly certFile?: string }
 }
 
-/** Adds what proves the client to a form or to the fields (flat, lower-case names) of one call. */
+/** Adds the client credentials to the form or the headers (flat list, lower-case names) of a call. */
 export type ClientAuth = (form: URLSearchParams, fields: string[]) => void | Promise<void>
 
-/** @param audience whom assertions are meant for where the configuration does not say. @throws Error when a key is missing or cannot be used. */
+/**
+ * Compiles the client authentication.
+ * @param audience default audience of assertions.
+ * @throws Error for a missing or unusable key.
+ */
 export function compileClientAuth(config: ClientAuthConfig, audience: string): ClientAuth {
   const { clientId, clientSecret, clientAuth = 'basic', tls } = config
   if (clientAuth === 'tls') {
-    // Without one nobody would be proven, and a careless server might not mind.
+    // Without a certificate the client would not be authenticated, and a lax server might accept that.
     if (tls?.certFile === undefined) throw new Error("clientAuth: tls needs 'tls.certFile' and 'tls.keyFile'")
     return (form) => form.set('client_id', clientId)
   }
@@ -74,7 +80,7 @@ export function compileClientAuth(config: ClientAuthConfig, audience: string): C
   return (_, fields) => void fields.push('authorization', value)
 }
 
-/** RFC 6749 section 2.3.1 has both encoded before they are joined. */
+/** Encodes one part of Basic credentials. RFC 6749 section 2.3.1 requires form encoding before joining. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
@@ -102,7 +108,7 @@ export interface JwtSigningKey {
   readonly algorithm: SignatureAlgorithm
 }
 
-/** Makes signed tokens (RFC 7519) of claims. @throws Error for a key that cannot be used. */
+/** Compiles a function that creates signed tokens (RFC 7519). @throws Error for an unusable key. */
 export function compileJwtSigner({
   key,
   keyId,

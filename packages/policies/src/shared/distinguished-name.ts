@@ -1,22 +1,22 @@
-/** One attribute of a name: its type in upper case, its value without escapes. */
+/** One attribute of a name: its upper-case type and its unescaped value. */
 export interface NameAttribute {
   readonly type: string
   readonly value: string
 }
 
-/** The parts of a distinguished name, the most specific first; a part has several attributes where `+` joins them. */
+/** Parts of a distinguished name, the most specific first. A part has several attributes if they are joined by `+`. */
 export type DistinguishedName = readonly (readonly NameAttribute[])[]
 
-/** Longest name that is read, in characters, and its most attributes. */
+/** Maximum length of a name in characters, and maximum number of attributes. */
 const MAX_NAME = 4096
 const MAX_ATTRIBUTES = 100
 const TYPE = / *([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)+) *= */y
-/** A character that needs no escape, or an escape: of a character, or of a byte of UTF-8. */
+/** A plain character, or an escape of a character or of a UTF-8 byte. */
 const PIECE = /\\([ "#+,;<=>\\])|((?:\\[0-9A-Fa-f]{2})+)|([^"+,;<>\\]+)/y
 const HEX_VALUE = /#(?:[0-9A-Fa-f]{2})+/y
 const SEPARATOR = / *([,+]) */y
 
-/** A distinguished name out of its text (RFC 4514); null: it is none. The empty text is the empty name. */
+/** Parses a distinguished name (RFC 4514), or returns null. An empty text is an empty name. */
 export function parseDistinguishedName(text: string): DistinguishedName | null {
   if (text.length > MAX_NAME) return null
   if (text === '') return []
@@ -36,8 +36,8 @@ export function parseDistinguishedName(text: string): DistinguishedName | null {
 }
 
 /**
- * A text that two names have in common when they are equal: types are compared without case and values letter for letter,
- * whichever escapes they are written with, and whichever order attributes joined by `+` stand in. Null: it is no name.
+ * Returns a text that is the same for equal names, or null for an invalid name. Types are case-insensitive, values
+ * case-sensitive. Escapes and the order of attributes joined by `+` make no difference.
  */
 export function nameKey(text: string): string | null {
   const name = parseDistinguishedName(text)
@@ -51,7 +51,7 @@ function inOrder(a: readonly string[], b: readonly string[]): number {
   return first < second ? -1 : 1
 }
 
-/** The value for a distinguished name, escaped so that it stays one value (RFC 4514, 2.4). */
+/** Escapes a value for a distinguished name, so that it stays one value (RFC 4514 section 2.4). */
 export function escapeNameValue(value: string): string {
   return value.replace(/^[ #]|[\u0000-\u001f"+,;<=>\\\u007f]| $/g, (character) =>
     character >= ' ' && character < '\u007f' ? `\\${character}` : hexEscapes(character),
@@ -74,12 +74,12 @@ function attributeAt(text: string, at: number): { attribute: NameAttribute; end:
   return { attribute: { type: type[1]!.toUpperCase(), value: read.value }, end: read.end }
 }
 
-/** Spaces at the end belong to the value only where they are escaped. */
+/** Reads a value. Trailing spaces belong to it only if they are escaped. */
 function valueAt(text: string, start: number): { value: string; end: number } | null {
   if (text[start] === '#') return null
   let value = ''
   let end = start
-  /** Of the value, up to which spaces at its end were escaped. */
+  /** Length of the value up to the last escaped character. */
   let kept = 0
   for (;;) {
     PIECE.lastIndex = end
@@ -96,7 +96,7 @@ function valueAt(text: string, start: number): { value: string; end: number } | 
   return { value, end }
 }
 
-/** Bytes that are not UTF-8 are refused, never replaced: two names must not become one. */
+/** Bytes that are not UTF-8 are refused, never replaced, so that no two names become equal. */
 function utf8Of(escapes: string): string | null {
   const bytes = Buffer.from(escapes.replaceAll('\\', ''), 'hex')
   try {

@@ -1,7 +1,7 @@
 import { isHopByHop, isToken } from '@sluice/core'
 import type { Side } from './message/side.js'
 
-/** Fields the gateway writes itself; a policy that changed them would break framing, routing or the clock. */
+/** Headers that the gateway writes itself. A policy that changed them would break framing, routing or the clock. */
 const OWN_FIELDS: readonly string[] = [
   'content-length',
   'host',
@@ -22,8 +22,8 @@ const HOP_BY_HOP_FIELDS = [
 const PROTECTED: readonly string[] = [...OWN_FIELDS, ...HOP_BY_HOP_FIELDS]
 
 /**
- * A configured name in lower case.
- * @throws Error when it is not a field name, or belongs to the gateway.
+ * Checks a configured header name and returns it in lower case.
+ * @throws Error for an invalid name or a protected header.
  */
 export function fieldName(side: Side, written: string): string {
   const name = written.toLowerCase()
@@ -35,20 +35,20 @@ export function fieldName(side: Side, written: string): string {
 }
 
 /**
- * The beginning that a wildcard such as `x-internal-*` stands for, in lower case.
- * @throws Error when it is not a beginning of field names, or covers a field of the gateway.
+ * Returns the lower-case prefix of a wildcard such as `x-internal-*`.
+ * @throws Error for an invalid prefix, or one that covers a protected header.
  */
 export function fieldPrefix(side: Side, written: string): string {
   const prefix = written.slice(0, -1).toLowerCase()
   if (!isToken(prefix) || prefix.includes('*')) {
     throw new Error(
-      `'${printable(written)}' is not a wildcard; write the beginning of a name and one star, x-internal-*`,
+      `'${printable(written)}' is not a wildcard; use a name prefix and one star, such as x-internal-*`,
     )
   }
   const covered = PROTECTED.find((name) => name.startsWith(prefix))
   if (covered !== undefined) {
     throw new Error(
-      `'${written}' covers '${covered}', which ${whyProtected(side, covered)}; write a longer beginning`,
+      `'${written}' covers '${covered}', which ${whyProtected(side, covered)}; use a longer prefix`,
     )
   }
   return prefix
@@ -56,10 +56,10 @@ export function fieldPrefix(side: Side, written: string): string {
 
 function whyProtected(side: Side, name: string): string {
   if (name === 'host' && side === 'request') return "cannot be changed here; use 'rewrite.host' of the route"
-  return 'is written by the gateway itself and cannot be changed'
+  return 'is set by the gateway itself and cannot be changed'
 }
 
-/** Text for a message: what cannot be seen is shown as an escape. */
+/** Escapes invisible characters for a message. */
 function printable(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }

@@ -15,7 +15,7 @@ import {
 } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 
-/** A mapping that refuses unknown keys. */
+/** Schema of a mapping without unknown keys. */
 export function closed<P extends TProperties>(
   description: string,
   properties: P,
@@ -24,12 +24,12 @@ export function closed<P extends TProperties>(
   return Type.Object(properties, { ...options, additionalProperties: false, description })
 }
 
-/** A mapping that may be left out, and refuses unknown keys. */
+/** Schema of an optional mapping without unknown keys. */
 export function optionalClosed<P extends TProperties>(description: string, properties: P) {
   return Type.Optional(closed(description, properties))
 }
 
-/** A mapping of names to values of one kind. */
+/** Schema of an optional mapping from names to values. */
 export function optionalRecord<T extends TSchema>(
   value: T,
   description: string,
@@ -38,7 +38,7 @@ export function optionalRecord<T extends TSchema>(
   return Type.Optional(Type.Record(Type.String(), value, { ...options, description }))
 }
 
-/** One of some words. */
+/** Schema of an enumeration. */
 export function oneOf<const W extends string | number>(
   words: readonly W[],
   description?: string,
@@ -53,7 +53,7 @@ export function oneOf<const W extends string | number>(
   )
 }
 
-/** An option that is one of some words. */
+/** Schema of an optional enumeration. */
 export function optionalOneOf<const W extends string | number>(
   words: readonly W[],
   description: string,
@@ -62,27 +62,27 @@ export function optionalOneOf<const W extends string | number>(
   return Type.Optional(oneOf(words, description, fallback))
 }
 
-/** The path of a file that is read when the document is loaded. */
+/** Schema of an optional path of a file that is read when the document is loaded. */
 export function optionalFile(description: string) {
   return optionalString(description, { minLength: 1, maxLength: 4096, path: true })
 }
 
-/** An option that is a text. */
+/** Schema of an optional text. */
 export function optionalText(maxLength: number, description: string) {
   return Type.Optional(Type.String({ minLength: 1, maxLength, description }))
 }
 
-/** An option that is true or false. */
+/** Schema of an optional boolean. */
 export function optionalFlag(fallback: boolean, description: string) {
   return Type.Optional(Type.Boolean({ default: fallback, description }))
 }
 
-/** An option that is a size such as `16kb`. */
+/** Schema of an optional size such as `16kb`. */
 export function optionalSize(description: string, fallback?: string) {
   return optionalMatch(SIZE_PATTERN, description, fallback)
 }
 
-/** An option that is a duration such as `5s`. */
+/** Schema of an optional duration such as `5s`. */
 export function optionalDuration(description: string, fallback?: string) {
   return optionalMatch(DURATION_PATTERN, description, fallback)
 }
@@ -93,37 +93,37 @@ function optionalMatch(pattern: string, description: string, fallback: string | 
   )
 }
 
-/** A text. */
+/** Schema of a text. */
 export function string(description: string, options: StringOptions = {}): TString {
   return Type.String({ ...options, description })
 }
 
-/** An option that is a text. */
+/** Schema of an optional text. */
 export function optionalString(description: string, options: StringOptions = {}) {
   return Type.Optional(string(description, options))
 }
 
-/** A whole number. */
+/** Schema of an integer. */
 export function integer(description: string, options: IntegerOptions = {}): TInteger {
   return Type.Integer({ ...options, description })
 }
 
-/** An option that is a whole number. */
+/** Schema of an optional integer. */
 export function optionalInteger(description: string, options: IntegerOptions = {}) {
   return Type.Optional(integer(description, options))
 }
 
-/** A list. */
+/** Schema of a list. */
 export function list<T extends TSchema>(item: T, description: string, options: ArrayOptions = {}): TArray<T> {
   return Type.Array(item, { ...options, description })
 }
 
-/** An option that is a list. */
+/** Schema of an optional list. */
 export function optionalList<T extends TSchema>(item: T, description: string, options: ArrayOptions = {}) {
   return Type.Optional(list(item, description, options))
 }
 
-/** The mapping of all options of a policy. @param paragraphs of its page in the reference. */
+/** Schema of all options of a policy. @param paragraphs description of the policy in the reference. */
 export function policyOptions<P extends TProperties>(
   properties: P,
   paragraphs: readonly string[],

@@ -1,17 +1,17 @@
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 
-/** What a shared fetch is told. */
+/** Options for `SharedFetch`. */
 export interface SharedFetchOptions {
-  /** Hears of each call that failed. */
+  /** Called with the reason of each failed call. */
   readonly onFailure: (reason: string) => void
-  /** The monotonic clock, ms. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
 /**
- * Fetches what all requests of a worker share. All who need it at one time wait for one call; after a failure it waits 1 s,
- * 2 s, up to 30 s. It outlives reloads: the newest snapshot that uses it says how it is fetched.
+ * Fetches a resource that all requests of a worker share. Concurrent requests wait for one call. After failures it
+ * pauses for 1 s, 2 s, up to 30 s. It survives reloads; the newest snapshot defines how to fetch.
  */
 export class SharedFetch<T> {
   readonly #onFailure: SharedFetchOptions['onFailure']
@@ -26,7 +26,7 @@ export class SharedFetch<T> {
     this.#now = now
   }
 
-  /** Begins to use a way of asking, which may reject with any Error; the answer ends that. */
+  /** Adds a fetch function, which may reject with any Error. @returns a function that removes it. */
   use(fetch: () => Promise<T>): () => void {
     this.#fetchers.push(fetch)
     return () => {
@@ -39,12 +39,12 @@ export class SharedFetch<T> {
     return this.#running !== null
   }
 
-  /** For how long nobody should ask because the last call has failed, ms. */
+  /** Remaining pause after a failed call, in milliseconds. */
   get pauseLeftMs(): number {
     return Math.max(0, this.#pausedUntilMono - this.#now())
   }
 
-  /** The call under way, or a new one. Rejects with what it rejects with. */
+  /** Returns the pending call or starts a new one. Rejects if the call does. */
   run(): Promise<T> {
     this.#running ??= this.#ask().finally(() => {
       this.#running = null

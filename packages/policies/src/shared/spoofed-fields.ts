@@ -1,6 +1,6 @@
 import { type HeaderList, plainName } from '@sluice/core'
 
-/** Fields that only the gateway may send to the upstream: those of the client are removed, and what could be taken for them. */
+/** Headers that only the gateway may send to the upstream. Removes those of the client, including look-alikes. */
 export class SpoofedFields {
   readonly #names: ReadonlySet<string>
 
@@ -27,7 +27,7 @@ export class SpoofedFields {
   }
 }
 
-/** Removes fields that could be taken for the one of this name: those that differ from it in `_` for `-`, or alike. */
+/** Removes headers that an upstream could confuse with this one, such as those with `_` instead of `-`. */
 export function removeLookalikes(headers: HeaderList, name: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) {
     const other = headers[i]!
@@ -36,7 +36,7 @@ export function removeLookalikes(headers: HeaderList, name: string): void {
   }
 }
 
-/** Removes fields whose names could be taken for one that begins so. */
+/** Removes headers that an upstream could confuse with one that has this prefix. */
 export function removeLookalikesOfPrefix(headers: HeaderList, prefix: string): void {
   const plain = plainName(prefix)
   for (let i = headers.length - 2; i >= 0; i -= 2)

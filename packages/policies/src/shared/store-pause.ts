@@ -1,26 +1,26 @@
 import { StateUnavailable } from '@sluice/core'
 
-/** For so long nobody waits for a store that did not answer; then one call tries it again. */
+/** Time in milliseconds without store calls after a failure. Then one call tries the store again. */
 const PAUSE_MS = 1000
-/** A part of a store that is away is reported so often. */
+/** Minimum interval of reports about a partial outage, in milliseconds. */
 const REPORT_EVERY_MS = 10_000
 
 /**
- * Leaves a store alone for a while when it did not answer. One of which only a part is away, a node of a cluster, is asked
- * further on: it answers for its other keys, and refuses those of that node at once.
+ * Pauses the calls to a store after a failure. A cluster with an unavailable node is not paused: it serves its other
+ * keys, and fails fast for those of that node.
  */
 export class StorePause {
   readonly #report: (error: unknown) => void
-  /** 0: it answers. */
+  /** End of the pause, or 0 while the store responds. */
   #untilMono = 0
   #reportedMono = Number.NEGATIVE_INFINITY
 
-  /** @param report hears why it does not answer, once. */
+  /** Creates it without a pause. @param report is called once with the reason of an outage. */
   constructor(report: (error: unknown) => void) {
     this.#report = report
   }
 
-  /** Whether it is left alone. Where that has just ended, one caller tries it while all others still go on without it. */
+  /** Returns true during a pause. After it, one caller tries the store while all others continue without it. */
   isOn(): boolean {
     if (this.#untilMono === 0) return false
     const nowMono = performance.now()
@@ -29,12 +29,12 @@ export class StorePause {
     return false
   }
 
-  /** The store has answered. */
+  /** Records a response of the store. */
   end(): void {
     this.#untilMono = 0
   }
 
-  /** The store has not answered. */
+  /** Records a failed call. */
   begin(error: unknown): void {
     const nowMono = performance.now()
     const isPartial = error instanceof StateUnavailable && error.isPartial

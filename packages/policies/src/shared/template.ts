@@ -1,9 +1,9 @@
 import { type Exchange, headerJoined, isToken } from '@sluice/core'
 
-/** A value of a request, as text; empty when the request has none. */
+/** Returns a value of a request as text, or an empty string. */
 export type Render = (x: Exchange) => string
 
-/** The variables without a parameter. */
+/** Variables without a parameter. */
 const VARIABLES: Readonly<Record<string, Render>> = {
   'req.id': (x) => x.id,
   'req.method': (x) => x.method,
@@ -22,7 +22,7 @@ const VARIABLES: Readonly<Record<string, Render>> = {
   'api.revision': (x) => x.api?.revision ?? '',
 }
 
-/** What may stand between the braces, for messages and for the reference. */
+/** All variables, for messages and for the reference. */
 export const TEMPLATE_VARIABLES: readonly string[] = [
   ...Object.keys(VARIABLES),
   'req.header.NAME',
@@ -32,20 +32,20 @@ export const TEMPLATE_VARIABLES: readonly string[] = [
 
 const CLAIMS = 'consumer.claims.'
 
-/** Variables that a policy adds, by name. */
+/** Additional variables of a policy, by name. */
 export type OwnVariables = ReadonlyMap<string, Render>
 
 const NO_VARIABLES: OwnVariables = new Map()
 
-/** Writes a value so that it stays a value in the text around it. */
+/** Escapes a value for the surrounding text. */
 export type Escape = (value: string) => string
 
 /**
- * Compiles a text with placeholders such as `{{req.id}}`. Text without placeholders stays a string, so that callers can decide at
- * compile time.
- * @param escapeValue what is done to values; default: they stand as they are.
- * @param own variables of the policy, by name.
- * @throws Error when a placeholder is not closed or names an unknown variable.
+ * Compiles a text with placeholders such as `{{req.id}}`. Text without placeholders stays a string, so that callers
+ * can decide at compile time.
+ * @param escapeValue escapes values; null inserts them unchanged.
+ * @param own additional variables of the policy.
+ * @throws Error for an unclosed placeholder or an unknown variable.
  */
 export function compileTemplate(
   text: string,
@@ -92,15 +92,13 @@ function variable(name: string, own: OwnVariables): Render {
   if (name.startsWith('vars.') && name.length > 'vars.'.length)
     return freeVariable(name.slice('vars.'.length))
   if (name.startsWith(CLAIMS) && name.length > CLAIMS.length) return consumerClaim(name.slice(CLAIMS.length))
-  throw new Error(
-    `'{{${name}}}' is not known; the variables are ${[...TEMPLATE_VARIABLES, ...own.keys()].join(', ')}`,
-  )
+  throw new Error(`unknown variable '{{${name}}}'; use ${[...TEMPLATE_VARIABLES, ...own.keys()].join(', ')}`)
 }
 
 function requestHeader(written: string): Render {
   const name = written.toLowerCase()
   if (!isToken(name))
-    throw new Error(`'{{req.header.${written}}}' does not name a header; write {{req.header.x-tenant}}`)
+    throw new Error(`'{{req.header.${written}}}' is not a header name; use the form {{req.header.x-tenant}}`)
   if (name === 'host') return (x) => x.authority
   return (x) => headerJoined(x.headers, name) ?? ''
 }

@@ -3,72 +3,74 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
 import { optionalFile, optionalString, policyOptions } from './options.js'
 
-/** Largest file that is read, in bytes. */
+/** Maximum file size in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** Most locations where a YAML anchor may be repeated: a few lines could stand for gigabytes. */
+/** Maximum number of YAML aliases, because a few lines could expand to gigabytes. */
 const MAX_ALIASES = 100
 
-/** Where a structured text stands: in a file, or in the document of the gateway. */
+/** Source of a structured value: a file, or the gateway's document. */
 export interface ValueSource {
   readonly file?: string
   readonly inline?: unknown
 }
 
-/** The schema of a value that stands in a JSON or YAML file, or in the document. @param what such as `a JSON schema` */
+/**
+ * Returns the schema of a value in a JSON or YAML file or in the document.
+ * @param what noun phrase such as `a JSON schema`
+ */
 export function valueSource(what: string) {
-  const inline = Type.Optional(Type.Unknown({ description: `${capitalized(what)} as it is.` }))
-  return source(what, 'A JSON or YAML file, read when the document is loaded.', inline)
+  const inline = Type.Optional(Type.Unknown({ description: `${capitalized(what)}, inline in the document.` }))
+  return source(what, 'JSON or YAML file, read when the document is loaded.', inline)
 }
 
-/** Where a plain text stands: in a file, or in the document of the gateway. */
+/** Source of a text: a file, or the gateway's document. */
 export interface TextSource {
   readonly file?: string
   readonly inline?: string
 }
 
-/** The schema of a text that stands in a file or in the document. @param what such as `the template` */
+/** Returns the schema of a text in a file or in the document. @param what noun phrase such as `the template` */
 export function textSource(what: string) {
-  const inline = optionalString(`${capitalized(what)} itself.`, { maxLength: 1_048_576 })
-  return source(what, 'A file, read when the document is loaded.', inline)
+  const inline = optionalString(`${capitalized(what)}, inline in the document.`, { maxLength: 1_048_576 })
+  return source(what, 'File, read when the document is loaded.', inline)
 }
 
 function source<T extends TSchema>(what: string, file: string, inline: T) {
-  return policyOptions(
-    { file: optionalFile(file), inline },
-    [`Where ${what} stands: \`file\` or \`inline\`.`],
-    { minProperties: 1, maxProperties: 1 },
-  )
+  return policyOptions({ file: optionalFile(file), inline }, [`Source of ${what}: \`file\` or \`inline\`.`], {
+    minProperties: 1,
+    maxProperties: 1,
+  })
 }
 
 function capitalized(text: string): string {
   return text[0]!.toUpperCase() + text.slice(1)
 }
 
-/** The text that a source holds. @throws Error when its file cannot be read. */
+/** Returns the text of a source. @throws Error if its file cannot be read. */
 export function textOfSource({ file, inline }: TextSource): string {
   return file === undefined ? (inline ?? '') : readText(file)
 }
 
-/** The value that a source holds. @throws Error when its file cannot be read or is neither JSON nor YAML. */
+/** Returns the value of a source. @throws Error if its file cannot be read or is neither JSON nor YAML. */
 export function valueOfSource({ file, inline }: ValueSource): unknown {
   return file === undefined ? inline : parseValue(readText(file), file)
 }
 
-/** A source whose file has been read: the same text for all that use it. */
+/** A source after reading its file. */
 export interface ReadSource {
   readonly text: string
-  /** The file, for messages. */
+  /** Name of the file, for messages. */
   readonly name: string
 }
 
-/** Reads the file of a source; a value of the document becomes JSON. @throws Error when its file cannot be read. */
+/** Reads the file of a source, or converts an inline value to JSON. @throws Error if the file cannot be read. */
 export function readSource({ file, inline }: ValueSource): ReadSource {
   return file === undefined
     ? { text: JSON.stringify(inline), name: 'the document' }
     : { text: readText(file), name: file }
 }
 
-/** The text of a file that the document names. @throws Error when it cannot be read or is too large. */
+/** Reads a configured file. @throws Error if it cannot be read or is too large. */
 export function readText(file: string): string {
   const text = read(file)
   if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)
@@ -84,7 +86,7 @@ function read(file: string): string {
   }
 }
 
-/** The value of a text. @throws Error when it is neither JSON nor YAML. */
+/** Parses JSON or YAML. @throws Error if the text is neither. */
 export function parseValue(text: string, file: string): unknown {
   if (text.trimStart().startsWith('{')) return parseJson(text, file)
   const document = parseDocument(text, { prettyErrors: true })

@@ -1,24 +1,28 @@
-/** What a transformation answers: the new body, or why there is none. It can be cloned. */
+/** Result of a transformation: the new body, or why there is none. It can be cloned for a worker thread. */
 export type Transformed = Uint8Array | TransformFailure
 
+/** Reason why a transformation has no result. */
 export interface TransformFailure {
   /**
-   * `unreadable`: the body is not what it has to be. `refused`: it can be read, and is still not accepted.
-   * `failed`: it is not the body's fault.
+   * `unreadable`: the body does not have the required format. `refused`: it is readable but not accepted. `failed`:
+   * the body is not to blame.
    */
   readonly kind: 'unreadable' | 'refused' | 'failed'
-  /** For the client, without what is inside the gateway. */
+  /** Detail for the client, without internals of the gateway. */
   readonly detail: string
-  /** What the engine says, for the operator's log only. */
+  /** Message of the engine, for the operator's log only. */
   readonly reason?: string
 }
 
-/** The body is not what it has to be. */
+/** Creates the failure for a body without the required format. */
 export function unreadable(detail: string): TransformFailure {
   return { kind: 'unreadable', detail }
 }
 
-/** The transformation itself failed. @param reason what the engine says, for the operator's log only. */
+/**
+ * Creates the failure of the transformation itself.
+ * @param reason message of the engine, for the operator's log only.
+ */
 export function failed(detail: string, reason?: string): TransformFailure {
   return reason === undefined ? { kind: 'failed', detail } : { kind: 'failed', detail, reason }
 }

@@ -179,7 +179,7 @@ test('mistakes are mistakes of the document, and show no secret', async (t) => {
     [{ url: 'http://{{vars.h}}/' }, /origins/],
     [{ url: 'http://{{vars.h}}/', origins: ['http://a/b'] }, /no host/],
     [{ url, origins: ['http://a'] }, /remove it/],
-    [{ url: `${url}{{vers.a}}` }, /not known/],
+    [{ url: `${url}{{vers.a}}` }, /unknown variable/],
     [{ url, headers: { host: 'a' } }, /host/],
     [{ url, method: 'HEAD', body: 'a' }, /HEAD/],
     [{ url, body: 'a', forwardBody: true }, /keep one/],

@@ -7,11 +7,11 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
-import { AnswerTier } from '../../shared/answer-tier.js'
 import { CacheControl } from '../../shared/cache-control.js'
-import { durationWithin } from '../../shared/call-bounds.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { digestOf, isForOne } from '../../shared/call-sharing.js'
+import { durationWithin } from '../../shared/call-options.js'
+import { digestOf, isCallerSpecific } from '../../shared/call-sharing.js'
+import { SharedAnswerCache } from '../../shared/shared-answer-cache.js'
 import type { MadeCall } from './call-request.js'
 import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME } from './schema.js'
 
@@ -42,7 +42,7 @@ export class Answers {
   readonly #ttlMs: number
   readonly #isExpected: (answer: HttpAnswer) => boolean
   /** Null: a worker keeps its answers for itself. */
-  readonly #tier: AnswerTier | null
+  readonly #tier: SharedAnswerCache | null
 
   /** @throws Error for times that are too long, or an expression that is none. */
   constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
@@ -83,18 +83,18 @@ export class Answers {
         own.from = 'shared'
         return this.#found(answer)
       }
-      return this.#tier.get(key, { mostMs: this.#ttlMs, ask: askOne, read })
+      return this.#tier.get(key, { maxMs: this.#ttlMs, ask: askOne, read })
     })
     if (!(found instanceof Promise)) return { answer: found, from: 'cache' }
     return found.then((answer) => ({ answer, from: own.from }))
   }
 
   #found(answer: HttpAnswer): Found<HttpAnswer> {
-    const isPersonal = isForOne(answer)
+    const isPersonal = isCallerSpecific(answer)
     let bytes = ANSWER_BYTES + answer.body.length
     for (const text of answer.headers) bytes += text.length
     const ttlMs = isPersonal || !this.#isExpected(answer) ? 0 : this.#ttlOf(answer)
-    return { value: answer, ttlMs, bytes, isNegative: false, isForOne: isPersonal }
+    return { value: answer, ttlMs, bytes, isNegative: false, isCallerSpecific: isPersonal }
   }
 
   #ttlOf({ headers }: HttpAnswer): number {
@@ -108,11 +108,11 @@ function tierOf(
   { cache, timeout = DEFAULT_TIMEOUT }: CallConfig,
   space: string,
   env: CompileEnv,
-): AnswerTier | null {
+): SharedAnswerCache | null {
   const { scope = 'worker' } = cache ?? {}
   if (scope === 'worker') return null
   const onDown = (error: string): void => env.report('api_call_store_down', { error })
-  return new AnswerTier(env.state.store(scope), { space, timeoutMs: parseDuration(timeout), onDown })
+  return new SharedAnswerCache(env.state.store(scope), { space, timeoutMs: parseDuration(timeout), onDown })
 }
 
 /** A call and where it goes. */

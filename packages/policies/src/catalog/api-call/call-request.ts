@@ -1,6 +1,6 @@
 import { type Exchange, type HttpCall, headerValue } from '@sluice/core'
-import { compileBody, contentTypeOf } from '../../shared/made-body.js'
-import { compileFields } from '../../shared/made-fields.js'
+import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
+import { compileFields } from '../../shared/generated-fields.js'
 import { headersOf, type Side } from '../../shared/message/side.js'
 import type { OwnVariables } from '../../shared/template.js'
 import type { CallConfig } from './schema.js'

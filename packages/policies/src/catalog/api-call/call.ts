@@ -11,9 +11,9 @@ import {
   type Outcome,
 } from '@sluice/core'
 import { hopField } from '../../shared/call-hops.js'
-import { eventually } from '../../shared/eventually.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import type { Side } from '../../shared/message/side.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { type Address, BadInput, compileAddress } from './address.js'
 import { Answers, type SentCall } from './answers.js'
 import { compileRequest, type MakeCall } from './call-request.js'
@@ -103,7 +103,7 @@ export class Call {
     const call = { ...sent, headers: [...sent.headers, ...requestFields(x, sent.headers)] }
     if (this.#config.oneWay === true) return this.#enqueue(x, client, call)
     const found = this.#ask(x, sent, () => client.call(call))
-    return eventually(found, (noted) => this.#note(x, sinceMono, noted))
+    return whenSettled(found, (noted) => this.#note(x, sinceMono, noted))
   }
 
   /** A text where values of the request make no call. */

@@ -7,10 +7,10 @@ import {
   type PolicyIdentity,
   type Step,
 } from '@sluice/core'
-import { about } from '../../shared/about.js'
 import { CALL_LOOP, hopField } from '../../shared/call-hops.js'
 import { Draft } from '../../shared/field-location/draft.js'
 import type { Side } from '../../shared/message/side.js'
+import { withContext } from '../../shared/with-context.js'
 import { Call, type CallResult } from './call.js'
 import { compileInputs } from './inputs.js'
 import { OneWayQueue } from './one-way-queue.js'
@@ -59,7 +59,7 @@ function compileCalls(
   const names = config.calls.map(({ name }) => name)
   const repeated = names.find((name, i) => names.indexOf(name) !== i)
   if (repeated !== undefined) throw new Error(`two calls are named '${repeated}'; give each its own name`)
-  const calls = config.calls.map((each) => about(`call '${each.name}':`, () => new Call(each, context)))
+  const calls = config.calls.map((each) => withContext(`call '${each.name}':`, () => new Call(each, context)))
   const keys = config.calls.flatMap(({ cache }) => (cache?.key ?? []).map((text) => env.expression(text)))
   const read = [...keys, ...calls.flatMap(({ expressions }) => expressions)]
   const readsResponse = inputs.readsResponse || read.some((each) => each.readsResponse)

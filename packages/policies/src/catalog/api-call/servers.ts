@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type CompileEnv, type HttpClient, isMetadataAddress, parseSize } from '@sluice/core'
-import { callBounds } from '../../shared/call-bounds.js'
+import { callOptions } from '../../shared/call-options.js'
 import { type Address, originOf } from './address.js'
 import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
 
@@ -25,7 +25,7 @@ function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
   const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
   return env.httpClient({
     origin,
-    ...callBounds({ timeout, tls }),
+    ...callOptions({ timeout, tls }),
     maxResponseBytes: parseSize(maxAnswerBytes),
     addresses: allowedAddresses(origin, config),
   })

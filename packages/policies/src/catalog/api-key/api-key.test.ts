@@ -194,7 +194,7 @@ test('a moment is a day in UTC or a time with its offset', () => {
     '',
     '2030-01-31T25:00:00Z',
   ]) {
-    assert.throws(() => parseInstant(text), /is not a moment; write/, text)
+    assert.throws(() => parseInstant(text), /is not a valid date or time; use/, text)
   }
 })
 

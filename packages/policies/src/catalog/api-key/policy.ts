@@ -7,7 +7,6 @@ import {
   type Outcome,
   type Step,
 } from '@sluice/core'
-import { about } from '../../shared/about.js'
 import { openConsumerFile } from '../../shared/consumers/consumer-file.js'
 import type { KnownKey } from '../../shared/consumers/consumer-table.js'
 import {
@@ -16,6 +15,7 @@ import {
   queryCredential,
 } from '../../shared/field-location/credential.js'
 import { parseInstant } from '../../shared/instant.js'
+import { withContext } from '../../shared/with-context.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
 import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
 
@@ -99,7 +99,9 @@ function compileKey(config: KeyConfigs[number], i: number): KnownKey {
   const consumer = consumerOf('api-key', id, { name, groups })
   if (config.expires === undefined) return { consumer, expiresAt: Number.POSITIVE_INFINITY }
   const { expires } = config
-  const expiresAt = about(`under 'expires' of key ${i + 1} ('${config.id}'):`, () => parseInstant(expires))
+  const expiresAt = withContext(`under 'expires' of key ${i + 1} ('${config.id}'):`, () =>
+    parseInstant(expires),
+  )
   return { consumer, expiresAt }
 }
 

@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Reply,
 } from '@sluice/core'
-import { about } from '../../shared/about.js'
+import { withContext } from '../../shared/with-context.js'
 import { compileRule, type Rule, SCOPES, unmetDemand } from './rule.js'
 import { type AuthorizeConfig, authorizeSchema, type RuleConfig } from './schema.js'
 
@@ -57,7 +57,7 @@ class Decision {
   ) {
     if (!isFieldValue(challenge)) throw new Error("'challenge' has a character that no header may hold")
     const compiled = (place: string, rules: readonly RuleConfig[]): Rule[] =>
-      rules.map((rule, i) => about(`rule ${i + 1} of '${place}':`, () => compileRule(rule, phase, env)))
+      rules.map((rule, i) => withContext(`rule ${i + 1} of '${place}':`, () => compileRule(rule, phase, env)))
     this.#deny = compiled('deny', deny)
     this.#denied = env.refusal('GW_ACCESS_DENIED', 'you may not call this; ask the operator of this API')
     this.#missing = env.refusal('GW_AUTH_MISSING', 'send credentials with the request', [

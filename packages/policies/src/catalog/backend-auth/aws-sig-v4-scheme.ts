@@ -1,7 +1,7 @@
 import { type Exchange, refusal, removeHeader, setHeader } from '@sluice/core'
 import aws4 from 'aws4'
 import { bodyDigest } from '../../crypto/digest/body-digest.js'
-import { eventually } from '../../shared/eventually.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 
@@ -39,8 +39,8 @@ export function awsSigV4Scheme(config: AwsConfig): Scheme {
       for (const name of OWN_FIELDS) removeHeader(x.headers, name)
       const payload = unsignedPayload
         ? 'UNSIGNED-PAYLOAD'
-        : eventually(bodyDigest('sha256', x.body ?? EMPTY), (digest) => digest.toString('hex'))
-      return eventually(payload, (text) => put(x, config, text))
+        : whenSettled(bodyDigest('sha256', x.body ?? EMPTY), (digest) => digest.toString('hex'))
+      return whenSettled(payload, (text) => put(x, config, text))
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { StateStore } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { askOnce, MARGIN_MS } from '../../shared/ask-once.js'
+import { MARGIN_MS, singleFlight } from '../../shared/single-flight.js'
 import type { IssuedToken } from './token-source.js'
 
 /** Tokens that the workers of a gateway share, in the memory of its supervisor, so that one of them asks for all. */
@@ -21,7 +21,7 @@ export class GatewayTokens {
    */
   async get(key: string, last: string, ask: () => Promise<IssuedToken>): Promise<IssuedToken> {
     const name = `token:${key}`
-    return askOnce({
+    return singleFlight({
       store: this.#store,
       key: name,
       waitMs: this.#waitMs,

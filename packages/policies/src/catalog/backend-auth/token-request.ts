@@ -1,6 +1,6 @@
 import { type CompileEnv, FORM_TYPE, type HttpAnswer, isFieldValue, parseDuration } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { callBounds } from '../../shared/call-bounds.js'
+import { callOptions } from '../../shared/call-options.js'
 import { compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { isBearerType, isIssued } from '../../shared/token-answer.js'
@@ -47,7 +47,7 @@ export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): Requ
   const { origin, path } = parseEndpoint(config.tokenUrl, 'oauth2.tokenUrl')
   const authenticate = compileClientAuth(config, config.tokenUrl)
   const { timeout = DEFAULT_TIMEOUT, tls } = config
-  const bounds = callBounds({ timeout, tls }, 'oauth2.timeout')
+  const bounds = callOptions({ timeout, tls }, 'oauth2.timeout')
   const client = env.httpClient({ origin, ...bounds, maxResponseBytes: MAX_ANSWER_BYTES })
   const written = compileForm(config)
   const defaultMs = parseDuration(config.defaultTtl ?? DEFAULT_TTL)

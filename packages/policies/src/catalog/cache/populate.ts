@@ -9,11 +9,11 @@ import {
   parseSize,
   UnreadableBody,
 } from '@sluice/core'
-import { about } from '../../shared/about.js'
 import { Draft } from '../../shared/field-location/draft.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import { headersOf, type Side } from '../../shared/message/side.js'
 import { compileTemplate } from '../../shared/template.js'
+import { withContext } from '../../shared/with-context.js'
 import type { CachePolicyConfig } from './schema.js'
 import type { CacheUse } from './use.js'
 
@@ -99,7 +99,7 @@ function compileTtl(
   const fixedMs = parseDuration(ttl)
   if (fixedMs < 1 || fixedMs > MAX_TTL_MS) throw new Error("'ttl' is not between 1ms and 365d")
   if (ttlFrom === undefined) return () => fixedMs
-  const expression = about("under 'ttlFrom':", () => env.expression(ttlFrom))
+  const expression = withContext("under 'ttlFrom':", () => env.expression(ttlFrom))
   if (expression.readsBody || (expression.readsResponse && side === 'request'))
     throw new Error("'ttlFrom' reads what is not there yet, or a body")
   return (x) => {

@@ -1,6 +1,6 @@
 import { clientNetwork, compileCidrs, definePolicy } from '@sluice/core'
-import { about } from '../../shared/about.js'
 import { compileKey } from '../../shared/limits/limit-key.js'
+import { withContext } from '../../shared/with-context.js'
 import { BanStep } from './ban-step.js'
 import { bookOf } from './book-of.js'
 import { clientBanSchema } from './schema.js'
@@ -18,9 +18,9 @@ export const clientBan = definePolicy({
     const { key: keys = 'client.ip', ignore } = config
     const id = use?.id ?? 'client-ban'
     const key = compileKey(typeof keys === 'string' ? [keys] : keys, env, clientNetwork)
-    const counted = about("under 'count':", () => env.expression(config.count ?? 'res.status == 401'))
+    const counted = withContext("under 'count':", () => env.expression(config.count ?? 'res.status == 401'))
     if (key.readsBody || counted.readsBody) throw new Error("neither 'key' nor 'count' can read a body")
-    const ignored = ignore === undefined ? null : about("under 'ignore':", () => compileCidrs(ignore))
+    const ignored = ignore === undefined ? null : withContext("under 'ignore':", () => compileCidrs(ignore))
     const book = bookOf(config, id, env)
     env.schedule(LEARN_MS, () => book.learn())
     const step = new BanStep(config, id, { env, key, counted, ignored, book })

@@ -9,9 +9,9 @@ import {
   valueAt,
 } from '../../engines/json/locations.js'
 import type { JsonView } from '../../engines/json/view.js'
-import { about } from '../../shared/about.js'
 import type { BodyInput } from '../../shared/text/body-reading.js'
 import { textsOfBody } from '../../shared/text/body-text.js'
+import { withContext } from '../../shared/with-context.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import type { Rule } from './rules.js'
 
@@ -49,7 +49,7 @@ export class BodyScan {
     )
     this.#paths = [...targets].map((target) => {
       const meant = rules.filter((rule) => rule.targets.includes(target))
-      const locations = about(`rule '${meant[0]!.name}':`, () =>
+      const locations = withContext(`rule '${meant[0]!.name}':`, () =>
         compileJsonLocations(target.slice(PATH.length)),
       )
       return { locations, finder: finders.of(target)! }

@@ -1,6 +1,6 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome } from '@sluice/core'
 import { failClosed, hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
-import { boundBody, type Side } from '../../shared/message/side.js'
+import { limitBody, type Side } from '../../shared/message/side.js'
 import { BodyScan } from './body.js'
 import { bodyHooks } from './body-hooks.js'
 import { Finders } from './finder.js'
@@ -55,7 +55,7 @@ function hooksOf(
   return {
     ...(onBody !== undefined && { body: failClosed('content-filter', onBody.body) }),
     head: failClosed('content-filter', (x) => {
-      if (bounds) boundBody(x, side, maxBytes)
+      if (bounds) limitBody(x, side, maxBytes)
       const outcome = head.isIdle ? null : outcomes[look(x)]
       return outcome ?? onBody?.head(x) ?? null
     }),

@@ -1,7 +1,7 @@
-import { about } from '../../shared/about.js'
 import type { Side } from '../../shared/message/side.js'
 import type { DecodePass } from '../../shared/text/decode.js'
 import { compilePattern, type Pattern } from '../../shared/text/pattern.js'
+import { withContext } from '../../shared/with-context.js'
 import { PACKS } from './packs/packs.js'
 import type { ContentFilterConfig, RuleConfig } from './schema.js'
 
@@ -35,7 +35,7 @@ export function compileRules(config: ContentFilterConfig, side: Side): readonly 
 function ownRule(config: RuleConfig): Rule {
   return {
     name: config.name,
-    pattern: about(`rule '${config.name}':`, () =>
+    pattern: withContext(`rule '${config.name}':`, () =>
       compilePattern(config.pattern, config.caseInsensitive ?? true),
     ),
     targets: (config.target ?? DEFAULT_TARGETS).map(normalTarget),

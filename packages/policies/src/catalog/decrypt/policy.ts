@@ -3,11 +3,11 @@ import type { Decrypted } from '../../crypto/cipher/cipher.js'
 import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
 import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
-import { eventually } from '../../shared/eventually.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { namesOf } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { compileOpener, type Opener } from './opener.js'
 import { type DecryptConfig, decryptSchema } from './schema.js'
 
@@ -72,6 +72,6 @@ function compileField({ field, from, to, open }: Field, side: Side, env: Compile
       if (from.text !== to.text) to.remove(draft)
       return null
     }
-    return eventually(open(written, draft.x), (plain) => put(draft, plain))
+    return whenSettled(open(written, draft.x), (plain) => put(draft, plain))
   }
 }

@@ -6,11 +6,11 @@ import {
   headerJoined,
   parseDuration,
 } from '@sluice/core'
-import { AnswerTier } from '../../shared/answer-tier.js'
 import { CacheControl } from '../../shared/cache-control.js'
-import { durationWithin } from '../../shared/call-bounds.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
-import { digestOf, isForOne } from '../../shared/call-sharing.js'
+import { durationWithin } from '../../shared/call-options.js'
+import { digestOf, isCallerSpecific } from '../../shared/call-sharing.js'
+import { SharedAnswerCache } from '../../shared/shared-answer-cache.js'
 import type { Decision } from './decision.js'
 import {
   DEFAULT_ENTRIES,
@@ -35,7 +35,7 @@ export class DecisionCache {
   readonly #negativeTtlMs: number
   readonly #read: (answer: HttpAnswer) => Decision
   /** Null: a worker keeps its decisions for itself. */
-  readonly #tier: AnswerTier | null
+  readonly #tier: SharedAnswerCache | null
 
   /** @throws Error for times that are too long, or an expression that is none. */
   constructor(config: ForwardAuthConfig, env: CompileEnv, read: (answer: HttpAnswer) => Decision) {
@@ -67,7 +67,7 @@ export class DecisionCache {
       }
       if (this.#tier === null) return (await askOne()).found
       const read = (answer: HttpAnswer) => this.#found(answer)
-      return this.#tier.get(key, { mostMs: this.#ttlMs, ask: askOne, read })
+      return this.#tier.get(key, { maxMs: this.#ttlMs, ask: askOne, read })
     })
   }
 
@@ -80,31 +80,31 @@ export class DecisionCache {
       ttlMs: isOwn ? 0 : this.#ttlOf(refusal !== null, answer),
       bytes: DECISION_BYTES + (refusal?.body?.length ?? 0) + lengthOf(decision),
       isNegative: refusal !== null,
-      isForOne: isOwn,
+      isCallerSpecific: isOwn,
     }
   }
 
   #ttlOf(isRefusal: boolean, { status, headers }: HttpAnswer): number {
     if (isRefusal && status !== 401 && status !== 403) return 0
-    const mostMs = isRefusal ? this.#negativeTtlMs : this.#ttlMs
+    const maxMs = isRefusal ? this.#negativeTtlMs : this.#ttlMs
     const seconds = new CacheControl(headerJoined(headers, 'cache-control')).seconds('max-age')
-    return seconds === null ? mostMs : Math.min(mostMs, seconds * 1000)
+    return seconds === null ? maxMs : Math.min(maxMs, seconds * 1000)
   }
 }
 
 /** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
-function tierOf(config: ForwardAuthConfig, env: CompileEnv): AnswerTier {
+function tierOf(config: ForwardAuthConfig, env: CompileEnv): SharedAnswerCache {
   const onDown = (error: string): void => env.report('forward_auth_store_down', { error })
   const [space, timeoutMs] = [
     `forward-auth:${digestOf(config)}`,
     parseDuration(config.timeout ?? DEFAULT_TIMEOUT),
   ]
-  return new AnswerTier(env.state.store('gateway'), { space, timeoutMs, onDown })
+  return new SharedAnswerCache(env.state.store('gateway'), { space, timeoutMs, onDown })
 }
 
 /** A redirect may have a state of the login in it. */
 function isPersonal(answer: HttpAnswer): boolean {
-  return isForOne(answer) || (answer.status >= 300 && answer.status < 400)
+  return isCallerSpecific(answer) || (answer.status >= 300 && answer.status < 400)
 }
 
 /** What stands for a decision; null: it is not kept, and nobody waits for it. */

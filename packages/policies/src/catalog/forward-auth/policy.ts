@@ -13,7 +13,7 @@ import {
   type Step,
   setHeader,
 } from '@sluice/core'
-import { callBounds } from '../../shared/call-bounds.js'
+import { callOptions } from '../../shared/call-options.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { fieldName } from '../../shared/field-name.js'
 import { SpoofedFields } from '../../shared/spoofed-fields.js'
@@ -125,5 +125,5 @@ class Gate {
 function clientOf(config: ForwardAuthConfig, origin: string, env: CompileEnv): HttpClient {
   const { timeout = DEFAULT_TIMEOUT, maxAnswerBytes = DEFAULT_ANSWER_BYTES, tls } = config
   const maxResponseBytes = parseSize(maxAnswerBytes)
-  return env.httpClient({ origin, ...callBounds({ timeout, tls }), maxResponseBytes })
+  return env.httpClient({ origin, ...callOptions({ timeout, tls }), maxResponseBytes })
 }

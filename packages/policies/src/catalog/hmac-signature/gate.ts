@@ -13,8 +13,8 @@ import {
 import { OneTimeUse, replayUnavailable, type UseVerdict } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { TimeWindow, wallClockNow } from '../../crypto/replay/time-window.js'
-import { eventually } from '../../shared/eventually.js'
 import { receivedRequest } from '../../shared/message/request-facts.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import type { Check, Mac } from './mac.js'
 import { completed, type Draft } from './payload.js'
 import {
@@ -103,8 +103,8 @@ export class Gate {
   }
 
   #validate(x: Exchange, { signatures, draft, timestamp }: Pending, body: Uint8Array): Eventual {
-    const check = eventually(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
-    return eventually(check, (found) => this.#decide(x, found, timestamp))
+    const check = whenSettled(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
+    return whenSettled(check, (found) => this.#decide(x, found, timestamp))
   }
 
   #decide(x: Exchange, { matches, name }: Check, timestamp: string): Eventual {
@@ -112,7 +112,7 @@ export class Gate {
     if (this.#replays === null) return null
     const nowMs = wallClockNow(x)
     if (!this.#isTimely(timestamp, nowMs)) return this.#refusals.stale
-    return eventually(this.#replays.use(name.toString('base64'), nowMs), (verdict) => this.#answer(verdict))
+    return whenSettled(this.#replays.use(name.toString('base64'), nowMs), (verdict) => this.#answer(verdict))
   }
 
   #answer(verdict: UseVerdict): Outcome {

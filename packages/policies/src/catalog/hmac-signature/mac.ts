@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { POOL_BYTES } from '../../crypto/digest/body-digest.js'
 import { mac, macLater } from '../../crypto/keys/signature.js'
-import { eventually } from '../../shared/eventually.js'
+import { whenSettled } from '../../shared/when-settled.js'
 
 /** What is signed, piece by piece. */
 export type Pieces = readonly (string | Uint8Array)[]
@@ -40,7 +40,7 @@ export class Mac {
       message.length < POOL_BYTES
         ? this.#keys.map((key) => mac(this.#algorithm, key, message))
         : Promise.all(this.#keys.map((key) => macLater(this.#algorithm, key, message)))
-    return eventually(expected, (macs) => compared(macs, signatures))
+    return whenSettled(expected, (macs) => compared(macs, signatures))
   }
 }
 

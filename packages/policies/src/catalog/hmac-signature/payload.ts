@@ -1,7 +1,7 @@
 import { isToken } from '@sluice/core'
 import { bodyDigest, type DigestName } from '../../crypto/digest/body-digest.js'
-import { eventually } from '../../shared/eventually.js'
 import type { RequestFacts } from '../../shared/message/request-facts.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import type { Pieces } from './mac.js'
 
 /** A piece of what is signed that waits for the body. */
@@ -36,7 +36,7 @@ const BODY_PIECES: Readonly<Record<string, BodyPiece>> = {
 }
 
 function digestPiece(name: DigestName, encoding: 'hex' | 'base64'): BodyPiece {
-  return (body) => eventually(bodyDigest(name, body), (digest) => digest.toString(encoding))
+  return (body) => whenSettled(bodyDigest(name, body), (digest) => digest.toString(encoding))
 }
 
 type Piece = { readonly text: string } | { readonly head: HeadPiece } | { readonly body: BodyPiece }

@@ -1,8 +1,8 @@
 import { definePolicy, type Exchange, type Outcome, type Step, setHeader } from '@sluice/core'
 import { secretBytes } from '../../crypto/keys/secret-key.js'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
-import { eventually } from '../../shared/eventually.js'
 import { sentRequest } from '../../shared/message/request-facts.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { Gate } from './gate.js'
 import { Mac } from './mac.js'
 import { completed } from './payload.js'
@@ -48,8 +48,8 @@ function signing(config: HmacSignatureConfig, scheme: Scheme, mac: Mac): Step {
     onAttempt(x) {
       const timestamp = writeTime(wallClockNow(x), scheme.timestamp?.format ?? 'unix')
       const pieces = completed(scheme.payload.draft(sentRequest(x), timestamp), x.body ?? EMPTY)
-      const signature = eventually(pieces, (all) => mac.sign(all))
-      return eventually(signature, (bytes) => put(x, scheme, bytes, timestamp))
+      const signature = whenSettled(pieces, (all) => mac.sign(all))
+      return whenSettled(signature, (bytes) => put(x, scheme, bytes, timestamp))
     },
   }
 }

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { bodyDigest, type DigestName } from '../../crypto/digest/body-digest.js'
-import { eventually } from '../../shared/eventually.js'
 import { parseDictionary } from '../../shared/structured-field/parser.js'
 import { isInnerList } from '../../shared/structured-field/structured-field.js'
+import { whenSettled } from '../../shared/when-settled.js'
 
 /** The digests that still keep what they promise (RFC 9530 section 5), and their names in node:crypto. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const satisfies Record<string, DigestName>
@@ -11,7 +11,7 @@ export type DigestAlgorithm = keyof typeof ALGORITHMS
 
 /** A `content-digest` field for a body; a promise only for large ones. */
 export function contentDigest(body: Uint8Array, algorithm: DigestAlgorithm): string | Promise<string> {
-  return eventually(
+  return whenSettled(
     bodyDigest(ALGORITHMS[algorithm], body),
     (digest) => `${algorithm}=:${digest.toString('base64')}:`,
   )

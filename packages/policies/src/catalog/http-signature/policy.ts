@@ -1,8 +1,8 @@
 import { definePolicy, type Eventual, type Exchange, type Step } from '@sluice/core'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
-import { eventually } from '../../shared/eventually.js'
 import { linesOf, receivedRequest, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { RequestGate } from './request-gate.js'
 import { ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'
@@ -62,7 +62,7 @@ function responseHooks(gate: ResponseGate | null, signer: MessageSigner | null):
     ...((completes || signsBody) && {
       onResponseBody(x: Exchange, body: Uint8Array): Eventual {
         const outcome = completes ? gate.complete(x, body) : null
-        return signsBody ? eventually(outcome, (reply) => reply ?? signResponse(signer, x, body)) : outcome
+        return signsBody ? whenSettled(outcome, (reply) => reply ?? signResponse(signer, x, body)) : outcome
       },
     }),
   }

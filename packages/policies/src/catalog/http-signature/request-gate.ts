@@ -11,9 +11,9 @@ import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signatu
 import { OneTimeUse, replayUnavailable } from '../../crypto/replay/one-time-use.js'
 import { ReplayCache } from '../../crypto/replay/replay-cache.js'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
-import { eventually } from '../../shared/eventually.js'
 import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
 import { overloadRefusal } from '../../shared/overload.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
 import { DEFAULT_REPLAY_ENTRIES, type RequestVerificationConfig } from './schema.js'
@@ -58,7 +58,7 @@ export class RequestGate {
   }
 
   admit(x: Exchange): Eventual {
-    return eventually(this.#validate(x), (pending) => this.#admit(x, pending))
+    return whenSettled(this.#validate(x), (pending) => this.#admit(x, pending))
   }
 
   #admit(x: Exchange, pending: Pending | Reply): Eventual {
@@ -74,7 +74,7 @@ export class RequestGate {
 
   /** A condition that was false for the head and is true now must not let the body in unseen. */
   complete(x: Exchange, body: Uint8Array): Eventual {
-    return eventually(this.#pending.get(x) ?? this.#validate(x), (pending) =>
+    return whenSettled(this.#pending.get(x) ?? this.#validate(x), (pending) =>
       this.#complete(x, body, pending),
     )
   }
@@ -82,7 +82,7 @@ export class RequestGate {
   #complete(x: Exchange, body: Uint8Array, pending: Pending | Reply): Eventual {
     if ('status' in pending) return pending
     const isRight = pending.digest === null || matchesDigest(pending.digest, body)
-    return eventually(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
+    return whenSettled(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
   }
 
   #validate(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
@@ -94,7 +94,7 @@ export class RequestGate {
       nowMs: x.startedAt,
     })
     if ('isValid' in found) return this.#conclude(x, found)
-    return eventually(this.#checks.run(x, found), (verdict) =>
+    return whenSettled(this.#checks.run(x, found), (verdict) =>
       verdict === null ? this.#refusals.overloaded : this.#conclude(x, verdict),
     )
   }
@@ -117,7 +117,7 @@ export class RequestGate {
     if (nonce === null) return null
     const nowMs = wallClockNow(x)
     if (!this.#demands.window.has(createdMs, nowMs)) return this.#refusals.time
-    return eventually(this.#replays!.use(nonce, nowMs), (verdict) =>
+    return whenSettled(this.#replays!.use(nonce, nowMs), (verdict) =>
       verdict === 'first' ? null : this.#refusals[verdict],
     )
   }

@@ -1,8 +1,8 @@
 import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@sluice/core'
 import { wallClockNow } from '../../crypto/replay/time-window.js'
-import { eventually } from '../../shared/eventually.js'
 import { linesOf, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
 import type { VerificationConfig } from './schema.js'
@@ -46,6 +46,6 @@ export class ResponseGate {
   complete(x: Exchange, body: Uint8Array): Eventual {
     const digest = this.#digest.get(x)
     if (digest === undefined || isBodiless(x)) return null
-    return eventually(matchesDigest(digest, body), (isRight) => (isRight ? null : this.#refusal))
+    return whenSettled(matchesDigest(digest, body), (isRight) => (isRight ? null : this.#refusal))
   }
 }

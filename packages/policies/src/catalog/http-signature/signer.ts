@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { type HeaderList, parseDuration, setHeader } from '@sluice/core'
 import type { Signer as SignBytes } from '../../crypto/keys/signature.js'
-import { eventually } from '../../shared/eventually.js'
 import { serializeInnerList } from '../../shared/structured-field/serializer.js'
 import type { BareItem, InnerList } from '../../shared/structured-field/structured-field.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { compileSigner } from './algorithm.js'
 import { fieldShapes, type SignedMessage } from './component.js'
 import { compileComponents, type ListedComponent } from './component-list.js'
@@ -54,7 +54,7 @@ export class MessageSigner {
   sign(unsigned: Unsigned): null | Promise<null> {
     const { headers, body } = unsigned
     if (!this.readsBody || body === null || body.length === 0) return this.#signHead(unsigned)
-    return eventually(contentDigest(body, this.#digest), (digest) => {
+    return whenSettled(contentDigest(body, this.#digest), (digest) => {
       setHeader(headers, 'content-digest', digest)
       return this.#signHead(unsigned)
     })
@@ -69,7 +69,7 @@ export class MessageSigner {
       message,
     )
     const text = 'text' in base ? base.text : ''
-    return eventually(this.#sign(Buffer.from(text, 'latin1')), (bytes) => this.#put(headers, input, bytes))
+    return whenSettled(this.#sign(Buffer.from(text, 'latin1')), (bytes) => this.#put(headers, input, bytes))
   }
 
   #put(headers: HeaderList, input: InnerList, signature: Buffer): null {

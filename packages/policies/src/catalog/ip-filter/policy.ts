@@ -1,5 +1,5 @@
 import { type CidrSet, compileCidrs, definePolicy, type Exchange, type Outcome } from '@sluice/core'
-import { about } from '../../shared/about.js'
+import { withContext } from '../../shared/with-context.js'
 import { ipFilterSchema } from './schema.js'
 
 /** Without an allow list every address is allowed, but still only what is an address. */
@@ -53,5 +53,5 @@ function compileList(list: 'allow' | 'deny', ranges: readonly string[]): CidrSet
   if (list === 'allow' && ranges.length === 0) {
     throw new Error("'allow' is empty, which would refuse everybody; list addresses or leave it out")
   }
-  return about(`under '${list}':`, () => compileCidrs(ranges))
+  return withContext(`under '${list}':`, () => compileCidrs(ranges))
 }

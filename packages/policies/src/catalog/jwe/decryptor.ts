@@ -4,8 +4,8 @@ import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.j
 import { KeyTable } from '../../crypto/jose/key-table.js'
 import { importJwk } from '../../crypto/keys/key-material.js'
 import { memberOf } from '../../engines/json/strict-json.js'
-import { about } from '../../shared/about.js'
 import { decode } from '../../shared/encoding/byte-text.js'
+import { withContext } from '../../shared/with-context.js'
 import type { DecryptionPlan } from './plain-key.js'
 
 /** Longest protected header, in characters. */
@@ -23,7 +23,7 @@ export class Decryptor {
     for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
       const { key } = importJwk(jwk as Record<string, unknown>, 'decrypt')
       for (const alg of algorithms) {
-        about(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
+        withContext(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
       }
     }
   }

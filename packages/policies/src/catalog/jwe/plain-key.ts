@@ -3,7 +3,7 @@ import { type KeyConfig, keyName } from '../../crypto/jose/key-schema.js'
 import { loadKey, loadKeySet } from '../../crypto/jose/load-key.js'
 import type { KeyMaterial } from '../../crypto/keys/key-material.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
-import { about } from '../../shared/about.js'
+import { withContext } from '../../shared/with-context.js'
 import { type Encryption, isKeyFor, isNamed, type KeyAlgorithm } from './key-algorithm.js'
 import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
 
@@ -33,10 +33,10 @@ export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): Decry
   const { keys = [], jwks, algorithms, encryptions = [DEFAULT_ENCRYPTION] } = config
   if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
   const plain = keys.map((key, i) =>
-    about(keyName(i, key), () => plainKey(loadKey(key, 'decrypt'), key, { algorithms, encryptions })),
+    withContext(keyName(i, key), () => plainKey(loadKey(key, 'decrypt'), key, { algorithms, encryptions })),
   )
   const set = (jwks === undefined ? [] : loadKeySet(jwks, 'decrypt')).map((material) =>
-    about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () =>
+    withContext(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () =>
       plainKey(material, {}, { algorithms, encryptions }),
     ),
   )
@@ -46,7 +46,7 @@ export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): Decry
 /** The key under `encrypt` and the header of every message. @throws Error for a key that is not right. */
 export function encryptionPlan(config: NonNullable<JweConfig['encrypt']>): EncryptionPlan {
   const { key: source, algorithm: alg, encryption: enc = DEFAULT_ENCRYPTION, typ, cty } = config
-  const key = about("the key under 'encrypt'", () =>
+  const key = withContext("the key under 'encrypt'", () =>
     plainKey(loadKey(source, 'encrypt'), {}, { algorithms: [alg], encryptions: [enc] }),
   )
   const header = {

@@ -12,9 +12,9 @@ import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
 import { firstVerified } from '../../crypto/keys/signature.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
-import { eventually } from '../../shared/eventually.js'
 import { headersOf, replaceBody, type Side } from '../../shared/message/side.js'
 import { overloadRefusal } from '../../shared/overload.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
 import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
 
@@ -47,11 +47,11 @@ export function verification(
     if (types !== null && !types.has(plainType(message.header.typ ?? ''))) return refusals.invalid
     const candidates = keys.candidates(message.header.alg, message.kid)
     const { input, signature } = message
-    const signer = eventually(candidates, (found) => {
+    const signer = whenSettled(candidates, (found) => {
       const search = firstVerified(found, ({ check }) => ({ check, input, signature }))
       return input.length >= OFFLOAD_BYTES ? checks.runLater(x, search) : checks.run(x, search)
     })
-    return eventually(signer, (found) => (found === null ? refusals.overloaded : accept(x, message, found)))
+    return whenSettled(signer, (found) => (found === null ? refusals.overloaded : accept(x, message, found)))
   }
 }
 

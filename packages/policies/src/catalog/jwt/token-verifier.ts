@@ -6,7 +6,7 @@ import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { eventually } from '../../shared/eventually.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { claimTexts } from './claim.js'
 import { type ClaimRule, compileRules } from './claim-rules.js'
 import { type ClaimsSet, parseClaims } from './claims-set.js'
@@ -67,7 +67,7 @@ export class TokenVerifier {
       keys instanceof Promise
         ? keys.then((found) => this.#check(token, x, found)).catch(unavailable)
         : this.#check(token, x, keys)
-    return eventually(verdict, (first) => {
+    return whenSettled(verdict, (first) => {
       if (!('refusal' in first) || first.refusal !== this.#refusals.signature) return first
       const renewed = this.#keys.renewed?.(header.alg, header.kid) ?? null
       if (renewed === null) return first
@@ -90,7 +90,7 @@ export class TokenVerifier {
     if (payload === null || signature === null) return { refusal: this.#refusals.malformed }
     const input = Buffer.from(token.slice(0, last), 'latin1')
     const search = firstVerified(keys, ({ check }) => ({ check, input, signature }))
-    return eventually(this.#checks.run(x, search), (key) => this.#conclude(key, payload))
+    return whenSettled(this.#checks.run(x, search), (key) => this.#conclude(key, payload))
   }
 
   #conclude(key: SignatureKey | null | undefined, payload: Uint8Array): Verdict {

@@ -68,7 +68,7 @@ class Gate {
   readonly #logins: Logins
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
-  readonly #mostMs: number
+  readonly #maxMs: number
   readonly #maxFailures: number
   readonly #stripsCredentials: boolean
   readonly #failures: FailureWindow
@@ -79,7 +79,7 @@ class Gate {
     this.#logins = loginsOf(config, env)
     this.#ttlMs = parseDuration(config.cache?.ttl ?? '60s')
     this.#negativeTtlMs = parseDuration(config.cache?.negativeTtl ?? '10s')
-    this.#mostMs = Math.max(this.#ttlMs, this.#negativeTtlMs)
+    this.#maxMs = Math.max(this.#ttlMs, this.#negativeTtlMs)
     this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
     this.#stripsCredentials = config.stripCredentials ?? true
     const { urls, userDn, userBase, userScope, userFilter } = config
@@ -135,7 +135,7 @@ class Gate {
     }
     if (shared === null) return (await ask()).found
     const read = (answer: HttpAnswer) => this.#found(userIn(answer))
-    return shared.get(token, { mostMs: this.#mostMs, ask, read })
+    return shared.get(token, { maxMs: this.#maxMs, ask, read })
   }
 
   #found(user: DirectoryUser | null): Found<Verdict> {
@@ -145,7 +145,7 @@ class Gate {
       ttlMs: isNegative ? this.#negativeTtlMs : this.#ttlMs,
       bytes: isNegative ? 0 : bytesOf(user),
       isNegative,
-      isForOne: false,
+      isCallerSpecific: false,
     }
   }
 

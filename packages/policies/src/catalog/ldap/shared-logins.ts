@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { type CompileEnv, type HttpAnswer, parseDuration } from '@sluice/core'
 import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { AnswerTier, type SharedCall } from '../../shared/answer-tier.js'
 import type { Found } from '../../shared/call-cache.js'
+import { SharedAnswerCache, type SharedCall } from '../../shared/shared-answer-cache.js'
 import type { DirectoryUser } from './directory.js'
 import type { LdapConfig } from './schema.js'
 
@@ -17,10 +17,10 @@ const NO_BODY = new Uint8Array(0)
  * that they alone have: nobody can try passwords on what is stored.
  */
 export class SharedLogins {
-  readonly #tier: AnswerTier
+  readonly #tier: SharedAnswerCache
   readonly #key: Uint8Array
 
-  constructor(tier: AnswerTier, key: Uint8Array) {
+  constructor(tier: SharedAnswerCache, key: Uint8Array) {
     this.#tier = tier
     this.#key = key
   }
@@ -41,7 +41,7 @@ export function openSharedLogins(config: LdapConfig, name: string, env: CompileE
   const operationMs = parseDuration(timeouts.operation ?? '2s')
   const timeoutMs = parseDuration(timeouts.connect ?? '1s') + OPERATIONS * operationMs
   const onDown = (error: string): void => env.report('ldap_store_down', { error })
-  const tier = new AnswerTier(env.state.store('gateway'), { space: 'ldap', timeoutMs, onDown })
+  const tier = new SharedAnswerCache(env.state.store('gateway'), { space: 'ldap', timeoutMs, onDown })
   // The name is in the key and not in the space: the password of the account could be guessed by a digest of it.
   return new SharedLogins(tier, createHmac('sha256', env.state.secret).update(name).digest())
 }

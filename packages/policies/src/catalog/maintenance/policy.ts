@@ -7,8 +7,8 @@ import {
   prefersHtml,
   type Reply,
 } from '@sluice/core'
-import { about } from '../../shared/about.js'
 import { readText } from '../../shared/text-source.js'
+import { withContext } from '../../shared/with-context.js'
 import { DEFAULT_MESSAGE, maintenanceSchema } from './schema.js'
 
 const PROGRAMS = ['application/json', 'application/problem+json', 'application/xml', 'text/xml']
@@ -23,7 +23,7 @@ export const maintenance = definePolicy({
     const fields = ['retry-after', String(seconds), 'cache-control', 'no-store', 'vary', 'Accept']
     const problem = env.refusal('GW_MAINTENANCE', message, fields)
     const page = pageReply(problem, htmlFile === undefined ? pageOf(message) : readText(htmlFile), htmlFile)
-    const allowed = allow === undefined ? null : about("under 'allow':", () => compileCidrs(allow))
+    const allowed = allow === undefined ? null : withContext("under 'allow':", () => compileCidrs(allow))
     return {
       name: 'maintenance',
       onRequest(x) {

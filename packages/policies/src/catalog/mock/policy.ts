@@ -1,7 +1,7 @@
 import { definePolicy, type Exchange, parseDuration, type Reply, substitute } from '@sluice/core'
 import { Delays } from '../../shared/delays.js'
-import { compileBody, contentTypeOf } from '../../shared/made-body.js'
-import { compileFields } from '../../shared/made-fields.js'
+import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
+import { compileFields } from '../../shared/generated-fields.js'
 import { mockSchema } from './schema.js'
 
 /** Most answers that wait at once, per worker and policy. */

@@ -101,11 +101,11 @@ test('a configuration that is not sound is refused', () => {
   for (const [config, message] of [
     [{}, /nobody could come in/],
     [{ consumers: [{ id: 'a' }] }, /consumer 1 \('a'\): a certificate needs/],
-    [{ consumers: [{ id: 'a', subject: 'acme' }] }, /no distinguished name/],
-    [{ consumers: [{ id: 'a', subject: ' ' }] }, /no distinguished name/],
-    [{ consumers: [{ id: 'a', names: ['a.example'] }] }, /no alternative name/],
-    [{ consumers: [{ id: 'a', fingerprints: ['ab'] }] }, /no fingerprint/],
-    [{ idFrom: 'dns', issuers: ['x'] }, /no distinguished name of the issuer/],
+    [{ consumers: [{ id: 'a', subject: 'acme' }] }, /not a valid distinguished name/],
+    [{ consumers: [{ id: 'a', subject: ' ' }] }, /not a valid distinguished name/],
+    [{ consumers: [{ id: 'a', names: ['a.example'] }] }, /not an alternative name/],
+    [{ consumers: [{ id: 'a', fingerprints: ['ab'] }] }, /not a fingerprint/],
+    [{ idFrom: 'dns', issuers: ['x'] }, /not a valid distinguished name of the issuer/],
   ] as const)
     assert.throws(() => mtls.compile(config as unknown as MtlsConfig, testEnv()), message)
 })

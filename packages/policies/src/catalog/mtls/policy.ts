@@ -9,10 +9,10 @@ import {
   type Outcome,
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import { about } from '../../shared/about.js'
 import { CertificateOwners, nameOf } from '../../shared/consumers/certificate-owners.js'
 import { hasControls } from '../../shared/consumers/controls.js'
 import { nameKey, parseDistinguishedName } from '../../shared/distinguished-name.js'
+import { withContext } from '../../shared/with-context.js'
 import { forwardedCertificate } from './forwarded-certificate.js'
 import { type MtlsConfig, mtlsSchema } from './schema.js'
 
@@ -88,7 +88,7 @@ class Identities {
     this.#issuers = issuers === undefined ? null : new Set(issuers.map((name) => nameOf(name, 'issuer')))
     for (const [i, { id, name = id, groups = [], roles, scopes, ...rule }] of consumers.entries()) {
       const known = { name, groups, roles: roles ?? null, scopes: scopes ?? null }
-      about(`consumer ${i + 1} ('${id}'):`, () => this.#owners.add(rule, consumerOf('mtls', id, known)))
+      withContext(`consumer ${i + 1} ('${id}'):`, () => this.#owners.add(rule, consumerOf('mtls', id, known)))
     }
   }
 

@@ -68,20 +68,20 @@ export class AnswerReader {
     this.#inactive = tokenRefusedAs(refusals.inactive)
   }
 
-  /** @param mostMs how long it may be used at most. @throws NoAnswer. */
-  read(answer: HttpAnswer, mostMs = Number.POSITIVE_INFINITY): Found<VerifiedToken> {
+  /** @param maxMs how long it may be used at most. @throws NoAnswer. */
+  read(answer: HttpAnswer, maxMs = Number.POSITIVE_INFINITY): Found<VerifiedToken> {
     const claims = claimsOf(answer)
     if (claims === null) {
-      const ttlMs = Math.min(this.#lifetimes.negativeTtlMs, mostMs)
-      return { value: this.#inactive, ttlMs, bytes: 0, isNegative: true, isForOne: false }
+      const ttlMs = Math.min(this.#lifetimes.negativeTtlMs, maxMs)
+      return { value: this.#inactive, ttlMs, bytes: 0, isNegative: true, isCallerSpecific: false }
     }
-    const leftMs = Math.min(claims.exp === null ? mostMs : claims.exp * 1000 - Date.now(), mostMs)
+    const leftMs = Math.min(claims.exp === null ? maxMs : claims.exp * 1000 - Date.now(), maxMs)
     return {
       value: this.#tokenOf(claims, leftMs),
       ttlMs: Math.max(0, Math.min(this.#lifetimes.ttlMs, leftMs)),
       // Its texts, as they are and as conditions and headers have them.
       bytes: TOKEN_BYTES + 3 * answer.body.length,
-      ...{ isNegative: false, isForOne: false },
+      ...{ isNegative: false, isCallerSpecific: false },
     }
   }
 

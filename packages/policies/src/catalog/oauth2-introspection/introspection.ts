@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { type CompileEnv, FORM_TYPE, type HttpAnswer, HttpCallFailed, type HttpClient } from '@sluice/core'
-import { AnswerTier, type Asked } from '../../shared/answer-tier.js'
-import { callBounds, durationWithin } from '../../shared/call-bounds.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
 import { CallCache, type Found } from '../../shared/call-cache.js'
+import { callOptions, durationWithin } from '../../shared/call-options.js'
 import { digestOf } from '../../shared/call-sharing.js'
 import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
+import { type Asked, SharedAnswerCache } from '../../shared/shared-answer-cache.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
 import { type AnswerReader, type Lifetimes, NoAnswer } from './answer-reader.js'
 import {
@@ -42,9 +42,9 @@ export class Introspection {
   readonly #reader: AnswerReader
   readonly #answers: CallCache<VerifiedToken>
   readonly #breaker: CallBreaker
-  readonly #mostMs: number
+  readonly #maxMs: number
   /** Null: a worker keeps its answers for itself. */
-  readonly #tier: AnswerTier | null
+  readonly #tier: SharedAnswerCache | null
   /** Workers with the same configuration have the same. */
   readonly #digestKey: string
 
@@ -54,12 +54,12 @@ export class Introspection {
     const { origin, path } = parseEndpoint(config.url, 'url')
     this.#path = path
     const { timeout = DEFAULT_TIMEOUT, tls } = config
-    const bounds = callBounds({ timeout, tls })
+    const bounds = callOptions({ timeout, tls })
     this.#client = env.httpClient({ origin, ...bounds, maxResponseBytes: MAX_ANSWER_BYTES })
     this.#authenticate = compileClientAuth(config, config.url)
     this.#reader = reader
     const { ttlMs, negativeTtlMs } = lifetimesOf(config)
-    this.#mostMs = Math.max(ttlMs, negativeTtlMs)
+    this.#maxMs = Math.max(ttlMs, negativeTtlMs)
     this.#answers = new CallCache({
       ...{ maxEntries: cache.maxEntries ?? DEFAULT_ENTRIES, maxBytes: MAX_CACHE_BYTES, revalidateMs: 0 },
       staleMs: durationWithin(MAX_STALE_MS, cache.staleIfError ?? DEFAULT_STALE, 'cache.staleIfError'),
@@ -82,7 +82,7 @@ export class Introspection {
     const ask = () => this.#ask(token, hop)
     if (this.#tier === null) return (await ask()).found
     const read = (answer: HttpAnswer, leftMs: number) => this.#reader.read(answer, leftMs)
-    return this.#tier.get(key, { mostMs: this.#mostMs, ask, read })
+    return this.#tier.get(key, { maxMs: this.#maxMs, ask, read })
   }
 
   async #ask(token: string, hop: readonly [string, string]): Promise<Asked<VerifiedToken>> {
@@ -116,8 +116,8 @@ function isOfServer(error: unknown): boolean {
 }
 
 /** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
-function tierOf(digestKey: string, timeoutMs: number, env: CompileEnv): AnswerTier {
+function tierOf(digestKey: string, timeoutMs: number, env: CompileEnv): SharedAnswerCache {
   const space = `oauth2-introspection:${hash('sha256', digestKey, 'base64url')}`
   const onDown = (error: string) => env.report('introspection_store_down', { error })
-  return new AnswerTier(env.state.store('gateway'), { space, timeoutMs, onDown })
+  return new SharedAnswerCache(env.state.store('gateway'), { space, timeoutMs, onDown })
 }

@@ -1,5 +1,5 @@
 import type { StateStore } from '@sluice/core'
-import { askOnce } from '../../shared/ask-once.js'
+import { singleFlight } from '../../shared/single-flight.js'
 import type { ProviderMetadata } from './provider.js'
 
 export interface MetadataOfGatewayOptions {
@@ -36,6 +36,6 @@ export function fetchMetadataOnce(options: MetadataOfGatewayOptions): () => Prom
       isKept = await store.set(name, body, freshMs).catch(() => false)
       return metadata
     }
-    return askOnce({ store, key: name, waitMs, find, ask, isKept: () => isKept })
+    return singleFlight({ store, key: name, waitMs, find, ask, isKept: () => isKept })
   }
 }

@@ -1,7 +1,7 @@
 import { type CompileEnv, definePolicy, type Eventual, type Exchange, parseDuration } from '@sluice/core'
 import { type Tenants, tenantsOf, tenantWarnings } from '../../crypto/jose/tenants.js'
 import { memberOf } from '../../engines/json/strict-json.js'
-import { callBounds } from '../../shared/call-bounds.js'
+import { callOptions } from '../../shared/call-options.js'
 import { digestOf } from '../../shared/call-sharing.js'
 import { readCookies } from '../../shared/field-location/cookie.js'
 import { fieldName } from '../../shared/field-name.js'
@@ -99,7 +99,7 @@ class Gate {
       },
     }
     this.sessions = new SessionGate(config, source, env)
-    const { totalMs = 0 } = callBounds({ timeout: config.timeout ?? DEFAULT_TIMEOUT })
+    const { totalMs = 0 } = callOptions({ timeout: config.timeout ?? DEFAULT_TIMEOUT })
     this.#refresher = new Refresher(
       { provider, tokens, codec: this.sessions.codec, use, timeoutMs: totalMs },
       digestOf(space, session.secrets[0]),

@@ -1,8 +1,8 @@
 import type { CompileEnv, Exchange, StateStore } from '@sluice/core'
 import { memberOf } from '../../engines/json/strict-json.js'
-import { askOnce, MARGIN_MS } from '../../shared/ask-once.js'
 import { CallBreaker } from '../../shared/call-breaker.js'
 import type { OpenSession, Session, SessionCodec } from '../../shared/session/session.js'
+import { MARGIN_MS, singleFlight } from '../../shared/single-flight.js'
 import { GrantRefused, type Provider } from './provider.js'
 import type { ProviderTokens } from './provider-tokens.js'
 import { type TokenUse, tokensOf } from './token-use.js'
@@ -48,14 +48,14 @@ export class Refresher {
     const key = `${this.#prefix}${id}:${generation}`
     const running = this.#running.get(key)
     if (running !== undefined) return running
-    const refreshed = this.#askOnce(key, open, x).finally(() => this.#running.delete(key))
+    const refreshed = this.#singleFlight(key, open, x).finally(() => this.#running.delete(key))
     this.#running.set(key, refreshed)
     return refreshed
   }
 
-  async #askOnce(key: string, open: OpenSession, x: Exchange): Promise<OpenSession> {
+  async #singleFlight(key: string, open: OpenSession, x: Exchange): Promise<OpenSession> {
     const { codec, timeoutMs } = this.#parts
-    const next = await askOnce({
+    const next = await singleFlight({
       ...{ store: this.#store, key, waitMs: 2 * timeoutMs + MARGIN_MS },
       find: async () => {
         const sealed = await this.#store.get(key)

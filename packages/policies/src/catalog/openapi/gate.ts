@@ -12,7 +12,7 @@ import {
 import { tooLarge } from '../../engines/json/refusals.js'
 import { refused, reported, unchecked, unmark } from '../../engines/json-schema/report.js'
 import { type Violation, violationsText } from '../../engines/json-schema/violations.js'
-import { boundBody, headersOf, isBodiless, type Side } from '../../shared/message/side.js'
+import { headersOf, isBodiless, limitBody, type Side } from '../../shared/message/side.js'
 import type { BodyCheck, BodyFinding } from './body-check.js'
 import type { Media } from './media.js'
 import { type Operation, type PathItem, responseFor } from './operation.js'
@@ -57,7 +57,7 @@ export class Gate {
     if (found === null) return null
     if ('problem' in found) return this.#refuse(x, 'request', found)
     slot.set(x, found.operation)
-    if (modes.request === 'enforce') boundBody(x, 'request', maxBodyBytes)
+    if (modes.request === 'enforce') limitBody(x, 'request', maxBodyBytes)
     const { rejectsUnknownQuery: rejectsUnknown, maxErrors } = this.#settings
     const violations = checkParts(x, found.operation, { texts: found.texts, rejectsUnknown })
     return this.#decide(x, 'request', violations.slice(0, maxErrors))
@@ -82,7 +82,7 @@ export class Gate {
     const operation = slot.get(x)
     // What the gateway answers by itself is not what the description is about.
     if (operation === undefined || x.upstreamStatus === 0) return null
-    if (modes.response === 'enforce') boundBody(x, 'response', maxBodyBytes)
+    if (modes.response === 'enforce') limitBody(x, 'response', maxBodyBytes)
     const response = responseFor(operation, x.status)
     if (response === undefined)
       return this.#decide(x, 'response', [`the status ${x.status} is not described`])

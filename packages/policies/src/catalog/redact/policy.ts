@@ -1,6 +1,6 @@
 import { type CompileEnv, definePolicy, type Exchange, type HeaderList } from '@sluice/core'
 import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
-import { boundBody, headersOf, type Side } from '../../shared/message/side.js'
+import { headersOf, limitBody, type Side } from '../../shared/message/side.js'
 import { bodyHooks, maxBodyBytesOf } from './body-hooks.js'
 import { redactedForm } from './form.js'
 import { compileRules, type Rule, readsBody } from './rule.js'
@@ -24,7 +24,7 @@ function hooksOf(side: Side, config: RedactConfig, env: CompileEnv): MessageHook
   const onBody = rules.some(readsBody) ? bodyHooks({ config, side, rules }, env) : null
   return {
     head(x) {
-      if (onBody !== null) boundBody(x, side, maxBytes)
+      if (onBody !== null) limitBody(x, side, maxBytes)
       redactHeaders(headersOf(x, side), rules)
       if (side === 'request') redactQuery(x, rules)
       return onBody?.head(x) ?? null

@@ -1,8 +1,8 @@
 import { type FindValues, VALUE_TYPES } from '@sluice/core'
 import { compileJsonLocations, type JsonLocations } from '../../engines/json/locations.js'
-import { about } from '../../shared/about.js'
 import type { Side } from '../../shared/message/side.js'
 import { compilePattern, type Pattern } from '../../shared/text/pattern.js'
+import { withContext } from '../../shared/with-context.js'
 import { type Redaction, redactionOf } from './redaction.js'
 import type { RedactConfig, RedactRule } from './schema.js'
 
@@ -21,7 +21,7 @@ export interface Rule {
 /** The rules of a message, in their order. @throws Error for one that cannot work. */
 export function compileRules({ rules, secret }: RedactConfig, side: Side): readonly Rule[] {
   return rules.flatMap((rule, i) =>
-    about(`rule ${i + 1}:`, () => {
+    withContext(`rule ${i + 1}:`, () => {
       check(rule)
       const isMeant = rule.phase === 'both' || (rule.phase ?? 'response') === side
       return isMeant ? [compileRule(rule, secret)] : []

@@ -245,8 +245,8 @@ test('users log out, and copies of their session end, too', async () => {
 test('a configuration that is not sound is refused', async () => {
   const { ssoUrl: _, ...nowhere } = CONFIG.idp
   for (const [config, message] of [
-    [{ acsUrl: 'http://shop.example.com/acs' }, /no TLS/],
-    [{ acsUrl: 'https://shop.example.com/acs?x' }, /'acsUrl' has to be/],
+    [{ acsUrl: 'http://shop.example.com/acs' }, /does not use TLS/],
+    [{ acsUrl: 'https://shop.example.com/acs?x' }, /'acsUrl' must be/],
     [{ idp: nowhere }, /says nowhere where users log in/],
     [{ idp: { ...nowhere, ssoUrl: 'javascript:alert(1)' } }, /no address/],
   ] as const)

@@ -12,10 +12,10 @@ import {
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { replayUnavailable } from '../../crypto/replay/one-time-use.js'
-import { eventually } from '../../shared/eventually.js'
 import { type CredentialLocation, headerCredential } from '../../shared/field-location/credential.js'
 import { isForm } from '../../shared/message/form.js'
 import { overloadRefusal } from '../../shared/overload.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { claimAt, claimTexts } from '../jwt/claim.js'
 import { idOf } from '../jwt/claim-rules.js'
 import { consumerIn } from '../jwt/consumer-claims.js'
@@ -138,7 +138,7 @@ export class SamlGate {
     const accepted = this.#accepted(assertion)
     if (accepted === null) return this.#refuse(x, 'malformed', 'it does not name the consumer')
     if (!this.#isOnce && !assertion.isOneTime) return accept(accepted)
-    return eventually(this.#once.use(assertion), (verdict) => {
+    return whenSettled(this.#once.use(assertion), (verdict) => {
       if (verdict === 'first') return accept(accepted)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return this.#unavailable

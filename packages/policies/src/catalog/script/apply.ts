@@ -1,5 +1,5 @@
 import { appendHeader, type Exchange, type HeaderList, removeHeader, setHeader } from '@sluice/core'
-import { forgetBytes } from '../../shared/body-fields.js'
+import { removeByteHeaders } from '../../shared/body-fields.js'
 import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import type { Changes, FieldChange } from './changes.js'
 import { ScriptFault } from './engine.js'
@@ -10,7 +10,7 @@ export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean):
   const query = changes.query.length === 0 ? x.query : editedQuery(x.query, changes.query)
   const headers = isRequest ? x.headers : x.responseHeaders
   // What the script says itself about its body holds.
-  if (changes.body !== null) forgetBytes(headers)
+  if (changes.body !== null) removeByteHeaders(headers)
   for (const change of changes.headers) {
     applyField(headers, change)
     if (isRequest && change.operation !== 'append') removeLookalikes(headers, change.name)

@@ -96,9 +96,9 @@ const REFUSED: readonly (readonly [name: string, attack: string, message: RegExp
   [
     'framing',
     'ctx.req.headers.set("Transfer-Encoding", "chunked")',
-    /'transfer-encoding' is written by the gateway/,
+    /'transfer-encoding' is set by the gateway/,
   ],
-  ['framing of an answer', 'ctx.respond(200, "", { "content-length": "5" })', /'content-length' is written/],
+  ['framing of an answer', 'ctx.respond(200, "", { "content-length": "5" })', /'content-length' is set/],
   [
     'splitting an answer',
     'ctx.respond(200, "", { a: "b\\r\\n\\r\\nc" })',

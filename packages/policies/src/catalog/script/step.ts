@@ -14,7 +14,7 @@ import {
 } from '@sluice/core'
 import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS } from '../../engines/json/refusals.js'
-import { boundBody, isBodiless } from '../../shared/message/side.js'
+import { isBodiless, limitBody } from '../../shared/message/side.js'
 import { onOverload } from '../../shared/overload.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
@@ -75,7 +75,7 @@ class ScriptStep {
 
   readonly #beforeRequestBody = (x: Exchange): Eventual => {
     if (hasContentCoding(x.headers)) return this.#codedRequest
-    boundBody(x, 'request', this.#settings.maxBodyBytes)
+    limitBody(x, 'request', this.#settings.maxBodyBytes)
     return null
   }
 
@@ -97,7 +97,7 @@ class ScriptStep {
       return this.#run(x, { hook: 'onResponse', body: null, cannotSet: UNDECLARED.onResponse })
     }
     if (hasContentCoding(x.responseHeaders)) return this.#codedResponse
-    boundBody(x, 'response', this.#settings.maxBodyBytes)
+    limitBody(x, 'response', this.#settings.maxBodyBytes)
     return null
   }
 

@@ -4,11 +4,11 @@ import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { asymmetricSigner } from '../../crypto/keys/signature.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { encode } from '../../shared/encoding/byte-text.js'
-import { eventually } from '../../shared/eventually.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { type SignConfig, signSchema } from './schema.js'
 
 type SignatureConfig = SignConfig['signatures'][number]
@@ -57,6 +57,6 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
       to.remove(draft)
       return null
     }
-    return eventually(signBytes(bytes), (signature) => put(draft, signature))
+    return whenSettled(signBytes(bytes), (signature) => put(draft, signature))
   }
 }

@@ -1,6 +1,6 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
-import { about } from '../../shared/about.js'
-import { boundBody, isBodiless } from '../../shared/message/side.js'
+import { isBodiless, limitBody } from '../../shared/message/side.js'
+import { withContext } from '../../shared/with-context.js'
 import { boundsOf } from './bounds.js'
 import { areWithin } from './headers.js'
 import { requestHooks } from './request.js'
@@ -14,8 +14,8 @@ export const sizeLimit = definePolicy({
   compile({ request, response }, env) {
     return {
       name: 'size-limit',
-      ...(request !== undefined && about("under 'request':", () => requestHooks(request, env))),
-      ...(response !== undefined && about("under 'response':", () => responseHooks(response, env))),
+      ...(request !== undefined && withContext("under 'request':", () => requestHooks(request, env))),
+      ...(response !== undefined && withContext("under 'response':", () => responseHooks(response, env))),
     }
   },
 })
@@ -33,7 +33,7 @@ function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'>
       if (isBodiless(x)) return null
       if (x.responseLength > maxBody) return tooLarge
       if (x.responseLength >= 0 && x.responseLength < minBody) return tooSmall
-      boundBody(x, 'response', maxBody)
+      limitBody(x, 'response', maxBody)
       if (maxBody < x.responseCutoff) x.responseCutoff = maxBody
       return null
     },

@@ -1,5 +1,5 @@
 import { type CompileEnv, type Exchange, type Outcome, parseSize, type Step } from '@sluice/core'
-import { boundBody } from '../../shared/message/side.js'
+import { limitBody } from '../../shared/message/side.js'
 import { boundsOf } from './bounds.js'
 import { areWithin } from './headers.js'
 import type { RequestSizes } from './schema.js'
@@ -17,7 +17,7 @@ export function requestHooks(sizes: RequestSizes, env: CompileEnv): Omit<Step, '
     if (maxParameters !== Number.POSITIVE_INFINITY && parameterCount(x.query) > maxParameters)
       return refusals.parameters
     if (!areWithin(x.headers, headers)) return refusals.headers
-    boundBody(x, 'request', maxBody)
+    limitBody(x, 'request', maxBody)
     if (x.contentLength > maxBody) return refusals.large
     return x.contentLength >= 0 && x.contentLength < minBody ? refusals.small : null
   }

@@ -2,7 +2,7 @@ import { type Eventual, type Exchange, isFieldValue, type Outcome, type Reply, r
 import { codingIssue } from '../../engines/json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../../engines/json/refusals.js'
 import { isChecked, note, refused } from '../../engines/json-schema/report.js'
-import { announcesCoding, boundBody, headersOf, replaceBody, type Side } from '../../shared/message/side.js'
+import { announcesCoding, headersOf, limitBody, replaceBody, type Side } from '../../shared/message/side.js'
 import { onOverload } from '../../shared/overload.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
@@ -45,7 +45,7 @@ export class Gate {
   begin(x: Exchange): Outcome {
     const { side, maxBodyBytes } = this.#settings
     if (!isChecked(x, side)) return null
-    boundBody(x, side, maxBodyBytes)
+    limitBody(x, side, maxBodyBytes)
     return announcesCoding(x, side) ? this.#unread(x) : null
   }
 

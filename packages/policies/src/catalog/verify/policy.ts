@@ -5,11 +5,11 @@ import { asymmetricCheck, firstVerified } from '../../crypto/keys/signature.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { eventually } from '../../shared/eventually.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
 import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
 import { overloadRefusal } from '../../shared/overload.js'
+import { whenSettled } from '../../shared/when-settled.js'
 import { type VerifyConfig, verifySchema } from './schema.js'
 
 type SignatureConfig = VerifyConfig['signatures'][number]
@@ -60,7 +60,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
     if (bytes === null || signature === null) return invalid
     const search = firstVerified(keyChecks, (check) => ({ check, input: bytes, signature }))
-    return eventually(checks.run(draft.x, search), (found) => {
+    return whenSettled(checks.run(draft.x, search), (found) => {
       if (found === null) return overloaded
       if (found === undefined) return invalid
       if (config.strip === true) location.remove(draft)

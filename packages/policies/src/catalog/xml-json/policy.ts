@@ -32,7 +32,7 @@ export const xmlJson = definePolicy({
       phase: config.phase ?? 'request',
       maxBodyBytes,
       isInput: config.direction === 'to-json' ? isXmlType : ({ type }) => isJsonType(type),
-      flaw: config.direction === 'to-json' ? xmlCodingIssue : codingIssue,
+      issue: config.direction === 'to-json' ? xmlCodingIssue : codingIssue,
       contentType: () => type,
       transform: (x, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body, x)),
     })

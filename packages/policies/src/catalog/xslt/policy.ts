@@ -64,7 +64,7 @@ export const xslt = definePolicy({
       phase: config.phase ?? 'request',
       maxBodyBytes,
       isInput: isXmlType,
-      flaw: xmlCodingIssue,
+      issue: xmlCodingIssue,
       contentType: resultType(source.method, config.output?.contentType),
       transform(x, body) {
         const values = params(x)

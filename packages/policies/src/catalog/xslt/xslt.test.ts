@@ -156,7 +156,7 @@ test('fixed parameters are checked when the document is deployed', async (t) => 
     { s: { value: '{{unknown}}' } },
   ]
   for (const params of wrong) {
-    await assert.rejects(compiled(inline(SHOW, { params }), envFor(t)), /is not|not known/)
+    await assert.rejects(compiled(inline(SHOW, { params }), envFor(t)), /is not|unknown variable/)
   }
 })
 

@@ -382,8 +382,8 @@ test('configurations that cannot work are refused with what to do', async () => 
     [sealing({ algorithm: 'rsa-oaep-256', key: 'rsa' }, { keys: KEYS }), /'rsa' is a private key/],
     [sealing({ encoding: 'raw' }), /raw bytes/],
     [sealing({ contentType: 'x/y' }), /to: body/],
-    [sealing({ from: 'nowhere' }), /not a location/],
-    [sealing({ context: '{{nothing}}' }), /not known/],
+    [sealing({ from: 'nowhere' }), /not a valid location/],
+    [sealing({ context: '{{nothing}}' }), /unknown variable/],
     [sealing({}, { keys: [{ id: 'new', key: randomBytes(16).toString('base64') }] }), /AES-256 needs 32/],
     [sealing({}, { keys: [KEYS[0], KEYS[0]] }), /stands twice/],
     [

@@ -8,7 +8,7 @@ import {
   type Step,
 } from '@sluice/core'
 import { hooksOn } from '../../shared/message/hooks.js'
-import { boundBody, headersOf, isBodiless, type Side } from '../../shared/message/side.js'
+import { headersOf, isBodiless, limitBody, type Side } from '../../shared/message/side.js'
 
 /** What a policy does with a body; it is never asked about one in a content coding. */
 export type BodyWork = (x: Exchange, body: Uint8Array) => Eventual
@@ -39,7 +39,7 @@ export function bodyStep(
     ...hooksOn(side, () => ({
       ...(maxBytes !== null && {
         head(x: Exchange) {
-          boundBody(x, side, maxBytes)
+          limitBody(x, side, maxBytes)
           return null
         },
       }),

@@ -1,6 +1,6 @@
 import type { CompileEnv, HttpAnswer, HttpCall, HttpClient, HttpClientTls } from '@sluice/core'
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { callBounds } from '../../shared/call-bounds.js'
+import { callOptions } from '../../shared/call-options.js'
 import { type Endpoint, parseEndpoint } from '../../shared/endpoint.js'
 import { isTemplate, TENANT_PLACEHOLDER } from './tenants.js'
 
@@ -29,7 +29,7 @@ export function compileIssuerCalls(
   env: CompileEnv,
 ): CallIssuer {
   const clients = new Map<string, HttpClient>()
-  const bounds = { ...callBounds(config, timeoutKey), maxResponseBytes: MAX_ANSWER_BYTES }
+  const bounds = { ...callOptions(config, timeoutKey), maxResponseBytes: MAX_ANSWER_BYTES }
   return async (address, key, call) => {
     const { origin, path } = parseEndpoint(address, key)
     if (!clients.has(origin) && clients.size >= MAX_ORIGINS)

@@ -1,5 +1,5 @@
 import type { StateStore } from '@sluice/core'
-import { askOnce } from '../../shared/ask-once.js'
+import { singleFlight } from '../../shared/single-flight.js'
 import type { KeyEndpoint } from './key-endpoint.js'
 import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
 
@@ -48,7 +48,7 @@ export function fetchTogether({ fetch, read }: KeyEndpoint, options: KeysOfGatew
       isKept = await store.set(name, storedKeys(body, keys.fetchedAt), ttlMs).catch(() => false)
       return keys
     }
-    return askOnce({ store, key: name, waitMs, find, ask, isKept: () => isKept })
+    return singleFlight({ store, key: name, waitMs, find, ask, isKept: () => isKept })
   }
 }
 

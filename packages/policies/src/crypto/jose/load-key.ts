@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { about } from '../../shared/about.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { readText } from '../../shared/text-source.js'
+import { withContext } from '../../shared/with-context.js'
 import { importJwk, importPem, type KeyMaterial } from '../keys/key-material.js'
 import { isMeantFor, type KeyPurpose } from '../keys/key-purpose.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
@@ -42,7 +42,7 @@ export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly Ke
     throw new Error("'jwks' takes either file or inline")
   }
   const text = Buffer.from(config.inline ?? readText(config.file!))
-  return readKeySet(text, purpose).map((read, i) => about(`key ${i + 1} of 'jwks'`, read))
+  return readKeySet(text, purpose).map((read, i) => withContext(`key ${i + 1} of 'jwks'`, read))
 }
 
 /** The keys of a set, each read when it is asked for, which throws an Error where it is broken. @throws Error for no set. */

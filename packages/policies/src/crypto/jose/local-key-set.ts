@@ -1,4 +1,4 @@
-import { about } from '../../shared/about.js'
+import { withContext } from '../../shared/with-context.js'
 import type { KeyMaterial } from '../keys/key-material.js'
 import { isBroken, weaknessOf } from '../keys/key-strength.js'
 import { signatureCheck } from '../keys/signature.js'
@@ -32,7 +32,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
     return addKey(keys, material, { issuer: issuerCheck(issuer), allowed, allowWeak, algorithms, sharesId })
   }
   config.keys?.forEach((key, i) => {
-    about(keyName(i, key), () => {
+    withContext(keyName(i, key), () => {
       if (put(loadKey(key, 'verify'), key) > 0) return
       throw new Error(`fits none of the allowed algorithms, which are ${allowed.join(', ')}`)
     })
@@ -40,7 +40,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
   const { jwks } = config
   if (jwks !== undefined) {
     const placed = loadKeySet(jwks, 'verify').map((material) =>
-      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks, true)),
+      withContext(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks, true)),
     )
     if (!placed.some((count) => count > 0))
       throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)

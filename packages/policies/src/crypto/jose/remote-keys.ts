@@ -1,6 +1,6 @@
 import { type CompileEnv, parseDuration } from '@sluice/core'
-import { MARGIN_MS } from '../../shared/ask-once.js'
 import { digestOf } from '../../shared/call-sharing.js'
+import { MARGIN_MS } from '../../shared/single-flight.js'
 import { compileKeyEndpoint, type KeyAcceptance } from './key-endpoint.js'
 import {
   DEFAULT_KEY_REFRESH,

@@ -12,7 +12,7 @@ import {
   type Step,
 } from '@sluice/core'
 import { failClosed, hooksOn } from '../../shared/message/hooks.js'
-import { announcesCoding, boundBody, headersOf, type Side } from '../../shared/message/side.js'
+import { announcesCoding, headersOf, limitBody, type Side } from '../../shared/message/side.js'
 import { tooLarge } from '../json/refusals.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
@@ -64,7 +64,7 @@ class BodyGate<V> {
     const { isReport, maxBodyBytes } = this.#validation
     unmark(x, side)
     if (isReport || !isChecked(x, side)) return null
-    boundBody(x, side, maxBodyBytes)
+    limitBody(x, side, maxBodyBytes)
     const issue = announcesCoding(x, side) ? this.#validation.issue(headersOf(x, side)) : null
     return issue === null ? null : this.#refuse(x, side, refusal('GW_MEDIA_TYPE', issue))
   }

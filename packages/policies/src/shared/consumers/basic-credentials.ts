@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { decode } from '../encoding/byte-text.js'
 import { hasControls } from './controls.js'
 
-/** Longest token that is decoded, in bytes. */
+/** Maximum length of a token in bytes. */
 const MAX_TOKEN_BYTES = 8192
 const SCHEME = 'basic '
 
 /**
- * What follows the scheme in an Authorization value of the Basic scheme, compared without case: base64, still to be
- * decoded. Null for another scheme.
+ * Returns the base64 token of an Authorization value with the Basic scheme, or null for another scheme. The scheme is
+ * case-insensitive.
  */
 export function basicToken(value: string): string | null {
   if (value.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null
@@ -17,21 +17,21 @@ export function basicToken(value: string): string | null {
   return value.slice(start)
 }
 
-/** A name and a password, neither of them empty. */
+/** A name and a password, both non-empty. */
 export interface Credentials {
   readonly name: string
   readonly password: string
 }
 
 /**
- * The credentials of a Basic token (RFC 7617, 2), or null when it is too long, not base64, not UTF-8, has control
- * characters, or lacks the name or the password. Decoding costs more than a digest: who has remembered the token's
- * digest does without.
+ * Decodes a Basic token (RFC 7617 section 2). Returns null if it is too long, not base64, not UTF-8, has control
+ * characters, or lacks the name or the password. Decoding costs more than a digest, so callers that cache by digest
+ * skip it.
  */
 export function parseBasicToken(token: string): Credentials | null {
   if (token.length > MAX_TOKEN_BYTES) return null
   const bytes = decode(token, 'base64')
-  // Bytes that are not UTF-8 are refused, never replaced: two passwords must not become one.
+  // Bytes that are not UTF-8 are refused, never replaced, so that no two passwords become equal.
   if (bytes === null || !isUtf8(bytes)) return null
   const text = bytes.toString('utf8').normalize('NFC')
   const colon = text.indexOf(':')

@@ -1,27 +1,27 @@
 import type { ClientCertificate, Consumer } from '@sluice/core'
 import { nameKey } from '../distinguished-name.js'
 
-/** Which certificates are somebody's: those that meet all that it names. */
+/** Conditions for the certificates of a consumer. All given conditions must match. */
 export interface CertificateRule {
-  /** The distinguished name of the subject, and of the authority that has signed it. */
+  /** Distinguished names of the subject and of the issuer. */
   readonly subject?: string
   readonly issuer?: string
-  /** One of them is enough: `DNS:a.example`, `URI:spiffe://example/billing`. */
+  /** Alternative names, one of which must match: `DNS:a.example`, `URI:spiffe://example/billing`. */
   readonly names?: readonly string[]
-  /** One of them is enough: SHA-256 of the certificate, hexadecimal, with or without colons. */
+  /** SHA-256 fingerprints of the certificate, one of which must match. Hexadecimal, with or without colons. */
   readonly fingerprints?: readonly string[]
 }
 
 interface Owner {
   readonly consumer: Consumer
-  /** Null: whatever it is. */
+  /** Required subject, or null for any. */
   readonly subject: string | null
   readonly issuer: string | null
   readonly names: readonly string[] | null
   readonly fingerprints: readonly string[] | null
 }
 
-/** A certificate in the form in which rules are compared with it. */
+/** Normalized attributes of a certificate, for comparison with rules. */
 interface Facts {
   readonly subject: string | null
   readonly issuer: string | null
@@ -32,10 +32,10 @@ interface Facts {
 const KIND = /^(?:DNS|URI|email|IP Address):./
 
 /**
- * Whose certificates are whose. What names a certificate most closely decides: a fingerprint, then a subject, then an
- * alternative name, then an issuer; among equals the first.
+ * Assigns certificates to consumers. The most specific rule wins: a fingerprint, then a subject, then an alternative
+ * name, then an issuer. Among equals the first one wins.
  *
- *     fingerprint │ subject │ name  →  owners, whose other demands are compared one by one
+ *     fingerprint │ subject │ name  →  owners, whose other conditions are compared one by one
  */
 export class CertificateOwners {
   readonly #byFingerprint = new Map<string, Owner[]>()
@@ -43,7 +43,7 @@ export class CertificateOwners {
   readonly #byName = new Map<string, Owner[]>()
   readonly #byIssuer = new Map<string, Owner[]>()
 
-  /** @throws Error for a rule that names nothing, or something that no certificate can have. */
+  /** Adds a rule. @throws Error for an empty rule or a value that no certificate can have. */
   add(rule: CertificateRule, consumer: Consumer): void {
     const owner: Owner = {
       consumer,
@@ -59,7 +59,7 @@ export class CertificateOwners {
     else throw new Error('a certificate needs a subject, names, an issuer or fingerprints')
   }
 
-  /** Whose certificate it is; null: nobody's. */
+  /** Returns the owner of a certificate, or null. */
   find(certificate: ClientCertificate): Consumer | null {
     const facts: Facts = {
       subject: nameKey(certificate.subject),
@@ -103,21 +103,26 @@ function isMet({ subject, issuer, names, fingerprints }: Owner, facts: Facts): b
   return names === null || names.some((name) => facts.names.includes(name))
 }
 
-/** @throws Error for a text that is no distinguished name, or an empty one, which any number of certificates have. */
+/**
+ * Normalizes a distinguished name.
+ * @throws Error for an invalid or an empty name, which many certificates could have.
+ */
 export function nameOf(text: string, what: string): string {
   const key = text.trim() === '' ? null : nameKey(text)
   if (key === null)
-    throw new Error(`'${text}' is no distinguished name of the ${what}; write one such as CN=acme,O=Acme`)
+    throw new Error(`'${text}' is not a valid distinguished name of the ${what}; use the form CN=acme,O=Acme`)
   return key
 }
 
 function alternativeName(text: string): string {
   if (!KIND.test(text))
-    throw new Error(`'${text}' is no alternative name; begin it with DNS:, URI:, email: or 'IP Address:'`)
+    throw new Error(
+      `'${text}' is not an alternative name; it must start with DNS:, URI:, email: or 'IP Address:'`,
+    )
   return comparable(text)
 }
 
-/** Names of the DNS are compared without case (RFC 5280, 7.2). */
+/** Normalizes an alternative name. DNS names are case-insensitive (RFC 5280 section 7.2). */
 function comparable(name: string): string {
   return name.startsWith('DNS:') ? name.toLowerCase().replace('dns:', 'DNS:') : name
 }
@@ -126,7 +131,7 @@ function fingerprint(text: string): string {
   const digits = text.replaceAll(':', '').toLowerCase()
   if (!/^[0-9a-f]{64}$/.test(digits))
     throw new Error(
-      `'${text}' is no fingerprint; write the SHA-256 of the certificate, 64 hexadecimal digits`,
+      `'${text}' is not a fingerprint; use the SHA-256 of the certificate, 64 hexadecimal digits`,
     )
   return digits
 }

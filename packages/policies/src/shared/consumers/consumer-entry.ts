@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject, parseStrictObject } from '../../engines/
 import { parseInstant } from '../instant.js'
 import { hasControls } from './controls.js'
 
-/** A key of a consumer, as the file has it. */
+/** An API key of a consumer in a consumer file. */
 export interface KeyEntry {
   readonly id: string
   readonly sha256: string
-  /** Ms since the epoch; infinite when the key does not expire. */
+  /** Expiry in milliseconds since the epoch, or infinity. */
   readonly expiresAt: number
 }
 
-/** A consumer, as a line of the file has it. */
+/** One line of a consumer file. */
 export interface ConsumerEntry {
   readonly id: string
   readonly name: string | null
@@ -19,26 +19,27 @@ export interface ConsumerEntry {
   readonly scopes: readonly string[] | null
   readonly metadata: ReadonlyMap<string, string> | null
   readonly keys: readonly KeyEntry[]
-  /** A scrypt hash; null: it has no password. */
+  /** Password hash (scrypt), or null. */
   readonly password: string | null
 }
 
 const MEMBERS = new Set(['id', 'name', 'groups', 'roles', 'scopes', 'metadata', 'keys', 'password'])
 const KEY_MEMBERS = new Set(['id', 'sha256', 'expires'])
-/** Longest text of an entry, in characters. */
+/** Maximum length of a text in characters. */
 const MAX_TEXT = 256
-/** Most items of a list of an entry. */
+/** Maximum number of items in a list. */
 const MAX_ITEMS = 100
 
 /**
- * Reads a line of a file of consumers: a JSON object without repeated names.
- * @throws Error that says what is wrong, without what stands there: it may be a secret in the wrong place.
+ * Parses a line of a consumer file: a JSON object without duplicate names.
+ * @throws Error that says what is wrong without quoting the line, because it may contain a misplaced secret.
  */
 export function readConsumerEntry(line: Uint8Array): ConsumerEntry {
   const value = parseStrictObject(line)
-  if (value === null) throw new Error('it is not a JSON object')
+  if (value === null) throw new Error('the line is not a JSON object')
   const stranger = Object.keys(value).find((name) => !MEMBERS.has(name))
-  if (stranger !== undefined) throw new Error(`it has members beside ${[...MEMBERS].join(', ')}`)
+  if (stranger !== undefined)
+    throw new Error(`the line has unknown members; allowed are ${[...MEMBERS].join(', ')}`)
   return {
     id: nameIn(value, 'id'),
     name: value['name'] === undefined ? null : textOf(value['name'], 'name'),
@@ -53,10 +54,10 @@ export function readConsumerEntry(line: Uint8Array): ConsumerEntry {
 
 function keyOf(value: unknown): KeyEntry {
   if (!isJsonObject(value) || Object.keys(value).some((name) => !KEY_MEMBERS.has(name)))
-    throw new Error(`keys have ${[...KEY_MEMBERS].join(', ')} and nothing else`)
+    throw new Error(`invalid key; allowed members are ${[...KEY_MEMBERS].join(', ')}`)
   const sha256 = value['sha256']
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256))
-    throw new Error('sha256 of a key is not 64 hexadecimal digits in lower case')
+    throw new Error('sha256 of a key is not 64 lower-case hexadecimal digits')
   const expires = value['expires']
   const expiresAt = expires === undefined ? Number.POSITIVE_INFINITY : momentOf(expires)
   return { id: nameIn(value, 'id'), sha256, expiresAt }
@@ -66,7 +67,7 @@ function momentOf(value: unknown): number {
   try {
     return parseInstant(textOf(value, 'expires'))
   } catch {
-    throw new Error('expires of a key is not a moment such as 2030-01-31 or 2030-01-31T12:00:00Z')
+    throw new Error('expires of a key is not a date or time such as 2030-01-31 or 2030-01-31T12:00:00Z')
   }
 }
 
@@ -89,11 +90,11 @@ function itemsOf(value: unknown, member: string): readonly unknown[] {
   return value
 }
 
-/** NFC (UAX 15), because two spellings that look the same must not be two consumers. */
+/** Returns a text in NFC (UAX 15), so that two names that look the same cannot be two consumers. */
 function nameIn(value: JsonObject, member: string): string {
   const text = textOf(value[member], member)
   if (text !== text.normalize('NFC') || text !== text.trim())
-    throw new Error(`${member} is not in normal form NFC, or has spaces around it`)
+    throw new Error(`${member} is not in Unicode form NFC or has surrounding spaces`)
   return text
 }
 

@@ -107,11 +107,11 @@ test('while the file is broken, gone or no file, what was read last serves on; e
   await consumers.renew()
   assert.ok(hasKey())
   assert.deepEqual(problems, [
-    'line 1: sha256 of a key is not 64 hexadecimal digits in lower case',
-    'it does not exist; gw consumer add makes it',
-    'it is not a regular file',
-    'everybody can write it; take that right away (chmod o-w)',
-    'it is larger than 134217728 bytes',
+    'line 1: sha256 of a key is not 64 lower-case hexadecimal digits',
+    "the file does not exist; create it with 'gw consumer add'",
+    'not a regular file',
+    'the file is world-writable; run chmod o-w',
+    'the file is larger than 134217728 bytes',
   ])
   replace(file)
   await consumers.renew()
@@ -135,22 +135,22 @@ test('lines that are not consumers are refused, and none of what they hold is to
   const secret = 'gw_sesame-open'
   const sha256 = hashKey('k')
   for (const [line, expected] of [
-    ['not json', /line 1: it is not a JSON object/],
+    ['not json', /line 1: the line is not a JSON object/],
     [`{"id":"a","id":"${secret}"}`, /not a JSON object/],
-    [`{"id":"a","${secret}":1}`, /members beside/],
-    ['{"id":"a","__proto__":{"groups":["admin"]}}', /members beside|not a JSON object/],
-    [`{"id":"a","keys":[{"id":"k","sha256":"${secret}"}]}`, /64 hexadecimal/],
-    [`{"id":"a","keys":[{"id":"k","sha256":"${sha256}","key":"${secret}"}]}`, /nothing else/],
-    [`{"id":"a","keys":[{"id":"k","sha256":"${sha256}","expires":"${secret}"}]}`, /not a moment/],
+    [`{"id":"a","${secret}":1}`, /unknown members/],
+    ['{"id":"a","__proto__":{"groups":["admin"]}}', /unknown members|not a JSON object/],
+    [`{"id":"a","keys":[{"id":"k","sha256":"${secret}"}]}`, /64 lower-case hexadecimal/],
+    [`{"id":"a","keys":[{"id":"k","sha256":"${sha256}","key":"${secret}"}]}`, /allowed members/],
+    [`{"id":"a","keys":[{"id":"k","sha256":"${sha256}","expires":"${secret}"}]}`, /not a date or time/],
     [`{"id":"a","password":"${secret}"}`, /plain text/],
     ['{"id":"e\u0301"}', /NFC/],
     ['{"id":" a"}', /spaces/],
     ['{"id":"a\\u0000"}', /control/],
     [`{"id":"${'a'.repeat(257)}"}`, /1 to 256/],
-    ['{"id":"a"}\n{"id":"a"}', /line 2: its id stands in the file twice/],
+    ['{"id":"a"}\n{"id":"a"}', /line 2: duplicate consumer id/],
     [
       `{"id":"a","keys":[{"id":"1","sha256":"${sha256}"}]}\n{"id":"b","keys":[{"id":"1","sha256":"${sha256}"}]}`,
-      /keys stands/,
+      /duplicate key/,
     ],
   ] as const) {
     writeFileSync(file, line, { mode: 0o600 })

@@ -5,36 +5,36 @@ import type { CompileEnv } from '@sluice/core'
 import { readConsumerEntry } from './consumer-entry.js'
 import { ConsumerTable } from './consumer-table.js'
 
-/** Largest file, in bytes. */
+/** Maximum file size in bytes. */
 const MAX_BYTES = 128 * 1024 * 1024
-/** Lines read in one go before the event loop gets a turn. */
+/** Number of lines that are parsed before the event loop gets a turn. */
 const LINES_PER_SLICE = 200
 const RENEW_MS = 1000
 const NEWLINE = 10
-const CHANGED = 'it changed while it was read'
+const CHANGED = 'the file changed while it was read'
 
 /**
- * A file of consumers, a JSON object a line, that is held in memory and read again when it has changed. What was read
- * serves until all of the new one is read; while that cannot be read, it serves on.
+ * A consumer file with one JSON object per line. It is held in memory and read again after changes. The old content
+ * stays in use until the new one is read completely and without errors.
  */
 export class ConsumerFile {
-  /** Another object when it was read again; null: it could not be read yet. */
+  /** Current content: a new object after each successful read, or null before the first one. */
   table: ConsumerTable | null = null
-  /** What is wrong with the file; empty: nothing. */
+  /** Problem of the file, or empty. */
   problem = ''
   readonly #file: string
   readonly #report: (problem: string) => void
-  /** Of the file that was read last, also of one that could not be: it is not tried again before it has changed. */
+  /** Version of the file that was read last, even if it was invalid. It is read again only after a change. */
   #version = ''
   #renewing: Promise<void> | null = null
 
-  /** @param report gets what is wrong with the file, once for each way in which it is. */
+  /** Creates the file without reading it. @param report is called with each new problem. */
   constructor(file: string, report: (problem: string) => void) {
     this.#file = file
     this.#report = report
   }
 
-  /** Reads it if it has changed. */
+  /** Reads the file if it has changed. */
   renew(): Promise<void> {
     this.#renewing ??= this.#readChanged().finally(() => {
       this.#renewing = null
@@ -59,8 +59,8 @@ export class ConsumerFile {
 }
 
 /**
- * The file of a policy's configuration, one for all its uses in a worker.
- * @throws Error for one that cannot be read.
+ * Opens the consumer file of a policy. All its uses in a worker share one.
+ * @throws Error if it cannot be read.
  */
 export async function openConsumerFile(file: string, env: CompileEnv): Promise<ConsumerFile> {
   const failures = env.counter('gw_consumers_file_failures_total', {})
@@ -75,9 +75,12 @@ export async function openConsumerFile(file: string, env: CompileEnv): Promise<C
   return consumers
 }
 
-/** One that is replaced or written while it is read is read again later: it is never taken in half. */
+/**
+ * Reads a whole file. A file that changes meanwhile is an error and is read again later, so that no partial content
+ * is used.
+ */
 async function wholeFile(file: string): Promise<Buffer> {
-  // A pipe would wait for somebody who writes.
+  // Opening a pipe would otherwise block until there is a writer.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const before = await handle.stat()
@@ -91,12 +94,12 @@ async function wholeFile(file: string): Promise<Buffer> {
 }
 
 function checkKind(stats: Stats): void {
-  if (!stats.isFile()) throw new Error('it is not a regular file')
-  if (stats.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-  if ((stats.mode & 0o002) !== 0) throw new Error('everybody can write it; take that right away (chmod o-w)')
+  if (!stats.isFile()) throw new Error('not a regular file')
+  if (stats.size > MAX_BYTES) throw new Error(`the file is larger than ${MAX_BYTES} bytes`)
+  if ((stats.mode & 0o002) !== 0) throw new Error('the file is world-writable; run chmod o-w')
 }
 
-/** Never more than it had when it was looked at. */
+/** Reads exactly as many bytes as the file had. */
 async function contentOf(handle: FileHandle, size: number): Promise<Buffer> {
   const content = Buffer.alloc(size)
   let filled = 0
@@ -129,13 +132,13 @@ function addLine(table: ConsumerTable, bytes: Uint8Array, line: number): void {
   }
 }
 
-/** Another text for another file. */
+/** Returns a text that differs between versions of a file. */
 function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
 }
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return 'it does not exist; gw consumer add makes it'
-  return code === undefined ? message : `it cannot be read (${code})`
+  if (code === 'ENOENT') return "the file does not exist; create it with 'gw consumer add'"
+  return code === undefined ? message : `the file cannot be read (${code})`
 }

@@ -1,6 +1,6 @@
 const CONTROLS = /[\u0000-\u001f\u007f]/
 
-/** Whether a text has control characters: no header and no line of a log can hold it, so that it names nobody. */
+/** Returns true if a text has control characters, which headers and log lines cannot contain. */
 export function hasControls(text: string): boolean {
   return CONTROLS.test(text)
 }

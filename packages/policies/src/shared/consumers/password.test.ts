@@ -33,14 +33,14 @@ test('text that is no hash, or a costly one, is refused without repeating it', (
   const withCost = (cost: string) => ['', 'scrypt', cost, parts[3], parts[4]].join('$')
   const refused: [string, RegExp][] = [
     ['', /is not a scrypt hash/],
-    ['hunter2', /is not a scrypt hash; write what 'gw hash-password' prints/],
+    ['hunter2', /is not a scrypt hash; use the output of 'gw hash-password'/],
     ['$2b$12$abcdefghijklmnopqrstuv', /is not a scrypt hash/],
     [`${good}=`, /is not a scrypt hash/],
-    [withCost('ln=9,r=8,p=1'), /out of bounds/],
-    [withCost('ln=18,r=8,p=1'), /out of bounds/],
-    [withCost('ln=15,r=0,p=1'), /out of bounds/],
-    [withCost('ln=15,r=8,p=0'), /out of bounds/],
-    [withCost('ln=17,r=8,p=99'), /out of bounds/],
+    [withCost('ln=9,r=8,p=1'), /outside of the limits/],
+    [withCost('ln=18,r=8,p=1'), /outside of the limits/],
+    [withCost('ln=15,r=0,p=1'), /outside of the limits/],
+    [withCost('ln=15,r=8,p=0'), /outside of the limits/],
+    [withCost('ln=17,r=8,p=99'), /outside of the limits/],
     [`$scrypt$ln=15,r=8,p=1$c2FsdA$${parts[4]}`, /unusual length/],
     [`$scrypt$ln=15,r=8,p=1$${parts[3]}$c2hvcnQ`, /unusual length/],
   ]

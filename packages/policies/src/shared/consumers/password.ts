@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 
-/** A scrypt hash in its parts. */
+/** A parsed scrypt hash. */
 export interface PasswordHash {
-  /** The text it was read from; equal texts are equal hashes. */
+  /** Text of the hash in PHC format. */
   readonly text: string
   /** Cost as a power of two, block size and parallelism (RFC 7914). */
   readonly logCost: number
@@ -12,21 +12,24 @@ export interface PasswordHash {
   readonly key: Buffer
 }
 
-/** 32 MiB and about 60 ms on a current core: what a login may cost when it happens once a minute. */
+/** Cost of new hashes: 32 MiB and about 60 ms on a current core, acceptable for a login per minute. */
 const DEFAULT_COST = { logCost: 15, blockSize: 8, parallelism: 1 }
-/** A configured hash must not be able to exhaust a worker: the strongest widely advised setting fits exactly. */
+/**
+ * Maximum memory of a configured hash, so that it cannot exhaust a worker. The strongest widely recommended setting
+ * fits exactly.
+ */
 const MAX_MEMORY_BYTES = 128 * 1024 * 1024
 const MAX_WORK = 2 ** 21
 const SALT_BYTES = 16
 const KEY_BYTES = 32
 
 /**
- * Hashes a password for a configuration: `$scrypt$ln=15,r=8,p=1$SALT$HASH`, with a fresh salt, base64 without padding.
- * @throws RangeError when the password is empty or has control characters, which no client can send.
+ * Hashes a password for a configuration: `$scrypt$ln=15,r=8,p=1$SALT$HASH`, with a new salt, base64 without padding.
+ * @throws RangeError if the password is empty or has control characters, which no client can send.
  */
 export async function hashPassword(password: string): Promise<string> {
   if (password === '' || /[\u0000-\u001f\u007f]/.test(password)) {
-    throw new RangeError('the password is empty or has control characters; choose one of visible characters')
+    throw new RangeError('the password is empty or has control characters; use visible characters')
   }
   const salt = randomBytes(SALT_BYTES)
   const key = await derive(password, { ...DEFAULT_COST, salt }, KEY_BYTES)
@@ -34,47 +37,47 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one that was hashed. Runs in the thread pool, compares in constant time.
- * @throws RangeError when the text is not a hash of the form that hashPassword gives.
+ * Returns true if the password matches the hash. Runs in the thread pool and compares in constant time.
+ * @throws RangeError if the text is not a hash in the format of hashPassword.
  */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   return matchesHash(password, parsePasswordHash(hash))
 }
 
-/** Like verifyPassword, for a hash that was parsed before. */
+/** Like verifyPassword, for a parsed hash. */
 export async function matchesHash(password: string, hash: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await derive(password, hash, hash.key.length), hash.key)
 }
 
 /**
- * Reads a hash in the PHC string format. The text is never repeated in a message, because a wrong one may be a password.
- * @throws RangeError when it is not one, or asks for more memory or time than a worker should give.
+ * Parses a hash in the PHC string format. Messages never quote the text, because it may be a password.
+ * @throws RangeError if it is not a hash, or requires too much memory or time.
  */
 export function parsePasswordHash(text: string): PasswordHash {
   const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
     text,
   )
-  if (match === null) throw new RangeError("is not a scrypt hash; write what 'gw hash-password' prints")
+  if (match === null) throw new RangeError("is not a scrypt hash; use the output of 'gw hash-password'")
   const [logCost, blockSize, parallelism] = [Number(match[1]), Number(match[2]), Number(match[3])]
   const salt = Buffer.from(match[4]!, 'base64')
   const key = Buffer.from(match[5]!, 'base64')
-  if (!isBearable(logCost, blockSize, parallelism)) {
+  if (!isWithinLimits(logCost, blockSize, parallelism)) {
     throw new RangeError(
-      "has scrypt parameters out of bounds; use those of 'gw hash-password', ln=15,r=8,p=1",
+      "has scrypt parameters outside of the limits; use those of 'gw hash-password', ln=15,r=8,p=1",
     )
   }
   if (salt.length < 8 || salt.length > 64 || key.length < 16 || key.length > 64) {
-    throw new RangeError("has a salt or a hash of an unusual length; write what 'gw hash-password' prints")
+    throw new RangeError("has a salt or hash of an unusual length; use the output of 'gw hash-password'")
   }
   return { text, logCost, blockSize, parallelism, salt, key }
 }
 
-/** Makes dummy hashes unguessable, yet the same for the life of the process. */
+/** Random seed of the dummy hashes: they cannot be guessed but stay the same while the process runs. */
 const dummySeed = randomBytes(64)
 
 /**
- * A hash with the same cost that no password matches, for users who do not exist. The same hash gives the same dummy
- * after a reload too, so that what is remembered about both has the same lifetime.
+ * Returns a hash with the same cost that no password matches, for users who do not exist. The same model always gives
+ * the same dummy, even after a reload, so that cached results of both live equally long.
  */
 export function dummyHash(model: PasswordHash): PasswordHash {
   const bytes = (label: string) => createHmac('sha512', dummySeed).update(label).update(model.text).digest()
@@ -92,13 +95,16 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }
 
-function isBearable(logCost: number, blockSize: number, parallelism: number): boolean {
+function isWithinLimits(logCost: number, blockSize: number, parallelism: number): boolean {
   if (logCost < 10 || blockSize < 1 || parallelism < 1) return false
   const work = 2 ** logCost * blockSize
   return work * 128 <= MAX_MEMORY_BYTES && work * parallelism <= MAX_WORK
 }
 
-/** NFC, so that one password typed on two systems is one password (RFC 7617 section 2.1, RFC 8265). */
+/**
+ * Derives the key. NFC makes a password independent of the system on which it was typed (RFC 7617 section 2.1, RFC
+ * 8265).
+ */
 function derive(password: string, hash: Omit<PasswordHash, 'text' | 'key'>, bytes: number): Promise<Buffer> {
   const options: ScryptOptions = {
     N: 2 ** hash.logCost,

@@ -1,15 +1,15 @@
 import { type Consumer, consumerOf } from '@sluice/core'
 import { dummyHash, type PasswordHash, parsePasswordHash } from './password.js'
 
-/** Whose password is checked: the hash, and a text in which the name and the hash are one key. */
+/** A password hash to check, and a cache key of the name and the hash. */
 export interface Account {
   readonly key: string
   readonly hash: PasswordHash
-  /** Null: there is no such user, and the hash is one that no password matches. */
+  /** Owner of the account, or null for a dummy hash that no password matches. */
   readonly consumer: object | null
 }
 
-/** A user of the configuration, or a stand-in for one who does not exist: then there is no consumer. */
+/** A configured user, or a stand-in without a consumer for a user who does not exist. */
 export interface User extends Account {
   readonly consumer: Consumer | null
 }
@@ -21,20 +21,20 @@ interface UserConfig {
   readonly groups?: readonly string[]
 }
 
-/** Enough to show every cost that the users have in about their proportion. */
+/** Maximum number of stand-ins, enough to cover the costs of all users in proportion. */
 const MAX_STAND_INS = 64
 
-/** What a hash costs that nobody has chosen, for tables without users. */
+/** Hash with the default cost, for tables without users. */
 const USUAL_HASH = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** The users of one policy or file, by name. */
+/** Users of one policy or file, by name. */
 export class Users {
   readonly #byName = new Map<string, User>()
   readonly #standIns: User[] = []
 
   /**
-   * The user with this name, else a stand-in whose password costs as much to check as that of some user: always the
-   * same one for the same name, so that asking again does not show it either.
+   * Returns the user with this name, or a stand-in whose password takes as long to check as a real user's. A name
+   * always gets the same stand-in, so repeated attempts do not reveal that the user does not exist.
    */
   find(name: string): User {
     const user = this.#byName.get(name)
@@ -44,24 +44,25 @@ export class Users {
   }
 
   /**
-   * @param password its hash.
-   * @throws Error when a name is unusable or repeated, or the password is not a hash.
+   * Adds a user.
+   * @param password hash of the password.
+   * @throws Error for an unusable or duplicate name, or an invalid password hash.
    */
   add(written: string, password: string, consumer: Consumer): void {
     const name = written.normalize('NFC')
     if (name === '' || /[\u0000-\u001f\u007f:]/.test(name)) {
       throw new Error(
-        `user name ${JSON.stringify(written)} cannot be sent; leave out colons and control characters`,
+        `user name ${JSON.stringify(written)} cannot be used; remove colons and control characters`,
       )
     }
-    if (this.#byName.has(name)) throw new Error(`user '${name}' stands twice; keep one`)
+    if (this.#byName.has(name)) throw new Error(`duplicate user '${name}'`)
     const hash = hashOf(name, password)
     this.#byName.set(name, { key: `${name}:${hash.text}`, hash, consumer })
     if (this.#standIns.length < MAX_STAND_INS) this.#standIns.push(standIn(hash))
   }
 }
 
-/** @throws Error when there is none, a name is unusable or repeated, or a password is not a hash. */
+/** Creates the users of a configuration. @throws Error if there are none, or one is invalid. */
 export function usersOf(configs: readonly UserConfig[]): Users {
   if (configs.length === 0) throw new Error("'users' is empty; add at least one user")
   const users = new Users()
@@ -74,7 +75,7 @@ export function usersOf(configs: readonly UserConfig[]): Users {
 function hashOf(name: string, password: string): PasswordHash {
   if (!password.startsWith('$')) {
     throw new Error(
-      `the password of user '${name}' is plain text; hash it with 'gw hash-password' and write the hash`,
+      `the password of user '${name}' is plain text; replace it with the output of 'gw hash-password'`,
     )
   }
   try {
@@ -91,7 +92,7 @@ function standIn(model: PasswordHash): User {
   return { key: hash.text, hash, consumer: null }
 }
 
-/** A number from a name, evenly enough for choosing a stand-in. */
+/** Hashes a name to a number, evenly enough to choose a stand-in. */
 function spread(name: string): number {
   let sum = 0
   for (let i = 0; i < name.length; i++) sum = (sum * 31 + name.charCodeAt(i)) >>> 0

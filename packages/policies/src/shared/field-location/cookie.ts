@@ -1,9 +1,9 @@
 import { type HeaderList, trimOws } from '@sluice/core'
 
-/** The cookies of a request by name; one that stands twice has no value, because nobody knows which one is meant. */
+/** Cookies of a request by name. A duplicate cookie has an empty value, because it is ambiguous. */
 export type Cookies = ReadonlyMap<string, string>
 
-/** The value of a cookie (RFC 6265 section 4.2.1): '' when it is absent, null when it stands more than once. */
+/** Returns the value of a cookie (RFC 6265 section 4.2.1), '' if it is absent, or null if it is duplicate. */
 export function cookieValue(headers: readonly string[], name: string): string | null {
   let found = ''
   for (const pair of pairsOf(headers)) {
@@ -14,7 +14,7 @@ export function cookieValue(headers: readonly string[], name: string): string | 
   return found
 }
 
-/** All cookies of a request. */
+/** Returns all cookies of a request. */
 export function readCookies(headers: readonly string[]): Cookies {
   const cookies = new Map<string, string>()
   for (const pair of pairsOf(headers)) {
@@ -24,12 +24,12 @@ export function readCookies(headers: readonly string[]): Cookies {
   return cookies
 }
 
-/** Takes a cookie out; the others stay as they are. */
+/** Removes a cookie. The others stay unchanged. */
 export function removeCookie(headers: HeaderList, name: string): void {
   removeCookies(headers, (one) => one === name)
 }
 
-/** Takes the cookies of such names out; the others stay as they are. */
+/** Removes the cookies that `isOut` selects. The others stay unchanged. */
 export function removeCookies(headers: HeaderList, isOut: (name: string) => boolean): void {
   let kept = 0
   for (let i = 0; i < headers.length; i += 2) {
@@ -49,7 +49,7 @@ export function removeCookies(headers: HeaderList, isOut: (name: string) => bool
   headers.length = kept
 }
 
-/** HTTP/2 may bring cookies in several lines. */
+/** Returns all cookie pairs. HTTP/2 may send several cookie lines. */
 function pairsOf(headers: readonly string[]): string[] {
   return headers.flatMap((value, i) => (i % 2 === 1 && headers[i - 1] === 'cookie' ? value.split(';') : []))
 }

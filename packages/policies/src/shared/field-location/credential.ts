@@ -9,17 +9,17 @@ import {
   withoutParameter,
 } from './query-parameter.js'
 
-/** Where in a request a credential stands: a key, a token. */
+/** Location of a credential in a request, such as a key or a token. */
 export interface CredentialLocation {
-  /** The name of the header or parameter that holds it. */
+  /** Name of the header or parameter. */
   readonly name: string
-  /** The credential; '' when there is none, null when it cannot be known or read. */
+  /** Returns the credential, '' if there is none, or null if it is ambiguous or unreadable. */
   read(x: Exchange): string | null
-  /** Takes it out of what the upstream gets. Called only after it was read. */
+  /** Removes the credential from the request to the upstream. Called only after `read`. */
   strip(x: Exchange): void
 }
 
-/** A header, with an optional prefix before the credential, without case. @throws Error when the name is no field name. */
+/** Compiles a header location with an optional, case-insensitive prefix. @throws Error for an invalid header name. */
 export function headerCredential(written: string, prefix: string): CredentialLocation {
   const name = written.toLowerCase()
   if (!isToken(name)) throw new Error(`'${written}' is not a header name; use letters, digits and '-'`)
@@ -34,7 +34,7 @@ export function headerCredential(written: string, prefix: string): CredentialLoc
   }
 }
 
-/** A query parameter, with an optional prefix. @throws Error when the name would need an escape. */
+/** Compiles a query parameter location with an optional prefix. @throws Error if the name would need an escape. */
 export function queryCredential(written: string, prefix: string): CredentialLocation {
   const name = parameterName(written)
   return {
@@ -51,7 +51,7 @@ export function queryCredential(written: string, prefix: string): CredentialLoca
   }
 }
 
-/** A cookie. @throws Error when the name would need an escape. */
+/** Compiles a cookie location. @throws Error if the name would need an escape. */
 export function cookieCredential(written: string): CredentialLocation {
   const cookie = parameterName(written)
   return {
@@ -61,7 +61,7 @@ export function cookieCredential(written: string): CredentialLocation {
   }
 }
 
-/** Another prefix counts as no credential: the challenge says which one is wanted. */
+/** Removes the prefix. Another prefix counts as no credential; the challenge names the required one. */
 function after(prefix: string, value: string): string {
   if (prefix === '') return value
   const begins = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()

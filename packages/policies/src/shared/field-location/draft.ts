@@ -1,13 +1,13 @@
 import { type Exchange, type HeaderList, hasContentCoding, setHeader, UnreadableBody } from '@sluice/core'
 import { codingIssue } from '../../engines/json/coding.js'
 import { jsonOf } from '../../engines/json/view.js'
-import { forgetBytes } from '../body-fields.js'
+import { removeByteHeaders } from '../body-fields.js'
 import { headersOf, type Side, setBody } from '../message/side.js'
 
 const EMPTY = new Uint8Array(0)
 
 /**
- * A message while locations of it are read and written. A JSON body stays a text until the end, so that several changes
+ * A message while its locations are read and written. A JSON body stays text until the end, so that several changes
  * cost one decoding and one encoding.
  */
 export class Draft {
@@ -19,7 +19,7 @@ export class Draft {
   #isChanged = false
   #written: Set<string> | null = null
 
-  /** @param body null where no location is in the body. */
+  /** Starts a draft. @param body null if no location is in the body. */
   constructor(x: Exchange, side: Side, body: Uint8Array | null) {
     this.x = x
     this.side = side
@@ -27,7 +27,7 @@ export class Draft {
     this.#body = body ?? EMPTY
   }
 
-  /** @throws UnreadableBody when it is in a content coding. */
+  /** The body. @throws UnreadableBody if it has a content coding. */
   get body(): Uint8Array {
     this.#assertPlain()
     if (this.#isChanged && this.#json !== null) this.#body = Buffer.from(this.#json)
@@ -40,12 +40,12 @@ export class Draft {
     this.#isChanged = true
   }
 
-  /** The body as the text of a JSON document. @throws UnreadableBody when it is none. */
+  /** The body as JSON text. @throws UnreadableBody if it is not JSON. */
   get json(): string {
     if (this.#json !== null) return this.#json
-    const flaw = codingIssue(this.headers)
-    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body ${flaw}`)
-    // The one parse of the body says that it is JSON; the text is what locations are found in.
+    const issue = codingIssue(this.headers)
+    if (issue !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body ${issue}`)
+    // The cached view validates the JSON; locations are found in the text.
     jsonOf(this.x, this.#body)
     this.#json = Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength).toString()
     return this.#json
@@ -56,7 +56,7 @@ export class Draft {
     this.#isChanged = true
   }
 
-  /** Writes a field, which then says what the document wants it to say, whatever becomes of the body. */
+  /** Sets a header that replacing the body must not remove. */
   setField(name: string, value: string): void {
     setHeader(this.headers, name, value)
     this.#written ??= new Set()
@@ -64,18 +64,21 @@ export class Draft {
   }
 
   /**
-   * Puts a changed body in the place of the old one, and takes away what was said about the bytes of that. Only now:
-   * until here the fields are about the message as it came, which is what its signatures were made over.
+   * Replaces a changed body and removes the headers that describe the old bytes. Not earlier, because signatures were
+   * made over the original headers.
    */
   commit(): void {
     if (!this.#isChanged) return
     const { body } = this
-    forgetBytes(this.headers, this.#written)
+    removeByteHeaders(this.headers, this.#written)
     setBody(this.x, this.side, body)
   }
 
   #assertPlain(): void {
     if (!hasContentCoding(this.headers)) return
-    throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body is in a content coding; send it plain`)
+    throw new UnreadableBody(
+      'GW_MEDIA_TYPE',
+      `the ${this.side} body has a content coding; send it without content-encoding`,
+    )
   }
 }

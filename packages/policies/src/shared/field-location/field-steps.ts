@@ -11,14 +11,14 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import { hooksOn } from '../message/hooks.js'
-import { boundBody, faultCode, type Side } from '../message/side.js'
+import { faultCode, limitBody, type Side } from '../message/side.js'
 import { Draft } from './draft.js'
 import type { FieldLocation } from './location.js'
 
-/** One definition of a policy that works on locations of a message, compiled. */
+/** A compiled definition of a policy that works on locations of a message. */
 export type FieldStep = (draft: Draft) => Eventual
 
-/** A refusal for a request; whatever is wrong with a response is the upstream's. */
+/** Creates a refusal. For a response the fault is the upstream's. */
 export function sideRefusal(env: CompileEnv, side: Side, code: ErrorCode, detail: string): Reply {
   return env.refusal(faultCode(side, code), detail)
 }
@@ -28,17 +28,17 @@ interface FieldPolicy {
   readonly side: Side
   readonly steps: readonly FieldStep[]
   readonly locations: readonly FieldLocation[]
-  /** Largest body that is read, as the document writes it. */
+  /** Maximum body size, as configured. */
   readonly maxBodyBytes: string
 }
 
-/** The hooks that run the steps in order: on the head alone where no location is in the body. */
+/** Creates hooks that run the steps in order, without the body if no location is in it. */
 export function fieldHooks({ name, side, steps, locations, maxBodyBytes }: FieldPolicy): Step {
   const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
   const limit = parseSize(maxBodyBytes)
   const isInBody = locations.some((location) => location.isInBody)
   const bound = (x: Exchange): null => {
-    boundBody(x, side, limit)
+    limitBody(x, side, limit)
     return null
   }
   const hooks = isInBody ? { head: bound, body: run } : { head: (x: Exchange) => run(x, null) }
@@ -55,7 +55,7 @@ function runGuarded(steps: readonly FieldStep[], draft: Draft): Eventual {
   }
 }
 
-/** A promise only where a step waits. What was changed is put back once all steps are through. */
+/** Runs the steps. Returns a promise only if a step waits. Changes are written to the message after the last step. */
 function runSteps(steps: readonly FieldStep[], draft: Draft, from: number): Eventual {
   for (let i = from; i < steps.length; i++) {
     const outcome = steps[i]!(draft)

@@ -1,21 +1,21 @@
-/** A way into a JSON document: keys of objects and positions in arrays. */
+/** Path in a JSON document: keys of objects and positions in arrays. */
 export type JsonPath = readonly (string | number)[]
 
-/** A piece of the text of a document, the end not included. */
+/** A range of the document's text. The end is exclusive. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** The same name stands twice in an object on the way: readers would disagree about which counts. */
+/** Thrown if an object on the path has a duplicate name, because parsers disagree on which one counts. */
 export class DuplicateName extends Error {}
 
 const BACKSLASH = 92
 const COMMA = 44
 
 /**
- * Where the value at a path stands in the text; null when there is none. Works on the text, so that a change of one
- * value leaves every other byte as it was: parsing and writing again would lose large numbers and the order of keys.
+ * Returns the range of the value at a path, or null. Works on the text so that a change leaves every other byte as it
+ * was. Parsing and serializing would lose large numbers.
  * @param text a valid JSON document.
  * @throws DuplicateName
  */
@@ -29,7 +29,10 @@ export function valueAt(text: string, path: JsonPath): Span | null {
   return { start: at, end: skipValue(text, at) }
 }
 
-/** The text with another value at the path, which is added to its object when it is new; null when it cannot be. */
+/**
+ * Returns the text with a new value at the path, or null if that is impossible. Adds the member to its object if
+ * necessary.
+ */
 export function withValue(text: string, path: JsonPath, value: string): string | null {
   const span = valueAt(text, path)
   if (span !== null) return text.slice(0, span.start) + value + text.slice(span.end)
@@ -41,7 +44,7 @@ export function withValue(text: string, path: JsonPath, value: string): string |
   return text.slice(0, parent.end - 1) + member + text.slice(parent.end - 1)
 }
 
-/** The text without the member at the path, whose last step is a key, and one comma beside it. */
+/** Returns the text without the member at the path and one adjacent comma. The last step must be a key. */
 export function withoutValue(text: string, path: JsonPath): string {
   const parent = valueAt(text, path.slice(0, -1))
   const found = parent === null ? null : memberOf(text, parent.start, path.at(-1) as string)
@@ -52,11 +55,11 @@ export function withoutValue(text: string, path: JsonPath): string {
 }
 
 interface Found {
-  /** Where the value begins. */
+  /** Start of the value. */
   readonly value: number
-  /** Where its name begins. */
+  /** Start of the name. */
   readonly name: number
-  /** The comma before the name; -1 for the first. */
+  /** Position of the comma before the name, or -1. */
   readonly comma: number
 }
 
@@ -91,7 +94,7 @@ function elementOf(text: string, array: number, wanted: number): Pick<Found, 'va
   return { value: at }
 }
 
-/** A name may be written with escapes and still be the same. */
+/** Returns true if a written name, possibly with escapes, equals the wanted one. */
 function isName(text: string, start: number, end: number, wanted: string): boolean {
   if (end - start === wanted.length + 2 && text.startsWith(wanted, start + 1)) return true
   const written = text.slice(start, end)
@@ -107,21 +110,21 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** After the closing quote of the string that begins at `start`. */
+/** Returns the position after the string that begins at `start`. */
 function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1)
   while (isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1)
   return quote + 1
 }
 
-/** An odd number of backslashes before it makes a quote a part of its string. */
+/** Returns true if an odd number of backslashes precedes the quote. */
 function isEscaped(text: string, quote: number, start: number): boolean {
   let at = quote - 1
   while (at > start && text.charCodeAt(at) === BACKSLASH) at--
   return (quote - 1 - at) % 2 === 1
 }
 
-/** After the value that begins at `start`; depth costs no stack. */
+/** Returns the position after the value that begins at `start`. Nesting uses no stack. */
 function skipValue(text: string, start: number): number {
   let depth = 0
   let at = start

@@ -80,7 +80,7 @@ test('each kind of location is read', () => {
   assert.throws(() => read('header.x-c', from), /more than one 'x-c'/)
   assert.equal(read('query.b', from), 'x y')
   assert.equal(read('query.b2', from), null)
-  assert.throws(() => read('query.d', from), /repeated/)
+  assert.throws(() => read('query.d', from), /duplicate/)
   assert.equal(read('vars.tenant', from), 'ü')
   assert.equal(read('vars.none', from), null)
   assert.equal(read('json.a[1].x', from), '2')
@@ -164,7 +164,7 @@ test('texts that name no location are refused', () => {
   ]) {
     assert.throws(() => compileLocation(text, 'request'), Error, text)
   }
-  assert.throws(() => compileLocation('query.a', 'response'), /not a location in a response/)
+  assert.throws(() => compileLocation('query.a', 'response'), /not a valid location in a response/)
 })
 
 test('the names of headers and parameters are what the traffic log can mask', () => {

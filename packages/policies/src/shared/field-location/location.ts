@@ -13,25 +13,25 @@ import {
   withoutParameter,
 } from './query-parameter.js'
 
-/** Somewhere in a message that a value can stand. */
+/** A location of a value in a message. */
 export interface FieldLocation {
-  /** As the document writes it. */
+  /** Location as configured. */
   readonly text: string
   readonly isInBody: boolean
-  /** The whole body, where bytes need no encoding. */
+  /** True for the whole body, where bytes need no encoding. */
   readonly isWholeBody: boolean
-  /** The bytes there; null when there is nothing. @throws UnreadableBody when it cannot be known. */
+  /** Returns the bytes, or null if there are none. @throws UnreadableBody if the value is ambiguous or unreadable. */
   read(draft: Draft): Uint8Array | null
-  /** Puts text there, or a JSON value; false when such bytes cannot stand there. */
+  /** Writes a text or a JSON value. Returns false if the location cannot hold it. */
   write(draft: Draft, value: Uint8Array, isJson: boolean): boolean
   remove(draft: Draft): void
 }
 
-/** What may name a location, for schemas and messages. */
+/** Forms of locations, for schemas and messages. */
 export const LOCATION_FORMS =
   '`header.NAME`, `query.NAME`, `json.PATH` such as `json.card.number` or `json.items[0].iban`, `body`, `vars.NAME`'
 
-/** @throws Error when the text names no location of such a message. */
+/** Compiles a location. @throws Error for an invalid location on this side. */
 export function compileLocation(text: string, side: Side): FieldLocation {
   if (text === 'body') return wholeBody
   if (text.startsWith('json[')) return jsonLocation(text, parsePath(text.slice('json'.length)))
@@ -44,10 +44,10 @@ export function compileLocation(text: string, side: Side): FieldLocation {
     if (kind === 'json') return jsonLocation(text, parsePath(name))
     if (kind === 'vars') return varLocation(text, name)
   }
-  throw new Error(`'${text}' is not a location in a ${side}; write ${LOCATION_FORMS}`)
+  throw new Error(`'${text}' is not a valid location in a ${side}; use ${LOCATION_FORMS}`)
 }
 
-/** The header fields and query parameters among locations: what the traffic log can mask. */
+/** Returns the names of headers and query parameters among locations, which the traffic log can mask. */
 export function namesOf(texts: readonly string[]): string[] {
   return texts.map((text) => /^(?:header|query)\.(.+)$/.exec(text)?.[1] ?? '').filter((name) => name !== '')
 }
@@ -103,7 +103,7 @@ function queryLocation(text: string, name: string): FieldLocation {
       if (value === null) {
         throw new UnreadableBody(
           'GW_BAD_REQUEST',
-          `the query parameter '${name}' is repeated or not readable`,
+          `the query parameter '${name}' is duplicate or cannot be decoded`,
         )
       }
       return value === '' ? null : Buffer.from(value)
@@ -119,7 +119,7 @@ function queryLocation(text: string, name: string): FieldLocation {
     remove({ x }) {
       const start = parameterStart(x.query, name)
       if (start === REPEATED)
-        throw new UnreadableBody('GW_BAD_REQUEST', `the query parameter '${name}' is repeated`)
+        throw new UnreadableBody('GW_BAD_REQUEST', `the query parameter '${name}' is duplicate`)
       if (start !== ABSENT) x.query = withoutParameter(x.query, start)
     },
   }
@@ -180,7 +180,7 @@ function unambiguous<T>({ side }: Draft, location: string, look: () => T): T {
     if (!(error instanceof DuplicateName)) throw error
     throw new UnreadableBody(
       'GW_BODY_UNPARSABLE',
-      `the ${side} body has a name of '${location}' twice in one object; send it once`,
+      `the ${side} body has a duplicate name on the path '${location}'`,
     )
   }
 }
@@ -191,7 +191,8 @@ function parsePath(text: string): JsonPath {
   const path: (string | number)[] = []
   for (let rest = text.startsWith('[') ? text : `.${text}`; rest !== ''; ) {
     const step = STEP.exec(rest)
-    if (step === null) throw new Error(`'json.${text}' is not a path; write for example json.items[0].iban`)
+    if (step === null)
+      throw new Error(`'json.${text}' is not a valid path; use a path such as json.items[0].iban`)
     path.push(step[1] ?? Number(step[2]))
     rest = rest.slice(step[0].length)
   }

@@ -1,13 +1,13 @@
 import { decodedUrl, QueryCursor } from '@sluice/core'
 
-/** Says that a parameter stands more than once. */
+/** Result for a duplicate parameter. */
 export const REPEATED = -2
-/** Says that a parameter is absent. */
+/** Result for an absent parameter. */
 export const ABSENT = -1
 
 const cursor = new QueryCursor()
 
-/** A configured name. @throws Error when it would need an escape. */
+/** Checks a configured name. @throws Error if it would need an escape. */
 export function parameterName(written: string): string {
   if (/^[\w.~-]+$/.test(written)) return written
   throw new Error(
@@ -16,8 +16,8 @@ export function parameterName(written: string): string {
 }
 
 /**
- * Where `name` or `name=…` begins in a query; ABSENT or REPEATED otherwise. Names are compared as an upstream would
- * read them, so that a second one cannot hide behind an escape.
+ * Returns the start of `name` or `name=…` in a query, ABSENT or REPEATED. Compares decoded names as an upstream does,
+ * so that a duplicate cannot hide behind an escape.
  */
 export function parameterStart(query: string, name: string): number {
   let found = ABSENT
@@ -30,14 +30,14 @@ export function parameterStart(query: string, name: string): number {
   return found
 }
 
-/** The decoded value of the parameter that begins at `start`; null when an escape in it is broken. "+" stays "+". */
+/** Returns the decoded value of the parameter that begins at `start`, or null for an invalid escape. "+" stays "+". */
 export function parameterValue(query: string, start: number): string | null {
   cursor.read(query, start)
   cursor.advance()
   return decodedUrl(cursor.rawValue)
 }
 
-/** The query without the parameter that begins at `start` and one "&" beside it; every other byte stays. */
+/** Returns the query without the parameter that begins at `start` and one adjacent "&". Every other byte stays. */
 export function withoutParameter(query: string, start: number): string {
   cursor.read(query, start)
   cursor.advance()
@@ -46,7 +46,7 @@ export function withoutParameter(query: string, start: number): string {
   return start === 0 ? '' : query.slice(0, start - 1)
 }
 
-/** The query without any parameter of this name, however it is escaped; every other byte stays. */
+/** Returns the query without the parameters of this name, however they are escaped. Every other byte stays. */
 export function withoutParameters(query: string, name: string): string {
   let rest = query
   cursor.read(rest)

@@ -2,16 +2,16 @@ import { counterName, type Limit } from '@sluice/core'
 import { Lease, VERDICT, type Verdict } from './lease.js'
 import type { LimitStore } from './limit-store.js'
 
-/** Keys of a policy that a worker remembers: some 30 MB. */
+/** Maximum number of keys of a policy that a worker remembers, about 30 MB. */
 const MAX_KEYS = 50_000
-/** Keys that are looked at for being idle in one go. */
+/** Number of keys that one sweep checks. */
 const SWEPT = 2000
-/** How often. */
+/** Interval of the sweeps in milliseconds. */
 export const SWEEP_MS = 100
-/** Questions that a request asks one after the other, while others take what it was granted. */
+/** Maximum number of store requests of one request while concurrent requests take what was granted. */
 const MAX_ROUNDS = 5
 
-/** The leases of one key, one for each limit of the policy. */
+/** Leases of one key, one for each limit of the policy. */
 export class KeyLeases {
   readonly leases: readonly Lease[]
 
@@ -19,7 +19,7 @@ export class KeyLeases {
     this.leases = leases
   }
 
-  /** Takes the cost from all limits when all allow it, and from none otherwise. */
+  /** Takes the cost from all limits if all of them allow it, otherwise from none. */
   take(cost: number, nowMono: number): Verdict {
     let verdict: Verdict = VERDICT.allowed
     for (const lease of this.leases) {
@@ -27,12 +27,12 @@ export class KeyLeases {
       verdict = worse(verdict, lease.verdict(cost, nowMono))
     }
     if (verdict === VERDICT.allowed) for (const lease of this.leases) lease.use(cost, nowMono)
-    // The limit that refuses for longest asks for more; what the others have would lie idle.
+    // Only the limit that refuses longest fetches more. More tokens of the others would be unused.
     else if (verdict === VERDICT.refused) this.refusing(cost, nowMono)?.fetch(nowMono)
     return verdict
   }
 
-  /** Asks the store where a lease does not know, until it is known. */
+  /** Asks the store about unknown leases until the result is known. */
   async takeWhenKnown(cost: number): Promise<Verdict> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const now = performance.now()
@@ -46,14 +46,14 @@ export class KeyLeases {
     return VERDICT.refused
   }
 
-  /** The limit that has the least left. */
+  /** Limit with the fewest tokens left. */
   get tightest(): Lease {
     let tightest = this.leases[0]!
     for (const lease of this.leases) if (leftOf(lease) < leftOf(tightest)) tightest = lease
     return tightest
   }
 
-  /** The limit that refuses for longest; undefined: none does. */
+  /** Returns the limit that refuses longest, or undefined. */
   refusing(cost: number, nowMono: number): Lease | undefined {
     let longest: Lease | undefined
     for (const lease of this.leases) {
@@ -64,12 +64,12 @@ export class KeyLeases {
   }
 }
 
-/** Tokens that a request of this worker may still count on, as far as it knows. */
+/** Returns the number of tokens that requests of this worker can still expect. */
 export function leftOf(lease: Lease): number {
   return Math.max(0, Math.floor(lease.tokens) + lease.remaining)
 }
 
-/** A limit that refuses decides, whatever the others do not know; one that is not known must be asked. */
+/** Combines verdicts. A refusal decides; otherwise an unknown limit must be asked. */
 function worse(a: Verdict, b: Verdict): Verdict {
   return RANK[a] >= RANK[b] ? a : b
 }
@@ -81,7 +81,7 @@ const RANK: Readonly<Record<Verdict, number>> = {
   [VERDICT.refused]: 3,
 }
 
-/** The keys of a policy that requests have come for of late. Bounded: the key that came first goes, and its leases back. */
+/** Recently used keys of a policy. When the table is full, the oldest key is dropped and its leases are returned. */
 export class LeaseTable {
   readonly #limits: readonly Limit[]
   readonly #prefix: string
@@ -90,7 +90,7 @@ export class LeaseTable {
   readonly #byKey = new Map<string, KeyLeases>()
   #sweep: Iterator<[string, KeyLeases]> | null = null
 
-  /** @param prefix of the names of its counters. */
+  /** Creates an empty table. @param prefix prefix of the counter names. */
   constructor(limits: readonly Limit[], prefix: string, store: LimitStore, maxKeys = MAX_KEYS) {
     this.#limits = limits
     this.#prefix = prefix
@@ -98,12 +98,16 @@ export class LeaseTable {
     this.#maxKeys = maxKeys
   }
 
-  /** How many keys it remembers. */
+  /** Number of remembered keys. */
   get size(): number {
     return this.#byKey.size
   }
 
-  /** @param place the route or API that is counted apart. @param key as `counterKey` gives it. */
+  /**
+   * Returns the leases of a key.
+   * @param place route or API with its own counters.
+   * @param key result of `counterKey`.
+   */
   of(place: string, key: string): KeyLeases {
     const id = place === '' ? key : `${place}\n${key}`
     const known = this.#byKey.get(id)
@@ -117,7 +121,7 @@ export class LeaseTable {
     return made
   }
 
-  /** Lets some of the keys go that nobody asks for; called every SWEEP_MS. */
+  /** Drops some of the idle keys. Called every SWEEP_MS. */
   sweep(nowMono: number): void {
     this.#sweep ??= this.#byKey.entries()
     for (let i = 0; i < SWEPT; i++) {
@@ -134,7 +138,7 @@ export class LeaseTable {
     }
   }
 
-  /** All leases go back. */
+  /** Returns all leases to the store. */
   clear(): void {
     for (const [id, { leases }] of this.#byKey) this.#drop(id, leases)
   }

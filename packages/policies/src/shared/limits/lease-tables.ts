@@ -6,11 +6,11 @@ interface Used {
   users: number
 }
 
-/** The leases of a worker, by the store that they come from; a table lives as long as some snapshot uses it. */
+/** Lease tables of a worker by store. A table lives as long as a snapshot uses it. */
 export class LeaseTables {
   readonly #byStore = new Map<StateStore, Map<string, Used>>()
 
-  /** @param group what uses of a policy agree in that have their leases together. */
+  /** Returns the shared table of a group. @param group key of the policy uses that share their leases. */
   use(store: StateStore, group: string, create: () => LeaseTable): LeaseTable {
     const tables = this.#byStore.get(store) ?? new Map<string, Used>()
     this.#byStore.set(store, tables)
@@ -20,7 +20,7 @@ export class LeaseTables {
     return used.table
   }
 
-  /** After the last one all leases go back. */
+  /** Releases a table. After the last use, all its leases are returned. */
   release(store: StateStore, group: string): void {
     const tables = this.#byStore.get(store)
     const used = tables?.get(group)

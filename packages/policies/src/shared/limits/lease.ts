@@ -1,74 +1,83 @@
 import type { Limit, LimitRule, StateStore } from '@sluice/core'
 import type { Granted, LimitStore } from './limit-store.js'
 
-/** A lease holds what was used in so long before; so much is the most that it holds unused. */
+/** Time span in milliseconds: a lease holds at most as many unused tokens as were used in this time. */
 const AHEAD_MS = 100
-/** A lease takes no more ahead than this part of what is left: the rest is for other workers. */
+/** Maximum share of the remaining tokens that a lease takes in advance. The rest is for other workers. */
 const LEFT_SHARE = 1 / 4
-/** A key that was refused is asked for again after so long at the latest: somebody may have reset it. */
+/** Maximum time until a refused key is requested again, in milliseconds. Somebody may have reset it. */
 const MAX_UNASKED_MS = 1000
 /** Time in milliseconds after a shortage during which requests do not wait for a pending store call. */
 const SCARCE_MS = 1000
-/** A worker remembers so long after the last request that a limit is used up. */
+/** Time in milliseconds after the last request for which a worker remembers that a limit is used up. */
 const REMEMBERED_MS = 60_000
-/** Tokens that come evenly are asked for in pieces, so that a hot key costs some 40 questions a second. */
+/**
+ * Minimum interval of the store calls for continuously refilled tokens, in milliseconds. A hot key makes about 40
+ * calls a second.
+ */
 const PIECE_MS = 25
-/** Questions under way are at least this part of the store's latency apart, so that they are few. */
+/** Minimum interval of concurrent store calls, as a share of the store's latency. It keeps them few. */
 const LATENCY_SHARE = 1 / 4
-/** Requests that are allowed without asking while no store answers (`onStoreDown: open`), or refused (`closed`). */
+/**
+ * Time in milliseconds for which requests are allowed (`onStoreDown: open`) or refused (`closed`) after a failed
+ * store call, without another call.
+ */
 const UNAVAILABLE_MS = 250
-/** Unused tokens of a key that nobody has asked for in so long go back. */
+/** Time in milliseconds without requests after which unused tokens of a key are returned. */
 const IDLE_MS = 200
 
-/** What a lease says to a request. */
+/** Decisions of a lease about a request. */
 export const VERDICT = { allowed: 0, refused: 1, unknown: 2, unavailable: 3 } as const
 
-/** One of VERDICT. */
+/** One of the values of VERDICT. */
 export type Verdict = (typeof VERDICT)[keyof typeof VERDICT]
 
 /**
- * Tokens of one key and limit that this worker has taken from the store and not used yet. They were subtracted there
- * before anything is admitted with them here, so that all workers together admit no more than the limit.
+ * Tokens of one key and limit that this worker has taken from the store but not yet used. They are subtracted from
+ * the store before this worker admits requests with them. So all workers together never exceed the limit.
  */
 export class Lease {
-  /** Negative: requests that turned out to cost more than was there. */
+  /** Number of tokens. Negative if requests turned out to cost more than available. */
   tokens = 0
-  /** Of the store, when it was asked last. */
+  /** Remaining tokens in the store at the last call. */
   remaining = 0
-  /** When all tokens are there again, or the window ends. */
+  /** Monotonic time at which all tokens are available again, or the window ends. */
   resetMono = 0
-  /** When the store has one more. */
+  /** Monotonic time at which the store has one more token. */
   retryMono = 0
   readonly #limit: Limit
   readonly #name: string
   readonly #store: LimitStore
   #source: StateStore | null = null
   #validUntilMono = Number.POSITIVE_INFINITY
-  /** The store had less than was asked for, and has not had plenty since. */
+  /** True while the store is short of tokens: it had fewer than requested and has not had plenty since. */
   #isShort = false
   #refusedMono = Number.NEGATIVE_INFINITY
   #answeredMono = 0
   /** Time before which the store has no tokens, according to its last response. */
   #refusedUntilMono = 0
-  /** The next question of a key that is short is not asked before. */
+  /** Time before which a key that is short of tokens is not requested again. */
   #unaskedUntilMono = 0
   #unavailableUntilMono = 0
-  /** Fewer tokens than this, with those that are on their way: more are fetched before they are needed. */
+  /** Low-water mark: if fewer tokens than this are held or requested, more are fetched in advance. */
   #lowWater = 0
-  /** Questions under way, the last of them, and the tokens that they ask for. */
-  #questions = 0
-  #lastQuestion: Promise<void> | null = null
+  /** Number of pending store calls, the last of them, and the tokens that they request. */
+  #pendingCalls = 0
+  #lastCall: Promise<void> | null = null
   #coming = 0
   #isGivenBack = false
-  /** What those who wait need. */
+  /** Tokens that waiting requests need. */
   #demand = 0
-  /** What requests wanted since the last question, admitted or not; and the pace that follows, per ms. */
+  /**
+   * Tokens that requests have asked for since the last store call, admitted or not, and the resulting pace per
+   * millisecond.
+   */
   #wanted = 0
   #pace = 0
   #askedMono = 0
   #wantedMono = 0
 
-  /** @param name of the counter in the store. */
+  /** Creates an empty lease. @param name name of the counter in the store. */
   constructor(limit: Limit, name: string, store: LimitStore) {
     this.#limit = limit
     this.#name = name
@@ -88,7 +97,7 @@ export class Lease {
     return nowMono < this.#unavailableUntilMono ? VERDICT.unavailable : VERDICT.unknown
   }
 
-  /** A request wants this much, whatever becomes of it: leases are sized by that. */
+  /** Records the cost of a request, admitted or not. It determines the size of leases. */
   want(cost: number, nowMono: number): void {
     this.#wanted += cost
     this.#wantedMono = nowMono
@@ -103,29 +112,33 @@ export class Lease {
   fetch(nowMono: number): void {
     if (nowMono < this.#unaskedUntilMono || nowMono < this.#unavailableUntilMono) return
     const apartMs = Math.max(PIECE_MS, this.#store.latencyMs * LATENCY_SHARE)
-    if (this.#questions > 0 && nowMono - this.#askedMono < apartMs) return
+    if (this.#pendingCalls > 0 && nowMono - this.#askedMono < apartMs) return
     if (!this.#isShort) this.#ask(0, nowMono)
     else {
-      // A store that is short gives what it has; others want some of it too.
+      // A store that is short of tokens grants what it has, and other workers need some too.
       const usedMs = AHEAD_MS + this.#store.latencyMs
       const wanted = this.#wanted * Math.min(1, usedMs / Math.max(1, nowMono - this.#askedMono))
       this.#ask(wanted + Math.max(0, this.tokens) + this.#coming, nowMono)
     }
   }
 
-  /** A request has cost more, or less, than it used. A debt is no larger than what the limit can ever give. */
+  /**
+   * Charges the difference between the actual and the charged cost of a request. Limits the debt to what the limit
+   * can ever grant.
+   */
   settle(more: number): void {
     this.tokens = Math.max(this.tokens - more, -mostOf(this.#limit.rule(Date.now())))
   }
 
   /**
-   * Resolves when the store has answered; all who wait at the same time ask one question. Who has waited must `leave` in
-   * the turn in which it takes or waits again, so that a second question covers all whom the first did not.
+   * Resolves when the store has responded. Concurrent requests share one call. After waiting, call `leave` in the
+   * same turn of the event loop as the next `take` or `wait`, so that a second call covers all requests still
+   * waiting.
    */
   wait(cost: number): Promise<void> | null {
     this.#demand += cost
-    if (this.#questions === 0) this.#ask(this.#demand, performance.now())
-    return this.#lastQuestion
+    if (this.#pendingCalls === 0) this.#ask(this.#demand, performance.now())
+    return this.#lastCall
   }
 
   leave(cost: number): void {
@@ -134,19 +147,19 @@ export class Lease {
 
   /** True if there were no recent requests, so no tokens need to be held. */
   isIdle(nowMono: number): boolean {
-    if (this.#questions > 0 || nowMono - this.#wantedMono < IDLE_MS) return false
+    if (this.#pendingCalls > 0 || nowMono - this.#wantedMono < IDLE_MS) return false
     return this.tokens >= 0 && nowMono >= this.#unavailableUntilMono
   }
 
-  /** True if a request would be refused that could not be without this lease but by asking the store. */
+  /** Returns true if this lease still saves store calls, because it knows that the limit is used up. */
   isRemembered(nowMono: number): boolean {
     return nowMono < this.#refusedUntilMono && nowMono - this.#wantedMono < REMEMBERED_MS
   }
 
-  /** Takes what is owed from the store, though nobody asks for more. */
+  /** Pays a debt to the store, even without new requests. */
   payDebt(nowMono: number): void {
     const isPossible = nowMono >= this.#refusedUntilMono && nowMono >= this.#unavailableUntilMono
-    if (this.tokens < 0 && this.#questions === 0 && isPossible) this.#ask(0, nowMono)
+    if (this.tokens < 0 && this.#pendingCalls === 0 && isPossible) this.#ask(0, nowMono)
   }
 
   /** Closes the lease: returns unused tokens or pays its debt. */
@@ -166,17 +179,17 @@ export class Lease {
       amount > 0
         ? this.#source.giveBack(this.#name, rule, amount)
         : this.#source.take(this.#name, rule, -amount)
-    // Lost where the store does not answer.
+    // The tokens are lost if the store does not respond.
     done.catch(() => {})
   }
 
-  /** True if waiting for the store would most likely end with a refusal. */
+  /** Returns true if waiting for the store would most likely end with a refusal. */
   #isHopeless(cost: number, rule: LimitRule, nowMono: number): boolean {
     const { latencyMs } = this.#store
     const perMs = rule.limit / rule.periodMs
     const most = mostOf(rule) + perMs * latencyMs
     const unansweredMs = nowMono - this.#answeredMono
-    // More is wanted than there is, and the next answer is on its way.
+    // Demand exceeds supply, and the next response is pending.
     const isScarce = nowMono - this.#refusedMono < SCARCE_MS
     if (isScarce && this.#coming > 0 && unansweredMs < 2 * latencyMs + PIECE_MS) return true
     if (!this.#isShort) return this.#demand + cost > most
@@ -185,7 +198,7 @@ export class Lease {
   }
 
   #endWindow(): void {
-    // What is owed stays owed.
+    // A debt remains.
     this.tokens = Math.min(this.tokens, 0)
     this.remaining = mostOf(this.#limit.rule(Date.now()))
     this.#lowWater = 0
@@ -196,16 +209,16 @@ export class Lease {
     this.#validUntilMono = Number.POSITIVE_INFINITY
   }
 
-  /** Asks the store for what is needed now, and for what the pace of late says. */
+  /** Requests tokens from the store for waiting requests and for the recent pace. */
   #ask(demand: number, nowMono: number): void {
     this.#measurePace(nowMono)
     const rule = this.#limit.rule(Date.now())
     const known = this.tokens + this.#coming
-    // Evenly coming tokens take the place of those that are on their way.
+    // Continuously refilled tokens replace those that were requested already.
     const isEven = rule.algorithm === 'gcra'
     const there = isEven ? this.remaining : Math.max(0, this.remaining - this.#coming)
     const spare = Math.floor(Math.min(this.#pace * AHEAD_MS, there * LEFT_SHARE))
-    // So much is used before the next answer: it does not lie idle.
+    // These tokens are used before the next response, so they are not idle.
     const flow = Math.round(this.#pace * this.#store.latencyMs)
     const used = isEven ? flow : Math.min(flow, there - spare)
     const amount = Math.ceil(Math.max(demand, spare + used) - known)
@@ -214,19 +227,19 @@ export class Lease {
     if (amount < 1) return
     const asked = { amount, rule, askedMono: nowMono, lowWater }
     this.#coming += amount
-    this.#questions++
-    const question = this.#store.take(this.#name, rule, amount).then((granted) => {
+    this.#pendingCalls++
+    const call = this.#store.take(this.#name, rule, amount).then((granted) => {
       this.#coming -= amount
-      this.#questions--
-      if (this.#lastQuestion === question) this.#lastQuestion = null
+      this.#pendingCalls--
+      if (this.#lastCall === call) this.#lastCall = null
       if (granted === null) this.#miss(performance.now())
       else this.#receive(granted, asked)
       if (this.#isGivenBack && this.#demand === 0) this.giveBack(performance.now())
     })
-    this.#lastQuestion = question
+    this.#lastCall = call
   }
 
-  /** No store answers: nothing is known any more. */
+  /** Called if no store responds: nothing is known then. */
   #miss(nowMono: number): void {
     this.#unavailableUntilMono = nowMono + UNAVAILABLE_MS
     this.#refusedMono = Number.NEGATIVE_INFINITY
@@ -252,7 +265,7 @@ export class Lease {
     this.remaining = remaining
     this.resetMono = now + resetMs
     this.#answeredMono = now
-    // Half of the time has most likely passed before the store has looked at its clock. Who has waited for the answer
+    // Most likely, half of the time had passed when the store read its clock. Requests that waited for the response
     // can use it in any case.
     if (rule.algorithm !== 'gcra') this.#validUntilMono = Math.max((askedMono + now) / 2 + resetMs, now + 1)
     this.#unavailableUntilMono = 0
@@ -274,7 +287,7 @@ export class Lease {
       this.#refusedMono = now
       this.#refusedUntilMono = now + pauseMs
     }
-    // A question that is asked then is at the store when it is time.
+    // A call sent at this time reaches the store when its tokens are available.
     this.#unaskedUntilMono = now + Math.min(pauseMs - this.#store.latencyMs, MAX_UNASKED_MS)
   }
 
@@ -286,7 +299,7 @@ export class Lease {
 
   #measurePace(nowMono: number): void {
     const elapsedMs = Math.max(1, nowMono - this.#askedMono)
-    // After a pause the old pace says nothing.
+    // After a pause the old pace is meaningless.
     const recent = this.#wanted / elapsedMs
     this.#pace = elapsedMs > 10 * AHEAD_MS ? recent : (this.#pace + recent) / 2
     this.#wanted = 0
@@ -294,12 +307,12 @@ export class Lease {
   }
 }
 
-/** The most that can be there at once. */
+/** Returns the maximum number of available tokens. */
 function mostOf({ algorithm, burst, limit }: LimitRule): number {
   return algorithm === 'gcra' ? burst : limit
 }
 
-/** How long tokens may gather in the store without being lost. */
+/** Returns the time for which tokens may accumulate in the store without being lost, in milliseconds. */
 function pieceMs({ algorithm, burst, limit, periodMs }: LimitRule): number {
   const gatheredMs = algorithm === 'gcra' ? (burst / limit) * periodMs : periodMs
   return Math.min(PIECE_MS, gatheredMs / 4)

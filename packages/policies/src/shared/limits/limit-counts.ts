@@ -1,13 +1,13 @@
 import type { CompileEnv, Counter } from '@sluice/core'
 
 const FAMILY = 'gw_limit_requests_total'
-/** Routes beyond it are counted together. */
+/** Maximum number of routes with their own counters. Further routes share one. */
 const MAX_ROUTES = 20_000
 
-/** What a limit decided on a request. */
+/** Decision of a limit on a request. */
 export type LimitResult = 'admitted' | 'limited' | 'shadow' | 'skipped' | 'refused' | 'unavailable'
 
-/** Counts what a policy decides, by route; never by key, which clients choose. */
+/** Counts the decisions of a policy by route. Never by key, because clients choose keys. */
 export class LimitCounts {
   readonly #env: CompileEnv
   readonly #policy: string

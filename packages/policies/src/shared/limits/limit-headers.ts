@@ -2,23 +2,23 @@ import { appendHeader, type HeaderList, headerValue, type Limit, setHeader } fro
 import type { KeyLeases } from './lease-table.js'
 import { leftOf } from './lease-table.js'
 
-/** Which fields tell clients of a limit. */
+/** Style of the headers that inform clients about limits. */
 export type HeaderStyle = 'draft' | 'legacy' | 'off'
 
-/** Adds the fields of a policy to the head of a response. */
+/** Adds the headers of a policy to a response. */
 export type HeaderWriter = (headers: HeaderList, entry: KeyLeases) => void
 
-/** What `writer` needs of a policy. */
+/** Facts of a policy that `headerWriter` needs. */
 interface Facts {
-  /** The id of the policy. */
+  /** Id of the policy. */
   readonly name: string
   readonly limits: readonly Limit[]
 }
 
 /**
- * `draft`: RateLimit-Policy names all limits, RateLimit what is left of the tightest (draft-ietf-httpapi-ratelimit-headers-10);
- * both are lists, to which each policy adds its own. `legacy`: X-RateLimit-Limit, -Remaining and -Reset (seconds) of the
- * tightest limit of all.
+ * Creates the writer of a style, or returns null for `off`. `draft`: RateLimit-Policy lists all limits, RateLimit the
+ * state of the tightest one (draft-ietf-httpapi-ratelimit-headers-10). Both are lists to which each policy adds its
+ * own. `legacy`: X-RateLimit-Limit, -Remaining and -Reset (seconds) of the tightest limit of all policies.
  */
 export function headerWriter(style: HeaderStyle, { name, limits }: Facts): HeaderWriter | null {
   if (style === 'off') return null
@@ -28,7 +28,7 @@ export function headerWriter(style: HeaderStyle, { name, limits }: Facts): Heade
   let changesMono = 0
   return (headers, entry) => {
     const nowMono = performance.now()
-    // The length of a month or of the day on which clocks change is all that varies.
+    // The text changes only with the length of a month, or of a day on which the clocks change.
     if (nowMono >= changesMono) {
       policies = policiesText(names, limits)
       changesMono = nowMono + 1000
@@ -66,7 +66,7 @@ function tightestOf(
   return { at: entry.leases.indexOf(tightest), left: leftOf(tightest), seconds }
 }
 
-/** A string of RFC 9651 section 3.3.3: what is not printable ASCII becomes `_`. */
+/** Formats a string of RFC 9651 section 3.3.3. Characters that are not printable ASCII become `_`. */
 function sfString(text: string): string {
   return `"${text
     .replace(/[^ -~]/g, '_')

@@ -8,21 +8,22 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 
-/** What requests are counted by, of those that are not written otherwise. */
+/** Default counter key of requests. */
 export const DEFAULT_KEY = 'client.ip'
-/** Largest cost where nobody says otherwise. */
+/** Default maximum cost. */
 const MAX_COST = 1_000_000_000
 
-/** Reads the key of a request; null: it has none. */
+/** Reads the counter key of a request, or returns null if it has none. */
 export interface KeyReader {
   readonly readsBody: boolean
   read(x: Exchange): string | null
 }
 
 /**
- * The key of a list of expressions; `client.ip` counts IPv6 addresses by their /64, in which a client may take any.
- * @param shape what any other part counts as.
- * @throws Error for an expression that is none, or reads the response.
+ * Compiles the counter key from a list of expressions. `client.ip` counts IPv6 addresses by their /64 network, in
+ * which a client may use any address.
+ * @param shape normalizes the value of any other part.
+ * @throws Error for an invalid expression, or one that reads the response.
  */
 export function compileKey(
   texts: readonly string[],
@@ -33,7 +34,9 @@ export function compileKey(
   const parts = texts.map((text) => env.expression(text))
   const late = parts.findIndex(({ readsResponse }) => readsResponse)
   if (late >= 0)
-    throw new Error(`the key '${texts[late]}' reads the response; it is counted before there is one`)
+    throw new Error(
+      `the key '${texts[late]}' reads the response, but requests are counted before they are sent`,
+    )
   const [only] = parts
   const readsBody = parts.some((part) => part.readsBody)
   if (parts.length === 1) return { readsBody, read: (x) => keyOf(partOf(only!, x, shapes[0]!)) }
@@ -44,7 +47,7 @@ export function compileKey(
       for (const [i, part] of parts.entries()) {
         const value = partOf(part, x, shapes[i]!)
         if (value === null) return null
-        // No part can look like two.
+        // Escaping keeps parts distinct.
         values.push(value.replaceAll('\\', '\\\\').replaceAll('|', '\\|'))
       }
       return keyOf(values.join('|'))
@@ -56,32 +59,32 @@ function keyOf(text: string | null): string | null {
   return text === null ? null : counterKey(text)
 }
 
-/** Null: there is nothing, or nothing that makes sense. */
+/** Returns the value of a key part, or null if it is missing or cannot be evaluated. */
 function partOf(part: Expression, x: Exchange, shape: (part: string) => string): string | null {
   const value = evaluate(part, x)
   return value === null || value === '' ? null : shape(String(value))
 }
 
-/** Smallest and largest cost of a request. */
+/** Minimum and maximum cost of a request. */
 export interface CostBounds {
   readonly min: number
   readonly max: number
 }
 
-/** @throws Error when the smallest cost is above the largest. */
+/** Returns the cost bounds of a configuration. @throws Error if the minimum exceeds the maximum. */
 export function costBounds(
   { minCost, maxCost: max = MAX_COST }: { readonly minCost?: number; readonly maxCost?: number },
   readsResponse: boolean,
 ): CostBounds {
-  // Callers choose what their requests say, and not what the upstream answers.
+  // Callers can influence their requests, but not the responses of the upstream.
   const min = minCost ?? (readsResponse ? 0 : 1)
   if (min > max) throw new Error(`'minCost' (${min}) is above 'maxCost' (${max})`)
   return { min, max }
 }
 
 /**
- * Returns the cost of a request: a whole number within the bounds, fractions rounded up. A value that is no number, is
- * negative or is not there counts as 1; one beyond all numbers is the largest.
+ * Returns the cost of a request: a whole number within the bounds, rounded up. Missing, negative and non-numeric
+ * values count as 1, infinite values as the maximum.
  */
 export function costOf(cost: Expression, x: Exchange, { min, max }: CostBounds): number {
   let value: ReturnType<Expression['value']>
@@ -100,7 +103,7 @@ function evaluate(expression: Expression, x: Exchange): ReturnType<Expression['v
   try {
     return expression.value(x)
   } catch (error) {
-    // A body that cannot be read is refused; all else that callers send is as good as nothing.
+    // A body that cannot be read is refused. Other evaluation errors count as a missing value.
     if (error instanceof UnreadableBody) throw error
     return null
   }

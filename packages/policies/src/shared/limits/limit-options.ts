@@ -1,20 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { optionalFlag, optionalOneOf, string } from '../options.js'
 
-const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
+const expression = string('Expression.', { minLength: 1, maxLength: 4096 })
 
-/** The options that `rate-limit` and `quota` share. */
+/** Options that `rate-limit` and `quota` share. */
 export const limitOptions = {
   key: Type.Optional(
     Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 5 })], {
       default: 'client.ip',
       description:
-        'What is counted apart: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of them; requests that agree in all of them share a count. With `client.ip` IPv6 addresses count by their /64. See docs/guides/conditions.md for what can be read; `route` and `api` are known too.',
+        'Counter key: an expression such as `consumer.id`, `client.ip`, `req.header["x-tenant"]`, `route` or `"all"`, or a list of expressions. Requests with the same values share a counter. `client.ip` counts IPv6 addresses by their /64 network. The available variables are those in docs/guides/conditions.md, and `route` and `api`.',
     }),
   ),
   onMissingKey: optionalOneOf(
     ['anonymous', 'deny', 'skip'],
-    'A request without a key, or with an empty one: counts together with all others of that kind, is refused with 403 `GW_LIMIT_KEY_MISSING`, or is not counted.',
+    'Handling of requests without a key or with an empty one: they share one counter, are refused with 403 `GW_LIMIT_KEY_MISSING`, or are not counted.',
     'anonymous',
   ),
   cost: Type.Optional(
@@ -29,7 +29,7 @@ export const limitOptions = {
       minimum: 0,
       maximum: 1_000_000_000,
       description:
-        'Smallest cost that an expression can give. Default: 1, or 0 if the expression reads the response.',
+        'Minimum cost that an expression can yield. Default: 1, or 0 if the expression reads the response.',
     }),
   ),
   maxCost: Type.Optional(
@@ -38,42 +38,42 @@ export const limitOptions = {
       maximum: 1_000_000_000,
       default: 1_000_000_000,
       description:
-        'Largest cost that an expression can give. Larger and infinite values are reduced to it. Set it if callers can influence the cost.',
+        'Maximum cost that an expression can yield. Larger and infinite values are reduced to it. Set it if callers can influence the cost.',
     }),
   ),
   countPer: optionalOneOf(
     ['policy', 'route', 'api'],
-    'Whether all routes that use the policy share its counts, or each route, or the routes of an API. A policy that is written in a route is a policy of its own.',
+    'Routes that share a counter: all routes with this policy, only the route itself, or the routes of an API. A policy defined inline in a route always counts separately.',
     'policy',
   ),
   scope: optionalOneOf(
     ['cluster', 'gateway'],
-    'Who shares the counts: all gateways with the same `state`, or the workers of this one. Without `state` both are the same.',
+    'Gateways that share a counter: all gateways with the same `state`, or only the workers of this one. Without `state` there is no difference.',
     'cluster',
   ),
   onStoreDown: optionalOneOf(
     ['local', 'open', 'closed'],
-    'Behaviour while the store does not answer. `local`: each gateway counts on its own, and each worker while its supervisor is down (503 `GW_LIMITER_UNAVAILABLE` if the supervisor takes longer than 5 s). `open`: all requests pass uncounted. `closed`: requests are refused with 503 `GW_LIMITER_UNAVAILABLE`. Tokens that a worker has already leased are used in any case.',
+    'Behaviour while the store does not respond. `local`: each gateway counts separately, and so does each worker while its supervisor is down (503 `GW_LIMITER_UNAVAILABLE` if the supervisor takes longer than 5 s). `open`: all requests pass uncounted. `closed`: requests are refused with 503 `GW_LIMITER_UNAVAILABLE`. Tokens that a worker has already leased are used in any case.',
     'local',
   ),
   shadow: optionalFlag(
     false,
-    'Counts and tells, in header fields, metrics and the traffic log, but refuses nothing.',
+    'Count and report in headers, metrics and the traffic log, but refuse nothing.',
   ),
   headers: optionalOneOf(
     ['draft', 'legacy', 'off'],
-    'What clients are told: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10), `X-RateLimit-Limit`, `-Remaining` and `-Reset`, or nothing. `Retry-After` is always sent with a refusal.',
+    'Response headers: `RateLimit` and `RateLimit-Policy` (`draft`, draft-ietf-httpapi-ratelimit-headers-10), `X-RateLimit-Limit`, `-Remaining` and `-Reset` (`legacy`), or none (`off`). Refusals always have `Retry-After`.',
     'draft',
   ),
 }
 
 const shared = Type.Object(limitOptions)
 
-/** What `rate-limit` and `quota` share of their configurations. */
+/** Configuration that `rate-limit` and `quota` share. */
 export type LimitConfig = Static<typeof shared>
 
-/** Paragraphs of the reference that both have. */
+/** Reference paragraphs that `rate-limit` and `quota` share. */
 export const LIMIT_PARAGRAPHS = [
-  'Workers take tokens from the store before they are needed and admit requests with those: a busy key costs no question per request. A key that is new to a worker waits for one answer. What is not used goes back after 200 ms. So no more is admitted than the limit says as long as the store answers; what a worker holds unused, at most what it needs in 100 ms and a quarter of what is left, can be missing elsewhere for so long. See docs/guides/rate-limits.md.',
-  'A worker remembers 50,000 keys of a policy; the store in memory 1,000,000 of all. Keys longer than 80 characters are counted by their beginning and a digest.',
+  'Workers lease tokens from the store in advance, so a busy key needs no store call per request. The first request of a key in a worker waits for one call. Unused tokens are returned after 200 ms. While the store responds, the gateway never admits more than the limit. A worker holds at most the tokens that it needs in 100 ms, and at most a quarter of the remaining ones. Other workers cannot use those tokens meanwhile. See docs/guides/rate-limits.md.',
+  'A worker remembers 50,000 keys per policy, and the in-memory store 1,000,000 keys in total. A key longer than 80 characters is shortened to its beginning and a digest.',
 ]

@@ -21,18 +21,18 @@ import { type CostBounds, compileKey, costBounds, costOf, DEFAULT_KEY, type KeyR
 import type { LimitConfig } from './limit-options.js'
 import { LimitStore } from './limit-store.js'
 
-/** What `rate-limit` and `quota` differ in. */
+/** Options in which `rate-limit` and `quota` differ. */
 export interface LimitOptions {
   readonly kind: LimitKind
   readonly code: ErrorCode
-  /** What a client that is refused gets to read. */
+  /** Detail of the refusal, for clients. */
   readonly detail: string
   readonly limits: readonly Limit[]
-  /** The id of the policy. */
+  /** Id of the policy. */
   readonly id: string
 }
 
-/** Compiles a policy that counts requests. @throws Error for an expression that is none. */
+/** Compiles a policy that counts requests. @throws Error for an invalid expression. */
 export function compileLimit(config: LimitConfig, options: LimitOptions, env: CompileEnv): Step {
   const { kind, id, limits } = options
   const key = compileKey(listOf(config.key), env)
@@ -55,16 +55,16 @@ function listOf(key: LimitConfig['key']): readonly string[] {
   return typeof key === 'string' ? [key] : key
 }
 
-/** @throws Error */
+/** Compiles the cost expression. @throws Error if it is invalid */
 function costExpression(cost: string, env: CompileEnv): Expression {
   const expression = env.expression(cost)
   if (expression.readsResponse && expression.readsBody) {
-    throw new Error(`the cost '${cost}' reads the request body and the response; write two policies`)
+    throw new Error(`the cost '${cost}' reads the request body and the response; use two policies`)
   }
   return expression
 }
 
-/** The leases outlive reloads as long as the policy counts the same. */
+/** Returns the leases of the policy. They survive reloads as long as its limits stay the same. */
 function tableOf(config: LimitConfig, { kind, id, limits }: LimitOptions, env: CompileEnv): LeaseTable {
   const { scope = 'cluster', onStoreDown = 'local' } = config
   const rules = limits.map(({ text, rule }) => [text, rule(0)])
@@ -92,7 +92,7 @@ class LimitStep {
   readonly #config: LimitConfig
   readonly #options: LimitOptions
   readonly #key: KeyReader
-  /** Null: always the same. */
+  /** Cost expression, or null for a fixed cost. */
   readonly #cost: Expression | null
   readonly #fixedCost: number
   readonly #bounds: CostBounds
@@ -127,7 +127,7 @@ class LimitStep {
     ) {
       return this.#withoutKey(x)
     }
-    // What the response decides is settled then.
+    // A cost that depends on the response is charged later.
     const cost = this.#cost === null || this.#settles ? this.#fixedCost : costOf(this.#cost, x, this.#bounds)
     const entry = this.#table.of(this.#placeOf(x), key ?? '')
     const verdict = entry.take(cost, performance.now())
@@ -160,7 +160,7 @@ class LimitStep {
       return null
     }
     this.#counts.count(x.routeId, 'refused')
-    return refusal('GW_LIMIT_KEY_MISSING', 'the request has nothing that it can be counted by')
+    return refusal('GW_LIMIT_KEY_MISSING', 'the request has no key for the limit')
   }
 
   #decide(x: Exchange, entry: KeyLeases, cost: number, verdict: Verdict): Outcome {

@@ -2,32 +2,32 @@ import type { CompileEnv, Grant, LimitRule, StateScope, StateStore } from '@slui
 import { MemoryStore, MemoryTable, StateSlow } from '@sluice/core'
 import { StorePause } from '../store-pause.js'
 
-/** Part of an answer in the usual time, and the longest that counts. */
+/** Weight of a new latency sample in the average, and maximum sample in milliseconds. */
 const LATENCY_WEIGHT = 1 / 8
 const MAX_LATENCY_MS = 1000
 
-/** What a use of a limit does while its store does not answer. */
+/** Behaviour of a limit while its store does not respond. */
 export type OnStoreDown = 'open' | 'closed' | 'local'
 
-/** Tokens, and the store that they came from: that is where unused ones go back to. */
+/** Tokens and the store that granted them. Unused tokens are returned to it. */
 export interface Granted extends Grant {
   readonly source: StateStore
 }
 
-/** Counts of one policy that a worker keeps for itself. */
+/** Maximum number and size of the counters of one policy in a worker. */
 const OWN_BOUNDS = { entries: 50_000, bytes: 16 * 1024 ** 2 }
 
 /**
- * The store of a limit with what takes its place while it does not answer:
+ * The store of a limit with its fallbacks:
  *
- *     cluster ─► gateway ─► this worker      `local`: each goes on with what it knows
- *     cluster ─► nobody                      `open`, `closed`: the caller decides
+ *     cluster ─► gateway ─► this worker      `local`: each continues with its own counters
+ *     cluster ─► no fallback                 `open`, `closed`: the caller decides
  *
- * A supervisor that is slow still has the counts: nothing takes its place, and the caller decides. The worker's own counts
- * follow the answers of the stores: a limit that was used up stays so when they are gone.
+ * A slow supervisor still has the counters, so there is no fallback for it and the caller decides. The worker's own
+ * counters follow the responses of the stores, so a used-up limit stays used up when a store fails.
  */
 export class LimitStore {
-  /** Usual time to an answer. */
+  /** Average latency of the store in milliseconds. */
   latencyMs = 0
   readonly #stores: readonly { readonly source: StateStore; readonly pause: StorePause }[]
   readonly #own = new MemoryTable(OWN_BOUNDS)
@@ -45,7 +45,7 @@ export class LimitStore {
     })
   }
 
-  /** Null: no store answers, or the one that counts is too slow. */
+  /** Takes tokens. Returns null if no store responds, or the relevant one is too slow. */
   async take(key: string, rule: LimitRule, amount: number): Promise<Granted | null> {
     for (const { source, pause } of this.#stores) {
       if (pause.isOn()) continue
@@ -64,7 +64,7 @@ export class LimitStore {
     return null
   }
 
-  /** Has the worker's own count leave as much as the store does. */
+  /** Sets the worker's own counter to the remaining tokens of the store. */
   #follow(key: string, rule: LimitRule, remaining: number): void {
     const more = this.#own.take(key, rule, 0).remaining - remaining
     if (more > 0) this.#own.take(key, rule, more)

@@ -8,13 +8,13 @@ import {
 } from '@sluice/core'
 import type { Side } from './side.js'
 
-/** What a policy does with one message: with its head, and with its body, which is collected for that. */
+/** Hooks for the head and the collected body of one message. */
 export interface MessageHooks {
   readonly head?: NonNullable<Step['onRequest']>
   readonly body?: NonNullable<Step['onRequestBody']>
 }
 
-/** The hooks of a step on the messages that a phase names. */
+/** Returns the hooks of a step for the messages of a phase. */
 export function hooksOn(phase: Side | 'both', hooksOf: (side: Side) => MessageHooks): Omit<Step, 'name'> {
   const request = phase === 'response' ? {} : hooksOf('request')
   const response = phase === 'request' ? {} : hooksOf('response')
@@ -26,7 +26,7 @@ export function hooksOn(phase: Side | 'both', hooksOf: (side: Side) => MessageHo
   }
 }
 
-/** Returns the hook of a check whose faults refuse the message, even with `onError: continue`. */
+/** Returns the hook of a check whose failures refuse the message, even with `onError: continue`. */
 export function failClosed<A extends unknown[]>(
   name: string,
   hook: (x: Exchange, ...body: A) => Eventual,

@@ -1,22 +1,22 @@
 import type { Exchange } from '@sluice/core'
 
-/** What signatures of a request are made over. */
+/** Parts of a request that signatures cover. */
 export interface RequestFacts {
   readonly method: string
   readonly scheme: 'http' | 'https'
-  /** Lower case, without the port that the scheme implies (RFC 9110 section 4.2.3). */
+  /** Authority in lower case, without the default port of the scheme (RFC 9110 section 4.2.3). */
   readonly authority: string
-  /** As it stands on the wire, escapes and all. */
+  /** Path as on the wire, including escapes. */
   readonly path: string
-  /** As it stands on the wire, without "?". */
+  /** Query as on the wire, without "?". */
   readonly query: string
-  /** True if the target ends with a "?" and nothing behind it. */
+  /** True if the target ends with a "?" and an empty query. */
   readonly hasEmptyQuery: boolean
-  /** The values of a field, line by line; empty when it is absent. `name` must be lower-case. */
+  /** Returns the values of a header, line by line; empty if it is absent. `name` must be lower-case. */
   lines(name: string): readonly string[]
 }
 
-/** The request as it was received. Correct in `onRequest`, before later policies change it. */
+/** Returns the request as received. Correct in `onRequest`, before later policies change it. */
 export function receivedRequest(x: Exchange): RequestFacts {
   return {
     method: x.method,
@@ -33,7 +33,7 @@ export function receivedRequest(x: Exchange): RequestFacts {
   }
 }
 
-/** The request as the target of the attempt will get it. Correct in `onAttempt`. */
+/** Returns the request as the target of the attempt receives it. Correct in `onAttempt`. */
 export function sentRequest(x: Exchange): RequestFacts {
   const scheme = x.target.startsWith('https:') ? 'https' : 'http'
   return {
@@ -51,7 +51,7 @@ export function sentRequest(x: Exchange): RequestFacts {
   }
 }
 
-/** The values of a field in a list, line by line. */
+/** Returns the values of a header, line by line. */
 export function linesOf(list: readonly string[], name: string): string[] {
   const lines: string[] = []
   for (let i = 0; i < list.length; i += 2) {
@@ -60,7 +60,7 @@ export function linesOf(list: readonly string[], name: string): string[] {
   return lines
 }
 
-/** Nothing for an empty body: whether a field says so is up to the method. */
+/** Returns the content length to send. Empty for an empty body, because the header then depends on the method. */
 function lengthToSend(x: Exchange): readonly string[] {
   const length = x.body?.length ?? x.contentLength
   return length > 0 ? [String(length)] : []

@@ -1,25 +1,25 @@
 import type { Cookies } from '../field-location/cookie.js'
 
-/** A browser keeps 4,096 bytes of a cookie, with its name and attributes (RFC 6265, section 6.1). */
+/** Maximum length of one cookie value. Browsers allow 4,096 bytes with name and attributes (RFC 6265 section 6.1). */
 const PART_LENGTH = 3500
-/** All cookies of a request have to fit into its head, which is 16 KB by default. */
+/** Maximum number of cookies for one text. All cookies must fit into the request head, which is 16 KB by default. */
 const MAX_PARTS = 3
 
-/** How a cookie of the gateway is set. */
+/** Options for `CookieJar`. */
 export interface CookieOptions {
   readonly name: string
-  /** The site has TLS. */
+  /** True if the site uses TLS. */
   readonly isSecure: boolean
-  /** Another site makes the browser send it along with a form; without TLS browsers take no such cookie. */
+  /** True if other sites must be able to send the cookie with a form. Browsers accept such cookies only with TLS. */
   readonly isSentByOthers?: boolean
 }
 
 /**
- * A long text in cookies that no script reads and that other sites do not send along: `name` holds the number of parts and
- * the first of them, `name.1` the next one.
+ * Stores a long text in several cookies that scripts cannot read and other sites cannot send. The cookie `name`
+ * contains the number of parts and the first part, `name.1` the next one.
  */
 export class CookieJar {
-  /** With the prefix by which browsers take it from this host and over TLS alone (RFC 6265bis, section 4.1.3.2). */
+  /** Cookie name. With TLS it has the prefix that binds it to this host (RFC 6265bis section 4.1.3.2). */
   readonly name: string
   readonly #attributes: string
 
@@ -35,7 +35,7 @@ export class CookieJar {
     )
   }
 
-  /** The text; '' when there is none, or not all of it. */
+  /** Returns the text, or '' if it is missing or incomplete. */
   read(cookies: Cookies): string {
     const first = cookies.get(this.name) ?? ''
     const count = Number(first[0])
@@ -49,7 +49,7 @@ export class CookieJar {
     return text
   }
 
-  /** The Set-Cookie fields of a text, and of what it takes the place of; null: it is too long. */
+  /** Returns the Set-Cookie headers that store a text and expire obsolete parts, or null if the text is too long. */
   write(text: string, maxAgeSeconds: number, before: Cookies): string[] | null {
     const count = Math.max(1, Math.ceil(text.length / PART_LENGTH))
     if (count > MAX_PARTS) return null
@@ -62,7 +62,7 @@ export class CookieJar {
     return [...fields, ...this.#ended(before, count)]
   }
 
-  /** The Set-Cookie fields that end what a request has brought. */
+  /** Returns the Set-Cookie headers that expire the cookies of a request. */
   clear(before: Cookies): string[] {
     return this.#ended(before, 0)
   }

@@ -3,13 +3,14 @@ import { openGcm, sealGcm } from '../../crypto/cipher/aes.js'
 
 const KEY_BYTES = 32
 
-/** Encrypts what browsers keep, so that it can be neither read nor changed, nor used for anything else. */
+/** Encrypts cookie values, so that browsers can neither read nor change nor misuse them. */
 export class CookieSeal {
   readonly #keys: readonly KeyObject[]
 
   /**
-   * @param secrets the first one seals, all of them open, so that one can take the place of another.
-   * @param space what the texts are for: those of another space do not open.
+   * Derives the keys.
+   * @param secrets the first one encrypts and all of them decrypt, to allow rotation.
+   * @param space purpose of the keys. Values of another space cannot be decrypted.
    */
   constructor(secrets: readonly string[], space: string) {
     this.#keys = secrets.map((secret) =>
@@ -17,12 +18,12 @@ export class CookieSeal {
     )
   }
 
-  /** As base64url. @param purpose has to be named again to open it. */
+  /** Encrypts a text as base64url. @param purpose must be the same for decryption. */
   seal(text: string, purpose: string): string {
     return sealGcm(this.#keys[0]!, Buffer.from(text), Buffer.from(purpose)).toString('base64url')
   }
 
-  /** Null: it is none of ours, or for another purpose. */
+  /** Decrypts a text, or returns null for a foreign value or another purpose. */
   open(sealed: string, purpose: string): string | null {
     const bytes = Buffer.from(sealed, 'base64url')
     for (const key of this.#keys) {

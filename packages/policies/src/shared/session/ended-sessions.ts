@@ -3,18 +3,21 @@ import { memberOf } from '../../engines/json/strict-json.js'
 import { digestOf } from '../call-sharing.js'
 import type { Session } from './session.js'
 
-/** Which sessions were ended before their time. */
+/** Registry of sessions that ended early. */
 export interface EndedSessions {
-  /** Of this `sid`, of this `sub`, or of the gateway's own id. @param forMs how long it is remembered. */
+  /**
+   * Ends the sessions with a `sid`, a `sub` or a gateway session id.
+   * @param forMs how long to remember it, in milliseconds.
+   */
   end(kind: EndedKind, value: string, forMs: number): Promise<void>
-  /** Rejects with StateUnavailable. */
+  /** Returns true if a session has ended. Rejects with StateUnavailable. */
   isEnded(session: Session): Promise<boolean>
 }
 
-/** What sessions are ended by: the session of the provider, its user, or one session of the gateway. */
+/** Kind of identifier: session of the provider, its user, or one session of the gateway. */
 export type EndedKind = 'sid' | 'sub' | 'own'
 
-/** The sessions of a client of a provider, for all workers, and for all gateways with one `state`. */
+/** Returns the registry for a client of a provider, shared by all workers and all gateways with the same `state`. */
 export function endedSessions(
   issuer: string,
   clientId: string,
@@ -32,13 +35,13 @@ export function endedSessions(
       const names = [nameOf('own', id), nameOf('sub', String(sub))]
       if (typeof sid === 'string') names.push(nameOf('sid', sid))
       const times = await Promise.all(names.map((name) => timeIn(store, name)))
-      // A user who has logged in again since has another session.
+      // A session that started after a new login is not affected.
       return times.some((endedAt) => endedAt >= startedAt)
     },
   }
 }
 
-/** -1: there is none. */
+/** Returns the stored time, or -1. */
 async function timeIn(store: StateStore, name: string): Promise<number> {
   const bytes = await store.get(name)
   return bytes === null ? -1 : Number(Buffer.from(bytes).toString())

@@ -4,60 +4,64 @@ import type { Cookies } from '../field-location/cookie.js'
 import { CookieJar, type CookieOptions } from './cookie-jar.js'
 import type { CookieSeal } from './cookie-seal.js'
 
-/** How long a user may take to log in. */
+/** Maximum duration of a login in seconds. */
 const LOGIN_SECONDS = 600
-/** Logins that one browser has open at a time; with the next one all others are forgotten. */
+/** Maximum number of pending logins of a browser. The next one clears all others. */
 const MAX_LOGINS = 5
 const MAX_RETURN_LENGTH = 1024
 const KEY = /^[A-Za-z0-9_-]{43}r?$/
-/** At the end of the key of a login that was begun because another could not be finished. */
+/** Suffix of the key of a restarted login. */
 const RESTARTED = 'r'
 const RESTARTED_LENGTH = 44
-/** Of a key, in the name of its cookie. */
+/** Number of characters of a key that its cookie name contains. */
 const NAME_LENGTH = 10
 
-/** What a browser that logs in keeps until it comes back. */
+/** Data of a pending login that the browser stores until it returns. */
 export interface OpenLogin<T> {
-  /** Random; it comes back with the browser. */
+  /** Random key that returns with the browser. */
   readonly key: string
-  /** Path and query of the page that was asked for, on the site. */
+  /** Path and query of the requested page. */
   readonly returnTo: string
-  /** Ms since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly until: number
-  /** What the policy has to know of it then. */
+  /** Data of the policy. */
   readonly facts: T
 }
 
-/** The browser has not begun the login that it comes back from, or too long ago; the message says which. */
+/** Thrown if the browser has not started the login, or started it too long ago. The message says which. */
 export class UnknownLogin extends Error {
   override readonly name = 'UnknownLogin'
 }
 
-/** The beginning of a login. */
+/** Options for starting a login. */
 export interface LoginStart {
   /** Path and query of the page to return to. */
   readonly returnTo: string
-  /** True if it takes the place of one that could not be finished. */
+  /** True if it replaces a login that could not be completed. */
   readonly isRestart?: boolean
 }
 
-/** The page that a request asks for. */
+/** Returns the path and query of a request. */
 export function pageOf(x: Exchange): string {
   return x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
 }
 
-/** True if the login may be restarted. A login restarts only once, to prevent a redirect loop. */
+/** Returns true if the login may be restarted. A login restarts only once, to prevent a redirect loop. */
 export function mayRestart(key: string | null): boolean {
   return key !== null && KEY.test(key) && key.length < RESTARTED_LENGTH
 }
 
+/** Options for `OpenLogins`. */
 export interface OpenLoginsOptions extends Omit<CookieOptions, 'name'> {
-  /** Of the cookies of sessions. */
+  /** Name of the session cookies. */
   readonly cookie: string
   readonly sealed: CookieSeal
 }
 
-/** The logins that browsers have begun, each in an encrypted cookie of its own: a response is of no use in another browser. */
+/**
+ * Pending logins of browsers, each in its own encrypted cookie. So a response of the provider works only in the
+ * browser that started the login.
+ */
 export class OpenLogins<T extends object> {
   readonly #options: OpenLoginsOptions
   readonly #prefix: string
@@ -67,12 +71,12 @@ export class OpenLogins<T extends object> {
     this.#prefix = `${options.cookie}-login-`
   }
 
-  /** Whether a cookie is one of these. */
+  /** Returns true for a cookie of a pending login. */
   isCookie(name: string): boolean {
     return name.replace(/^__Host-/, '').startsWith(this.#prefix)
   }
 
-  /** Begins one: its key, and the fields that the browser keeps it by. */
+  /** Starts a login. Returns its key and the headers that set its cookie. */
   begin(
     { returnTo, isRestart = false }: LoginStart,
     cookies: Cookies,
@@ -95,15 +99,19 @@ export class OpenLogins<T extends object> {
     return names.flatMap((name) => this.#jarNamed(name.replace(/^__Host-/, '')).clear(cookies))
   }
 
-  /** The login with a key, once. @param ended gets the fields that end its cookie. @throws UnknownLogin */
+  /**
+   * Returns the pending login of a key and removes it.
+   * @param ended receives the headers that expire its cookie.
+   * @throws UnknownLogin
+   */
   take(key: string | null, cookies: Cookies, ended: string[]): OpenLogin<T> {
-    if (key === null || !KEY.test(key)) throw new UnknownLogin('no key of a login')
+    if (key === null || !KEY.test(key)) throw new UnknownLogin('missing or invalid login key')
     const jar = this.#jarOf(key)
     const text = this.#options.sealed.open(jar.read(cookies), 'login')
     ended.push(...jar.clear(cookies))
     const login = text === null ? null : (JSON.parse(text) as OpenLogin<T>)
-    if (login === null || login.key !== key) throw new UnknownLogin('no cookie of this login')
-    if (Date.now() >= login.until) throw new UnknownLogin('the login is too old')
+    if (login === null || login.key !== key) throw new UnknownLogin('no cookie for this login')
+    if (Date.now() >= login.until) throw new UnknownLogin('the login has expired')
     return login
   }
 

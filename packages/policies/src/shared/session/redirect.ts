@@ -2,20 +2,20 @@ import { type CompileEnv, HttpCallFailed, type Reply, substitute } from '@sluice
 
 const EMPTY = new Uint8Array(0)
 
-/** A redirect of a browser, which no cache may keep. */
+/** Returns a redirect that caches must not store. */
 export function redirect(address: string, headers: readonly string[]): Reply {
   return substitute(302, ['location', address, 'cache-control', 'no-store', ...headers], EMPTY)
 }
 
-/** Whoever decides about logins or sessions cannot be asked, or answers what cannot be right. */
+/** Returns the refusal if the identity provider or the session store is unavailable, or responds with invalid data. */
 export function loginUnavailable(env: Pick<CompileEnv, 'refusal'>, headers: readonly string[] = []): Reply {
-  return env.refusal('GW_AUTH_UNAVAILABLE', 'nobody can be logged in at the moment; try again', [
+  return env.refusal('GW_AUTH_UNAVAILABLE', 'login is unavailable at the moment; try again', [
     ...['retry-after', '1'],
     ...headers,
   ])
 }
 
-/** What a call that failed is called in logs. */
+/** Returns the description of a failed call for logs. */
 export function reasonOf(error: unknown): string {
   if (error instanceof HttpCallFailed) return `${error.failure}: ${error.message}`
   return error instanceof Error ? error.message : String(error)

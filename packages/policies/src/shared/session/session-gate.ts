@@ -9,7 +9,7 @@ import {
   type Slot,
   setHeader,
 } from '@sluice/core'
-import { durationWithin } from '../call-bounds.js'
+import { durationWithin } from '../call-options.js'
 import { type Cookies, removeCookies } from '../field-location/cookie.js'
 import { CookieJar } from './cookie-jar.js'
 import type { CookieSeal } from './cookie-seal.js'
@@ -20,43 +20,43 @@ import { DEFAULT_COOKIE, DEFAULT_IDLE, DEFAULT_LIFETIME, type SessionConfig } fr
 import { isNavigation, isOfSite, type Site } from './site.js'
 
 const MAX_LIFETIME_MS = 30 * 86_400_000
-/** How soon a session that was ended before its time is over everywhere. */
+/** Maximum delay in milliseconds until a session that ended early is refused everywhere. */
 const CHECK_EVERY_MS = 5000
-/** The time of the last request is noted in the cookie once in this part of `idleTimeout`. */
+/** Divisor of `idleTimeout`: the interval at which the cookie is updated with the time of the last request. */
 const NOTED_IN = 10
 
-/** What a policy that logs users in is configured with. */
+/** Configuration of a policy that logs users in. */
 export interface SessionGateConfig {
   readonly session: SessionConfig
   readonly unauthenticated?: 'auto' | 'redirect' | '401' | 'pass'
   readonly onStoreDown?: 'open' | 'closed'
 }
 
-/** What sessions are of the policy that makes them. */
+/** Functions of a login policy that concern its sessions. */
 export interface SessionSource {
   readonly site: Site
   readonly sealed: CookieSeal
   readonly ended: EndedSessions
-  /** Makes of a session what requests need; null: it is of no use. */
+  /** Derives from a session what requests need, or returns null for an unusable session. */
   prepare(session: Session): OpenSession | null
-  /** Whether a cookie is one of a login that is open. */
+  /** Returns true for a cookie of a pending login. */
   isLoginCookie(name: string): boolean
-  /** The way to where users log in. Rejects with any Error. @param ended fields that end a session. */
+  /** Returns the redirect to the login page. Rejects with any Error. @param ended headers that end a session. */
   begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply>
-  /** What became of a session that has to be renewed before it is used; absent: none has to. */
+  /** Renewal of sessions, if the policy has any. */
   readonly renewal?: {
     isDue(session: Session, now: number): boolean
-    /** Null: it has ended. Rejects with any Error where nobody may pass. */
+    /** Renews a session, or returns null if it has ended. Rejects with any Error if the request must be refused. */
     renew(open: OpenSession, x: Exchange): Promise<OpenSession | null>
   }
 }
 
-/** The name of the cookies of sessions. */
+/** Returns the name of the session cookies. */
 export function cookieOf({ cookie = DEFAULT_COOKIE }: SessionConfig): string {
   return cookie
 }
 
-/** Decides about requests by their sessions; one that was open before costs a hash and a look into a map. */
+/** Admits requests by their sessions. A session that was opened before costs a hash and a map lookup. */
 export class SessionGate {
   readonly codec: SessionCodec
   readonly lifetimeMs: number
@@ -65,10 +65,10 @@ export class SessionGate {
   readonly #env: CompileEnv
   readonly #jar: CookieJar
   readonly #idleMs: number
-  /** The Set-Cookie fields of the response. */
+  /** Set-Cookie headers of the response. */
   readonly #cookies: Slot<readonly string[]>
 
-  /** @throws Error for a time that is none, or too long. */
+  /** Creates the gate. @throws Error for an invalid or too long duration. */
   constructor(config: SessionGateConfig, source: SessionSource, env: CompileEnv) {
     const { lifetime = DEFAULT_LIFETIME, idleTimeout = DEFAULT_IDLE } = config.session
     this.#config = config
@@ -88,7 +88,7 @@ export class SessionGate {
       removeCookies(x.headers, (name) => this.#jar.has(name) || this.#source.isLoginCookie(name))
     const now = Date.now()
     if (open === null || open.isEnded || this.#isOver(open.session, now)) return this.#refuse(x, cookies)
-    // The response that brought the new cookie may have got lost.
+    // The response with the new cookie may have been lost.
     if (open !== opened) this.#keep(x, open.session, cookies)
     const isDue = this.#source.renewal?.isDue(open.session, now) === true
     if (isDue || performance.now() - open.checkedMono >= CHECK_EVERY_MS) return this.#renew(x, cookies, open)
@@ -100,23 +100,22 @@ export class SessionGate {
     return text === '' ? null : this.codec.open(text)
   }
 
-  /** Has the browser keep a session. One that has become too long goes on until it has to be renewed again. */
+  /** Stores a session in the browser. A session that is too long stays usable until its next renewal. */
   #keep(x: Exchange, session: Session, before: Cookies): void {
     const fields = this.write(session, before)
     if (fields === null) this.#env.report('session_too_long', {})
     this.#cookies.set(x, fields ?? [])
   }
 
-  /** The fields that set a session; null: it is too long for cookies. */
+  /** Returns the headers that store a session, or null if it is too long for cookies. */
   write(session: Session, before: Cookies): string[] | null {
     const leftMs = session.startedAt + this.lifetimeMs - Date.now()
     return this.#jar.write(this.codec.seal(session), Math.max(0, Math.floor(leftMs / 1000)), before)
   }
 
   /**
-   * Ends a session, where a page of the site asks for it: by GET where a page is opened, not where one shows an image of
-   * that address or is fetched beforehand.
-   * @param leave where the browser goes then, with the fields that end its cookies.
+   * Ends a session if a page of the site requests it. GET requests must be navigations, not images or prefetches.
+   * @param leave returns the response, given the headers that expire the cookies.
    */
   async logOut(
     x: Exchange,
@@ -125,7 +124,7 @@ export class SessionGate {
   ): Promise<Reply> {
     const isAsked = x.method === 'POST' || (x.method === 'GET' && isNavigation(x))
     if (!isAsked || !isOfSite(x, this.#source.site))
-      return this.#env.refusal('GW_ACCESS_DENIED', 'only pages of this site can log out')
+      return this.#env.refusal('GW_ACCESS_DENIED', 'logout requests must come from a page of this site')
     const open = latestOf(this.#open(cookies))
     if (open !== null) {
       open.isEnded = true
@@ -140,7 +139,7 @@ export class SessionGate {
     const fields = this.#cookies.get(x)
     if (fields === undefined) return null
     for (let i = 0; i < fields.length; i += 2) appendHeader(x.responseHeaders, fields[i]!, fields[i + 1]!)
-    // A cache that kept it would hand the session to others.
+    // A cache would give the session to other users.
     if (fields.length > 0) setHeader(x.responseHeaders, 'cache-control', 'no-store')
     return null
   }
@@ -150,9 +149,9 @@ export class SessionGate {
     return this.#idleMs > 0 && now - seenAt >= this.#idleMs
   }
 
-  /** Asks whether the session was ended before its time, and renews it where it has to be. */
+  /** Checks if the session ended early, and renews it if it is due. */
   async #renew(x: Exchange, cookies: Cookies, open: OpenSession): Promise<Outcome> {
-    if (!(await this.#isChecked(open))) return loginUnavailable(this.#env)
+    if (!(await this.#checkEnded(open))) return loginUnavailable(this.#env)
     if (open.isEnded) return this.#refuse(x, cookies)
     const { renewal } = this.#source
     if (renewal === undefined || !renewal.isDue(open.session, Date.now()))
@@ -171,8 +170,8 @@ export class SessionGate {
     }
   }
 
-  /** False: nobody can say, and then nobody may pass. */
-  async #isChecked(open: OpenSession): Promise<boolean> {
+  /** Returns false if the session cannot be checked and must be refused. */
+  async #checkEnded(open: OpenSession): Promise<boolean> {
     if (performance.now() - open.checkedMono < CHECK_EVERY_MS) return true
     try {
       open.isEnded = await this.#source.ended.isEnded(open.session)
@@ -218,7 +217,7 @@ export class SessionGate {
   }
 }
 
-/** What another request has renewed counts, while the browser still sends the cookie before. */
+/** Returns the latest renewal of a session, for browsers that still send the old cookie. */
 function latestOf(open: OpenSession | null): OpenSession | null {
   let latest = open
   while (latest !== null && latest.successor !== null) latest = latest.successor

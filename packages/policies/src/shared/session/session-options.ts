@@ -8,26 +8,29 @@ export const DEFAULT_LIFETIME = '8h'
 /** Default of `session.idleTimeout`. */
 export const DEFAULT_IDLE = '1h'
 
-/** The sessions of a policy that logs users in. */
-export const sessionOptions = closed('The sessions.', {
+/** Session options of a policy that logs users in. */
+export const sessionOptions = closed('Session options.', {
   secrets: list(
-    string('A secret of at least 32 characters, by reference.', {
+    string('Secret of at least 32 characters, by reference.', {
       secret: true,
       minLength: 32,
       maxLength: 4096,
     }),
-    'What the cookies are encrypted with: the first one, while cookies of the others are still taken. The same for all gateways of a site.',
+    'Secrets for the cookie encryption. The first one encrypts, all of them decrypt. All gateways of a site need the same secrets.',
     { minItems: 1, maxItems: 8 },
   ),
-  cookie: optionalString('The name of the cookie, without the prefix `__Host-` that it gets with TLS.', {
+  cookie: optionalString('Cookie name, without the prefix `__Host-` that is added with TLS.', {
     minLength: 1,
     maxLength: 64,
     pattern: '^[A-Za-z0-9_-]+$',
     default: DEFAULT_COOKIE,
   }),
-  lifetime: optionalDuration('How long after the login a session ends, up to 30d.', DEFAULT_LIFETIME),
-  idleTimeout: optionalDuration('How long after the last request it ends; 0s: never for that.', DEFAULT_IDLE),
+  lifetime: optionalDuration('Maximum duration of a session after the login, up to 30d.', DEFAULT_LIFETIME),
+  idleTimeout: optionalDuration(
+    'Time without requests after which a session ends. `0s` disables it.',
+    DEFAULT_IDLE,
+  ),
 })
 
-/** What those options hold. */
+/** Configured session options. */
 export type SessionConfig = Static<typeof sessionOptions>

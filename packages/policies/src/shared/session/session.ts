@@ -4,26 +4,28 @@ import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import type { CookieSeal } from './cookie-seal.js'
 
-/** What a session cookie holds. */
+/** Content of a session cookie. */
 export interface Session {
-  /** Random; of no meaning outside. */
+  /** Random id without meaning outside of the gateway. */
   readonly id: string
-  /** How many times its tokens were refreshed. */
+  /** Number of token refreshes. */
   readonly generation: number
-  /** When the user logged in, and made the last request that was noted, ms since 1970. */
+  /** Times of the login and of the last recorded request, in milliseconds since 1970. */
   readonly startedAt: number
   readonly seenAt: number
-  /** Of the ID token and of the userinfo endpoint. */
+  /** Claims of the ID token and of the userinfo endpoint. */
   readonly claims: JsonObject
   readonly scopes: string | null
-  /** Null, as all that follows: there is none, or nobody needs it. */
+  /** ID token. This and the following members are null if absent or not needed. */
   readonly idToken: string | null
   readonly accessToken: string | null
   readonly refreshToken: string | null
-  /** When the access token ends, and from when on another one is asked for, ms since 1970; null: nobody knows. */
+  /**
+   * Expiry of the access token and the time from which it is refreshed, in milliseconds since 1970. Null if unknown.
+   */
   readonly accessUntil: number | null
   readonly refreshAt: number | null
-  /** When the session ends though its lifetime does not, ms since 1970; null: it does not. */
+  /** Early end of the session in milliseconds since 1970, or null if only its lifetime counts. */
   readonly until: number | null
 }
 
@@ -32,29 +34,32 @@ export interface OpenSession {
   readonly session: Session
   readonly consumer: Consumer
   readonly claims: ReadonlyMap<string, string>
-  /** Header lines for the upstream, names and values in turn. */
+  /** Headers for the upstream: alternating names and values. */
   readonly lines: readonly string[]
-  /** When it was asked last whether it was ended before its time; monotonic. */
+  /** Monotonic time of the last check whether it ended early. */
   checkedMono: number
   isEnded: boolean
-  /** The one that has taken its place since. */
+  /** Session that has replaced this one, or null. */
   successor: OpenSession | null
 }
 
 const PURPOSE = 'session'
-/** Of a worker. */
+/** Maximum number of cached sessions of a worker. */
 const MAX_SESSIONS = 10_000
 const MAX_BYTES = 32 * 1024 * 1024
-/** A session beside its text: the claims as texts, lines, the consumer. */
+/** Memory of a session in addition to its text, in bytes: claims, headers and consumer. */
 const SESSION_BYTES = 2000
 
-/** Makes sessions of cookies and cookies of sessions. Those that were opened before cost a hash and a look into a map. */
+/** Converts sessions to cookies and back. A session that was opened before costs a hash and a map lookup. */
 export class SessionCodec {
   readonly #sealed: CookieSeal
   readonly #prepare: (session: Session) => OpenSession | null
   readonly #open = new LRUCache<string, OpenSession>({ max: MAX_SESSIONS, maxSize: MAX_BYTES })
 
-  /** @param prepare makes of a session what requests need; null: it is of no use. */
+  /**
+   * Creates the codec.
+   * @param prepare derives from a session what requests need, or returns null for an unusable session.
+   */
   constructor(sealed: CookieSeal, prepare: (session: Session) => OpenSession | null) {
     this.#sealed = sealed
     this.#prepare = prepare
@@ -64,7 +69,7 @@ export class SessionCodec {
     return this.#sealed.seal(JSON.stringify(session), PURPOSE)
   }
 
-  /** Null: it is no session of ours. */
+  /** Decrypts a session, or returns null for a foreign value. */
   open(text: string): OpenSession | null {
     const key = hash('sha256', text, 'base64url')
     const known = this.#open.get(key)
@@ -83,7 +88,7 @@ export class SessionCodec {
   }
 }
 
-/** It was written by the gateway; another version may have had other members. */
+/** Parses the text of a session, or returns null if another version of the gateway wrote it with other members. */
 function sessionIn(text: string): Session | null {
   const object = parseStrictObject(Buffer.from(text))
   if (object === null) return null

@@ -1,32 +1,36 @@
 import { type Exchange, headerValue, isPlainPath } from '@sluice/core'
 
-/** Where users meet the gateway. */
+/** Site on which users log in. */
 export interface Site {
-  /** `https://app.example.com` */
+  /** Origin, such as `https://app.example.com`. */
   readonly origin: string
   readonly isSecure: boolean
-  /** Where the provider sends them back to. */
+  /** Path to which the provider redirects. */
   readonly callbackPath: string
 }
 
-/** @param key where the address stands, for messages. @throws Error for a URL that is none, or without TLS on another machine. */
+/**
+ * Parses a redirect URI.
+ * @param key name of the option in messages.
+ * @throws Error for an invalid URI, or one without TLS on another host.
+ */
 export function siteOf(redirectUri: string, key: string): Site {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new Error(`'${key}' is no address; write https://host/path`)
+    throw new Error(`'${key}' is not a valid address; use the form https://host/path`)
   if (url.search !== '' || url.hash !== '' || `${url.origin}${url.pathname}` !== redirectUri)
-    throw new Error(
-      `'${key}' has to be an origin and a path as URLs have them, such as ${url.origin}${url.pathname}`,
-    )
+    throw new Error(`'${key}' must be a normalized origin and path, such as ${url.origin}${url.pathname}`)
   if (!isPlainPath(url.pathname))
-    throw new Error(`the path of '${key}' has to be one without escapes: ${url.pathname}`)
+    throw new Error(`the path of '${key}' must not contain escapes: ${url.pathname}`)
   const isSecure = url.protocol === 'https:'
   if (!isSecure && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
-    throw new Error(`'${key}' has no TLS; the cookies of users would be sent in clear`)
+    throw new Error(`'${key}' does not use TLS, so cookies would be sent unencrypted`)
   return { origin: url.origin, isSecure, callbackPath: url.pathname }
 }
 
-/** Whether a request opens a page in a browser now (Fetch Metadata, or what browsers without it accept). */
+/**
+ * Returns true if the request is a navigation in a browser (Fetch Metadata, or the Accept header of older browsers).
+ */
 export function isNavigation(x: Exchange): boolean {
   if ((headerValue(x.headers, 'sec-purpose') ?? '').includes('prefetch')) return false
   const mode = headerValue(x.headers, 'sec-fetch-mode')
@@ -35,7 +39,7 @@ export function isNavigation(x: Exchange): boolean {
   return (headerValue(x.headers, 'accept') ?? '').includes('text/html')
 }
 
-/** Whether a request comes from a page of the site, or from nobody's page: no other site has made the browser send it. */
+/** Returns true if a page of the site, or the user directly, caused the request. */
 export function isOfSite(x: Exchange, { origin }: Site): boolean {
   const fetchSite = headerValue(x.headers, 'sec-fetch-site')
   if (fetchSite !== null) return fetchSite === 'same-origin' || fetchSite === 'none'

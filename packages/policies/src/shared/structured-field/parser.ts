@@ -1,23 +1,23 @@
 import { decode } from '../encoding/byte-text.js'
 import type { BareItem, Dictionary, InnerList, Item, Member, Parameters } from './structured-field.js'
 
-/** What the text of a field is not. Leaves this module only as null. */
+/** Thrown for an invalid field. Callers outside of this module get null instead. */
 class Malformed extends Error {}
 
 /**
- * The members of a dictionary; null when the text is none. Stricter than RFC 9651 in two points: a key or a parameter
- * that stands twice is refused, because readers would disagree about which counts, and so are bytes without padding.
+ * Parses a dictionary, or returns null. Stricter than RFC 9651 in two points: duplicate keys and parameters are
+ * refused, because parsers disagree on which one counts. Base64 without padding is refused too.
  */
 export function parseDictionary(text: string): Dictionary | null {
   return attempt(text, (parser) => parser.dictionary())
 }
 
-/** The members of a list; null when the text is none. */
+/** Parses a list, or returns null. */
 export function parseList(text: string): readonly Member[] | null {
   return attempt(text, (parser) => parser.list())
 }
 
-/** A single item; null when the text is none. */
+/** Parses a single item, or returns null. */
 export function parseItem(text: string): Item | null {
   return attempt(text, (parser) => parser.item())
 }
@@ -43,7 +43,7 @@ const BYTES = /:[A-Za-z0-9+/]*={0,2}:/y
 const BOOLEAN = /\?[01]/y
 const OPTIONAL_SPACE = /[ \t]*/y
 
-/** Reads from left to right and never goes back: linear in the length of the text. */
+/** Parser without backtracking, so it takes linear time. */
 class Parser {
   readonly #text: string
   #at = 0
@@ -89,7 +89,7 @@ class Parser {
       const end = this.#at
       this.skip(OPTIONAL_SPACE)
       if (this.isDone) {
-        // Spaces at the end are the caller's; a tab there is not allowed.
+        // Trailing spaces are handled by the caller. A trailing tab is not allowed.
         this.#at = end
         return
       }
@@ -144,7 +144,7 @@ class Parser {
   #number(): BareItem {
     const text = this.#take(NUMBER)
     const isDecimal = text.includes('.')
-    // Twelve digits before the point are the most a decimal may have.
+    // A decimal may have at most twelve integer digits.
     if (isDecimal && text.indexOf('.') > (text[0] === '-' ? 13 : 12)) throw new Malformed()
     return { type: isDecimal ? 'decimal' : 'integer', value: Number(text) }
   }

@@ -10,7 +10,7 @@ import {
   type Parameters,
 } from './structured-field.js'
 
-/** The text of a field in the one form that RFC 9651 section 4.1 gives it; null when it has not that shape. */
+/** Returns the canonical form of a field (RFC 9651 section 4.1), or null if it does not have this shape. */
 export function reserialized(text: string, shape: FieldShape): string | null {
   if (shape === 'item') {
     const item = parseItem(text)
@@ -21,11 +21,12 @@ export function reserialized(text: string, shape: FieldShape): string | null {
   return dictionary === null ? null : serializeDictionary(dictionary)
 }
 
+/** Serializes a dictionary. */
 export function serializeDictionary(dictionary: Dictionary): string {
   return [...dictionary].map(([key, member]) => key + afterKey(member)).join(', ')
 }
 
-/** A member that is only "true" stands as its key and its parameters. */
+/** Serializes the part after a key. A value "true" is omitted. */
 function afterKey(member: Member): string {
   if (!isInnerList(member) && member.item.type === 'boolean' && member.item.value) {
     return serializeParameters(member.parameters)
@@ -33,14 +34,17 @@ function afterKey(member: Member): string {
   return `=${serializeMember(member)}`
 }
 
+/** Serializes a member. */
 export function serializeMember(member: Member): string {
   return isInnerList(member) ? serializeInnerList(member) : serializeItem(member)
 }
 
+/** Serializes an inner list. */
 export function serializeInnerList({ items, parameters }: InnerList): string {
   return `(${items.map(serializeItem).join(' ')})${serializeParameters(parameters)}`
 }
 
+/** Serializes an item. */
 export function serializeItem({ item, parameters }: Item): string {
   return serializeBareItem(item) + serializeParameters(parameters)
 }

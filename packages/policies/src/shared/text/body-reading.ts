@@ -14,41 +14,41 @@ import { announcesCoding, faultCode, headersOf, type Side } from '../message/sid
 import { onOverload } from '../overload.js'
 import { type BodyKind, bodyKindOf, isReadable } from './body-text.js'
 
-/** A body that is read as text; it can be cloned. */
+/** A body to read as text. It can be cloned for a worker thread. */
 export interface BodyInput {
   readonly body: Uint8Array
   readonly kind: BodyKind
 }
 
-/** Reads a body. @throws UnreadableBody when it says that it is JSON, and has to be, and is not. */
+/** Reads a body. @throws UnreadableBody if it must be JSON and is not. */
 type Read<A> = (input: BodyInput, json: () => JsonView) => A
 
-/** What a thread answers; errors do not keep their class on the way. */
+/** Result of a worker thread. Errors lose their class on the way, so they are returned as data. */
 export type Reading<A> = A | { readonly mistake: string }
 
-/** How a policy reads the bodies of a message. */
+/** Options for reading the bodies of a message. */
 interface BodyReading<A> {
   readonly side: Side
   readonly maxBytes: number
-  /** What becomes of a body above `maxBytes`; with `beginning` that much of it is read. */
+  /** Outcome for a body above `maxBytes`; `beginning` reads that many bytes of it. */
   readonly larger: Outcome | 'beginning'
-  /** For a body in a content coding, or in a charset that cannot be read. */
+  /** Refusal of a body with a content coding or an unsupported charset. */
   readonly coded: Reply
   readonly overloaded: Reply
-  /** Does what `readingWork` does. */
+  /** Worker threads that execute `readingWork`. */
   readonly threads: Offload<BodyInput, Reading<A>>
   readonly read: Read<A>
   settle(x: Exchange, answer: A): Outcome
 }
 
-/** What is done with messages whose bodies are read. */
+/** Hooks that read the bodies of messages. */
 export interface ReadingHooks {
-  /** Refuses what the head shows to be unreadable. */
+  /** Refuses bodies that are unreadable according to the head. */
   head(x: Exchange): Outcome
   body(x: Exchange, body: Uint8Array): Eventual
 }
 
-/** The hooks for bodies that are read: short ones here and at once, others on a thread. */
+/** Creates the hooks. Short bodies are read at once, others on a worker thread. */
 export function readingHooks<A extends object>(reading: BodyReading<A>): ReadingHooks {
   const { side, maxBytes, larger, coded, threads, read } = reading
   const overloaded = onOverload(reading.overloaded)
@@ -59,7 +59,7 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
   const body = (x: Exchange, whole: Uint8Array): Eventual => {
     if (whole.length === 0) return null
     const kind = bodyKindOf(headersOf(x, side))
-    // JSON is read as UTF-8, whatever else can be read.
+    // JSON is always read as UTF-8.
     const isJson = isJsonType(kind.type)
     if (isJson ? codingIssue(headersOf(x, side)) !== null : !isReadable(kind)) return coded
     const isLarge = whole.length > maxBytes
@@ -74,7 +74,7 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
   return { head: (x) => (announcesCoding(x, side) ? coded : null), body }
 }
 
-/** The work of a thread that reads large bodies. */
+/** Creates the function that reads large bodies on a worker thread. */
 export function readingWork<A>(read: Read<A>): (input: BodyInput) => Reading<A> {
   return (input) => readingOf(read, input, () => jsonOfBytes(input.body))
 }

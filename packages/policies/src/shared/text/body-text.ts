@@ -3,47 +3,49 @@ import { type HeaderList, hasContentCoding, headerJoined, mediaType } from '@slu
 import { charsetsOf } from '../charsets.js'
 import { lenientUtf8 } from './lenient-utf8.js'
 
-/** How the headers of a message describe its body. */
+/** Description of a body by its headers. */
 export interface BodyKind {
-  /** `application/json`, lower-case; empty when there is none. */
+  /** Lower-case media type such as `application/json`, or empty. */
   readonly type: string
   readonly charset: string
-  /** It is in a content coding, so that its bytes mean nothing as they are. */
+  /** True if it has a content coding, so that its bytes are not text. */
   readonly isCoded: boolean
 }
 
-/** Charsets in which ASCII bytes are ASCII characters, and nothing else is. */
+/** Charsets in which exactly the ASCII bytes are ASCII characters. */
 const LIKE_ASCII = /^(?:|utf-?8|us-ascii|ascii|iso-8859-\d{1,2}|latin-?\d|windows-125\d)$/
 const UTF16 = /^utf-?16(?:le|be)?$/
 
+/** Returns the kind of the body that follows these headers. */
 export function bodyKindOf(headers: HeaderList): BodyKind {
   const written = headerJoined(headers, 'content-type') ?? ''
   return {
     type: mediaType(written),
-    // Two that differ are no name of one, so that the body counts as unreadable.
+    // Different charsets are joined to an unknown name, so the body counts as unreadable.
     charset: [...new Set(charsetsOf(written))].join(','),
     isCoded: hasContentCoding(headers),
   }
 }
 
+/** Returns true for an XML media type. */
 export function isXmlType({ type }: BodyKind): boolean {
   return type.endsWith('/xml') || type.endsWith('+xml')
 }
 
-/** Whether text of this charset can be read. */
+/** Returns true if text in this charset can be read. */
 export function isReadable({ charset, isCoded }: BodyKind): boolean {
   return !isCoded && (LIKE_ASCII.test(charset) || UTF16.test(charset))
 }
 
-/** The body says that its characters have two bytes each, or looks as if. */
+/** Returns true if the body is, or looks like, UTF-16. */
 export function isWide(body: Uint8Array, { charset }: BodyKind): boolean {
   if (UTF16.test(charset)) return true
   return (body[0] === 0xfe && body[1] === 0xff) || (body[0] === 0xff && body[1] === 0xfe)
 }
 
 /**
- * The body as text, as the most careless readers would have it: of what may be UTF-16 both orders of bytes, and what it
- * is to whoever looks neither at the charset nor at the mark. The first is what it says it is.
+ * Returns the body as text, in all the ways in which a careless reader could decode it. If it may be UTF-16, these
+ * are both byte orders, and the decoding without charset and byte order mark. The declared one comes first.
  */
 export function textsOfBody(body: Uint8Array, kind: BodyKind): readonly [string, ...string[]] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)

@@ -1,14 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { lenientUtf8 } from './lenient-utf8.js'
 
-/** One way to undo how a text is disguised. Each takes linear time; all together make no text longer than three times. */
+/**
+ * A decoding pass that undoes one kind of obfuscation. Each takes linear time. All passes together at most triple the
+ * length of a text.
+ */
 export type DecodePass = 'url' | 'html' | 'unicode' | 'base64' | 'comments' | 'spaces'
 
 const ESCAPED_BYTES = /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi
-/** Browsers take any number of zeros, and a few names without their semicolon (HTML 13.2.5.72 and following). */
+/** Browsers accept any number of leading zeros, and a few names without a semicolon (HTML 13.2.5.72 and following). */
 const ENTITY = /&(?:#x0*([0-9a-f]{1,8});?|#0*(\d{1,9});?|([a-z]{2,16});|(?:amp|lt|gt|quot|nbsp))/gi
 const OPEN_ENTITY = /^&(amp|lt|gt|quot|nbsp)/i
-/** Schemes of URLs that run what follows. Browsers drop tabs and line breaks wherever they stand in a URL. */
+/** URL schemes that run code. Browsers ignore tabs and line breaks anywhere in a URL. */
 const CUT_SCHEME = new RegExp(
   ['javascript', 'vbscript', 'livescript', 'data']
     .map((name) => `${[...name].join('[\\t\\n\\r]*')}[\\t\\n\\r]*:`)
@@ -18,9 +21,12 @@ const CUT_SCHEME = new RegExp(
 const HAS_CUT = /[\t\n\r]/
 const CUTS = /[\t\n\r]+/g
 const ESCAPE = /\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,8}\}|x[0-9a-f]{2}|[\\/"'nrtbf])/gi
-/** Forms of ASCII for other widths, small print, circles and formulas; their plain form is at most three characters. */
+/**
+ * Compatibility forms of ASCII: other widths, small, circled and mathematical letters. Their plain form has at most
+ * three characters.
+ */
 const COMPATIBLE = /[\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6f\uff01-\uffee\u{1d400}-\u{1d7ff}]/gu
-/** Characters that nobody sees: Unicode gives them the property, version after version. */
+/** Characters that Unicode defines as invisible. */
 const INVISIBLE = /[\0\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu
 const HAS_UNUSUAL = /[\0\x7f-\uffff]/
 const TAG = /[\u{e0020}-\u{e007e}]/gu
@@ -35,7 +41,7 @@ const SPACES = /[\s\u0085]+/g
 const HAS_ODD_SPACE = /[\t\n\v\f\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]| {2}/
 const LAST_CODE_POINT = 0x10ffff
 
-/** The named references of HTML that mean ASCII, spaces or nothing that is seen, by their names in lower case. */
+/** Named HTML references for ASCII, spaces and invisible characters, by lower-case name. */
 const ENTITIES: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ', tab: '\t', newline: '\n', sol: '/' },
   ...{ bsol: '\\', colon: ':', semi: ';', lpar: '(', rpar: ')', lsqb: '[', rsqb: ']', lcub: '{', rcub: '}' },
@@ -83,41 +89,41 @@ const PASSES: Readonly<Record<DecodePass, (text: string) => string>> = {
   spaces: withoutSpaces,
 }
 
-/** What hides text from some readers and from others not: such a text is read with it and without it. */
-interface Veil {
-  /** The pass with which it is undone. */
+/** Syntax that hides text from some readers but not from others. Such a text is examined both with and without it. */
+interface Disguise {
+  /** Pass that undoes it. */
   readonly pass: DecodePass
   isIn(text: string): boolean
   undo(text: string): string
 }
 
-const VEILS: readonly Veil[] = [
+const DISGUISES: readonly Disguise[] = [
   { pass: 'comments', isIn: (text) => text.includes('/*'), undo: withoutComments },
   { pass: 'html', isIn: (text) => text.includes('<!') || text.includes('<?'), undo: withoutMarkup },
   { pass: 'unicode', isIn: (text) => text.includes(TAG_HIGH), undo: withoutTags },
 ]
 
-/** What these take away may be what is looked for: `\\b` is the end of a path to some, a character to others. */
+/** Passes that may remove what a pattern looks for. For example, `\\b` may end a path or be an escaped character. */
 const LOSSY: ReadonlySet<DecodePass> = new Set(['unicode', 'base64'])
 
 /**
- * All readings of a text: as it is written, before each pass that takes something away, and after each round of the
- * passes until nothing changes any more. A comment hides text from SQL and from nobody else: a text with one is read
- * with it and without it. So are the comments of XML and HTML, and characters that only name others.
- * @param rounds most rounds; what is disguised more often than that is not read.
+ * Returns all readings of a text: as written, before each lossy pass, and after each round of passes until nothing
+ * changes. SQL comments hide text only from SQL, so a text with comments is examined with and without them. The same
+ * applies to XML and HTML comments and to tag characters.
+ * @param rounds maximum number of rounds. Deeper obfuscation is not decoded.
  */
 export function readingsOf(text: string, passes: readonly DecodePass[], rounds: number): readonly string[] {
   const plain = chainOf(text, passes, [], rounds)
-  const veils = VEILS.filter(({ pass, isIn }) => passes.includes(pass) && plain.some(isIn))
-  if (veils.length === 0) return plain
-  const sets = veils.length === 1 ? [veils] : [...veils.map((veil) => [veil]), veils]
+  const disguises = DISGUISES.filter(({ pass, isIn }) => passes.includes(pass) && plain.some(isIn))
+  if (disguises.length === 0) return plain
+  const sets = disguises.length === 1 ? [disguises] : [...disguises.map((disguise) => [disguise]), disguises]
   return [...new Set([...plain, ...sets.flatMap((set) => chainOf(text, passes, set, rounds))])]
 }
 
 function chainOf(
   text: string,
   passes: readonly DecodePass[],
-  veils: readonly Veil[],
+  disguises: readonly Disguise[],
   rounds: number,
 ): readonly string[] {
   const readings = [text]
@@ -126,7 +132,7 @@ function chainOf(
     let next = last
     for (let i = 0; i < passes.length; i++) {
       const before = next
-      for (const { pass, undo } of veils) if (pass === passes[i]) next = undo(next)
+      for (const { pass, undo } of disguises) if (pass === passes[i]) next = undo(next)
       next = PASSES[passes[i]!](next)
       if (next !== before && before !== last && LOSSY.has(passes[i]!)) readings.push(before)
     }
@@ -137,7 +143,7 @@ function chainOf(
   return readings
 }
 
-/** Escapes of URLs, `+` not among them, and `%u0027` as some servers take it. Too long UTF-8 forms count as well. */
+/** Decodes URL escapes except `+`, including the `%u0027` of some servers and overlong UTF-8. */
 function withoutUrlEscapes(text: string): string {
   if (!text.includes('%')) return text
   return text.replace(ESCAPED_BYTES, (_, unit: string | undefined, bytes: string) => {
@@ -163,19 +169,19 @@ function withWholeSchemes(text: string): string {
   return text.replace(CUT_SCHEME, (scheme) => scheme.replace(CUTS, ''))
 }
 
-/** Escapes of JSON and of scripts, wide forms of ASCII, and characters that nobody sees. */
+/** Decodes JSON and script escapes and wide forms of ASCII, and removes invisible characters. */
 function withoutUnicodeEscapes(text: string): string {
   const plain = text.includes('\\') ? text.replace(ESCAPE, (written) => meaning(written)) : text
   if (!HAS_UNUSUAL.test(plain)) return plain
   return plain.replace(INVISIBLE, '').replace(COMPATIBLE, (one) => one.normalize('NFKC'))
 }
 
-/** Each of ASCII's characters has another one that is shown by nobody, and read by programs that look at code points. */
+/** Decodes tag characters: invisible doubles of ASCII that programs can still read. */
 function withoutTags(text: string): string {
   return text.replace(TAG, (one) => String.fromCodePoint(one.codePointAt(0)! - TAG_DISTANCE))
 }
 
-/** The text of XML: comments and instructions are nothing, and of a CDATA section its content is left. */
+/** Removes XML comments and instructions, and unwraps CDATA sections. */
 function withoutMarkup(text: string): string {
   let result = ''
   let from = 0
@@ -187,7 +193,7 @@ function withoutMarkup(text: string): string {
   return result + text.slice(from)
 }
 
-/** Where the markup at a location ends, and what is left of it; one that is never closed is text. */
+/** Returns the end of the markup at a position and its remaining content. Unclosed markup is text. */
 function markupAt(text: string, at: number): readonly [end: number, content: string] {
   for (const { open, close, hasContent } of MARKUP) {
     if (!text.startsWith(open, at)) continue
@@ -208,7 +214,7 @@ function character(code: number, otherwise: string): string {
   return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : otherwise
 }
 
-/** Of a text that is base64 as a whole, and of long values in it; and of what is text again. */
+/** Decodes base64: a whole text or long values in it, if the result is text. */
 function withoutBase64(text: string): string {
   return BASE64.test(text) ? decodedToken(text) : text.replace(BASE64_TOKEN, decodedToken)
 }
@@ -220,7 +226,7 @@ function decodedToken(token: string): string {
   return text === '' || CONTROLS_OF_BYTES.test(text) ? token : text
 }
 
-/** A comment is a space to SQL; what stands in one that begins with `!` and a version is run by MySQL. */
+/** Removes comments as SQL does. MySQL executes the content of a comment that begins with `!` and a version. */
 function withoutComments(text: string): string {
   let start = text.indexOf('/*')
   if (start === -1) return text

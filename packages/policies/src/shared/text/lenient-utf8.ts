@@ -1,8 +1,8 @@
 const LAST_CODE_POINT = 0x10ffff
 
 /**
- * Bytes that are not valid UTF-8, read as the most careless server would: too long forms mean the character that they
- * spell (`C0 AF` is a slash), and bytes that belong to no form are characters of their own.
+ * Decodes bytes that are not valid UTF-8 like the most careless server: overlong forms mean the character that they
+ * encode (`C0 AF` is a slash), and stray bytes are single characters.
  */
 export function lenientUtf8(bytes: Uint8Array): string {
   const text: string[] = []
@@ -15,7 +15,7 @@ export function lenientUtf8(bytes: Uint8Array): string {
   return text.join('')
 }
 
-/** How many bytes the form has that begins here; 1 when it is none. */
+/** Returns the number of bytes of the form that begins here, or 1 if there is none. */
 function lengthOfForm(bytes: Uint8Array, at: number): number {
   const ones = Math.clz32(~bytes[at]! << 24)
   if (ones < 2 || ones > 6) return 1

@@ -1,7 +1,7 @@
-/** Where in the table of states a text goes on from each state, and what is found when one is reached. */
+/** Transitions of an Aho-Corasick automaton, and the literals found in each state. */
 interface Automaton {
   readonly next: Int32Array
-  /** By state; most find nothing. */
+  /** 1 for states in which a literal is found. Most have none. */
   readonly isFinal: Uint8Array
   readonly found: readonly (readonly number[])[]
 }
@@ -10,23 +10,23 @@ const ASCII = 128
 const UPPER_A = 65
 const UPPER_Z = 90
 const TO_LOWER = 32
-/** Without regard to case they are an `s` and a `k` (Unicode simple case folding), as expressions have it. */
+/** Characters that case-insensitive expressions treat as `s` and `k` (Unicode simple case folding). */
 const LONG_S = 0x17f
 const KELVIN = 0x212a
 
 /**
- * Finds which of many literals occur in a text, without regard to the case of ASCII letters, in one pass of about a
- * nanosecond a character however many there are (Aho and Corasick, with the table of all transitions):
+ * Finds which of many literals occur in a text, ignoring ASCII case, in one pass. It takes about a nanosecond per
+ * character for any number of literals (Aho-Corasick with a full transition table):
  *
  *     character ─► class (one for all that no literal has) ─► next[state << shift | class] ─► found[state]
  */
 export class LiteralScan {
   readonly #classes = new Uint8Array(ASCII)
-  /** The width of a row of the table is this power of two. */
+  /** Width of a table row as a power of two. */
   readonly #shift: number
   readonly #automaton: Automaton
 
-  /** @param literals ASCII in lower case, none of them empty. */
+  /** Builds the automaton. @param literals non-empty texts of lower-case ASCII. */
   constructor(literals: readonly string[]) {
     const alphabet = [...new Set(literals.join(''))]
     alphabet.forEach((character, i) => {
@@ -39,7 +39,7 @@ export class LiteralScan {
     this.#automaton = automatonOf(literals, this.#classes, this.#shift)
   }
 
-  /** Calls `onFound` with the number of each literal that occurs, at least once. */
+  /** Calls `onFound` at least once with the index of each literal that occurs. */
   scan(text: string, onFound: (literal: number) => void): void {
     const { next, isFinal, found } = this.#automaton
     const classes = this.#classes
@@ -78,7 +78,7 @@ function automatonOf(literals: readonly string[], classes: Uint8Array, shift: nu
   return { next, found, isFinal: Uint8Array.from(found, (numbers) => (numbers.length === 0 ? 0 : 1)) }
 }
 
-/** Where a literal does not go on, another one that ends the same may; states are visited by their depth. */
+/** Adds the transitions to the longest suffix that is also a prefix of a literal. States are visited by depth. */
 function completeTransitions(next: Int32Array, found: number[][], width: number): void {
   const shorterOf = new Int32Array(found.length)
   const queue = [...next.subarray(0, width)].filter((state) => state !== 0)

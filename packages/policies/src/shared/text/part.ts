@@ -1,35 +1,36 @@
 /**
- * What a text must hold so that a pattern can be found in it: of each group one literal at least. Literals are ASCII in
- * lower case and are meant without regard to case. Empty: the pattern demands nothing that could be looked for.
+ * Literals that a text must contain for a pattern to match: at least one of each group. Literals are lower-case ASCII
+ * and match case-insensitively. Empty if the pattern requires no literals.
  */
 export type Requirement = readonly (readonly string[])[]
 
-/** What is known of a part of a pattern: all texts it stands for, or literals without which it is not found. */
+/** Analysis of a part of a pattern: all texts that it matches, or the literals that it requires. */
 export interface Part {
   readonly exact: readonly string[] | null
   readonly needs: Requirement
 }
 
-/** Most texts that a part may stand for, and their length, before it is only known by what it needs. */
+/** Maximum number and length of the exact texts of a part. Beyond it, only its required literals are tracked. */
 const MAX_EXACT = 256
 const MAX_LENGTH = 24
-/** Most literals of a group, and groups of a pattern. */
+/** Maximum number of literals in a group, and of groups in a pattern. */
 const MAX_GROUP = 256
 const MAX_GROUPS = 4
-/** A literal of this length is worth looking for beside another one. */
+/** Minimum length of an additional literal that is worth searching for. */
 const RARE_LENGTH = 3
 
+/** Part that matches the empty text. */
 export const EMPTY: Part = { exact: [''], needs: [] }
-/** Something that nothing is known of. */
+/** Part that may match any text. */
 export const ANYTHING: Part = { exact: null, needs: [] }
 
-/** One of some characters. */
+/** Returns the part for one of several characters. */
 export function oneOf(characters: readonly string[]): Part {
   const isKnown = characters.length <= MAX_EXACT && characters.every((one) => one.charCodeAt(0) < 128)
   return isKnown ? { exact: [...new Set(characters.map((one) => one.toLowerCase()))], needs: [] } : ANYTHING
 }
 
-/** One part after the other. */
+/** Returns the part for a sequence of parts. */
 export function sequence(parts: readonly Part[]): Part {
   const needs: (readonly string[])[] = []
   let run: readonly string[] = ['']
@@ -52,7 +53,7 @@ export function sequence(parts: readonly Part[]): Part {
   return { exact: null, needs: selected(needs) }
 }
 
-/** Either of them. */
+/** Returns the part for alternatives. */
 export function alternatives(parts: readonly Part[]): Part {
   if (parts.length === 1) return parts[0]!
   const exact = parts.every((part) => part.exact !== null) ? parts.flatMap((part) => part.exact!) : null
@@ -63,14 +64,14 @@ export function alternatives(parts: readonly Part[]): Part {
   return all.length > MAX_GROUP ? ANYTHING : { exact: null, needs: [all] }
 }
 
-/** A part so many times. */
+/** Returns the part for a repetition. */
 export function repeated(part: Part, min: number, max: number): Part {
   if (min === 1 && max === 1) return part
   if (min === 0) return part.exact !== null && max === 1 ? alternatives([part, EMPTY]) : ANYTHING
   return { exact: null, needs: needsOf(part) }
 }
 
-/** What a part needs that stands alone. */
+/** Returns the literals that a part requires on its own. */
 export function needsOf({ exact, needs }: Part): Requirement {
   if (exact === null) return needs
   return exact.length === 0 || exact.includes('') ? [] : [exact]
@@ -82,7 +83,7 @@ function product(left: readonly string[], right: readonly string[]): readonly st
   return all.some((text) => text.length > MAX_LENGTH) ? null : all
 }
 
-/** The groups that are rarest by the look of them: those whose shortest literal is longest. Short ones are everywhere. */
+/** Selects the most distinctive groups: those whose shortest literal is longest. Short literals occur everywhere. */
 export function selected(groups: Requirement): Requirement {
   const shortest = (group: readonly string[]): number => Math.min(...group.map((text) => text.length))
   return [...groups]

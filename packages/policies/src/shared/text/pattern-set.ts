@@ -2,29 +2,29 @@ import { LiteralScan } from './literal-scan.js'
 import type { Pattern } from './pattern.js'
 import { requirementOf } from './required-literals.js'
 
-/** A literal's position in the requirement of a pattern. */
+/** Position of a literal in the requirement of a pattern. */
 interface Role {
   readonly pattern: number
-  /** The bit of its group. */
+  /** Bit of its group. */
   readonly bit: number
 }
 
 const NONE: readonly number[] = []
 
 /**
- * Many patterns that are looked for at once. One pass over the text finds the literals that they need; only patterns
- * that have all they need are matched:
+ * Matches many patterns at once. One pass over the text finds their required literals. Only patterns with all
+ * required literals are tested:
  *
- *     text ─► LiteralScan ─► which groups of literals were seen ─► candidates ─► Pattern.test
+ *     text ─► LiteralScan ─► groups of literals that occur ─► candidates ─► Pattern.test
  *
- * Most texts have no candidate, and cost as much as one pass.
+ * Most texts have no candidate and cost only the pass.
  */
 export class PatternSet {
   readonly #patterns: readonly Pattern[]
-  /** By the number of a literal. */
+  /** Roles of each literal, by index. */
   readonly #roles: readonly (readonly Role[])[]
   readonly #scan: LiteralScan | null
-  /** By pattern: the bits of all groups it needs, and those seen in this text. */
+  /** By pattern: bits of all required groups, and of those seen in the current text. */
   readonly #needed: readonly number[]
   readonly #seen: Uint8Array
   readonly #isFound: Uint8Array
@@ -50,7 +50,7 @@ export class PatternSet {
     this.#seen = new Uint8Array(patterns.length)
   }
 
-  /** The numbers of the patterns that are found in the text, in ascending order. */
+  /** Returns the indexes of the matching patterns in ascending order. */
   match(text: string): readonly number[] {
     this.#seen.fill(0)
     this.#isFound.fill(0)

@@ -1,22 +1,23 @@
 import { performance } from 'node:perf_hooks'
 import { compilePattern as compileRe2, type Regex, replacedSpans } from '@sluice/core'
 
-/** What replacing all matches in one text may take: each is found in linear time, but there may be many. */
+/** Limits for replacing all matches in one text. Each match takes linear time, but there may be many. */
 const MAX_MATCHES = 10_000
 const MAX_REPLACE_MS = 100
 
-/** A regular expression (RE2 syntax) whose time grows with the text only, whatever its pattern is. */
+/** A regular expression (RE2 syntax) that takes linear time for every pattern. */
 export interface Pattern {
   readonly source: string
-  /** Whether it is found anywhere in the text. */
+  /** Returns true if the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** The text with each match replaced; null when there is none, or too many. */
+  /** Replaces each match. Returns null if there is none, or too many. */
   replaced(text: string, replacement: (match: string) => string): string | null
 }
 
 /**
  * Compiles a pattern for an engine that does not backtrack.
- * @throws Error when it is no pattern, or has what such an engine cannot do: look-around and back references.
+ * @throws Error for an invalid pattern, or one with look-around or back references, which the engine does not
+ * support.
  */
 export function compilePattern(source: string, isCaseInsensitive: boolean): Pattern {
   const regex = compileRe2(source, { syntax: 're2', flags: isCaseInsensitive ? 'i' : '' })

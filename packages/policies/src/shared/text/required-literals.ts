@@ -13,25 +13,25 @@ import {
   sequence,
 } from './part.js'
 
-/** Escapes that JavaScript has not or reads in another way than RE2, and named classes. */
-const OTHERWISE = /\\(?![bBdDfnrsStvwW])[\dA-Za-z]|\[:\^?[a-z]+:\]/
+/** Named classes, and escapes that JavaScript lacks or interprets differently from RE2. */
+const DIFFERS_FROM_JS = /\\(?![bBdDfnrsStvwW])[\dA-Za-z]|\[:\^?[a-z]+:\]/
 const FLAGS = /^\(\?[ims]+\)/
 const DIGITS = [...'0123456789']
 
 const load = createRequire(import.meta.url)
 
 /**
- * The requirement of a pattern of RE2; what is not understood of it demands nothing. It is read as one of JavaScript,
- * which it is but for what is given up at once. Case does not matter here, so that flags do not either.
+ * Returns the literals that an RE2 pattern requires, or none if it cannot be analyzed. It is parsed as a JavaScript
+ * pattern; patterns with known differences are skipped. Case and therefore flags are ignored.
  */
 export function requirementOf(pattern: string): Requirement {
-  if (OTHERWISE.test(pattern)) return []
+  if (DIFFERS_FROM_JS.test(pattern)) return []
   const source = pattern.replace(FLAGS, '').replaceAll('(?P<', '(?<')
   const { RegExpParser } = load('@eslint-community/regexpp') as typeof import('@eslint-community/regexpp')
   try {
     return selected(needsOf(choiceOf(new RegExpParser({ ecmaVersion: 2025 }).parsePattern(source))))
   } catch {
-    // No pattern of JavaScript, one that it reads in another way, or one that nests deeper than the stack.
+    // Not a JavaScript pattern, one with another meaning in JavaScript, or nested too deeply for the stack.
     return []
   }
 }
@@ -60,9 +60,9 @@ function partOf(element: AST.Element): Part {
   }
 }
 
-/** Only lists of single characters are of use. */
+/** Analyzes a character class. Only lists of single characters are useful. */
 function classOf({ negate, elements }: AST.CharacterClass): Part {
-  // To RE2 a bracket that follows is the first of the list.
+  // In RE2 a bracket that follows is the first character of the class.
   if (elements.length === 0) throw new RangeError('a class without characters')
   const characters: string[] = []
   for (const element of elements) {

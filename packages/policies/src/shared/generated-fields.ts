@@ -5,10 +5,10 @@ import type { Side } from './message/side.js'
 import type { OwnVariables } from './template.js'
 
 /**
- * Compiles the header fields of a message that the gateway makes, as a flat list; a list that no request changes stays one.
+ * Compiles the headers of a generated message as a flat list. Without placeholders the result is a constant list.
+ * @param type default `content-type`, or an empty string for none.
  * @param own variables of the policy for placeholders.
- * @param type the `content-type`, where the fields do not say it; empty: none.
- * @throws Error for a name or a value that no such message may have.
+ * @throws Error for an invalid name or value.
  */
 export function compileFields(
   headers: Readonly<Record<string, string>>,

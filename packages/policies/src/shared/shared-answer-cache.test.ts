@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ANSWERS_PREFIX, type HttpAnswer, MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
-import { AnswerTier } from './answer-tier.js'
+import { SharedAnswerCache } from './shared-answer-cache.js'
 
 const ANSWER: HttpAnswer = { status: 201, headers: ['x-a', 'a\nb "c"'], body: Buffer.from([0, 10, 255]) }
 
@@ -11,18 +11,18 @@ const FRESH_MS = 60_000
 function workers(store: StateStore = new MemoryStore()) {
   const errors: string[] = []
   let calls = 0
-  const worker = ({ answer = ANSWER, ttlMs = FRESH_MS, mostMs = 3_600_000, space = 'a' } = {}) => {
+  const worker = ({ answer = ANSWER, ttlMs = FRESH_MS, maxMs = 3_600_000, space = 'a' } = {}) => {
     const onDown = (error: string) => void errors.push(error)
-    const tier = new AnswerTier(store, { space, timeoutMs: 60_000, onDown })
+    const tier = new SharedAnswerCache(store, { space, timeoutMs: 60_000, onDown })
     const found = (from: HttpAnswer, leftMs: number) => {
-      return { value: from, ttlMs: leftMs, bytes: 0, isNegative: false, isForOne: false }
+      return { value: from, ttlMs: leftMs, bytes: 0, isNegative: false, isCallerSpecific: false }
     }
     const ask = async () => {
       calls++
       await new Promise((resolve) => setTimeout(resolve, 5))
       return { answer, found: found(answer, ttlMs) }
     }
-    return tier.get('k', { mostMs, ask, read: found })
+    return tier.get('k', { maxMs, ask, read: found })
   }
   return { errors, store, worker, calls: () => calls }
 }
@@ -35,7 +35,7 @@ test('what one worker has got the others find, as it was, until it ends', async 
     assert.deepEqual([value.status, value.headers, [...value.body]], [201, ANSWER.headers, [0, 10, 255]])
     assert.ok(ttlMs > FRESH_MS - 10_000 && ttlMs <= FRESH_MS)
   }
-  assert.equal((await worker({ mostMs: 1000 })).ttlMs, 1000, 'no longer than the reader may')
+  assert.equal((await worker({ maxMs: 1000 })).ttlMs, 1000, 'no longer than the reader may')
   assert.deepEqual(await store.list('', 10), [`${ANSWERS_PREFIX}a:k`], 'apart from what counts callers')
   await worker({ space: 'b' })
   assert.equal(calls(), 2, 'of another call')
@@ -63,13 +63,19 @@ test('what says nothing to who reads it is asked for again', async () => {
   const store = new MemoryStore()
   const { worker } = workers(store)
   await worker()
-  const tier = new AnswerTier(store, { space: 'a', timeoutMs: 60_000, onDown: () => {} })
-  const found = { value: { own: true }, ttlMs: FRESH_MS, bytes: 0, isNegative: false, isForOne: false }
+  const tier = new SharedAnswerCache(store, { space: 'a', timeoutMs: 60_000, onDown: () => {} })
+  const found = {
+    value: { own: true },
+    ttlMs: FRESH_MS,
+    bytes: 0,
+    isNegative: false,
+    isCallerSpecific: false,
+  }
   const read = () => {
     throw new Error('says nothing')
   }
   const { value } = await tier.get('k', {
-    mostMs: FRESH_MS,
+    maxMs: FRESH_MS,
     ask: async () => ({ answer: ANSWER, found }),
     read,
   })

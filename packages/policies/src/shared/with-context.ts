@@ -1,5 +1,5 @@
-/** What `action` makes. @throws its Error after what it is about. */
-export function about<T>(what: string, action: () => T): T {
+/** Runs `action` and prefixes the message of its error with `what`. @throws Error */
+export function withContext<T>(what: string, action: () => T): T {
   try {
     return action()
   } catch (cause) {

@@ -6,71 +6,75 @@ import {
   StateUnavailable,
 } from '@sluice/core'
 import { isJsonObject, memberOf } from '../engines/json/strict-json.js'
-import { askOnce, MARGIN_MS } from './ask-once.js'
 import type { Found } from './call-cache.js'
+import { MARGIN_MS, singleFlight } from './single-flight.js'
 
-/** An answer that another worker, or this one before, has got. */
+/** An answer that this or another worker has stored. */
 interface SharedAnswer {
   readonly answer: HttpAnswer
-  /** Until it ends. */
+  /** Remaining lifetime in milliseconds. */
   readonly leftMs: number
 }
 
-export interface AnswerTierOptions {
-  /** What the answers belong to; others have other keys. */
+/** Options for `SharedAnswerCache`. */
+export interface SharedAnswerCacheOptions {
+  /** Name of the key space. Different spaces never share answers. */
   readonly space: string
-  /** How long a call may take. */
+  /** Time limit of a call in milliseconds. */
   readonly timeoutMs: number
-  /** Hears why the store has no answer. */
+  /** Called with the error if the store is unavailable. */
   readonly onDown: (error: string) => void
 }
 
-/** How an answer is asked for. */
+/** Functions and limits of one lookup. */
 export interface SharedCall<T> {
-  /** How long one may be used at most. */
-  readonly mostMs: number
-  /** Calls the other server. Rejects with any Error. */
+  /** Maximum lifetime of an answer in milliseconds. */
+  readonly maxMs: number
+  /** Calls the server. Rejects with any Error. */
   ask(): Promise<Asked<T>>
-  /** What an answer says that another worker has got, and that may be used so long. @throws Error when it says nothing: then the server is asked. */
+  /**
+   * Interprets a stored answer with its remaining lifetime.
+   * @throws Error for an unusable answer; then the server is called.
+   */
   read(answer: HttpAnswer, leftMs: number): Found<T>
 }
 
-/** An answer, and what it says. */
+/** An answer and its interpretation. */
 export interface Asked<T> {
   readonly answer: HttpAnswer
   readonly found: Found<T>
 }
 
-/** Ends the head of a stored answer; JSON has no such byte outside of texts. */
+/** Separates the head of a stored answer from the body. JSON contains this byte only inside strings, escaped. */
 const LINE_END = 10
 
 /**
- * Answers in a store that workers or replicas share, behind those that a worker keeps itself. While the store is away
- * nothing is found in it, and the other server is asked.
+ * Answers in a store that workers or replicas share, behind each worker's own cache. If the store is unavailable, it
+ * finds nothing and calls the server. Format of an entry:
  *
  *     { until, status, headers } LF body
  */
-export class AnswerTier {
+export class SharedAnswerCache {
   readonly #store: StateStore
   readonly #space: string
   readonly #waitMs: number
   readonly #onDown: (error: string) => void
 
-  constructor(store: StateStore, { space, timeoutMs, onDown }: AnswerTierOptions) {
+  constructor(store: StateStore, { space, timeoutMs, onDown }: SharedAnswerCacheOptions) {
     this.#store = store
     this.#space = `${ANSWERS_PREFIX}${space}`
     this.#waitMs = timeoutMs + MARGIN_MS
     this.#onDown = onDown
   }
 
-  /** What the answer says that is kept here, or that one worker asks for in the place of all. Rejects as `ask` does. */
-  get<T>(key: string, { mostMs, ask, read }: SharedCall<T>): Promise<Found<T>> {
+  /** Returns the stored answer, or calls the server once for all workers. Rejects like `ask`. */
+  get<T>(key: string, { maxMs, ask, read }: SharedCall<T>): Promise<Found<T>> {
     const name = `${this.#space}:${key}`
     let isKept = true
-    return askOnce({
+    return singleFlight({
       ...{ store: this.#store, key: name, waitMs: this.#waitMs },
       isKept: () => isKept,
-      find: async () => readable(await this.#find(name, mostMs), read),
+      find: async () => readable(await this.#find(name, maxMs), read),
       ask: async () => {
         const { answer, found } = await ask()
         isKept = found.ttlMs > 0 && (await this.#keep(name, answer, found.ttlMs))
@@ -79,21 +83,21 @@ export class AnswerTier {
     })
   }
 
-  /** Null: there is none that may be used. */
-  async #find(name: string, mostMs: number): Promise<SharedAnswer | null> {
+  /** Returns a usable stored answer, or null. */
+  async #find(name: string, maxMs: number): Promise<SharedAnswer | null> {
     try {
       const bytes = await this.#store.get(name)
       const found = bytes === null ? null : parse(bytes)
       if (found === null) return null
       // The clock of another replica may be ahead.
-      const leftMs = Math.min(found.until - Date.now(), mostMs)
+      const leftMs = Math.min(found.until - Date.now(), maxMs)
       return leftMs > 0 ? { answer: found.answer, leftMs } : null
     } catch (error) {
       throw this.#down(error)
     }
   }
 
-  /** One that is too large for the store is not kept there. */
+  /** Stores an answer. Returns false if it is too large or the store is unavailable. */
   async #keep(name: string, { status, headers, body }: HttpAnswer, ttlMs: number): Promise<boolean> {
     const head = Buffer.from(`${JSON.stringify({ until: Date.now() + ttlMs, status, headers })}\n`)
     if (head.length + body.length > MAX_STATE_VALUE_BYTES) return false
@@ -112,7 +116,7 @@ export class AnswerTier {
   }
 }
 
-/** Null: there is no answer, or it says nothing. */
+/** Interprets a stored answer. Returns null if there is none or it is unusable. */
 function readable<T>(shared: SharedAnswer | null, read: SharedCall<T>['read']): Found<T> | null {
   if (shared === null) return null
   try {
@@ -122,7 +126,7 @@ function readable<T>(shared: SharedAnswer | null, read: SharedCall<T>['read']): 
   }
 }
 
-/** Null: it is nothing that a gateway has written. */
+/** Parses an entry of the store. Returns null if no gateway has written it. */
 function parse(bytes: Uint8Array): { readonly until: number; readonly answer: HttpAnswer } | null {
   const end = bytes.indexOf(LINE_END)
   const head = end < 0 ? null : jsonOf(Buffer.from(bytes.subarray(0, end)).toString())

@@ -2,34 +2,39 @@ import { type Exchange, escapedXml, isJsonType, mediaType } from '@sluice/core'
 import { compileTemplate, type Escape, type OwnVariables } from './template.js'
 import { readText } from './text-source.js'
 
-/** How the document writes a body, and the fields that go with it. */
-export interface MadeBody {
+/** Configuration of a generated body and its headers. */
+export interface GeneratedBody {
   readonly headers?: Readonly<Record<string, string>>
-  /** A text, or a mapping or list that is sent as JSON; may hold placeholders. */
+  /** Text, or a mapping or list that is sent as JSON. May contain placeholders. */
   readonly body?: string | object
   readonly bodyFile?: string
-  /** False: it holds no placeholders. */
+  /** False if placeholders are not replaced. */
   readonly template?: boolean
 }
 
-/** Each may stand for a header field of the request: what one request makes of a body stays below 3 MB. */
+/** Maximum number of placeholders. Each may expand to a request header, so one body stays below 3 MB. */
 const MAX_PLACEHOLDERS = 100
 
-/** The media type of the answer; empty when it has no body and names none. */
-export function contentTypeOf({ headers = {}, body, bodyFile }: MadeBody): string {
+/** Returns the media type of a generated body, or an empty string if there is neither a body nor a media type. */
+export function contentTypeOf({ headers = {}, body, bodyFile }: GeneratedBody): string {
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')
   if (named !== undefined) {
-    // Who chooses the type chooses how the values in the body are read.
-    if (named[1].includes('{{')) throw new Error("'content-type' may not hold placeholders; write the type")
+    // Placeholders would let the caller choose the media type, and with it how the values in the body are
+    // interpreted.
+    if (named[1].includes('{{'))
+      throw new Error("'content-type' must not contain placeholders; use a fixed type")
     return named[1]
   }
   if (body === undefined && bodyFile === undefined) return ''
   return typeof body === 'object' ? 'application/json' : 'text/plain; charset=utf-8'
 }
 
-/** Compiles the body; null: there is none. @throws Error when the file cannot be read, and for bad placeholders. */
+/**
+ * Compiles the body, or returns null if there is none.
+ * @throws Error for an unreadable file or an invalid placeholder.
+ */
 export function compileBody(
-  config: MadeBody,
+  config: GeneratedBody,
   type: string,
   own?: OwnVariables,
 ): Uint8Array | null | ((x: Exchange) => Uint8Array) {
@@ -45,15 +50,15 @@ export function compileBody(
   return typeof template === 'string' ? Buffer.from(template) : (x) => Buffer.from(template(x))
 }
 
-function textOf({ body, bodyFile }: MadeBody): string | null {
+function textOf({ body, bodyFile }: GeneratedBody): string | null {
   if (bodyFile !== undefined) {
-    if (body !== undefined) throw new Error("'body' and 'bodyFile' are both there; keep one")
+    if (body !== undefined) throw new Error("'body' and 'bodyFile' are both set; remove one")
     return readText(bodyFile)
   }
   return typeof body === 'object' ? JSON.stringify(body) : (body ?? null)
 }
 
-/** What a caller sends must not become a member, an element or a script of the answer. */
+/** Returns the escape function of a media type. Request values must not become members, elements or scripts. */
 function escapeFor(type: string): Escape | null {
   if (isJsonType(type)) return (value) => JSON.stringify(value).slice(1, -1)
   if (type === 'application/x-www-form-urlencoded') return encodeURIComponent

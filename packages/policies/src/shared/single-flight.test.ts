@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
-import { askOnce } from './ask-once.js'
+import { singleFlight } from './single-flight.js'
 
 /** Workers that ask for one thing, which the test gives or refuses. */
 function workers(store: StateStore = new MemoryStore(), waitMs = 60_000) {
   const calls: { readonly give: (text: string) => void; readonly fail: () => void }[] = []
   const ask = () =>
-    askOnce<string>({
+    singleFlight<string>({
       ...{ store, key: 'k', waitMs },
       find: async () => {
         const bytes = await store.get('k')
@@ -53,7 +53,7 @@ test('an answer that is not kept is for who has asked, and nobody waits for anot
   const waiting: ((text: string) => void)[] = []
   const options = { store, key: 'k', waitMs: 60_000, find: () => Promise.resolve(null), isKept: () => false }
   const ask = () =>
-    askOnce({ ...options, ask: () => new Promise<string>((resolve) => waiting.push(resolve)) })
+    singleFlight({ ...options, ask: () => new Promise<string>((resolve) => waiting.push(resolve)) })
   const answers = [ask(), ask(), ask()]
   while (waiting.length < 1) await new Promise(setImmediate)
   waiting[0]!('mine')
