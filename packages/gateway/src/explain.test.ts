@@ -89,7 +89,7 @@ test('each loser names the first predicate that fails', async () => {
       absent: 'header: header x-tenant is present',
       query: "query: query parameter v is not '2'",
       when: 'when: condition client.ip == "10.0.0.1" is false',
-      less: 'order: matches too, but won names the path more precisely',
+      less: 'order: matches too, but won has a more specific path',
     },
   )
 })
@@ -108,14 +108,14 @@ test('a route that matches as well shows what the winner has over it', async () 
     await over('match: { path: /* }, priority: 1', path),
     'matches too, but w has a higher priority',
   )
-  assert.equal(await over(host, path), 'matches too, but w names the host more precisely')
+  assert.equal(await over(host, path), 'matches too, but w has a more specific host')
   assert.equal(
     await over(host, 'match: { hosts: ["*.example.org"], path: /p/q }'),
-    'matches too, but w names the host more precisely',
+    'matches too, but w has a more specific host',
   )
   assert.equal(
     await over('match: { path: /p/* }', 'match: { path: /* }'),
-    'matches too, but w names the path more precisely',
+    'matches too, but w has a more specific path',
   )
   assert.equal(
     await over('match: { path: /p/q, methods: [GET] }', path),
@@ -129,7 +129,7 @@ test('a route that matches as well shows what the winner has over it', async () 
       ),
       'l',
     ),
-    'matches too, but w stands further up in the document',
+    'matches too, but w comes earlier in the document',
   )
 })
 

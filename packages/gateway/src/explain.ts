@@ -34,16 +34,19 @@ import {
 export type { ExplainedRequest } from './explain/arrival.js'
 export type { RejectedRoute } from './explain/rejected-route.js'
 
-/** Which route a request takes, why the others do not get it, and what happens to it there. */
+/**
+ * Explanation of a request: the selected route, why others were not selected, and what happens to the
+ * request.
+ */
 export interface Explanation {
   readonly request: {
     readonly method: string
     readonly scheme: 'http' | 'https'
     readonly host: string
-    /** Canonical; as received when it is refused. */
+    /** Canonical path; as received if the request is refused. */
     readonly path: string
     readonly query: string
-    /** After trusted proxies. */
+    /** Client address after evaluating trusted proxies. */
     readonly clientIp: string
   }
   /** `health`: the listener answers by itself. */
@@ -53,31 +56,34 @@ export interface Explanation {
   readonly losers: readonly RejectedRoute[]
 }
 
-/** The route that wins, as the request meets it. References stand as written, secrets are masked. */
+/** The selected route. References are shown as written and secrets are masked. */
 export interface ExplainedRoute {
   readonly id: string
-  /** What it is a part of. */
+  /** API that the route belongs to. */
   readonly api: RoutePlan['api']
-  /** The path pattern as written. */
+  /** Path pattern as written. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly policies: readonly ExplainedPolicy[]
   readonly action: ExplainedAction
-  /** Null for routes without an upstream. */
+  /** Timeouts, or null for routes without an upstream. */
   readonly timeouts: TimeoutsPlan | null
-  /** Those of the listener; a policy of the chain may change the one of the body. */
+  /** Limits of the listener. A policy of the chain may change the body limit. */
   readonly limits: ListenerLimits
 }
 
 /** A policy of the chain. */
 export interface ExplainedPolicy extends PolicyUse, PolicyRequirements {
-  /** What the condition says of the request as it arrives; `unknown` when it asks for what is only known later. */
+  /** Result of the condition for the request as it arrives; `unknown` if it depends on later values. */
   readonly verdict: 'always' | 'true' | 'false' | 'fails' | 'unknown'
-  /** What its configuration means, in sentences without a subject; empty for most policies. */
+  /** Meaning of its configuration in short phrases; empty for most policies. */
   readonly meaning: readonly string[]
 }
 
-/** Action of a route for the request. `path` and `location` are null when they depend on a reference or a secret. */
+/**
+ * Action of a route for the request. `path` and `location` are null if they depend on a reference or a
+ * secret.
+ */
 export type ExplainedAction =
   | { readonly kind: 'respond'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string | null }
@@ -86,19 +92,20 @@ export type ExplainedAction =
       readonly upstream: string
       readonly balance: string
       readonly targets: readonly TargetPlan[]
-      /** Whether it goes to the canary: it asks for it, its key is on that side, or neither; null: there is no canary. */
+      /** Canary decision: requested explicitly, selected by key, or neither. Null without a canary. */
       readonly canary: 'match' | 'key' | 'none' | null
-      /** The share of requests that are mirrored, 0 to 1. */
+      /** Share of mirrored requests, from 0 to 1. */
       readonly mirrored: number
-      /** What the target gets, with the query. */
+      /** Path and query sent to the target. */
       readonly path: string | null
-      /** The Host field; null: that of the target. */
+      /** Host header sent upstream, or null for the target's own. */
       readonly host: string | null
     }
 
 /**
- * Explains a request with the code that serves requests: the checks of the listener, the router, the conditions.
- * @throws RangeError when `url` is neither a path nor an absolute URL.
+ * Explains a request using the code that serves requests: the listener's checks, the router and the
+ * conditions.
+ * @throws RangeError if `url` is neither a path nor an absolute URL.
  */
 export async function explainRequest(
   bundle: ConfigBundle,
@@ -132,7 +139,7 @@ export async function explainRequest(
   return { ...nothing, outcome: 'refused', refusal: refusalOf(missReply(allowed)), losers }
 }
 
-/** A Reply for a body that is refused, whatever route it may be for. */
+/** Matches the request. Returns a Reply if its body is refused whatever the route. */
 function matchOf(candidates: readonly Candidate<ComparedRoute>[], x: Exchange): Match<ComparedRoute> | Reply {
   try {
     return compileRouter(candidates).match(x)
@@ -189,10 +196,15 @@ async function routeOf(
   }
 }
 
-/** What is known later than the consumer; a text that only looks like it is not known either. */
+/**
+ * Matches names whose values are known only after the consumer. Text that merely looks like one also counts.
+ */
 const LATER = /\b(?:jwt|vars|res|upstream)\b/
 
-/** A condition that a route could have asks for nothing but the request, so it can be answered now; with a consumer, more can. */
+/**
+ * Evaluates a policy's condition if possible. Conditions that a route could have depend only on the request.
+ * With a consumer, more can be evaluated.
+ */
 function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): ExplainedPolicy['verdict'] {
   if (when === null) return 'always'
   const { constant } = compileCondition(when, 'policy', { bodies: catalog.bodies })
@@ -224,7 +236,10 @@ function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Pla
   }
 }
 
-/** As if the canary did well; a key that only a policy finds is not known yet, so that the address counts. */
+/**
+ * Returns the canary decision, assuming a healthy canary. A key that only a policy determines is unknown, so
+ * the client address is used.
+ */
 function canarySide(plan: CanaryPlan, x: Exchange): 'match' | 'key' | 'none' {
   const canary = new Canary(plan, { aborted: () => {}, singleKey: () => {} })
   if (canary.isAskedFor(x)) return 'match'
@@ -236,7 +251,7 @@ function hostFor(host: string, x: Exchange): string | null {
   return host === 'keep' ? x.authority : host
 }
 
-/** True if a part of the plan, as it is shown, has a reference or a masked secret. */
+/** Returns true if the displayed part of the plan has a reference or a masked secret. */
 function hasHidden(part: object | null): boolean {
   const text = JSON.stringify(part)
   return text.includes('${') || text.includes(MASK)

@@ -206,7 +206,7 @@ route orders takes it, with /orders/{id}
        with {"keys":[{"id":"k","sha256":"***"}],"in":"header","name":"x-api-key","strip":true}
 
 OTHER ROUTE  PATH  WHY NOT
-rest         /*    matches too, but orders names the path more precisely
+rest         /*    matches too, but orders has a more specific path
 `,
   )
   const { schemaVersion, outcome, route, losers } = JSON.parse(json.stdout)

@@ -352,7 +352,10 @@ log: { sink: none }
   const viewer = await as('token-of-viewer', 'diff', '-c', next, '--exit-code')
   assert.deepEqual(viewer, { code: 2, stdout: '~ secrets, or values behind references\n', stderr: '' })
   const refused = await as('token-of-viewer', 'deploy', '-c', next)
-  assert.match(refused.stderr, /answered 403: token 'viewer' has the role viewer, and this needs admin\n$/)
+  assert.match(
+    refused.stderr,
+    /answered 403: token 'viewer' has the role viewer, but this endpoint requires admin\n$/,
+  )
   assert.deepEqual([none.code, refused.code], [4, 4])
   const applied = await as('token-of-admin', 'deploy', '-c', next)
   assert.match(applied.stdout, /^~ route a\n.*changed\napplied: /)

@@ -77,7 +77,7 @@ test('what one check finds reaches all workers, also one that is started later, 
   await until(async () => isDeepStrictEqual(await answers(), new Set(['a', 'b'])), gateway.logText)
   a.isHealthy = false
   await until(async () => (await line(a)).includes('2 unhealthy'), gateway.logText)
-  assert.match(await line(a), /no +unhealthy +2 unhealthy +the status is 500/)
+  assert.match(await line(a), /no +unhealthy +2 unhealthy +unexpected status 500/)
   assert.deepEqual(await answers(), new Set(['b']))
 
   const [worker] = (await statusOf(gateway.admin)).workers
@@ -127,12 +127,12 @@ test('a drained target gets nothing from any worker until it is undrained, also 
   const unknown = await run('upstream', 'drain', 'up', 'http://nobody:1')
   assert.equal(unknown.code, 1)
   assert.ok(
-    unknown.stderr.includes(`upstream 'up' has no such target; it has ${a.url}, ${b.url}`),
+    unknown.stderr.includes(`upstream 'up' has no such target; its targets are ${a.url}, ${b.url}`),
     unknown.stderr,
   )
   assert.match(
     (await run('upstream', 'drain', 'no', a.url)).stderr,
-    /no upstream 'no' serves; gw upstream list/,
+    /no upstream 'no' in the active plan; gw upstream list/,
   )
   assert.equal((await run('upstream', 'health', 'nobody')).code, 1)
   const { upstreams } = JSON.parse((await run('upstream', 'health', '-o', 'json')).stdout)

@@ -133,7 +133,7 @@ test('gw validate and a deploy name the policy of a plugin that does not compile
   for (const [say, message] of [
     ['uncompilable', /my-uncompilable.*it cannot be done/],
     ['compile-nothing', /my-compile-nothing.*compile returned undefined; return hooks or null/],
-    ['compile-typo', /my-compile-typo.*compile returned no hook; name one of onRequest/],
+    ['compile-typo', /my-compile-typo.*compile returned no hook; return at least one of onRequest/],
   ] as const) {
     writeFileSync(next, documentOf([say]))
     const validated = await gwInProcess(['validate', next])

@@ -6,22 +6,24 @@ import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
 import type { AdminBackend } from './backend.js'
 
-/** A change of the admin address, tokens or certificate that is ready; exactly one of the two is called. */
+/** A prepared change of the admin address, tokens or certificate. Call exactly one of the methods. */
 export interface PreparedAdmin {
   activate(): Promise<void>
   discard(): Promise<void>
 }
 
-/** A change that is ready, or why it cannot be made. */
+/** A prepared change, or the reason why it is impossible. */
 export type AdminPreparation =
   | { readonly ok: true; readonly prepared: PreparedAdmin }
   | { readonly ok: false; readonly reason: string }
 
-/** Where the admin API is served; it moves when a new plan says so, and takes part in a rollout like a worker. */
+/**
+ * The admin API. It moves to another address when a plan says so, and takes part in a rollout like a worker.
+ */
 export class AdminEndpoint {
   readonly #backend: AdminBackend
   readonly #log: OperationLog
-  /** One for all addresses, so that a move does not forgive wrong tokens. */
+  /** Shared by all addresses, so that a move does not reset the count of wrong tokens. */
   readonly #authenticator = new Authenticator()
   #serving: AdminServer | null = null
 
@@ -30,21 +32,21 @@ export class AdminEndpoint {
     this.#log = log
   }
 
-  /** The base address, `http://127.0.0.1:9901`; null before the first plan. */
+  /** Base URL, such as `http://127.0.0.1:9901`; null before the first plan. */
   get url(): string | null {
     if (this.#serving === null) return null
     const { plan, port } = this.#serving
     return `${plan.tls === null ? 'http' : 'https'}://${addressText(plan.host, port)}`
   }
 
-  /** Opens what the plan needs beside what serves. */
+  /** Opens what the plan needs, beside the running server. */
   async prepare(plan: AdminPlan): Promise<AdminPreparation> {
     let tls: TlsFiles | null
     try {
       tls = await tlsFiles(plan)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      return { ok: false, reason: `admin.tls cannot be read (${reason}); check certFile and keyFile` }
+      return { ok: false, reason: `cannot read admin.tls (${reason}); check certFile and keyFile` }
     }
     const last = this.#serving
     if (last?.plan.address !== plan.address) return this.#prepareMove(plan, tls)
@@ -59,7 +61,10 @@ export class AdminEndpoint {
     await last?.close()
   }
 
-  /** The first server answers at once (readiness: no configuration is active), a later one beside the old one. */
+  /**
+   * Opens another address. The first server responds immediately (not ready: no configuration is active);
+   * later ones open beside the old one.
+   */
   async #prepareMove(plan: AdminPlan, tls: TlsFiles | null): Promise<AdminPreparation> {
     const last = this.#serving
     if (last === null) this.#authenticator.use(plan.tokens)
@@ -89,13 +94,16 @@ export class AdminEndpoint {
     }
   }
 
-  /** Same address, same kind: only tokens and certificate change. */
+  /** Updates tokens and certificate of a server that keeps its address. */
   async #renew(last: AdminServer, plan: AdminPlan, tls: TlsFiles | null): Promise<void> {
     this.#authenticator.use(plan.tokens)
     if (tls !== null) last.renewTls(tls)
   }
 
-  /** From plain to TLS on one address: the port must be free first, so there is a moment without an admin API. */
+  /**
+   * Switches between plain HTTP and TLS on one address. The port must be freed first, so the admin API is
+   * briefly unavailable.
+   */
   async #reopen(last: AdminServer, plan: AdminPlan, tls: TlsFiles | null): Promise<void> {
     this.#authenticator.use(plan.tokens)
     try {
@@ -118,7 +126,9 @@ export class AdminEndpoint {
     })
   }
 
-  /** Not waited for: the answer to the request that caused the move is still to be sent by it. */
+  /**
+   * Closes a server in the background: it still has to send the response to the request that caused the move.
+   */
   #leave(last: AdminServer): void {
     void last.close()
   }

@@ -18,24 +18,24 @@ import { ENDPOINTS, findEndpoint } from './endpoints.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 import { readBody } from './request-body.js'
 
-/** The contents of the certificate and key files. */
+/** Contents of the certificate and key files. */
 export interface TlsFiles {
   readonly cert: Buffer
   readonly key: Buffer
 }
 
-/** What serves the admin API. */
+/** Options for `AdminServer`. */
 export interface AdminServerOptions {
   readonly plan: AdminPlan
   readonly tls: TlsFiles | null
   readonly backend: AdminBackend
   readonly authenticator: Authenticator
   readonly log: OperationLog
-  /** What everybody may ask, by any name, in place of the whole admin API. */
+  /** Endpoints served without tokens and for any Host, in place of the admin API. */
   readonly openEndpoints?: readonly Endpoint[]
 }
 
-/** Bounds against clients that send nothing or too much; the API is for a few tools, not for traffic. */
+/** Limits for clients that send nothing or too much. The API serves a few tools, not traffic. */
 const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 60_000,
@@ -49,9 +49,9 @@ const TLS_LIMITS = {
   handshakeTimeout: 5000,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const
-/** 4 MB, as for a document in a file; 10,000 routes take about 2 MB. */
+/** Maximum body size in bytes, as for a document in a file. 10,000 routes take about 2 MB. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
-/** Time for answers that are under way when the server moves away. */
+/** Time in milliseconds for pending responses when the server closes. */
 const CLOSE_MS = 5000
 
 /** The admin API on one address. */
@@ -75,12 +75,15 @@ export class AdminServer {
     this.#server.on('connection', (socket: Socket) => this.#connections.add(socket))
   }
 
-  /** The real one; 0 before `listen`. */
+  /** Actual port; 0 before `listen`. */
   get port(): number {
     return this.#port
   }
 
-  /** @throws Error of the operating system when the address cannot be had. */
+  /**
+   * Starts listening.
+   * @throws Error of the operating system if the address is unavailable.
+   */
   async listen(): Promise<void> {
     const { host, port } = this.plan
     await new Promise<void>((resolve, reject) => {
@@ -94,12 +97,12 @@ export class AdminServer {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** Serves new connections with another certificate. */
+  /** Uses another certificate for new connections. */
   renewTls(tls: TlsFiles): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...TLS_LIMITS, ...tls })
   }
 
-  /** Stops listening at once; answers that are under way have a moment to finish. */
+  /** Stops listening at once. Pending responses get a moment to finish. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
@@ -115,10 +118,10 @@ export class AdminServer {
       const answer = await this.#answer(request)
       this.#send(request, response, answer)
     } catch (error) {
-      // A client that went away while it sent its body is not a fault of ours.
+      // A client that disconnects while sending its body is not our fault.
       if (request.errored !== null) return
       this.#options.log.error('admin.failed', { path: request.url, ...errorFields(error) })
-      this.#send(request, response, problemAnswer('GW_ADMIN_INTERNAL', 'see the log of the gateway'))
+      this.#send(request, response, problemAnswer('GW_ADMIN_INTERNAL', 'see the gateway’s operation log'))
     }
   }
 
@@ -149,7 +152,7 @@ export class AdminServer {
 
   #send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
     if (response.headersSent || response.destroyed) return
-    // A body that was not read (a refusal before it) would be read as the next request otherwise.
+    // A body that was not read, for example after a refusal, would be parsed as the next request.
     const close = request.complete || !hasBody(request) ? {} : { connection: 'close' }
     response.writeHead(answer.status, {
       'cache-control': 'no-store',

@@ -3,13 +3,13 @@ import type { AdminRole, AdminToken } from '@sluice/config'
 import { Lockout } from './lockout.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 
-/** What an endpoint asks of its caller: nothing, or at least this role. */
+/** Access level of an endpoint: open, or the minimum role. */
 export type Access = 'open' | AdminRole
 
-/** A request, as far as the check of its caller goes. */
+/** The parts of a request needed to authenticate it. */
 export interface Caller {
   readonly peer: string
-  /** The Authorization field; empty when absent. */
+  /** Authorization header; empty if absent. */
   readonly authorization: string
 }
 
@@ -18,11 +18,11 @@ export type Admission =
   | { readonly ok: true; readonly actor: string }
   | { readonly ok: false; readonly answer: AdminAnswer }
 
-/** Each role may do what those before it may. */
+/** Rank by role. A role includes the permissions of those below it. */
 const RANK: Readonly<Record<AdminRole, number>> = { viewer: 1, operator: 2, admin: 3 }
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="sluice-admin"' }
 
-/** Decides who may call what. */
+/** Authenticates and authorizes callers. */
 export class Authenticator {
   readonly #lockout: Lockout
   #tokens: readonly { readonly token: AdminToken; readonly digest: Buffer }[] = []
@@ -31,11 +31,15 @@ export class Authenticator {
     this.#lockout = lockout
   }
 
-  /** The tokens from now on. None: every caller is an admin, which the configuration allows on loopback only. */
+  /**
+   * Sets the valid tokens. Without tokens every caller is an admin, which the configuration allows on
+   * loopback only.
+   */
   use(tokens: readonly AdminToken[]): void {
     this.#tokens = tokens.map((token) => ({ token, digest: Buffer.from(token.sha256, 'hex') }))
   }
 
+  /** Returns the caller's name, or the refusal. */
   admit(caller: Caller, access: Access): Admission {
     if (access === 'open' || this.#tokens.length === 0) return admitted('local', caller)
     const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(caller.authorization)?.[1]
@@ -46,19 +50,19 @@ export class Authenticator {
     }
     const token = this.#find(presented)
     if (token === null) {
-      // A token that is known is always heard: others behind the same address may be the ones that guess.
+      // A valid token is always accepted: others behind the same address may be the ones guessing.
       const secondsLeft = this.#lockout.secondsLeft(caller.peer)
       if (secondsLeft > 0) return lockedOut(secondsLeft)
       this.#lockout.wrong(caller.peer)
-      const detail = 'no token under admin.tokens has this SHA-256; check the token and the document'
+      const detail = 'the token matches none in admin.tokens; check the token and the document'
       return refused(problemAnswer('GW_ADMIN_AUTH_INVALID', detail, { headers: CHALLENGE }))
     }
     if (RANK[token.role] >= RANK[access]) return admitted(token.id, caller)
-    const detail = `token '${token.id}' has the role ${token.role}, and this needs ${access}`
+    const detail = `token '${token.id}' has the role ${token.role}, but this endpoint requires ${access}`
     return refused(problemAnswer('GW_ADMIN_ROLE_MISSING', detail))
   }
 
-  /** Every token is compared, so that the time taken says nothing about which one was near. */
+  /** Returns the token, or null. All tokens are compared, so that the time taken reveals nothing. */
   #find(presented: string): AdminToken | null {
     const digest = createHash('sha256').update(presented).digest()
     let found: AdminToken | null = null
@@ -78,7 +82,7 @@ function refused(answer: AdminAnswer): Admission {
 }
 
 function lockedOut(seconds: number): Admission {
-  const detail = `this address has sent too many wrong tokens; try again in ${seconds} s`
+  const detail = `too many wrong tokens from this address; try again in ${seconds} s`
   return refused(
     problemAnswer('GW_ADMIN_LOCKED_OUT', detail, { headers: { 'retry-after': String(seconds) } }),
   )

@@ -11,35 +11,46 @@ import type { ResponsesAnswer } from '../supervisor/worker-handle.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { ResponsesQuestion } from '../worker/messages.js'
 
-/** Who asks for a write, and the note they leave. */
+/** Options of a write request and its caller. */
 export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'agree'>
 
-/** What the admin API shows and changes; the supervisor, or a small object in a test. */
+/** What the admin API shows and changes: the supervisor, or a small object in a test. */
 export interface AdminBackend {
   status(): SupervisorStatus
-  /** The plan that serves, with every secret replaced; null before the first. */
+  /** Returns the active plan with all secrets masked, or null before the first. */
   plan(): Promise<{ readonly digest: string; readonly plan: Plan } | null>
-  /** Fresh numbers of all workers and the supervisor. */
+  /** Returns current metrics of all workers and the supervisor. */
   samples(): Promise<readonly Sample[]>
-  /** The Prometheus text; null when metrics are off. */
+  /** Returns the metrics in Prometheus text format, or null if metrics are off. */
   metrics(): Promise<string | null>
-  /** What is known of the targets of an upstream, in the order of its plan; empty when there is no such upstream. */
+  /** Returns the targets of an upstream in plan order; empty if there is no such upstream. */
   targetsOf(upstream: string): readonly TargetStatus[]
-  /** The counts of rate limits and quotas; all of it rejects with StateUnavailable while their store does not answer. */
+  /**
+   * Counts of rate limits and quotas. All methods reject with StateUnavailable while the store does not
+   * answer.
+   */
   readonly limits: Pick<LimitCounters, 'get' | 'reset' | 'set'>
-  /** Whom `client-ban` has banned; rejects in the same way. */
+  /** Bans of `client-ban`. Rejects in the same way. */
   readonly bans: Pick<Bans, 'list' | 'lift'>
-  /** Takes targets out of service or back. False: there is no such upstream or target. */
+  /**
+   * Drains targets or returns them to service. Resolves with false if there is no such upstream or target.
+   */
   drainTargets(request: DrainRequest): Promise<boolean>
-  /** Asks every worker about the responses it keeps, or has it forget some; null for one that did not answer in time. */
+  /**
+   * Queries or purges the stored responses of every worker. The result is null for a worker that did not
+   * answer in time.
+   */
   askResponses(what: ResponsesQuestion): Promise<readonly (ResponsesAnswer | null)[]>
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
   apply(text: string, request: WriteRequest): Promise<ApplyResult>
-  /** Where a document waits that is prepared and not activated. */
+  /** Holds a prepared document until it is activated or discarded. */
   readonly held: Pick<HeldRollout, 'prepare' | 'settle'>
-  /** Applies an earlier document: a deploy's id, or null for the one before. Null: there is none. */
+  /**
+   * Applies an earlier document: a deploy's id, or null for the previous one. Resolves with null if there is
+   * none.
+   */
   rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null>
-  /** Begins to end the gateway. */
+  /** Starts to drain and stop the gateway. */
   drain(actor: string): void
 }

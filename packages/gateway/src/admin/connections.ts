@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** One open connection, with the request that came on it last. */
+/** One open connection with its latest request. */
 interface Connection {
   readonly socket: Socket
   readonly address: string
@@ -10,20 +10,21 @@ interface Connection {
 }
 
 /**
- * The open connections of the admin API, at most `most`. One more takes the place of the oldest that waits for its client:
- * for the rest of a request, for the next one, or for an answer to be read. So connections that send nothing never keep
- * a health check or a scrape out. The address with the most connections loses one, so that other addresses keep theirs.
+ * The open connections of the admin API, at most `most`. A further one replaces the oldest that waits for its
+ * client: for the rest of a request, for the next one, or for a response to be read. So idle connections
+ * never block a health check or a scrape. The address with the most connections loses one, so that other
+ * addresses keep theirs.
  */
 export class Connections {
   readonly #most: number
-  /** By address and port of the client; the oldest first. */
+  /** Connections by address and port of the client, oldest first. */
   readonly #open = new Map<string, Connection>()
 
   constructor(most: number) {
     this.#most = most
   }
 
-  /** Takes a connection in, or closes it when every other one is being answered. */
+  /** Adds a connection. If all others are being answered, it is closed. */
   add(socket: Socket): void {
     const key = keyOf(socket)
     this.#open.set(key, { socket, address: socket.remoteAddress ?? '', request: null, response: null })
@@ -31,7 +32,7 @@ export class Connections {
     if (this.#open.size > this.#most) (this.#oldestWaiting() ?? socket).destroy()
   }
 
-  /** A request has begun on a connection. */
+  /** Notes that a request has begun on a connection. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#open.get(keyOf(request.socket))
     if (connection === undefined) return
@@ -39,7 +40,7 @@ export class Connections {
     connection.response = response
   }
 
-  /** Closes those whose request is not there yet. */
+  /** Closes connections without a complete request. */
   closeUnasked(): void {
     for (const { socket, request } of [...this.#open.values()]) {
       if (request === null || !request.complete) socket.destroy()
@@ -55,7 +56,7 @@ export class Connections {
   }
 }
 
-/** Whether the gateway is at work for it: the request is there, and its answer is not. */
+/** Returns true if the gateway is working on it: the request is complete and the response has not started. */
 function isAnswering({ request, response }: Connection): boolean {
   return request?.complete === true && response?.headersSent === false && !response.destroyed
 }

@@ -2,7 +2,10 @@ import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { readMembers } from './request-body.js'
 
-/** Takes targets out of service, or back: `{"upstream":"NAME","target":"URL"}`, or all targets without one. */
+/**
+ * Drains targets or returns them to service: `{"upstream":"NAME","target":"URL"}`, or all targets without
+ * one.
+ */
 export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
@@ -16,8 +19,8 @@ export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<
     const urls = call.backend.targetsOf(upstream).map(({ origin }) => origin)
     const detail =
       urls.length === 0
-        ? `no upstream '${upstream}' serves; gw upstream list prints those that do`
-        : `upstream '${upstream}' has no such target; it has ${urls.join(', ')}`
+        ? `no upstream '${upstream}' in the active plan; gw upstream list shows them`
+        : `upstream '${upstream}' has no such target; its targets are ${urls.join(', ')}`
     return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
   }
   return jsonAnswer(200, { upstream, targets: call.backend.targetsOf(upstream) })

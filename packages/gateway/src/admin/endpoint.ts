@@ -3,15 +3,15 @@ import type { AdminBackend } from './backend.js'
 import type { AdminAnswer } from './problem.js'
 import type { BodyText } from './request-body.js'
 
-/** One request that has been let in. */
+/** One authorized request. */
 export interface AdminCall {
   readonly backend: AdminBackend
-  /** `id@address` of the caller. */
+  /** Caller as `id@address`. */
   readonly actor: string
   readonly query: URLSearchParams
-  /** A header field's value, empty when absent. `name` in lower case. */
+  /** Returns a header's value, empty if absent. `name` is in lower case. */
   header(name: string): string
-  /** The body, which must have one of these media types. */
+  /** Reads the body, which must have one of these media types. */
   body(types: readonly string[]): Promise<BodyText>
 }
 
@@ -20,6 +20,9 @@ export interface Endpoint {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string
   readonly access: Access
-  /** @throws Error only for a bug; it is answered 500. */
+  /**
+   * Handles a request.
+   * @throws Error only for a bug, which is answered with 500.
+   */
   readonly answer: (call: AdminCall) => AdminAnswer | Promise<AdminAnswer>
 }

@@ -3,15 +3,15 @@ import { type AdminAnswer, problemAnswer } from './problem.js'
 import { READ_ENDPOINTS } from './read-endpoints.js'
 import { WRITE_ENDPOINTS } from './write-endpoints.js'
 
-/** The whole admin API. */
+/** All endpoints of the admin API. */
 export const ENDPOINTS: readonly Endpoint[] = [...READ_ENDPOINTS, ...WRITE_ENDPOINTS]
 
-/** What tells how the gateway is and changes nothing; it is for whoever reaches its address. */
+/** Read-only health and metrics endpoints, open to anyone who can reach the address. */
 export const METRICS_ENDPOINTS: readonly Endpoint[] = READ_ENDPOINTS.filter(({ path }) =>
   ['/healthz', '/readyz', '/metrics'].includes(path),
 )
 
-/** The endpoint of a request, or the refusal. HEAD asks what GET would answer. */
+/** Finds the endpoint of a request, or returns the refusal. HEAD is handled like GET. */
 export function findEndpoint(
   endpoints: readonly Endpoint[],
   method: string,
@@ -19,7 +19,7 @@ export function findEndpoint(
 ): { readonly ok: true; readonly endpoint: Endpoint } | { readonly ok: false; readonly answer: AdminAnswer } {
   const ofPath = endpoints.filter((endpoint) => endpoint.path === path)
   if (ofPath.length === 0) {
-    const detail = 'there is nothing under this path; GET /openapi.json lists what there is'
+    const detail = 'unknown path; GET /openapi.json lists all paths'
     return { ok: false, answer: problemAnswer('GW_ADMIN_NOT_FOUND', detail) }
   }
   const wanted = method === 'HEAD' ? 'GET' : method

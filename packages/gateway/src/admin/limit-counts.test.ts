@@ -43,5 +43,5 @@ test('a store that does not answer is 503', async () => {
   const backend = Object.assign(new FakeBackend(), { limits: { get: down, reset: down, set: down } })
   const answer = await countsAnswer(callOf('', '', backend), 'rate-limit')
   assert.equal(answer.status, 503)
-  assert.match(String(answer.body), /server of 'state' is not in use: away; .*'onStoreDown'/)
+  assert.match(String(answer.body), /the state server is unavailable: away; .*'onStoreDown'/)
 })

@@ -5,19 +5,19 @@ import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { readMembers } from './request-body.js'
 
-/** Longest id or key that is looked for. */
+/** Maximum length of an id or key. */
 const MAX_TEXT = 8192
 const MAX_USED = 1e12
 
-/** `GET /v1/limits` and `/v1/quotas`, of all policies or of `?policy=ID`, of all keys or of `&key=KEY`. */
+/** Handles `GET /v1/limits` and `/v1/quotas`: all policies or `?policy=ID`, all keys or `&key=KEY`. */
 export function countsAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
   const policy = call.query.get('policy')
   const key = call.query.get('key')
-  if (policy === null && key !== null) return refused('name the policy of the key')
+  if (policy === null && key !== null) return refused('add the policy of the key: ?policy=ID&key=KEY')
   return answering(async () => countsOf(await call.backend.limits.get({ kind, policy, key }), kind, policy))
 }
 
-/** `{"policy":"ID"}`, or one key of it with `"key":"KEY"`. */
+/** Resets counts: `{"policy":"ID"}`, or one key with `"key":"KEY"`. */
 export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<AdminAnswer> {
   const asked = await readSelection(call)
   if ('answer' in asked) return asked.answer
@@ -28,7 +28,7 @@ export async function resetAnswer(call: AdminCall, kind: LimitKind): Promise<Adm
   })
 }
 
-/** `{"policy":"ID","key":"KEY","used":NUMBER}` */
+/** Sets the used count of a quota: `{"policy":"ID","key":"KEY","used":NUMBER}` */
 export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
@@ -42,7 +42,7 @@ export async function setQuotaAnswer(call: AdminCall): Promise<AdminAnswer> {
   )
 }
 
-/** `GET /v1/bans`, of all policies or of `?policy=ID`. */
+/** Handles `GET /v1/bans`: all policies or `?policy=ID`. */
 export function bansAnswer({ query, backend }: AdminCall): Promise<AdminAnswer> {
   const policy = query.get('policy')
   return answering(async () => {
@@ -52,7 +52,7 @@ export function bansAnswer({ query, backend }: AdminCall): Promise<AdminAnswer> 
   })
 }
 
-/** `{"policy":"ID"}`, or one caller of it with `"key":"KEY"`. */
+/** Lifts bans: `{"policy":"ID"}`, or one key with `"key":"KEY"`. */
 export async function liftAnswer(call: AdminCall): Promise<AdminAnswer> {
   const asked = await readSelection(call)
   if ('answer' in asked) return asked.answer
@@ -63,7 +63,7 @@ export async function liftAnswer(call: AdminCall): Promise<AdminAnswer> {
   })
 }
 
-/** The policy that a body names, and its key; null: all keys. */
+/** Reads the policy and key of a body; a null key means all keys. */
 async function readSelection(
   call: AdminCall,
 ): Promise<{ readonly policy: string; readonly key: string | null } | { readonly answer: AdminAnswer }> {
@@ -83,7 +83,7 @@ function countsOf(counts: readonly LimitCount[] | null, kind: LimitKind, policy:
 function unknown(kind: LimitKind | 'client-ban', policy: string): AdminAnswer {
   return problemAnswer(
     'GW_ADMIN_NOT_FOUND',
-    `no ${kind} with the id '${policy}' serves; its id stands in the document, or is ROUTE/PLACE where the policy is written in a route`,
+    `no ${kind} with the id '${policy}' is active; use the policy's id, or ROUTE/POSITION for a policy defined inside a route`,
   )
 }
 
@@ -96,12 +96,12 @@ async function answering(work: () => Promise<AdminAnswer>): Promise<AdminAnswer>
     return await work()
   } catch (error) {
     if (!(error instanceof StateUnavailable)) throw error
-    const detail = `the server of 'state' is not in use: ${error.message}; requests go on as 'onStoreDown' of the policy says`
+    const detail = `the state server is unavailable: ${error.message}; until it is back, requests follow the policy's 'onStoreDown'`
     return problemAnswer('GW_ADMIN_STORE_UNAVAILABLE', detail)
   }
 }
 
-/** The members of an object that has no others; null for anything else. */
+/** Returns the members of a JSON object that has only these names; null for anything else. */
 function readOnly(text: string, names: readonly string[]): Readonly<Record<string, unknown>> | null {
   const members = readMembers(text)
   return members !== null && Object.keys(members).every((name) => names.includes(name)) ? members : null
@@ -111,7 +111,7 @@ function isText(value: unknown): value is string {
   return isKey(value) && value !== ''
 }
 
-/** Empty: the requests without a key. */
+/** Returns true for a valid key. An empty one stands for requests without a key. */
 function isKey(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_TEXT
 }

@@ -1,15 +1,18 @@
-/** Wrong tokens allowed per peer and minute. */
+/** Number of wrong tokens allowed per client address and minute. */
 const MAX_WRONG = 10
 const WINDOW_MS = 60_000
-/** Peers remembered; beyond it the one that was seen first is forgotten, which only forgives. */
+/** Maximum number of addresses remembered. The oldest is forgotten first, which only unlocks it early. */
 const MAX_PEERS = 4096
 
-/** Counts the wrong tokens of each peer: after too many within a minute further ones are answered 429 until it ends. */
+/**
+ * Counts wrong tokens per client address. After too many within a minute, further ones are answered with 429
+ * until the minute is over.
+ */
 export class Lockout {
   readonly #now: () => number
   readonly #peers = new Map<string, { readonly startMs: number; wrong: number }>()
 
-  /** `now` is a monotonic clock in milliseconds. */
+  /** @param now monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
@@ -25,7 +28,7 @@ export class Lockout {
     this.#peers.set(peer, { startMs: this.#now(), wrong: 1 })
   }
 
-  /** Seconds until the peer is heard again; 0 when it is heard now. */
+  /** Returns the seconds until the address is unlocked; 0 if it is not locked. */
   secondsLeft(peer: string): number {
     const entry = this.#entry(peer)
     if (entry === null || entry.wrong <= MAX_WRONG) return 0

@@ -7,7 +7,7 @@ import { Authenticator } from './authenticator.js'
 import type { AdminBackend } from './backend.js'
 import { METRICS_ENDPOINTS } from './endpoints.js'
 
-/** Where metrics and health are answered beside the admin API, to everybody; a plan may have no such address. */
+/** Optional listener for metrics and health beside the admin API, without tokens. */
 export class MetricsEndpoint {
   readonly #backend: AdminBackend
   readonly #log: OperationLog
@@ -18,13 +18,13 @@ export class MetricsEndpoint {
     this.#log = log
   }
 
-  /** The base address, `http://10.0.0.7:9902`; null without one. */
+  /** Base URL, such as `http://10.0.0.7:9902`; null if there is none. */
   get url(): string | null {
     if (this.#serving === null) return null
     return `http://${addressText(this.#serving.plan.host, this.#serving.port)}`
   }
 
-  /** Opens the address of a plan beside the one that serves; it takes part in a rollout as the admin API does. */
+  /** Opens a plan's address beside the active one. It takes part in a rollout like the admin API. */
   async prepare(address: Address | undefined): Promise<AdminPreparation> {
     const last = this.#serving
     if (last?.plan.address === address?.address) return prepared(async () => {})
@@ -36,7 +36,7 @@ export class MetricsEndpoint {
       const reason = error instanceof Error ? error.message : String(error)
       return {
         ok: false,
-        reason: `metrics cannot be answered at ${address.address} (${reason}); change metrics.address`,
+        reason: `cannot listen for metrics on ${address.address} (${reason}); change metrics.address`,
       }
     }
     return prepared(
@@ -62,7 +62,7 @@ export class MetricsEndpoint {
       plan: { ...address, tls: null, tokens: [] },
       tls: null,
       backend: this.#backend,
-      // Nobody is asked for a token.
+      // No tokens are required.
       authenticator: new Authenticator(),
       log: this.#log,
       openEndpoints: METRICS_ENDPOINTS,

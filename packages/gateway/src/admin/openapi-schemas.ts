@@ -6,7 +6,7 @@ const origin = { enum: ['file', 'api', 'last-good'] }
 const listOf = (items: object) => ({ type: 'array', items })
 const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
 
-/** An object whose named members are always there, but for the optional ones. */
+/** Returns the schema of an object with required and optional members. */
 const object = (
   properties: Readonly<Record<string, object>>,
   optional: Readonly<Record<string, object>> = {},
@@ -23,7 +23,7 @@ const logCounts = {
   received: count,
   indexed: count,
   dead: count,
-  deadRemoved: { ...count, description: 'Dead letters that were removed again; not part of the sum.' },
+  deadRemoved: { ...count, description: 'Dead letters that were deleted. Not part of the sum.' },
   dropped: count,
   droppedBy: numbers,
   onDisk: count,
@@ -33,19 +33,19 @@ const logCounts = {
 const logTargets = {
   type: 'object',
   additionalProperties: ref('LogCounts'),
-  description: 'The same for each target; there where the log has several.',
+  description: 'The same counts per target, if the log has several.',
 }
 
 const targetState = {
   health: { enum: ['unchecked', 'unknown', 'healthy', 'unhealthy'] },
-  problem: { type: ['string', 'null'], description: 'Why the last check failed.' },
+  problem: { type: ['string', 'null'], description: 'Reason why the last check failed.' },
   checkedAt: { type: ['string', 'null'], format: 'date-time' },
   drained: { type: 'boolean' },
 }
 
 const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }
 
-/** The schemas that the operations in `openapi.ts` refer to. */
+/** Schemas referenced by the operations in `openapi.ts`. */
 export const OPENAPI_SCHEMAS = {
   Problem: {
     ...object({ type: text, title: text, status: count, code: text, detail: text }),
@@ -53,7 +53,7 @@ export const OPENAPI_SCHEMAS = {
   },
   Health: object({ status: { enum: ['ok', 'ready'] } }),
   OpenApi: { type: 'object' },
-  Plan: { type: 'object', description: 'What `gw render` prints.' },
+  Plan: { type: 'object', description: 'The plan as printed by `gw render`.' },
   Routes: object({ digest, routes: listOf({ type: 'object' }) }),
   Upstreams: object({
     digest,
@@ -69,18 +69,18 @@ export const OPENAPI_SCHEMAS = {
     key: { ...text, description: 'The key, such as `ip` or `header:x-user`.' },
     abortedWorkers: {
       ...count,
-      description: 'Workers that send the canary no requests until the cooldown ends.',
+      description: 'Number of workers that send no requests to the canary until the cooldown ends.',
     },
   }),
   Target: object({
     url: text,
     weight: count,
     role: text,
-    state: object({ ...targetState, workers: { ...numbers, description: 'Workers by what they see.' } }),
+    state: object({ ...targetState, workers: { ...numbers, description: 'Number of workers by the state they see.' } }),
     numbers,
   }),
   TargetName: {
-    ...object({ upstream: text }, { target: { ...text, description: 'Its URL; absent: all targets.' } }),
+    ...object({ upstream: text }, { target: { ...text, description: 'URL of the target. Omit it for all targets.' } }),
     additionalProperties: false,
   },
   TargetStates: object({ upstream: text, targets: listOf(object({ origin: text, ...targetState })) }),
@@ -89,23 +89,23 @@ export const OPENAPI_SCHEMAS = {
       object({
         policy: text,
         limit: { ...text, description: '100/s, 10000/month' },
-        place: { ...text, description: 'The route or API that is counted apart; empty: all together.' },
-        key: { ...text, description: 'Empty: requests without a key.' },
-        used: { ...count, description: 'With what workers have taken and not used yet.' },
+        place: { ...text, description: 'Route or API with its own counter; empty for one counter in total.' },
+        key: { ...text, description: 'Empty for requests without a key.' },
+        used: { ...count, description: 'Includes what workers have reserved but not used yet.' },
         remaining: count,
         resetAt: time,
       }),
     ),
-    isComplete: { type: 'boolean', description: 'False: there are more than 1,000.' },
+    isComplete: { type: 'boolean', description: 'False if there are more than 1,000.' },
   }),
   CountName: {
-    ...object({ policy: text }, { key: { ...text, description: 'Absent: all keys.' } }),
+    ...object({ policy: text }, { key: { ...text, description: 'Omit it for all keys.' } }),
     additionalProperties: false,
   },
   CountsReset: object({ policy: text, key: { type: ['string', 'null'] }, reset: count }),
   Bans: object({
     bans: listOf(object({ policy: text, key: text, until: { ...text, format: 'date-time' } })),
-    isComplete: { type: 'boolean', description: 'False: there are more.' },
+    isComplete: { type: 'boolean', description: 'False if there are more.' },
   }),
   BansLifted: object({ policy: text, key: { type: ['string', 'null'] }, lifted: count }),
   QuotaUse: { ...object({ policy: text, key: text, used: count }), additionalProperties: false },
@@ -144,7 +144,7 @@ export const OPENAPI_SCHEMAS = {
   Rollback: {
     type: 'object',
     additionalProperties: false,
-    properties: { to: { ...text, description: 'A deploy; absent: the one before.' }, note: text },
+    properties: { to: { ...text, description: 'Id of a deploy. Omit it for the previous one.' }, note: text },
   },
   PurgeScope: {
     type: 'object',

@@ -10,41 +10,41 @@ const json = (description: string, schema: string) => ({
   content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
 })
 
-/** What any call that needs a token can meet. */
+/** Refusals of any call that requires a token. */
 const REFUSALS = {
   401: problem('The token is missing or not valid.'),
   403: problem('The role is not sufficient, or the Host or Origin field is refused.'),
-  429: problem('Too many wrong tokens from this address; Retry-After says how long.'),
+  429: problem('Too many wrong tokens from this address; Retry-After tells when to try again.'),
 }
 
-/** What a write of a document can answer. */
+/** Responses of a write of a document. */
 const APPLY_RESPONSES = {
   200: json('Applied, unchanged or (dry run) valid.', 'Applied'),
   400: problem('If-Match or the body is malformed.'),
   ...REFUSALS,
-  409: problem('A worker objected; `reasons` says which and why. Nothing has changed.'),
-  412: problem('Another plan serves than If-Match names.'),
+  409: problem('A worker could not prepare it; `reasons` tells which and why. Nothing has changed.'),
+  412: problem('The active plan is not the one in If-Match.'),
   413: problem('The document is larger than 4 MB.'),
   415: problem('The content type is not supported.'),
-  422: problem('The document is not valid; `diagnostics` lists every mistake. Nothing has changed.'),
+  422: problem('The document is invalid; `diagnostics` lists all errors. Nothing has changed.'),
   503: problem('Too many deploys are waiting, or the gateway is draining.'),
 }
 
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
-  description: 'The ETag of GET /v1/plan; the write happens only if that plan still serves.',
+  description: 'ETag of GET /v1/plan. The write happens only if that plan is still active.',
   schema: { type: 'string' },
 }
 
 const DOCUMENT = { schema: { type: 'string', maxLength: 4_194_304 } }
 
-/** A GET that answers JSON of one schema. */
+/** Describes a GET that returns JSON. */
 const read = (summary: string, schema: string, more: object = {}) => ({
   get: { summary, responses: { 200: json('OK.', schema), ...REFUSALS, ...more } },
 })
 
-/** A POST that names a document that waits. */
+/** Describes a POST that activates or discards a held document. */
 const settleOf = (summary: string, responses: object) => ({
   post: {
     summary,
@@ -52,11 +52,11 @@ const settleOf = (summary: string, responses: object) => ({
       required: true,
       content: { 'application/json': { schema: { $ref: '#/components/schemas/HeldDigest' } } },
     },
-    responses: { ...responses, 404: problem('No such document waits.') },
+    responses: { ...responses, 404: problem('No such document is held.') },
   },
 })
 
-/** A POST that names targets. */
+/** Describes a POST that drains or undrains targets. */
 const drainOf = (summary: string) => ({
   post: {
     summary,
@@ -65,7 +65,7 @@ const drainOf = (summary: string) => ({
       content: { 'application/json': { schema: { $ref: '#/components/schemas/TargetName' } } },
     },
     responses: {
-      200: json('The workers know it.', 'TargetStates'),
+      200: json('The workers have applied it.', 'TargetStates'),
       400: problem('The body is malformed.'),
       ...REFUSALS,
       404: problem('There is no such upstream or target.'),
@@ -75,7 +75,6 @@ const drainOf = (summary: string) => ({
 
 const STORE_DOWN = { 503: problem('The server of `state` does not answer.') }
 
-/** A GET of counts. */
 const ONE_POLICY = {
   name: 'policy',
   in: 'query',
@@ -100,7 +99,7 @@ const countsOf = (summary: string) => ({
   },
 })
 
-/** A POST that changes counts; workers follow within a second. */
+/** Describes a POST that changes counts. Workers follow within a second. */
 const changeOf = (summary: string, asked: string, answered: string) => ({
   post: {
     summary,
@@ -120,7 +119,7 @@ const changeOf = (summary: string, asked: string, answered: string) => ({
 
 const NO_PLAN = { 503: problem('No configuration is active yet.') }
 
-/** The admin API in OpenAPI 3.1, as `GET /openapi.json` answers it. */
+/** The admin API in OpenAPI 3.1, as returned by `GET /openapi.json`. */
 export const OPENAPI = {
   openapi: '3.1.0',
   info: {
@@ -128,28 +127,28 @@ export const OPENAPI = {
     version: '1',
     description:
       'Shows and changes a running gateway. On loopback without tokens every caller is an admin; otherwise send ' +
-      '`Authorization: Bearer TOKEN`. Roles: viewer reads, operator also drains, admin also deploys.',
+      '`Authorization: Bearer TOKEN`. Roles: viewer can read, operator can also drain, admin can also deploy.',
   },
   security: [{ token: [] }],
   paths: {
     '/healthz': {
       get: {
-        summary: 'Whether the event loop turns',
+        summary: 'Liveness: the supervisor’s event loop responds',
         security: [],
         responses: { 200: json('Alive.', 'Health') },
       },
     },
     '/readyz': {
       get: {
-        summary: 'Whether the gateway serves its configuration',
+        summary: 'Readiness: the gateway serves its configuration',
         security: [],
-        responses: { 200: json('Ready.', 'Health'), 503: problem('Not ready; the detail says why.') },
+        responses: { 200: json('Ready.', 'Health'), 503: problem('Not ready; the detail gives the reason.') },
       },
     },
     '/openapi.json': read('This document', 'OpenApi'),
     '/metrics': {
       get: {
-        summary: 'Numbers of all workers and the supervisor, Prometheus text format 0.0.4',
+        summary: 'Metrics of all workers and the supervisor, Prometheus text format 0.0.4',
         responses: {
           200: { description: 'OK.', content: { 'text/plain': { schema: { type: 'string' } } } },
           ...REFUSALS,
@@ -157,12 +156,12 @@ export const OPENAPI = {
         },
       },
     },
-    '/v1/status': read('Workers, listeners, the plan that serves and the last rollout', 'Status'),
-    '/v1/plan': read('The plan that serves, secrets replaced; its digest is the ETag', 'Plan', NO_PLAN),
-    '/v1/routes': read('The routes in the order in which they win', 'Routes', NO_PLAN),
-    '/v1/upstreams': read('The upstreams with their targets and numbers', 'Upstreams', NO_PLAN),
-    '/v1/log': read('Where every record of the traffic log is', 'Log'),
-    '/v1/deploys': read('The last documents that went into service, newest first', 'Deploys'),
+    '/v1/status': read('Workers, listeners, the active plan and the last rollout', 'Status'),
+    '/v1/plan': read('The active plan with secrets masked; its digest is the ETag', 'Plan', NO_PLAN),
+    '/v1/routes': read('The routes in matching order', 'Routes', NO_PLAN),
+    '/v1/upstreams': read('The upstreams with their targets and metrics', 'Upstreams', NO_PLAN),
+    '/v1/log': read('Delivery counts of the traffic log', 'Log'),
+    '/v1/deploys': read('The most recent deploys, newest first', 'Deploys'),
     '/v1/config': {
       put: {
         summary: 'Applies a document on all workers or on none',
@@ -170,14 +169,14 @@ export const OPENAPI = {
           {
             name: 'dryRun',
             in: 'query',
-            description: '1 or true: only says what would change.',
+            description: '1 or true: report the changes without applying them.',
             schema: { enum: ['1', 'true', '0', 'false'] },
           },
           {
             name: 'save',
             in: 'query',
             description:
-              '1 or true: also writes the document to the file that the gateway was started with. The answer has `isSaved`, and `notSaved` with the reason if the file could not be written.',
+              '1 or true: also write the document to the file that the gateway was started with. The response has `isSaved`, and `notSaved` with the reason if the file could not be written.',
             schema: { enum: ['1', 'true', '0', 'false'] },
           },
           { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
@@ -185,7 +184,7 @@ export const OPENAPI = {
             name: 'hold',
             in: 'query',
             description:
-              'A time from 1s to 5m: the document is prepared by all workers and waits so long for /v1/config/activate, then it is discarded. For fleets, whose gateways change together.',
+              'A duration from 1s to 5m. All workers prepare the document and hold it for /v1/config/activate. After this time it is discarded. Use it to change several gateways together.',
             schema: { type: 'string' },
           },
           IF_MATCH,
@@ -202,8 +201,8 @@ export const OPENAPI = {
       },
     },
     '/v1/config/activate': settleOf('Activates the document that was prepared with `hold`', APPLY_RESPONSES),
-    '/v1/config/discard': settleOf('Gives up the document that was prepared with `hold`', {
-      200: json('What served before goes on serving.', 'Discarded'),
+    '/v1/config/discard': settleOf('Discards the document that was prepared with `hold`', {
+      200: json('The previous document stays active.', 'Discarded'),
       400: problem('The body is malformed.'),
       ...REFUSALS,
     }),
@@ -218,12 +217,12 @@ export const OPENAPI = {
         responses: { ...APPLY_RESPONSES, 404: problem('There is no such deploy.') },
       },
     },
-    '/v1/upstreams/drain': drainOf('Sends nothing more to targets of an upstream, until they are undrained'),
+    '/v1/upstreams/drain': drainOf('Stops sending requests to targets of an upstream until they are undrained'),
     '/v1/upstreams/undrain': drainOf('Sends requests to drained targets again'),
-    '/v1/cache': read('What response-cache keeps and has counted, of all workers', 'Cache'),
+    '/v1/cache': read('Contents and counters of response-cache in all workers', 'Cache'),
     '/v1/cache/stored': {
       get: {
-        summary: 'The responses that the workers keep under a key, without their bodies',
+        summary: 'The responses stored under a key in all workers, without bodies',
         parameters: [
           { name: 'key', in: 'query', required: true, schema: { type: 'string', maxLength: 16_384 } },
         ],
@@ -232,14 +231,14 @@ export const OPENAPI = {
     },
     '/v1/cache/purge': {
       post: {
-        summary: 'Has all workers forget stored responses: by key, by the beginning of a key, by tag, or all',
+        summary: 'Purges stored responses in all workers: by key, key prefix or tag, or all',
         requestBody: {
           required: true,
           content: { 'application/json': { schema: { $ref: '#/components/schemas/PurgeScope' } } },
         },
         responses: {
           200: json(
-            'How many were forgotten; a worker that has not answered in time does so later.',
+            'Number of purged responses. Workers that did not answer in time purge theirs later.',
             'Purged',
           ),
           400: problem('The body is malformed.'),
@@ -247,14 +246,14 @@ export const OPENAPI = {
         },
       },
     },
-    '/v1/limits': countsOf('What rate limits have counted'),
-    '/v1/quotas': countsOf('What quotas have counted in their period'),
-    '/v1/limits/reset': changeOf('Lets counts of a rate limit begin anew', 'CountName', 'CountsReset'),
-    '/v1/quotas/reset': changeOf('Lets counts of a quota begin anew', 'CountName', 'CountsReset'),
-    '/v1/quotas/set': changeOf('Sets what is used of a quota', 'QuotaUse', 'Counts'),
+    '/v1/limits': countsOf('Current counts of rate limits'),
+    '/v1/quotas': countsOf('Counts of quotas in their current period'),
+    '/v1/limits/reset': changeOf('Resets counts of a rate limit', 'CountName', 'CountsReset'),
+    '/v1/quotas/reset': changeOf('Resets counts of a quota', 'CountName', 'CountsReset'),
+    '/v1/quotas/set': changeOf('Sets the used count of a quota', 'QuotaUse', 'Counts'),
     '/v1/bans': {
       get: {
-        summary: 'Whom client-ban has banned',
+        summary: 'Clients banned by client-ban',
         parameters: [ONE_POLICY],
         responses: {
           200: json('OK.', 'Bans'),
@@ -267,7 +266,7 @@ export const OPENAPI = {
     '/v1/bans/lift': changeOf('Ends bans early', 'CountName', 'BansLifted'),
     '/v1/drain': {
       post: {
-        summary: 'Ends the gateway after its requests in flight',
+        summary: 'Stops the gateway after its requests in flight',
         responses: { 202: json('Draining has begun.', 'Drain'), ...REFUSALS },
       },
     },

@@ -1,19 +1,19 @@
-/** Every code the admin API refuses with, as in `ERRORS` of @sluice/core. Codes are stable, like those. */
+/** All error codes of the admin API, like `ERRORS` of @sluice/core. Codes are stable. */
 export const ADMIN_ERRORS = {
   GW_ADMIN_BAD_REQUEST: {
     status: 400,
     title: 'Bad request',
-    when: 'The body, the query or If-Match is not what the endpoint takes.',
+    when: 'The body, the query or If-Match is invalid.',
   },
   GW_ADMIN_AUTH_MISSING: {
     status: 401,
     title: 'Token missing',
-    when: 'A token is needed: `Authorization: Bearer TOKEN`.',
+    when: 'A token is required: `Authorization: Bearer TOKEN`.',
   },
   GW_ADMIN_AUTH_INVALID: {
     status: 401,
     title: 'Token not valid',
-    when: 'No token under `admin.tokens` has the SHA-256 of this one.',
+    when: 'The token matches none in `admin.tokens`.',
   },
   GW_ADMIN_ROLE_MISSING: {
     status: 403,
@@ -23,7 +23,7 @@ export const ADMIN_ERRORS = {
   GW_ADMIN_HOST_REFUSED: {
     status: 403,
     title: 'Host not allowed',
-    when: 'The Host field is no IP address, not `localhost` and not the host of `admin.address`.',
+    when: 'The Host header is not an IP address, `localhost` or the host of `admin.address`.',
   },
   GW_ADMIN_ORIGIN_REFUSED: {
     status: 403,
@@ -38,47 +38,47 @@ export const ADMIN_ERRORS = {
   GW_ADMIN_METHOD_NOT_ALLOWED: {
     status: 405,
     title: 'Method not allowed',
-    when: 'The endpoint has other methods; `Allow` names them.',
+    when: 'The endpoint has other methods; `Allow` lists them.',
   },
   GW_ADMIN_ROLLED_BACK: {
     status: 409,
     title: 'Rolled back',
-    when: 'Not every worker could prepare the document; the one before goes on serving.',
+    when: 'A worker could not prepare the document; the previous one stays active.',
   },
   GW_ADMIN_STALE: {
     status: 412,
     title: 'Plan has changed',
-    when: 'Another plan serves than the one If-Match names.',
+    when: 'The active plan is not the one in If-Match.',
   },
   GW_ADMIN_BODY_TOO_LARGE: {
     status: 413,
     title: 'Body too large',
-    when: 'The body is larger than a document may be.',
+    when: 'The body exceeds the maximum document size.',
   },
   GW_ADMIN_TYPE_NOT_SUPPORTED: {
     status: 415,
     title: 'Content type not supported',
-    when: 'The content type is not one that the endpoint reads.',
+    when: 'The endpoint does not support the content type.',
   },
   GW_ADMIN_DOCUMENT_INVALID: {
     status: 422,
     title: 'Document not valid',
-    when: 'The document has mistakes; `diagnostics` lists them all.',
+    when: 'The document has errors; `diagnostics` lists all of them.',
   },
   GW_ADMIN_LOCKED_OUT: {
     status: 429,
     title: 'Too many wrong tokens',
-    when: 'This address has sent too many wrong tokens; `Retry-After` says when to try again.',
+    when: 'Too many wrong tokens from this address; `Retry-After` tells when to try again.',
   },
   GW_ADMIN_INTERNAL: {
     status: 500,
     title: 'Internal error',
-    when: 'The admin API failed; the log of the gateway says how.',
+    when: 'The admin API failed; the gateway’s operation log has the details.',
   },
   GW_ADMIN_STORE_UNAVAILABLE: {
     status: 503,
     title: 'Store unavailable',
-    when: 'The server of `state` does not answer, which has the counts of limits.',
+    when: 'The `state` server, which holds the counts, does not answer.',
   },
   GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys', when: 'Too many deploys are waiting; try again.' },
   GW_ADMIN_NOT_READY: {
@@ -88,17 +88,17 @@ export const ADMIN_ERRORS = {
   },
 } as const
 
-/** A stable code of the admin API. */
+/** Stable error code of the admin API. */
 export type AdminErrorCode = keyof typeof ADMIN_ERRORS
 
-/** What an endpoint answers. */
+/** Response of an endpoint. */
 export interface AdminAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A value as JSON. */
+/** Creates a JSON response. */
 export function jsonAnswer(
   status: number,
   value: unknown,
@@ -111,14 +111,14 @@ export function jsonAnswer(
   }
 }
 
-/** What a problem carries beside its code. */
+/** Optional parts of a problem response. */
 export interface ProblemExtras {
   readonly headers?: Readonly<Record<string, string>>
-  /** More members of the object (RFC 9457 section 3.2). */
+  /** Additional members of the object (RFC 9457 section 3.2). */
   readonly members?: Readonly<Record<string, unknown>>
 }
 
-/** A refusal as `application/problem+json` (RFC 9457). The detail says what to do. */
+/** Creates a refusal as `application/problem+json` (RFC 9457). The detail tells what to do. */
 export function problemAnswer(code: AdminErrorCode, detail: string, extras: ProblemExtras = {}): AdminAnswer {
   const { status, title } = ADMIN_ERRORS[code]
   const headers = { 'content-type': 'application/problem+json', 'x-gw-error': code, ...extras.headers }

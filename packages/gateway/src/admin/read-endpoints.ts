@@ -7,7 +7,7 @@ import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { cacheAnswer, storedAnswer } from './stored-responses.js'
 import { upstreamViews } from './upstream-view.js'
 
-/** What shows the gateway. */
+/** Endpoints that only read. */
 export const READ_ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/healthz', access: 'open', answer: () => jsonAnswer(200, { status: 'ok' }) },
   { method: 'GET', path: '/readyz', access: 'open', answer: getReadyz },

@@ -2,15 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import { mediaType } from '@sluice/core'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 
-/** The text of a body, or the refusal. */
+/** Text of a body, or the refusal. */
 export type BodyText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly answer: AdminAnswer }
 
-/** Body bytes thrown away after the limit, so that a client that still sends gets to read its 413. */
+/**
+ * Maximum number of body bytes discarded beyond the limit, so that a client that is still sending can read
+ * its 413.
+ */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024
 
-/** Reads a body of one of the given media types, up to `maxBytes`. @throws Error when the client goes away. */
+/**
+ * Reads a body of one of the given media types, up to `maxBytes`.
+ * @throws Error if the client disconnects.
+ */
 export async function readBody(
   request: IncomingMessage,
   types: readonly string[],
@@ -29,7 +35,7 @@ export async function readBody(
   return decoded(Buffer.concat(chunks))
 }
 
-/** The members of a JSON object; null for anything else. */
+/** Returns the members of a JSON object; null for anything else. */
 export function readMembers(text: string): Readonly<Record<string, unknown>> | null {
   let value: unknown
   try {
@@ -44,7 +50,7 @@ function decoded(bytes: Buffer): BodyText {
   try {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
-    return refused(problemAnswer('GW_ADMIN_BAD_REQUEST', 'the body is not UTF-8; send it in that encoding'))
+    return refused(problemAnswer('GW_ADMIN_BAD_REQUEST', 'the body is not valid UTF-8; send it as UTF-8'))
   }
 }
 

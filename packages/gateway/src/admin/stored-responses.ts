@@ -3,12 +3,12 @@ import type { AdminCall } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { readMembers } from './request-body.js'
 
-/** A key or a tag is no longer than a URL. */
+/** Maximum number of characters of a key or tag, as for a URL. */
 const MOST_CHARS = 16_384
 const USAGE =
-  'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"NAME"} or {"all":true}, one of them'
+  'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"NAME"} or {"all":true}'
 
-/** Has all workers forget responses that policies keep. */
+/** Purges stored responses in all workers. */
 export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
@@ -19,15 +19,15 @@ export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
   return jsonAnswer(200, { purged, unanswered: answers.filter((answer) => answer === null).length })
 }
 
-/** What all workers keep under a key. */
+/** Lists the responses stored under a key in all workers. */
 export async function storedAnswer(call: AdminCall): Promise<AdminAnswer> {
   const key = call.query.get('key') ?? ''
-  if (key.length > MOST_CHARS) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'no key is as long')
+  if (key.length > MOST_CHARS) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'the key is longer than 16384 characters')
   const answers = key === '' ? [] : await call.backend.askResponses({ key })
   return jsonAnswer(200, { stored: answers.flatMap((answer) => answer?.found ?? []) })
 }
 
-/** What the caches of all workers hold and have counted. */
+/** Returns the contents and counters of the caches of all workers. */
 export async function cacheAnswer({ backend }: AdminCall): Promise<AdminAnswer> {
   const requests: Record<string, number> = {}
   const sums: Record<string, number> = { entries: 0, bytes: 0, evictions: 0 }

@@ -4,16 +4,16 @@ import { kindOf } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 
-/** Numbers by metric name, added up over the other labels. */
+/** Metric values by name, summed over other labels. */
 type Numbers = Readonly<Record<string, number>>
 
-/** Whether a target is sent requests, and why not. */
+/** State of a target: whether it receives requests, and if not, why. */
 interface StateView extends Omit<TargetStatus, 'origin'> {
-  /** How many workers see it in which state. */
+  /** Number of workers by the state they see. */
   readonly workers: Numbers
 }
 
-/** Share and state of the canary of an upstream. */
+/** Share and state of an upstream's canary. */
 interface CanaryView {
   /** Share of the keys, from 0 to 1. */
   readonly percent: number
@@ -23,7 +23,7 @@ interface CanaryView {
   readonly abortedWorkers: number
 }
 
-/** An upstream with the numbers that the workers counted for it. */
+/** An upstream with its metrics. */
 export interface UpstreamView {
   readonly name: string
   readonly balance: string
@@ -32,17 +32,17 @@ export interface UpstreamView {
   readonly numbers: Numbers
 }
 
-/** What upstreams are shown with. */
+/** Data shown with upstreams. */
 export interface UpstreamFacts {
   readonly samples: readonly Sample[]
-  /** The targets of an upstream, in the order of its plan. */
+  /** Returns the targets of an upstream in plan order. */
   readonly targetsOf: (upstream: string) => readonly TargetStatus[]
 }
 
 const STATE = 'gw_upstream_target_state'
 const UNCHECKED = { health: 'unchecked', problem: null, checkedAt: null, drained: false } as const
 
-/** The upstreams of a plan, each with the counters and gauges whose labels name it or its targets. */
+/** Returns the upstreams of a plan, each with the counters and gauges labelled with it or its targets. */
 export function upstreamViews(plan: Plan, { samples, targetsOf }: UpstreamFacts): UpstreamView[] {
   const plain = samples.filter((sample) => kindOf(sample.name) !== 'histogram')
   return plan.upstreams.map(({ name, balance, canary, targets }) => {

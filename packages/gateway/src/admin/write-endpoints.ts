@@ -8,7 +8,7 @@ import { liftAnswer, resetAnswer, setQuotaAnswer } from './limit-counts.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 import { purgeAnswer } from './stored-responses.js'
 
-/** The media types of a document. */
+/** Media types of a document. */
 const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
 const MAX_NOTE_CHARS = 500
 const MIN_HOLD_MS = 1000
@@ -20,7 +20,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
-/** What changes the gateway. */
+/** Endpoints that change the gateway. */
 export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'PUT', path: '/v1/config', access: 'admin', answer: putConfig },
   { method: 'POST', path: '/v1/config/activate', access: 'admin', answer: (call) => postSettle(call, true) },
@@ -53,12 +53,12 @@ async function putConfig(call: AdminCall): Promise<AdminAnswer> {
   const hold = call.query.get('hold')
   if (hold === null || request.dryRun) return applyAnswer(await backend.apply(body.text, request))
   const holdMs = holdTime(hold)
-  if (holdMs === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'hold must be a time from 1s to 5m')
+  if (holdMs === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'hold must be a duration from 1s to 5m, such as 30s')
   const apply = (agree: Agree) => backend.apply(body.text, { ...request, agree })
   return applyAnswer(await backend.held.prepare(apply, holdMs))
 }
 
-/** For how long a prepared document waits for its activation, ms; null: not understood. */
+/** Parses the hold time of a prepared document in milliseconds; null if invalid. */
 function holdTime(text: string): number | null {
   try {
     const ms = parseDuration(text)
@@ -68,7 +68,7 @@ function holdTime(text: string): number | null {
   }
 }
 
-/** Says what becomes of the document that was prepared with `hold`. */
+/** Activates or discards the document that was prepared with `hold`. */
 async function postSettle(call: AdminCall, isActivated: boolean): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
@@ -76,7 +76,7 @@ async function postSettle(call: AdminCall, isActivated: boolean): Promise<AdminA
   if (digest === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {"digest":"DIGEST"}')
   const result = await call.backend.held.settle(digest, isActivated)
   if (result === null)
-    return problemAnswer('GW_ADMIN_NOT_FOUND', 'no document with this digest waits for its activation')
+    return problemAnswer('GW_ADMIN_NOT_FOUND', 'no held document with this digest; it may have expired')
   return isActivated ? applyAnswer(result) : jsonAnswer(200, { result: 'discarded', digest })
 }
 
@@ -101,7 +101,7 @@ async function postRollback(call: AdminCall): Promise<AdminAnswer> {
   const result = await call.backend.rollback(asked.to, request)
   if (result !== null) return applyAnswer(result)
   const detail =
-    asked.to === null ? 'there is no earlier deploy' : `there is no deploy '${asked.to}'; see GET /v1/deploys`
+    asked.to === null ? 'there is no earlier deploy; see GET /v1/deploys' : `there is no deploy '${asked.to}'; see GET /v1/deploys`
   return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
 }
 
@@ -110,14 +110,14 @@ function postDrain(call: AdminCall): AdminAnswer {
   return jsonAnswer(202, { draining: true })
 }
 
-/** What the caller asks for; null: not understood. */
+/** Returns the options of a write request, or an error text. */
 function writeRequest(call: AdminCall, note: string): WriteRequest | string {
   const field = call.header('if-match')
   const tag = /^"([0-9a-f]{1,128})"$/.exec(field)?.[1] ?? null
   if (field !== '' && field !== '*' && tag === null)
     return 'If-Match must be * or the ETag of GET /v1/plan, in double quotes'
   const dryRun = FLAGS.get(call.query.get('dryRun') ?? '0')
-  // Who writes `dryRun=yes` wants to change nothing: a guess in the other direction would be a deploy.
+  // A caller who sends `dryRun=yes` wants to change nothing, so do not guess and deploy.
   if (dryRun === undefined) return 'dryRun must be 1, true, 0 or false'
   const save = FLAGS.get(call.query.get('save') ?? '0')
   if (save === undefined) return 'save must be 1, true, 0 or false'
@@ -134,17 +134,17 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
       return jsonAnswer(200, result)
     case 'invalid': {
       const { diagnostics } = result
-      const detail = `${diagnostics.length} mistakes; nothing was changed`
+      const detail = `${diagnostics.length} errors; nothing was changed`
       return problemAnswer('GW_ADMIN_DOCUMENT_INVALID', detail, {
         members: { result: 'invalid', diagnostics },
       })
     }
     case 'rolled-back': {
-      const detail = 'not every worker could prepare the plan; the one before goes on serving everywhere'
+      const detail = 'a worker could not prepare the plan; the previous one stays active everywhere'
       return problemAnswer('GW_ADMIN_ROLLED_BACK', detail, { members: { ...result } })
     }
     case 'stale': {
-      const detail = 'another plan serves than the one If-Match names; read GET /v1/plan and decide again'
+      const detail = 'the active plan is not the one in If-Match; read GET /v1/plan and try again'
       return problemAnswer('GW_ADMIN_STALE', detail, { members: { digest: result.digest } })
     }
     case 'busy':
@@ -152,7 +152,7 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
         headers: { 'retry-after': '1' },
       })
     case 'draining':
-      return problemAnswer('GW_ADMIN_NOT_READY', 'the gateway is draining and takes no more documents')
+      return problemAnswer('GW_ADMIN_NOT_READY', 'the gateway is draining and accepts no more documents')
   }
 }
 

@@ -1,4 +1,4 @@
-/** Where an entry is: a space, and a key of one byte a character. */
+/** Location of an entry: a space, and a key with one byte per character. */
 export interface CacheAddress {
   readonly space: string
   readonly key: string
@@ -6,16 +6,16 @@ export interface CacheAddress {
 
 const ROOT = '/v1/cache/'
 const SPACE = /^[A-Za-z0-9._-]{1,64}$/
-/** Longest key, in bytes after decoding. */
+/** Maximum key length in bytes after decoding. */
 export const MAX_KEY_BYTES = 1024
-/** Segments that servers and clients in between would take for steps upwards. */
+/** Matches dot segments, which clients and servers in between might resolve. */
 const DOT_SEGMENT = /(^|\/)\.{1,2}(\/|$)/
 
 /**
- * What a path names, `/v1/cache/{space}/{key}`: the key is all that follows, decoded once, and may have slashes of its
- * own. Null: it names nothing.
+ * Parses a path `/v1/cache/{space}/{key}`. The key is everything after the space, decoded once, and may
+ * contain slashes. Returns null if the path is invalid.
  *
- * @param path as received.
+ * @param path path as received.
  */
 export function readCacheAddress(path: string): CacheAddress | null {
   if (!path.startsWith(ROOT)) return null
@@ -27,12 +27,15 @@ export function readCacheAddress(path: string): CacheAddress | null {
   return key.includes('.') && DOT_SEGMENT.test(key) ? null : { space, key }
 }
 
-/** Letters, digits, `.`, `_` and `-`, and no dots alone. */
+/** Returns true for a valid space name: letters, digits, `.`, `_` and `-`, but not only dots. */
 export function isSpaceName(text: string): boolean {
   return SPACE.test(text) && text !== '.' && text !== '..'
 }
 
-/** The bytes that a percent-encoded text stands for, one a character (RFC 3986, 2.1); null: an escape is not whole. */
+/**
+ * Decodes percent-encoding into bytes, one per character (RFC 3986, 2.1). Returns null if an escape is
+ * incomplete.
+ */
 export function bytesOfEscapes(text: string): string | null {
   let at = text.indexOf('%')
   if (at < 0) return text

@@ -3,14 +3,14 @@ import type { Exchange, Reply } from '@sluice/core'
 import type { ClientStream } from '../data-plane/listener/listener.js'
 import { renderProblem } from '../data-plane/pipeline/problem.js'
 
-/** Answers without a body, or with a whole one. The client is gone at times; it is nobody's fault. */
+/** Sends a 200 response with a text body. */
 export function sendText(client: ClientStream, type: string, text: string): void {
   client.send(200, ['content-type', type, 'cache-control', 'no-store'], text)
 }
 
 /**
- * Answers with an error (RFC 9457).
- * @param detail says what the client can do.
+ * Sends an error (RFC 9457).
+ * @param detail tells the client what to do.
  */
 export function sendError(
   client: ClientStream,
@@ -22,7 +22,7 @@ export function sendError(
   client.send(status, ['content-type', 'application/problem+json', ...headers], text)
 }
 
-/** Answers a request that the listener has refused. */
+/** Sends the reply for a request that the listener has refused. */
 export function sendRefusal(x: Exchange, client: ClientStream, { status, problem, headers }: Reply): void {
   client.closeAfter = true
   if (problem === null) {

@@ -26,29 +26,30 @@ const BEARER = 'bearer '
 const EMPTY = new Uint8Array(0)
 const DEFAULT_TYPE = 'application/octet-stream'
 
-/** Of answers that are sent at once. */
+/** Owner of clients whose response is sent at once. */
 const NOBODY: ClientOwner = { onClientAbort() {}, onClientDrain() {}, onBodyInvalid() {} }
 
+/** Options for `CacheGate`. */
 export interface CacheGateOptions {
   readonly settings: CacheSettings
   readonly spaces: Spaces
   readonly counters: Counters
   readonly budget: TransferBudget
   readonly wheel: TimerWheel
-  /** Tells entity tags of this server from those of one before it. */
+  /** Distinguishes entity tags of this server from those of a previous one. */
   readonly epoch: string
-  /** Null: nothing is kept in Valkey. */
+  /** Link to the persistence thread, or null without Valkey persistence. */
   readonly persist: PersistLink | null
   readonly memory: Pick<SharedMemory, 'persist'>
 }
 
-/** Answers the requests to a cache server, from its stores. */
+/** Answers the requests to a cache server from its stores. */
 export class CacheGate implements Gate {
   isDraining = false
   readonly #options: CacheGateOptions
   readonly #found: FoundEntry
   #isPurging = false
-  /** Of the last request that no web page has sent. */
+  /** Host of the last request known not to come from a web page. */
   #soundHost = ''
 
   constructor(options: CacheGateOptions) {
@@ -61,7 +62,7 @@ export class CacheGate implements Gate {
     const path = x.rawPath
     if (path === '/healthz') sendText(client, 'text/plain', 'ok\n')
     else if (path === '/readyz') this.#sendReadiness(client)
-    else if (this.#isOfPage(x)) this.#refuse(client, 403, 'web pages may not use a cache without a token')
+    else if (this.#isOfPage(x)) this.#refuse(client, 403, 'requests from web pages are refused by a cache without a token')
     else if (!this.#isTrusted(x))
       this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
     else if (path === '/metrics') this.#sendMetrics(client)
@@ -77,7 +78,7 @@ export class CacheGate implements Gate {
   #serve(x: Exchange, client: ClientStream): void {
     const address = readCacheAddress(x.rawPath)
     if (address === null) {
-      this.#refuse(client, 404, 'there is /v1/cache/{space}/{key}, with a key of 1 to 1024 bytes')
+      this.#refuse(client, 404, 'use /v1/cache/{space}/{key} with a key of 1 to 1024 bytes')
       return
     }
     switch (x.method) {
@@ -97,7 +98,7 @@ export class CacheGate implements Gate {
           return
         }
     }
-    this.#refuse(client, 405, 'a key takes GET, HEAD, PUT and DELETE, _purge takes POST', ALLOWED)
+    this.#refuse(client, 405, 'use GET, HEAD, PUT or DELETE for a key, and POST for _purge', ALLOWED)
   }
 
   #get(x: Exchange, client: ClientStream, { space, key }: CacheAddress): void {
@@ -119,7 +120,7 @@ export class CacheGate implements Gate {
     client.send(404, [], null)
   }
 
-  /** Sends what was read last. */
+  /** Sends the value read last. */
   #sendFound(x: Exchange, client: ClientStream): void {
     const { counters, budget, wheel } = this.#options
     const found = this.#found
@@ -150,15 +151,15 @@ export class CacheGate implements Gate {
     else new Upload({ client, maxBytes, budget, wheel, done, refused: () => counters.count('refused') })
   }
 
-  /** All of an entry but its value; a text says what is wrong with it. */
+  /** Parses the headers of a new entry. Returns a text if they are invalid. */
   #entryOf(x: Exchange, { space, key }: CacheAddress): Omit<NewEntry, 'value'> | string {
     const type = headerValue(x.headers, 'content-type') ?? ''
     const names = headerJoined(x.headers, 'surrogate-key')
     const tags = names === null ? '' : ` ${names.trim().replace(/[\s,]+/g, ' ')} `
     const condition = headerJoined(x.headers, 'if-none-match')
-    if (type.length > MAX_TYPE_BYTES) return `a Content-Type has at most ${MAX_TYPE_BYTES} bytes`
-    if (tags.length > MAX_TAGS_BYTES) return `the Surrogate-Key has at most ${MAX_TAGS_BYTES} bytes`
-    if (condition !== null && condition !== '*') return 'a value is put with `If-None-Match: *` or without'
+    if (type.length > MAX_TYPE_BYTES) return `the Content-Type is longer than ${MAX_TYPE_BYTES} bytes`
+    if (tags.length > MAX_TAGS_BYTES) return `the Surrogate-Key is longer than ${MAX_TAGS_BYTES} bytes`
+    if (condition !== null && condition !== '*') return 'PUT supports only `If-None-Match: *`'
     try {
       const ttlMs = readTtl(x.query, this.#options.spaces.of(space).ttlMs)
       return { space, key, type, tags, ttlMs, onlyIfAbsent: condition !== null }
@@ -177,7 +178,7 @@ export class CacheGate implements Gate {
     persist?.changed(entry.key)
     if (version === 0) {
       counters.count('kept')
-      sendError(client, 412, 'there is a value under this key')
+      sendError(client, 412, 'a value exists under this key')
       return
     }
     counters.count('stored')
@@ -199,7 +200,7 @@ export class CacheGate implements Gate {
   }
 
   #sendUnconfirmed(client: ClientStream): void {
-    const detail = 'it is gone here, but Valkey has not confirmed that it has forgotten it; try again'
+    const detail = 'removed from memory, but Valkey has not confirmed the removal; try again'
     this.#refuse(client, 503, detail, ['retry-after', '1'])
   }
 
@@ -209,15 +210,15 @@ export class CacheGate implements Gate {
     client.sendHead(isRemoved ? 204 : 404, [], isRemoved ? -1 : 0)
   }
 
-  /** One at a time, because each looks through a whole store. */
+  /** Purges entries. Only one purge runs at a time, because each scans a whole store. */
   #purge(x: Exchange, client: ClientStream, space: string): void {
     const order = readPurgeOrder(x.query)
     if (order === null) {
-      this.#refuse(client, 400, 'a purge takes `prefix` and `tag`, each at most once')
+      this.#refuse(client, 400, 'a purge accepts only `prefix` and `tag`, each at most once')
       return
     }
     if (this.#isPurging) {
-      this.#refuse(client, 503, 'a purge is under way; try again', ['retry-after', '1'])
+      this.#refuse(client, 503, 'another purge is running; try again', ['retry-after', '1'])
       return
     }
     this.#isPurging = true
@@ -244,7 +245,7 @@ export class CacheGate implements Gate {
   }
 
   #sendReadiness(client: ClientStream): void {
-    if (this.isDraining) sendError(client, 503, 'the server is ending')
+    if (this.isDraining) sendError(client, 503, 'the server is shutting down')
     else sendText(client, 'text/plain', 'ready\n')
   }
 
@@ -253,7 +254,10 @@ export class CacheGate implements Gate {
     sendError(client, status, detail, headers)
   }
 
-  /** Without a token a browser on this machine could read and change the cache for a page that it shows. */
+  /**
+   * Returns true for requests from web pages. Without a token, a page could otherwise make a local browser
+   * read and change the cache.
+   */
   #isOfPage(x: Exchange): boolean {
     const { token, host: own } = this.#options.settings
     if (token !== null) return false
@@ -286,7 +290,10 @@ interface NewEntry extends CacheAddress {
   readonly value: Uint8Array
 }
 
-/** Takes as long for any text: where it differs does not show. @param secret not empty. */
+/**
+ * Compares in constant time, so that the position of a difference does not show.
+ * @param secret expected value, not empty.
+ */
 function isSameSecret(text: string, secret: string): boolean {
   let difference = text.length ^ secret.length
   for (let i = 0; i < secret.length; i++)
@@ -294,7 +301,7 @@ function isSameSecret(text: string, secret: string): boolean {
   return difference === 0
 }
 
-/** Whether If-None-Match names the entity tag (RFC 9110, 13.1.2); null: the field is absent. */
+/** Returns true if If-None-Match lists the entity tag (RFC 9110, 13.1.2). */
 function isNamed(field: string | null, tag: string): boolean {
   if (field === null) return false
   if (field === tag || field.trim() === '*') return true

@@ -5,17 +5,17 @@ import { PERSIST_RESULTS, type PersistCounters } from './persist/persist-calls.j
 import type { Spaces } from './spaces.js'
 
 const HELP = {
-  sluice_cache_requests_total: 'Requests, by what they came to.',
-  sluice_cache_entries: 'Entries that are stored, those that have expired unnoticed among them.',
-  sluice_cache_bytes: 'Bytes of the entries that are stored.',
-  sluice_cache_evicted_total: 'Entries that made room for others before they expired.',
-  sluice_cache_expired_total: 'Entries found expired when they were asked for.',
-  sluice_cache_persist_total: 'Values on their way to Valkey and back, by what became of them.',
-  sluice_cache_persist_up: 'Whether values are kept in Valkey now.',
-  sluice_cache_persist_waiting: 'Keys whose values wait to be written to Valkey.',
+  sluice_cache_requests_total: 'Requests, by result.',
+  sluice_cache_entries: 'Stored entries, including expired ones that were not accessed since.',
+  sluice_cache_bytes: 'Size of the stored entries in bytes.',
+  sluice_cache_evicted_total: 'Entries evicted before they expired.',
+  sluice_cache_expired_total: 'Entries found expired on access.',
+  sluice_cache_persist_total: 'Reads and writes of values in Valkey, by result.',
+  sluice_cache_persist_up: '1 while values are persisted to Valkey, else 0.',
+  sluice_cache_persist_waiting: 'Keys waiting to be written to Valkey.',
 }
 
-/** The numbers of the whole server in the Prometheus text format; the store without a name is the common one. */
+/** Renders the metrics of the server in the Prometheus text format. The common store has an empty name. */
 export function renderCacheMetrics(
   spaces: Spaces,
   counters: Counters,

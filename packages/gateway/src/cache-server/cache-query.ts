@@ -1,10 +1,10 @@
 import { parseDuration, QueryCursor } from '@sluice/core'
 import { bytesOfEscapes } from './cache-address.js'
 
-/** An entry stays at most this long: 365 days. */
+/** Maximum lifetime of an entry in milliseconds: 365 days. */
 const MAX_TTL_MS = 365 * 86_400_000
 
-/** The parameters of a query, escapes not resolved; null: there is one of another name, or one twice. */
+/** Parses query parameters without decoding escapes. Returns null for an unknown or repeated parameter. */
 function readParameters(query: string, names: readonly string[]): Map<string, string> | null {
   const values = new Map<string, string>()
   if (query === '') return values
@@ -19,19 +19,20 @@ function readParameters(query: string, names: readonly string[]): Map<string, st
 }
 
 /**
- * How long an entry is to stay, from `?ttl=5m`, ms; absent: what its space says.
- * @throws RangeError that says what is wrong.
+ * Parses the lifetime of an entry from `?ttl=5m`, in milliseconds. Without a query, the space's default
+ * applies.
+ * @throws RangeError for an invalid value or another parameter.
  */
 export function readTtl(query: string, ofSpace: number | null): number | null {
   if (query === '') return ofSpace
   const ttl = readParameters(query, ['ttl'])?.get('ttl')
-  if (ttl === undefined) throw new RangeError("a value is put with no other parameter than 'ttl'")
+  if (ttl === undefined) throw new RangeError("the only parameter allowed here is 'ttl'")
   const ms = parseDuration(ttl)
   if (ms > 0 && ms <= MAX_TTL_MS) return ms
   throw new RangeError(`the ttl '${ttl}' is not between 1ms and 365d`)
 }
 
-/** What to purge, from `?prefix=…&tag=…`; null: the query says something else. */
+/** Parses a purge from `?prefix=…&tag=…`; null if the query is invalid. */
 export function readPurgeOrder(
   query: string,
 ): { readonly prefix: string; readonly tag: string | null } | null {

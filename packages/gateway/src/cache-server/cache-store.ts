@@ -3,27 +3,27 @@ import type { Entry, FoundEntry } from './entry.js'
 import { keyHash } from './key-hash.js'
 import { Shard, shardMemory } from './shard.js'
 
-/** A shard has at least so many bytes, so that large values find room; and there are no more shards than that. */
+/** Minimum shard size in bytes, so that large values fit, and maximum number of shards. */
 const LEAST_SHARD_BYTES = 16 * 1024 ** 2
 const MAX_SHARDS = 64
-/** Buckets that are looked through at a time: 1,024 records or so, under a millisecond. */
+/** Number of buckets scanned per turn of the event loop: about 1,024 records, less than a millisecond. */
 const PURGED_AT_ONCE = 1024
 
-/** The memory of a store, which all threads work with. */
+/** Memory of a store, shared by all threads. */
 export interface StoreMemory {
   readonly shards: readonly SharedArrayBuffer[]
   readonly ringBytes: number
-  /** Makes the hash of keys unknown to those who choose them. */
+  /** Hash secret, so that clients cannot predict the hash of a key. */
   readonly secret: readonly [number, number]
 }
 
-/** Which entries are purged; with neither, all. Both are taken as they are, not as patterns. */
+/** Entries to purge; without prefix and tag, all. Neither is a pattern. */
 export interface PurgeOrder {
   readonly prefix: string
   readonly tag: string
 }
 
-/** Memory for so many bytes of entries; the system gives it out when it is first written to. */
+/** Creates memory for entries of this total size. The system allocates it on first write. */
 export function createStoreMemory(maxBytes: number): StoreMemory {
   const wanted = 2 ** Math.floor(Math.log2(Math.max(1, maxBytes / LEAST_SHARD_BYTES)))
   const count = Math.min(MAX_SHARDS, wanted)
@@ -36,7 +36,10 @@ export function createStoreMemory(maxBytes: number): StoreMemory {
   }
 }
 
-/** Entries by key, within a fixed number of bytes, shared by the threads of a process. Keys hold one byte a character. */
+/**
+ * Entries by key with a fixed total size, shared by the threads of a process. Keys hold one byte per
+ * character.
+ */
 export class CacheStore {
   readonly #shards: readonly Shard[]
   readonly #secret: StoreMemory['secret']
@@ -48,31 +51,31 @@ export class CacheStore {
     this.#shift = 32 - Math.log2(shards.length)
   }
 
-  /** Largest record: key, content type, tags, value, and 48 bytes. */
+  /** Maximum record size: key, content type, tags, value, and 48 bytes. */
   get largestRecord(): number {
     return this.#shards[0]!.largestRecord
   }
 
-  /** Copies the value into `found`; false: there is none. */
+  /** Copies the value into `found`. Returns false if there is none. */
   read(key: string, nowMs: number, found: FoundEntry): boolean {
     const hash = keyHash(key, this.#secret[0], this.#secret[1])
     return this.#shardOf(hash).read(key, hash, { nowMs, found })
   }
 
-  /** Answers the version of what was written; 0: `onlyIfAbsent`, and there is one. */
+  /** Writes an entry and returns its version; 0 if `onlyIfAbsent` is set and the key exists. */
   write(entry: Omit<Entry, 'hash'>, nowMs: number, onlyIfAbsent: boolean): number {
     const { key, type, tags, value, expiresAt } = entry
     const hash = keyHash(key, this.#secret[0], this.#secret[1])
     return this.#shardOf(hash).write({ key, hash, type, tags, value, expiresAt }, nowMs, onlyIfAbsent)
   }
 
-  /** All of an entry, its tags and its end among it; null: there is none. */
+  /** Copies an entry with its tags and expiry; null if there is none. */
   copy(key: string, nowMs: number): Entry | null {
     const hash = keyHash(key, this.#secret[0], this.#secret[1])
     return this.#shardOf(hash).copy(key, hash, nowMs)
   }
 
-  /** All keys, some at a time, with turns of the event loop for others in between. */
+  /** Iterates over all keys in batches, yielding to the event loop in between. */
   async *keys(): AsyncGenerator<string[]> {
     for (const shard of this.#shards) {
       for (let from = 0; from < shard.buckets; from += PURGED_AT_ONCE) {
@@ -82,13 +85,15 @@ export class CacheStore {
     }
   }
 
-  /** False: there was none. */
+  /** Removes an entry. Returns false if there was none. */
   remove(key: string, nowMs: number): boolean {
     const hash = keyHash(key, this.#secret[0], this.#secret[1])
     return this.#shardOf(hash).remove(key, hash, nowMs)
   }
 
-  /** Looks through the whole store, with a turn of the event loop for others in between; answers how many it removed. */
+  /**
+   * Purges entries and returns their number. It scans the whole store, yielding to the event loop in between.
+   */
   async purge(order: PurgeOrder): Promise<number> {
     let removed = 0
     for (const shard of this.#shards) {
@@ -100,7 +105,7 @@ export class CacheStore {
     return removed
   }
 
-  /** Numbers of all shards; `evicted` and `expired` since the beginning. */
+  /** Returns the counts of all shards; `evicted` and `expired` since the start. */
   counts(): ReturnType<Shard['counts']> {
     const sum = { entries: 0, bytes: 0, evicted: 0, expired: 0 }
     for (const shard of this.#shards) {
@@ -113,7 +118,7 @@ export class CacheStore {
     return sum
   }
 
-  /** By the highest bits: the lowest choose the bucket. */
+  /** Selects a shard by the highest hash bits; the lowest select the bucket. */
   #shardOf(hash: number): Shard {
     return this.#shards[this.#shift === 32 ? 0 : hash >>> this.#shift]!
   }

@@ -6,7 +6,9 @@ function tell(message: FromServer): void {
   process.send?.(message, () => {})
 }
 
-/** Serves until it is told to stop. What cannot go on ends the process; the supervisor starts another one. */
+/**
+ * Serves until it is told to stop. On a fatal error the process ends, and the supervisor starts another one.
+ */
 async function serve(settings: CacheSettings): Promise<void> {
   const server = await startCacheServer(settings, (event, fields) => tell({ kind: 'event', event, fields }))
   tell({ kind: 'listening' })
@@ -21,7 +23,10 @@ async function serve(settings: CacheSettings): Promise<void> {
   endWith(fault)
 }
 
-/** What is left of its threads would keep the process, and could not be trusted. */
+/**
+ * Reports a fatal error and kills the process: its remaining threads would keep it alive, and cannot be
+ * trusted.
+ */
 function endWith(message: string): void {
   if (process.connected) process.send!({ kind: 'fault', message } satisfies FromServer, die)
   else die()
@@ -31,7 +36,8 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-// Signals that a whole group gets are the supervisor's; it says when this ends. Without one nobody would.
+// The supervisor handles signals sent to the process group, and tells this process when to end. Without a
+// supervisor it must end by itself.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
 process.once('message', (message: ToServer) => {

@@ -1,4 +1,4 @@
-/** What the requests to a cache came to, in the order of the words of a row. */
+/** Results of cache requests, in the order of the words in a row. */
 export const RESULTS = [
   'hit',
   'miss',
@@ -11,19 +11,19 @@ export const RESULTS = [
   'refused',
 ] as const
 
-/** One of RESULTS. */
+/** Result of a cache request, one of RESULTS. */
 export type Result = (typeof RESULTS)[number]
 
 const AT = Object.fromEntries(RESULTS.map((result, at) => [result, at])) as Readonly<Record<Result, number>>
-/** Rows stand on cache lines of their own, so that threads do not take them from each other. */
+/** Each row has its own cache lines, so that threads do not contend for them. */
 const ROW = 16
 
-/** Memory for the counters of so many threads. */
+/** Creates memory for the counters of this many threads. */
 export function countersMemory(threads: number): SharedArrayBuffer {
   return new SharedArrayBuffer(threads * ROW * 8)
 }
 
-/** Counts results; each thread writes its own row, and any can add them up. */
+/** Counts results. Each thread writes its own row, and any thread can sum them. */
 export class Counters {
   readonly #all: Float64Array
   readonly #own: Float64Array

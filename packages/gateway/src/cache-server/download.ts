@@ -2,10 +2,10 @@ import type { Deadline, TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { ClientOwner, ClientStream } from '../data-plane/listener/listener.js'
 import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
 
-/** Of smaller values nothing is counted: a connection has room for one. */
+/** Threshold in bytes. Smaller values are not counted, because a connection can buffer one. */
 export const LARGE_BYTES = 16 * 1024
 
-/** A large value on its way out. What the client does not take yet is held for a while, within the budget. */
+/** A large value being sent. What the client does not read yet is buffered for a while, within the budget. */
 export class Download implements ClientOwner, Deadline {
   dueAt = 0
   wheelNext: Deadline | null = null

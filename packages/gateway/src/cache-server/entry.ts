@@ -1,23 +1,23 @@
-/** An entry as it is written. Key, type and tags hold one byte a character. */
+/** An entry to write. Key, type and tags hold one byte per character. */
 export interface Entry {
   readonly key: string
   readonly hash: number
   readonly type: string
-  /** Separated and surrounded by spaces, ` a b `; empty: none. */
+  /** Tags separated and surrounded by spaces, such as ` a b `; empty for none. */
   readonly tags: string
   readonly value: Uint8Array
-  /** Milliseconds since the epoch; Infinity: it stays until it is evicted. */
+  /** Expiry in milliseconds since the epoch; Infinity to stay until evicted. */
   readonly expiresAt: number
 }
 
-/** What was read, copied out of the shared memory; holds until the next read. */
+/** An entry copied from shared memory. Valid until the next read. */
 export class FoundEntry {
   type = ''
   version = 0
   value: Uint8Array
   readonly #room: Buffer
 
-  /** @param maxBytes of a value and its type. */
+  /** @param maxBytes maximum size of a value plus its type. */
   constructor(maxBytes: number) {
     this.#room = Buffer.alloc(maxBytes)
     this.value = this.#room

@@ -1,6 +1,7 @@
 /**
- * HalfSipHash-1-3 of a text of one byte a character, 32 bits (J.-P. Aumasson, D. J. Bernstein, "SipHash"; the numbers of
- * rounds are those of Linux' hsiphash). Without the secret nobody finds keys that fall into one chain of the table.
+ * Computes HalfSipHash-1-3 of a text with one byte per character, 32 bits (J.-P. Aumasson, D. J. Bernstein,
+ * "SipHash"; rounds as in Linux hsiphash). Without the secret, nobody can construct keys that share a hash
+ * chain.
  */
 export function keyHash(text: string, secret0: number, secret1: number): number {
   let v0 = secret0 | 0
@@ -24,7 +25,7 @@ export function keyHash(text: string, secret0: number, secret1: number): number 
         word |= text.charCodeAt(whole + left - 1) << ((left - 1) * 8)
     } else if (round === 1) v2 ^= 0xff
     if (i < whole || round === 0) v3 ^= word
-    // One round of SipHash.
+    // One SipHash round.
     v0 = (v0 + v1) | 0
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
     v0 = (v0 << 16) | (v0 >>> 16)

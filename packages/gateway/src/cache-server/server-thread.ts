@@ -11,7 +11,10 @@ import type { CacheSettings, FromThread, ThreadData, ToThread } from './settings
 import { Spaces } from './spaces.js'
 import { TransferBudget } from './transfer-budget.js'
 
-/** Connections hear of the end with their next answer for so long, and values under way have so much time. */
+/**
+ * Time in milliseconds during which connections are told to close with their next response, and for transfers
+ * to finish.
+ */
 const LISTEN_ON_MS = 2000
 const DRAIN_MS = 10_000
 const LOOK_EVERY_MS = 50
@@ -20,7 +23,7 @@ function tell(message: FromThread): void {
   parentPort?.postMessage(message)
 }
 
-/** An error that nobody expected may have left a shard half written: the server ends. */
+/** Reports a fatal error. It may have left a shard half written, so the server ends. */
 function fail(error: unknown): void {
   tell({ kind: 'fault', message: error instanceof Error ? String(error.stack) : String(error) })
 }

@@ -2,61 +2,61 @@ import type { PersistPlan } from '@sluice/config'
 import type { StoreMemory } from './cache-store.js'
 import type { PersistAnswer, PersistCall, PersistMemory } from './persist/persist-calls.js'
 
-/** What a space has of its own. */
+/** Settings of one space. */
 export interface SpaceSettings {
   readonly name: string
-  /** How long an entry stays that is put without `ttl`; null: until it is evicted. */
+  /** Lifetime in milliseconds of entries without `ttl`; null until evicted. */
   readonly ttlMs: number | null
-  /** A store of its own with so many bytes; null: it shares the common store with all other spaces. */
+  /** Size of the space's own store in bytes; null to use the common store. */
   readonly maxBytes: number | null
 }
 
-/** What a cache server does, checked. */
+/** Validated settings of a cache server. */
 export interface CacheSettings {
   readonly host: string
-  /** 0: any free one. */
+  /** Port; 0 for any free one. */
   readonly port: number
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
-  /** Null: everybody may read and write. */
+  /** Required token, or null to allow anyone to read and write. */
   readonly token: string | null
   readonly workers: number
-  /** Of the common store. */
+  /** Size of the common store in bytes. */
   readonly maxBytes: number
-  /** Longest value. */
+  /** Maximum value size in bytes. */
   readonly maxObjectBytes: number
   readonly ttlMs: number | null
   readonly spaces: readonly SpaceSettings[]
-  /** Most connections to one thread. */
+  /** Maximum number of connections per thread. */
   readonly connections: number
-  /** Where values outlive the server; null: nowhere. */
+  /** Valkey persistence, or null. */
   readonly persist: PersistPlan | null
 }
 
-/** What a thread of the server gets of the others. */
+/** Memory that the threads of a server share. */
 export interface SharedMemory {
   readonly common: StoreMemory
-  /** Of spaces that have a store of their own. */
+  /** Memory of spaces with their own store. */
   readonly own: readonly { readonly space: string; readonly memory: StoreMemory }[]
-  /** A row of counters for each thread. */
+  /** Counters, one row per thread. */
   readonly counters: SharedArrayBuffer
-  /** Null: nothing is kept in Valkey. */
+  /** Persistence memory, or null without Valkey persistence. */
   readonly persist: PersistMemory | null
 }
 
-/** From the server to a thread. */
+/** Start data of a server thread. */
 export interface ThreadData {
   readonly settings: CacheSettings
   readonly memory: SharedMemory
-  /** Of this thread. */
+  /** Counter row of this thread. */
   readonly row: number
-  /** Tells the entity tags of this server from those of one before it. */
+  /** Distinguishes entity tags of this server from those of a previous one. */
   readonly epoch: string
 }
 
-/** Ends a thread: no new connections, then none at all; asks for a sign of life; or an answer to one of its calls. */
+/** Message to a thread: stop accepting connections, exit, send a heartbeat, or the answer to a call. */
 export type ToThread = 'drain' | 'end' | 'beat' | PersistAnswer
 
-/** What a thread tells the server. */
+/** Message from a thread to the server. */
 export type FromThread =
   | { readonly kind: 'listening' }
   | { readonly kind: 'cannot-listen'; readonly message: string }
@@ -65,13 +65,15 @@ export type FromThread =
   | { readonly kind: 'fault'; readonly message: string }
   | { readonly kind: 'persist'; readonly call: PersistCall }
 
-/** From the supervisor to a cache server that it runs: begin so, show that all threads work, or end. */
+/**
+ * Message from the supervisor to its cache server: start, send a heartbeat once all threads respond, or stop.
+ */
 export type ToServer =
   | { readonly kind: 'serve'; readonly settings: CacheSettings }
   | { readonly kind: 'beat' }
   | { readonly kind: 'stop' }
 
-/** What a cache server tells the supervisor that runs it. */
+/** Message from a cache server to its supervisor. */
 export type FromServer =
   | { readonly kind: 'listening' }
   | { readonly kind: 'heartbeat'; readonly rssBytes: number }

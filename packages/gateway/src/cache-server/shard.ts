@@ -1,9 +1,9 @@
 import type { Entry, FoundEntry } from './entry.js'
 import { ShardLock } from './shard-lock.js'
 
-// The control words of a shard.
+// Control words of a shard.
 const LOCK = 0
-/** Where the next record goes, and where the oldest is, in bytes from the beginning of the ring. */
+/** Byte offsets in the ring: where the next record goes, and where the oldest is. */
 const HEAD = 1
 const TAIL = 2
 /** Bytes from the tail to the head. */
@@ -12,16 +12,16 @@ const ENTRIES = 4
 const LIVE_BYTES = 5
 const EVICTED = 6
 const EXPIRED = 7
-/** Of the record written last. */
+/** Version of the record written last. */
 const VERSION = 8
 const CONTROL_BYTES = 64
 
-// A record, in words of 4 bytes from its beginning: its size, a multiple of 8, with its state in the lowest bits.
+// Record layout in 4-byte words. The size is a multiple of 8, and its lowest bits hold the state.
 const SIZE = 0
 const NEXT = 1
 const HASH = 2
 const RECORD_VERSION = 3
-/** Milliseconds since the epoch, in two words; none: the largest number. */
+/** Expiry in milliseconds since the epoch, two words; Infinity if it does not expire. */
 const EXPIRES = 4
 const KEY_BYTES = 6
 const TYPE_BYTES = 7
@@ -30,18 +30,18 @@ const VALUE_BYTES = 9
 const HEAD_BYTES = 40
 
 const LIVE = 1
-/** It was read since it was written, or since the ring came by. */
+/** Set if the record was read since it was written, or since the tail last passed it. */
 const READ = 2
 const STATE = 7
 
-/** Records that one write carries on, at most: after that the oldest go, read or not. */
+/** Maximum number of records that one write carries over. After that the oldest are evicted, read or not. */
 const MAX_CARRIED = 32
-/** A record is at most this part of the ring, so that one write does not sweep a shard. */
+/** A record may use at most this fraction of the ring, so that one write does not sweep a whole shard. */
 const LARGEST_PART = 8
-/** There is one bucket for so many bytes: a chain has a few records at the sizes that caches have. */
+/** Ring bytes per bucket. At typical value sizes a chain has a few records. */
 const BYTES_PER_BUCKET = 1024
 
-/** The size of a shard's memory that holds so many bytes of records. */
+/** Creates the memory of a shard with a ring of this size. */
 export function shardMemory(ringBytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(CONTROL_BYTES + bucketsFor(ringBytes) * 4 + ringBytes)
 }
@@ -51,26 +51,27 @@ function bucketsFor(ringBytes: number): number {
 }
 
 /**
- * A part of the store with a lock of its own, all of it in shared memory: a hash table whose chains run through a ring
- * of records. What is written goes to the head; room is made at the tail, where a record that was read since is carried
- * on to the head (CLOCK), and any other is evicted. Nothing is ever moved to fill holes, and the memory never grows.
+ * A part of the store with its own lock, entirely in shared memory: a hash table whose chains run through a
+ * ring of records. Writes go to the head. Space is freed at the tail: a record that was read since is carried
+ * over to the head (CLOCK); any other is evicted. Records are never moved to fill holes, and the memory never
+ * grows.
  *
  *     control │ buckets │ … free … ┊tail  record  record  (dead)  record  head┊ … free …
  *                  └──────────────────────► chain ─► next
  */
 export class Shard {
-  /** Largest record, in bytes. */
+  /** Maximum record size in bytes. */
   readonly largestRecord: number
   readonly buckets: number
   readonly #lock: ShardLock
   readonly #control: Int32Array
   readonly #table: Uint32Array
-  /** The ring in words of 4 bytes, and in bytes. */
+  /** The ring as 4-byte words, and as bytes. */
   readonly #words: Uint32Array
   readonly #bytes: Uint8Array
   readonly #double = new Float64Array(1)
   readonly #halves = new Uint32Array(this.#double.buffer)
-  /** Bytes of the ring. */
+  /** Size of the ring in bytes. */
   readonly #room: number
 
   constructor(memory: SharedArrayBuffer, ringBytes: number) {
@@ -85,7 +86,7 @@ export class Shard {
     this.largestRecord = Math.floor(ringBytes / LARGEST_PART)
   }
 
-  /** False: there is none, or it has expired. */
+  /** Copies an entry into `found`. Returns false if there is none or it has expired. */
   read(key: string, hash: number, { nowMs, found }: { nowMs: number; found: FoundEntry }): boolean {
     this.#lock.take()
     const at = this.#findFresh(key, hash, nowMs)
@@ -103,14 +104,14 @@ export class Shard {
   }
 
   /**
-   * Writes an entry in the place of the one with its key; answers its version.
-   * @param onlyIfAbsent 0 is the answer when there is one that has not expired.
-   * @throws RangeError when the record is larger than `largestRecord`.
+   * Writes an entry, replacing the one with its key. Returns its version.
+   * @param onlyIfAbsent true to return 0 without writing if an unexpired entry exists.
+   * @throws RangeError if the record is larger than `largestRecord`.
    */
   write(entry: Entry, nowMs: number, onlyIfAbsent: boolean): number {
     const { key, type, tags, value } = entry
     const size = recordBytes(key.length + type.length + tags.length + value.length)
-    if (size > this.largestRecord) throw new RangeError('a record larger than its shard takes')
+    if (size > this.largestRecord) throw new RangeError('the record is larger than a shard accepts')
     this.#lock.take()
     let version = 0
     const known = this.#findFresh(key, entry.hash, nowMs)
@@ -122,7 +123,7 @@ export class Shard {
     return version
   }
 
-  /** All of an entry, copied out of the shared memory; null: there is none. Does not count as reading it. */
+  /** Copies an entry out of shared memory; null if there is none. It does not count as a read. */
   copy(key: string, hash: number, nowMs: number): Entry | null {
     this.#lock.take()
     const at = this.#findFresh(key, hash, nowMs)
@@ -131,7 +132,7 @@ export class Shard {
     return copy
   }
 
-  /** The keys in some of the buckets. */
+  /** Returns the keys in a range of buckets. */
   keys(from: number, to: number): string[] {
     const keys: string[] = []
     this.#lock.take()
@@ -145,7 +146,7 @@ export class Shard {
     return keys
   }
 
-  /** False: there was none. */
+  /** Removes an entry. Returns false if there was none. */
   remove(key: string, hash: number, nowMs: number): boolean {
     this.#lock.take()
     const at = this.#findFresh(key, hash, nowMs)
@@ -155,8 +156,8 @@ export class Shard {
   }
 
   /**
-   * Removes what the test names from some of the buckets, so that the lock is not held for long; answers how many.
-   * @param tag with a space on both sides; empty: any.
+   * Removes matching entries from a range of buckets and returns their number. A range keeps the lock short.
+   * @param tag tag surrounded by spaces; empty for any.
    */
   purge(from: number, to: number, { prefix, tag }: { prefix: string; tag: string }): number {
     let removed = 0
@@ -175,7 +176,7 @@ export class Shard {
     return removed
   }
 
-  /** Numbers of this moment; the last two have been counted since the beginning, modulo 2^32. */
+  /** Returns the current counts. `evicted` and `expired` count from the start, modulo 2^32. */
   counts(): { entries: number; bytes: number; evicted: number; expired: number } {
     const [entries, bytes, evicted, expired] = [ENTRIES, LIVE_BYTES, EVICTED, EXPIRED].map(
       (at) => Atomics.load(this.#control, at) >>> 0,
@@ -189,7 +190,7 @@ export class Shard {
     return this.#control[VERSION]! >>> 0
   }
 
-  /** Where the record with this key is; -1: there is none. One that has expired is removed. */
+  /** Returns the offset of a key's record, or -1. An expired record is removed. */
   #findFresh(key: string, hash: number, nowMs: number): number {
     const words = this.#words
     let link = this.#table[hash & (this.buckets - 1)]!
@@ -249,7 +250,7 @@ export class Shard {
     return this.#double[0]!
   }
 
-  /** A record in its chain for an entry of this size: the one that is there, if it fits, else a new one. */
+  /** Returns a linked record of this size: the existing one if its size matches, otherwise a new one. */
   #placeFor(known: number, hash: number, size: number): number {
     const words = this.#words
     if (known >= 0) {
@@ -284,7 +285,7 @@ export class Shard {
     writeText(bytes, to + value.length, tags)
   }
 
-  /** Room for a record at the head, in one piece. */
+  /** Allocates a contiguous record at the head. */
   #allocate(size: number): number {
     const control = this.#control
     let carried = 0
@@ -293,7 +294,7 @@ export class Shard {
       const free = this.#room - control[USED]!
       const toEnd = this.#room - head
       if (toEnd < size) {
-        // A record without a state fills the end of the ring, which its successor begins again.
+        // A record without state bits fills the end of the ring. The next one starts at the beginning.
         if (free >= toEnd) {
           if (toEnd > 0) this.#words[head >>> 2] = toEnd
           this.#moveHead(toEnd)
@@ -313,7 +314,7 @@ export class Shard {
     control[USED]! += size
   }
 
-  /** Takes the record at the tail away; true: it was read since, and has been carried on to the head. */
+  /** Frees the record at the tail. Returns true if it had been read and was carried over to the head. */
   #dropOldest(mayCarry: boolean): boolean {
     const control = this.#control
     const at = control[TAIL]!
@@ -347,7 +348,7 @@ export class Shard {
     this.#table[bucket] = at / 8 + 1
   }
 
-  /** The record is dead from now on; its bytes are free when the tail has come by. */
+  /** Marks a record as dead. Its bytes are freed when the tail passes. */
   #unlink(at: number): void {
     const w = at >>> 2
     this.#unchain(at)
@@ -377,12 +378,12 @@ export class Shard {
   }
 }
 
-/** What a record takes of the ring, with so many bytes of key, type, tags and value. */
+/** Returns the record size for this many bytes of key, type, tags and value. */
 function recordBytes(bytes: number): number {
   return (HEAD_BYTES + bytes + 7) & ~7
 }
 
-/** Answers where the text ends. */
+/** Writes a text and returns the offset of its end. */
 function writeText(bytes: Uint8Array, at: number, text: string): number {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
   return at + text.length

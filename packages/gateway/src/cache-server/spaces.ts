@@ -1,18 +1,18 @@
 import { CacheStore } from './cache-store.js'
 import type { CacheSettings, SharedMemory } from './settings.js'
 
-/** What entries of a space are kept in, and for how long. */
+/** Store and default lifetime of a space. */
 export interface Space {
   readonly store: CacheStore
-  /** Null: until they are evicted. */
+  /** Default lifetime in milliseconds; null until evicted. */
   readonly ttlMs: number | null
 }
 
-/** The stores of a thread, by space. Spaces that the settings do not name need no setting up: they share one store. */
+/** The stores of a thread, by space. Spaces without settings need no setup: they share one store. */
 export class Spaces {
   readonly #common: Space
   readonly #named = new Map<string, Space>()
-  /** Each store under the name that metrics show. */
+  /** Stores by their name in metrics. */
   readonly stores: ReadonlyMap<string, CacheStore>
 
   constructor({ ttlMs, spaces }: Pick<CacheSettings, 'ttlMs' | 'spaces'>, { common, own }: SharedMemory) {

@@ -9,25 +9,34 @@ import { Persistence } from './persist/persistence.js'
 import type { CacheSettings, FromThread, SharedMemory, ThreadData, ToThread } from './settings.js'
 import { Spaces } from './spaces.js'
 
-/** Young objects have as much room as in a worker of the gateway; old ones are few, because values are outside the heap. */
+/**
+ * Heap limits of a server thread. Young objects get as much room as in a gateway worker. Old ones are few,
+ * because values are outside the heap.
+ */
 const LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 256 }
 const THREAD = new URL('./server-thread.js', import.meta.url)
 
-/** A server that serves. */
+/** A running cache server. */
 export interface CacheServer {
   readonly port: number
-  /** Ends it: connections hear of it with their next answer, and what is under way has 10 s. */
+  /**
+   * Stops the server. Connections are told to close with their next response, and transfers have 10 s to
+   * finish.
+   */
   stop(): void
   /** Resolves when the event loops of all threads have turned. */
   turned(): Promise<void>
-  /** Resolves when it has ended; with the text of a fault when it had to. */
+  /** Resolves when the server has stopped, with an error text if it failed. */
   readonly ended: Promise<string | null>
 }
 
-/** Hears what operators should know. */
+/** Called with events for operators. */
 export type CacheReport = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
-/** Starts the threads of a cache server. @throws Error when the address cannot be listened on. */
+/**
+ * Starts the threads of a cache server.
+ * @throws Error if it cannot listen on the address.
+ */
 export async function startCacheServer(
   settings: CacheSettings,
   report: CacheReport = () => {},
@@ -61,8 +70,8 @@ export async function startCacheServer(
 }
 
 /**
- * The port that all threads are to share. The address is bound alone for a moment, because it would also be shared with
- * another server of the same user that nobody remembers.
+ * Returns the port that all threads will share. It is first bound exclusively for a moment: with port
+ * sharing, a forgotten server of the same user would go unnoticed.
  */
 async function findPort({ host, port }: CacheSettings): Promise<number> {
   const probe = createServer().listen(port, host)
@@ -100,7 +109,10 @@ function openPersistence(
   })
 }
 
-/** When all have drained they end together; a fault of one ends the server, whose memory may be half written. */
+/**
+ * Resolves with null when all threads have drained, or with the first fault. After a fault the server ends,
+ * because its memory may be half written.
+ */
 async function endOf(
   threads: readonly ServerThread[],
   persistence: Persistence | null,
@@ -116,15 +128,15 @@ async function endOf(
   return null
 }
 
-/** One thread, and what it says. */
+/** One server thread and its messages. */
 class ServerThread {
   readonly listening: Promise<void>
   readonly drained: Promise<void>
-  /** Resolves only when there is one. */
+  /** Resolves with a fatal error, if there is one. */
   readonly fault: Promise<string>
   readonly exited: Promise<void>
   readonly #worker: Worker
-  /** Of a thread that has not answered yet; null: it is not asked. */
+  /** Pending answer of the thread to a heartbeat request, or null. */
   #turned: Promise<void> | null = null
 
   constructor(data: ThreadData, persistence: Persistence | null) {
@@ -157,7 +169,7 @@ class ServerThread {
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()))
   }
 
-  /** Resolves when its event loop has turned. */
+  /** Resolves when the thread's event loop has turned. */
   turned(): Promise<void> {
     this.#turned ??= new Promise((resolve) => {
       const hear = ({ kind }: FromThread): void => {

@@ -1,15 +1,15 @@
-/** Bytes that a thread holds for clients that send, or take, a value slowly; who would need more is turned away. */
+/** Maximum number of bytes buffered per thread for slow clients. Clients that would need more are refused. */
 const MAX_HELD_BYTES = 64 * 1024 ** 2
-/** A value has come, or has been taken, within this time. */
+/** Time limit of a transfer in milliseconds. */
 export const TRANSFER_MS = 30_000
 
-/** What the values under way in one thread hold together. */
+/** Memory budget of the transfers in one thread. */
 export class TransferBudget {
-  /** Values under way. */
+  /** Number of transfers in progress. */
   open = 0
   #held = 0
 
-  /** False: there is no room for so many bytes more. */
+  /** Reserves memory. Returns false if it exceeds the budget. */
   take(bytes: number): boolean {
     if (this.#held + bytes > MAX_HELD_BYTES) return false
     this.#held += bytes

@@ -4,17 +4,20 @@ import type { BodyReceiver, ClientOwner, ClientStream } from '../data-plane/list
 import { sendError } from './cache-answers.js'
 import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
 
+/** Options for `Upload`. */
 export interface UploadOptions {
   readonly client: ClientStream
   readonly maxBytes: number
   readonly budget: TransferBudget
   readonly wheel: TimerWheel
-  /** Takes the value; it holds during the call only. */
+  /** Receives the value, which is valid only during the call. */
   readonly done: (value: Uint8Array) => void
   readonly refused: () => void
 }
 
-/** A value on its way in. Most come in one piece, which is handed on as it is; others wait here for their end. */
+/**
+ * A value being received. Most arrive in one chunk, which is passed on as it is. Others are collected here.
+ */
 export class Upload implements BodyReceiver, ClientOwner, Deadline {
   dueAt = 0
   wheelNext: Deadline | null = null
@@ -41,7 +44,7 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
     }
     const gathered = this.#wait()
     if (gathered.size + chunk.length > maxBytes) this.#refuse(413, tooLarge(maxBytes))
-    else if (!budget.take(chunk.length)) this.#refuse(503, 'too many large values are under way; try again')
+    else if (!budget.take(chunk.length)) this.#refuse(503, 'too many large values are being uploaded; try again')
     else {
       gathered.add(chunk)
       if (!isLast) return
@@ -58,11 +61,11 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
   onClientDrain(): void {}
 
   onBodyInvalid(): void {
-    this.#refuse(400, 'the body is not framed as RFC 9112 says')
+    this.#refuse(400, 'the body framing is invalid (RFC 9112)')
   }
 
   onDeadline(): void {
-    this.#refuse(408, 'the value did not come whole in time')
+    this.#refuse(408, 'the value was not received completely in time')
   }
 
   #wait(): ByteCollector {
@@ -95,7 +98,7 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
   }
 }
 
-/** What a value over the limit is refused with. */
+/** Returns the error text for a value over the limit. */
 export function tooLarge(maxBytes: number): string {
-  return `the value is larger than ${maxBytes} bytes, the most that this server takes`
+  return `the value is larger than this server’s limit of ${maxBytes} bytes`
 }

@@ -4,7 +4,7 @@ import type { ProxyAction, RouteAction } from '../data-plane/pipeline/route.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
 import { compilePrefix, compileRegexRewrite, compileTemplate } from './path-template.js'
 
-/** Compiles what a route does with the requests it wins. */
+/** Compiles a route's action: a fixed response, a redirect or a proxied request. */
 export function compileAction(route: RoutePlan, upstreams: ReadonlyMap<string, Upstream>): RouteAction {
   const { action } = route
   if (action.kind === 'respond') return compileRespond(action)
@@ -25,7 +25,7 @@ function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
   }
 }
 
-/** What the upstream is asked for, with the query; null: what the client asked for. */
+/** Returns a function that computes the path and query sent upstream, or null if they stay unchanged. */
 export function compileTarget(route: RoutePlan): ProxyAction['target'] {
   const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
   return path === null ? null : (x) => withQuery(path(x), x)
@@ -59,7 +59,10 @@ function redirectReply(x: Exchange, plan: RedirectPlan, path: string): Reply {
   return answer(plan.status, ['location', redirectOrigin(x, plan) + target], null)
 }
 
-/** Empty when nothing but the path changes: a relative Location leaves scheme and host to the client. */
+/**
+ * Returns the origin of a redirect. Empty if only the path changes: a relative Location keeps the client's
+ * scheme and host.
+ */
 function redirectOrigin(x: Exchange, plan: RedirectPlan): string {
   if (plan.scheme === null && plan.host === null && plan.port === null) return ''
   const port = plan.port === null ? '' : `:${plan.port}`

@@ -16,17 +16,18 @@ import {
   type StreamingReader,
 } from '@sluice/core'
 
-const CROWDED = refusal('GW_OVERLOADED', 'too many large bodies are being read; try again', [
+const CROWDED = refusal('GW_OVERLOADED', 'too many large bodies are being parsed; try again', [
   'retry-after',
   '1',
 ])
 
-/** Asks a request body something; a Reply when it cannot be asked now. */
+/** Evaluates queries on a request body. Returns a Reply if that is currently impossible. */
 export type Examine = (x: Exchange) => Eventual
 
 /**
- * Asks large bodies on a thread what conditions will ask of them, so that reading one stops nobody else; a small one is
- * read by the condition itself, at once. Null: nothing is asked, or there is no thread for it.
+ * Evaluates body queries of conditions on a thread if the body is large, so that parsing it does not block
+ * other requests. Small bodies are parsed by the condition itself. Returns null without queries, or without
+ * such a thread.
  */
 export function bodyExaminer(
   questions: readonly BodyQuery[],
@@ -45,7 +46,10 @@ export function bodyExaminer(
   }
 }
 
-/** Whether the beginning of a body answers all questions; null when that is not possible for one of them. */
+/**
+ * Returns a function that is true if the start of the body answers all queries. Null if a query needs the
+ * whole body.
+ */
 function streamingReaderOf(
   questions: readonly BodyQuery[],
   bodies: BodyLanguages | undefined,

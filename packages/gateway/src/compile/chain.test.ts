@@ -195,6 +195,6 @@ test('a policy that cannot be compiled is named', async () => {
     message: "policy 'id-unusable' (unusable): the key is too short",
   })
   await assert.rejects(compile({ use: 'absent' }), {
-    message: "policy 'id-absent': there is no policy named 'absent'",
+    message: "policy 'id-absent': unknown policy 'absent'",
   })
 })

@@ -20,7 +20,9 @@ import { type CompiledStep, StepTable } from './step-table.js'
 
 type HookFunction = (x: Exchange) => Eventual
 
-/** Compiles policies into chains; equal uses of a policy within one snapshot share one compiled step. */
+/**
+ * Compiles policies into chains. Policies with equal configuration share one compiled step within a snapshot.
+ */
 export class ChainCompiler {
   readonly #catalog: Catalog
   readonly #env: CompileEnv
@@ -28,8 +30,8 @@ export class ChainCompiler {
   readonly #steps: StepTable
 
   /**
-   * @param onIgnored hears of failures of policies with `onError: continue`.
-   * @param steps where compiled policies are kept; default: only here.
+   * @param onIgnored called with failures of policies with `onError: continue`.
+   * @param steps table of compiled policies; defaults to a new one.
    */
   constructor(
     catalog: Catalog,
@@ -43,7 +45,11 @@ export class ChainCompiler {
     this.#steps = steps
   }
 
-  /** @param used receives the steps of the chain. @throws Error naming the policy that does not compile. */
+  /**
+   * Compiles the chain of a route.
+   * @param used receives the steps of the chain.
+   * @throws Error naming the policy that fails to compile.
+   */
   async compile(uses: readonly PolicyUse[], used: CompiledStep[] = []): Promise<Chain> {
     if (uses.length === 0) return EMPTY_CHAIN
     const phases: Phases = {
@@ -68,7 +74,7 @@ export class ChainCompiler {
       checkCondition(use, when, this.#catalog)
       if (step.keepsResponses === true) {
         if (keeper !== null)
-          throw new Error(`policy '${use.id}': a route can keep responses in one place only`)
+          throw new Error(`policy '${use.id}': a route can have only one policy that stores responses`)
         keeper = order
       }
       const asked = when?.constant === true ? null : when
@@ -82,7 +88,7 @@ export class ChainCompiler {
 
   async #step(use: PolicyUse, used: CompiledStep[]): Promise<Step | null> {
     const policy = this.#catalog.get(use.use)
-    if (policy === undefined) throw new Error(`policy '${use.id}': there is no policy named '${use.use}'`)
+    if (policy === undefined) throw new Error(`policy '${use.id}': unknown policy '${use.use}'`)
     const key = `${use.use} ${policy.isPerUse === true ? use.id : ''} ${JSON.stringify(use.with)}`
     const compiled = this.#steps.take(key, async (env) => policy.compile(use.with as never, env, use))
     used.push(compiled)
@@ -97,13 +103,13 @@ export class ChainCompiler {
     const add = (hooks: Hook[], run: HookFunction | undefined): void => {
       if (run !== undefined) hooks.push({ name: at.use.id, order: at.order, run: this.#wrap(run, at) })
     }
-    // A condition on the body can be asked no earlier than that is there.
+    // A condition on the body can only be evaluated once the body has arrived.
     const readsBody = at.when?.needs.body === true
     const isLate = readsBody || at.isDecidedOnBody
     add(isLate ? phases.requestBody : phases.request, step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
     add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
-    // Only asks: there has to be a phase with the body, and it is that of the policy's place.
+    // Only evaluates the condition. This must happen in the body phase, at the policy's position.
     if (readsBody)
       phases.requestBody.push({ name: at.use.id, order: at.order, run: this.#wrap(() => null, at) })
     add(phases.attempt, step.onAttempt?.bind(step))
@@ -119,7 +125,7 @@ export class ChainCompiler {
       phases.finish.push({ name: at.use.id, order: at.order, run: step.onFinish.bind(step) })
   }
 
-  /** Whether those behind wait for the body, because the step then decides who may pass. */
+  /** Returns true if later steps must wait for the body, because this step uses it to decide about access. */
   #decidesOnBody(step: Step, { use, with: config }: PolicyUse, when: Condition | null): boolean {
     if (step.decidesOnBody === true) return true
     const policy = this.#catalog.get(use)
@@ -134,8 +140,9 @@ export class ChainCompiler {
   }
 
   /**
-   * What a condition says to an exchange. One on the request body says it once, where its policy stands: those behind may
-   * put another body in its place, and the policy would be rid of its response.
+   * Returns the function that evaluates a condition. A condition on the request body is evaluated once, at
+   * its policy's position. Later policies may replace the body, and a second evaluation could then skip the
+   * policy's response hooks.
    */
   #passes(when: Condition | null): Place['passes'] {
     if (when === null) return null
@@ -151,8 +158,9 @@ export class ChainCompiler {
   }
 
   /**
-   * `onError: continue`: a failure of the policy, or of its condition, is reported and the request goes on; a refusal
-   * still refuses. A body that cannot be read or checked is refused: its sender would be rid of the policy otherwise.
+   * Implements `onError: continue`: failures of the policy or its condition are reported and the request
+   * continues. Refusals still apply. A body that cannot be read or checked is refused, otherwise its sender
+   * could bypass the policy.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
     const ignore = (error: unknown, traced: PolicyRun | null): null => {
@@ -180,13 +188,13 @@ interface Place {
   readonly use: PolicyUse
   readonly order: number
   readonly when: Condition | null
-  /** Whether the policy has to do with an exchange; null: always. */
+  /** Returns true if the policy applies to an exchange; null if it always applies. */
   readonly passes: ((x: Exchange) => boolean) | null
-  /** Who may pass is decided by a step before it once the body is there. */
+  /** True if an earlier step decides about access after reading the body. */
   readonly isDecidedOnBody: boolean
 }
 
-/** The condition does not hold: the policy has nothing to do with the exchange. */
+/** Marks the policy as skipped in the trace, because its condition does not match. */
 function skipped(x: Exchange): null {
   const { trace } = x.record
   if (trace !== null && trace.running !== null) trace.running.mark = 'skip'

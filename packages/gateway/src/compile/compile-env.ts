@@ -23,12 +23,15 @@ import type { Metrics } from '../telemetry/metrics.js'
 import { createHttpClient } from './http-clients.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
-/** Most periodic jobs of one snapshot. */
+/** Maximum number of periodic jobs per snapshot. */
 const MAX_JOBS = 1000
-/** Longest interval of a timer; a longer one would fire every millisecond. */
+/** Longest timer interval in milliseconds. A longer one would fire every millisecond. */
 const MAX_INTERVAL_MS = 2 ** 31 - 1
 
-/** A value per exchange, found by the identity of its slot: an exchange has two or three, so a scan is cheapest. */
+/**
+ * A value per exchange, found by the identity of its slot. Exchanges have two or three, so a linear scan is
+ * cheapest.
+ */
 class ListSlot<T> implements Slot<T> {
   get(x: Exchange): T | undefined {
     const at = x.slots.indexOf(this)
@@ -42,6 +45,7 @@ class ListSlot<T> implements Slot<T> {
   }
 }
 
+/** Options for `SnapshotEnv`. */
 export interface SnapshotEnvOptions {
   readonly catalog: Pick<Catalog, 'bodies'>
   readonly metrics: Metrics
@@ -50,16 +54,16 @@ export interface SnapshotEnvOptions {
   readonly state: StateStores
   readonly cache: CacheStore
   readonly network: Network
-  /** Receives all that must be undone. */
+  /** Receives cleanup functions. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
-  /** Policies are only tried, and nothing is sent. */
+  /** True if policies are only tried and nothing may be sent. */
   readonly isTrial?: boolean
-  /** Periodic jobs that run; default: none does yet. */
+  /** Number of running periodic jobs; defaults to none. */
   readonly jobs?: { count: number }
 }
 
-/** The environment that policies of one snapshot are compiled in. */
+/** The environment in which a snapshot's policies are compiled. */
 export class SnapshotEnv implements CompileEnv {
   readonly state: StateStores
   readonly cache: CacheStore
@@ -88,7 +92,7 @@ export class SnapshotEnv implements CompileEnv {
     this.#report = report
   }
 
-  /** The same environment for a step that is closed by itself. */
+  /** Returns the same environment for a step with its own cleanup. */
   ofStep(closers: Closer[]): SnapshotEnv {
     return new SnapshotEnv({ ...this.#options, closers, jobs: this.#jobs })
   }

@@ -14,7 +14,7 @@ import { compileRouteLog } from './route-log.js'
 import type { Slices } from './slices.js'
 import { type CompiledStep, StepTable } from './step-table.js'
 
-/** A route of one snapshot, or of several with the same plan for it. */
+/** A compiled route, shared by snapshots with an identical plan for it. */
 interface CompiledRoute {
   readonly candidate: Candidate<Route>
   /** Body queries of the route's condition. */
@@ -48,7 +48,10 @@ interface CompileOptions {
   readonly slices: Slices
 }
 
-/** The compiled routes of a snapshot. A route that the snapshot before has too is taken over with its policies. */
+/**
+ * The compiled routes of a snapshot. Routes unchanged since the previous snapshot are reused with their
+ * policies.
+ */
 export class CompiledRoutes {
   readonly jobs: { count: number }
   readonly steps: StepTable
@@ -67,12 +70,15 @@ export class CompiledRoutes {
     this.steps = new StepTable((closers) => env.ofStep(closers), last?.steps ?? null)
   }
 
-  /** True if a route with the same plan would be compiled to the same in other surroundings. */
+  /** Returns true if the surroundings are equal, so that routes can be reused. */
   isIn({ catalog, rest }: Surroundings): boolean {
     return this.#surroundings.catalog === catalog && this.#surroundings.rest === rest
   }
 
-  /** @throws Error naming what does not compile. */
+  /**
+   * Compiles the routes of a plan.
+   * @throws Error naming what fails to compile.
+   */
   async compile(
     plan: Plan,
     options: CompileOptions,
@@ -143,9 +149,9 @@ interface ConditionOptions extends Pick<CompileOptions, 'catalog' | 'context'> {
 }
 
 /**
- * A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. But what
- * cannot be asked for want of memory is left to nobody: load must not choose routes. Neither must a body that the
- * upstream could read in another way than the gateway.
+ * Compiles a route's `when`. If it fails to evaluate, the route does not match, and the request falls through
+ * to later routes or to 404. Two failures are rethrown instead: a lack of memory, because load must not
+ * select routes, and an ambiguous body, because the upstream might read it differently from the gateway.
  */
 function compileWhen(route: RoutePlan, { catalog, context, questions }: ConditionOptions): Predicate | null {
   if (route.match.when === null) return null
@@ -158,7 +164,7 @@ function compileWhen(route: RoutePlan, { catalog, context, questions }: Conditio
       try {
         return condition.test(x)
       } catch (error) {
-        // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
+        // Clients may send any body, so an unreadable one is not worth reporting to the operator.
         if (error instanceof UnreadableBody) {
           if (error.code === 'GW_OVERLOADED' || error.isAmbiguous) throw error
         } else context.report('condition_failed', { route: route.id, error: String(error) })

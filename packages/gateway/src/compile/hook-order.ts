@@ -1,7 +1,7 @@
 import type { Chain, FinishHook, RejectedHook } from '../data-plane/pipeline/chain.js'
 import type { Hook } from '../data-plane/pipeline/hook.js'
 
-/** The hooks of a route's steps by phase, in the order in which the document lists the steps. */
+/** Hooks of a route's steps by phase, in document order. */
 export interface Phases {
   readonly request: Hook[]
   readonly requestBody: Hook[]
@@ -12,18 +12,18 @@ export interface Phases {
   readonly finish: FinishHook[]
 }
 
-/** Has a place in the list of policies. */
+/** An item with a position in the list of policies. */
 interface Placed {
   readonly order: number
 }
 
 /**
- * Brings the hooks of a route into the order in which they run. Without a step that keeps responses that is the list's;
- * with one, responses meet what is listed behind it first, then itself, then what is listed before it.
+ * Sorts a route's hooks into execution order. Normally that is document order. With a step that stores
+ * responses, responses pass the steps after it first, then the step itself, then the steps before it.
  *
  *     client ─► a ─► cache ─► b ─► upstream        client ◄─ a ◄─ cache ◄─ b ◄─ upstream
  *
- * @param keeper the place of the step that keeps responses; null: there is none.
+ * @param keeper position of the step that stores responses, or null.
  */
 export function chainOf(phases: Phases, keeper: number | null): Chain {
   const plain = {
@@ -48,7 +48,10 @@ export function chainOf(phases: Phases, keeper: number | null): Chain {
   }
 }
 
-/** Null: what is listed behind does nothing to bodies, so that all heads may come before all bodies. */
+/**
+ * Returns the response hooks on each side of the storing step. Null if no hook behind it changes bodies, so
+ * that all heads can be handled before all bodies.
+ */
 function layersOf(response: readonly Hook[], responseBody: readonly Hook[], keeper: number): Chain['layers'] {
   const innerBodies = behind(responseBody, keeper)
   if (innerBodies.length === 0) return null
@@ -61,7 +64,7 @@ function layersOf(response: readonly Hook[], responseBody: readonly Hook[], keep
   }
 }
 
-/** What a request goes through that nobody waits for: it has been through the steps before the keeping one already. */
+/** Returns the chain for background refreshes. The steps before the storing one have run already. */
 function refreshChain(phases: Phases, keeper: number): Chain {
   const isPart = ({ order }: Placed): boolean => order >= keeper
   const response = onWayBack(phases.response.filter(isPart), keeper)

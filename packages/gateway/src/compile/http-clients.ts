@@ -16,16 +16,19 @@ import type { Closer, SharedTable } from './shared-table.js'
 import { hostOf, portOf } from './targets.js'
 import { readTls } from './upstream-tls.js'
 
-/** Where the connections of clients are kept, and who counts their calls. */
+/** Dependencies of HTTP clients. */
 export interface HttpClientSource {
   readonly shared: SharedTable
   readonly network: Network
-  /** Receives what lets go of them. */
+  /** Receives cleanup functions. */
   readonly closers: Closer[]
   readonly count: (family: string, labels: Readonly<Record<string, string>>) => Counter
 }
 
-/** A client of a snapshot's policies. @throws Error for an origin that is none, or a file that cannot be read. */
+/**
+ * Creates an HTTP client for policies.
+ * @throws Error for an invalid origin or an unreadable file.
+ */
 export function createHttpClient(options: HttpClientOptions, source: HttpClientSource): HttpClient {
   const { shared, network, closers, count } = source
   const url = originOf(options.origin)
@@ -48,13 +51,16 @@ export function createHttpClient(options: HttpClientOptions, source: HttpClientS
   return new PooledClient(pool, { headersMs, totalMs, maxResponseBytes }, counters)
 }
 
-/** @throws Error when the origin is an address that calls may not go to. */
+/**
+ * Returns a lookup limited to the allowed addresses.
+ * @throws Error if the origin is an IP address that is not allowed.
+ */
 function lookupWithin(allowed: readonly string[], url: URL, { lookup }: Network): LookupFunction {
   const mayCall = compileCallAddresses(allowed)
   const host = hostOf(url)
-  // Nobody looks up what is an address already.
+  // IP addresses skip the lookup, so check them here.
   if (isIP(host) !== 0 && !mayCall(host))
-    throw new Error(`calls may not go to ${host}; list it if they shall`)
+    throw new Error(`calls to ${host} are not allowed; add the address to the allowed list`)
   return guardedLookup(lookup, mayCall)
 }
 
@@ -63,7 +69,7 @@ function originOf(text: string): URL {
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/'
   if (isOrigin && url.search === '' && url.hash === '' && url.username === '' && url.password === '')
     return url
-  throw new Error('the server to call is not given as http://host:port or https://host')
+  throw new Error('invalid server address: use http://host:port or https://host')
 }
 
 function tlsPlan(tls: HttpClientOptions['tls']): Parameters<typeof readTls>[0] {
@@ -71,12 +77,12 @@ function tlsPlan(tls: HttpClientOptions['tls']): Parameters<typeof readTls>[0] {
   return { caFile, certFile, keyFile, servername, insecure, minVersion: 'TLSv1.2', pins: [] }
 }
 
-/** One use of the connections to an origin, with bounds of its own. */
+/** An HTTP client with its own limits that shares the connection pool of its origin. */
 class PooledClient implements HttpClient {
   readonly #pool: OutboundPool
   readonly #bounds: CallBounds
   readonly #counterOf: (result: string) => Counter
-  /** Calls under way that others may join. */
+  /** Calls in progress that identical calls can join. */
   readonly #joined = new Map<string, Promise<HttpAnswer>>()
 
   constructor(pool: OutboundPool, bounds: CallBounds, counterOf: (result: string) => Counter) {

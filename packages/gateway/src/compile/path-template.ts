@@ -13,7 +13,7 @@ import { paramNames, paramPlaces, paramValues } from '../data-plane/router/path-
 
 const SEMICOLON = 59
 
-/** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in, escaped as they were received. */
+/** Compiles `/v2/{id}/items` to a function that inserts the route's path parameters, escaped as received. */
 export function compileTemplate(text: string, matched: PathPlan): (x: Exchange) => string {
   const parts = text.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/)
   if (parts.length === 1) return () => text
@@ -28,7 +28,7 @@ export function compileTemplate(text: string, matched: PathPlan): (x: Exchange) 
   }
 }
 
-/** Compiles the replacement of what a route's prefix matched: `/orders/*` with `/v2` makes `/v2/7` of `/orders/7`. */
+/** Compiles a prefix replacement: on route `/orders/*`, prefix `/v2` turns `/orders/7` into `/v2/7`. */
 export function compilePrefix(route: RoutePlan, prefix: string): (x: Exchange) => string {
   const depth = route.match.path.segments.length
   const head = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
@@ -38,7 +38,10 @@ export function compilePrefix(route: RoutePlan, prefix: string): (x: Exchange) =
   }
 }
 
-/** What follows the first `depth` segments, beginning with "/" unless empty. Those of parameters alone do not count. */
+/**
+ * Returns the path after the first `depth` segments: empty, or starting with "/". Segments that hold only
+ * parameters do not count.
+ */
 function restAfter(path: string, depth: number): string {
   let at = 0
   let left = depth
@@ -51,8 +54,8 @@ function restAfter(path: string, depth: number): string {
 }
 
 /**
- * Compiles a regular-expression rewrite of the forwardable path, or of the canonical path if only that matches. A result
- * that is no path is not sent: the request then goes out with the path that it had.
+ * Compiles a regular-expression rewrite of the forwardable path, or of the canonical path if only that
+ * matches. If the result is not a valid path, the request keeps its original path.
  */
 export function compileRegexRewrite(pattern: string, replacement: string): (x: Exchange) => string {
   const regex = compileRegex(pattern)
@@ -65,8 +68,9 @@ export function compileRegexRewrite(pattern: string, replacement: string): (x: E
 }
 
 /**
- * Null also for dot segments. The path had none: the caller had them made, by `/files../admin` where `^/files` becomes
- * `/public/`, and they would lead out of what the route stands for.
+ * Returns the normalized path, or null if it is not a safe path. Dot segments are rejected: the original path
+ * had none, so the client constructed them, for example with `/files../admin` where `^/files` becomes
+ * `/public/`. They would escape the route's folder.
  */
 function rewrittenPath(result: string): string | null {
   const merged = result.replace(/\/{2,}/g, '/')

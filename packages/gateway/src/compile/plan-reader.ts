@@ -2,7 +2,7 @@ import type { ConfigBundle, Plan, RoutePlan } from '@sluice/config'
 import { resolvePlan, resolveRoute } from '@sluice/config/serving'
 import { Slices } from './slices.js'
 
-/** The routes of one bundle by their texts, and the values that were put into them. */
+/** The routes of one bundle by text, with the values inserted into them. */
 interface ReadRoutes {
   readonly values: string
   readonly routes: ReadonlyMap<string, RoutePlan>
@@ -15,7 +15,10 @@ interface ReadRoutes {
 export class PlanReader {
   #last: readonly ReadRoutes[] = []
 
-  /** @throws Error when a value is missing. */
+  /**
+   * Reads the plan of a bundle.
+   * @throws Error if a value is missing.
+   */
   async read(bundle: ConfigBundle): Promise<Plan> {
     const { routeTexts } = bundle
     if (routeTexts === undefined) return resolvePlan(bundle)

@@ -1,14 +1,14 @@
 import type { LogPlan, RoutePlan } from '@sluice/config'
 import type { LogRule, RouteLog } from '../data-plane/pipeline/route.js'
 
-/** Nobody reads the log of a request, so that its times are not taken either. */
+/** Used if nothing reads the log, so that request times are not measured either. */
 const OFF: RouteLog = {
   rule: { isOff: true, capture: null, isTraced: false },
   byMethod: null,
   slowMs: Number.POSITIVE_INFINITY,
 }
 
-/** Decides what the traffic log gets of a route, so that requests only look it up. */
+/** Precomputes the logging rules of a route, so that requests only look them up. */
 export function compileRouteLog({ log: own, policies }: RoutePlan, log: LogPlan): RouteLog {
   if (goesNowhere(log)) return OFF
   const isTraced = policies.length > 0 && tellsPolicies(log)
@@ -21,7 +21,7 @@ export function compileRouteLog({ log: own, policies }: RoutePlan, log: LogPlan)
   return { rule: ruleOf(own, isTraced), byMethod: methods.length === 0 ? null : new Map(methods), slowMs }
 }
 
-/** The same for requests that no route takes. */
+/** Precomputes the logging rules for requests without a route. */
 export function compileUnknownLog(log: LogPlan): RouteLog {
   if (goesNowhere(log)) return OFF
   const rule = ruleOf({ off: !log.unknownRoutes, capture: log.capture }, false)
@@ -32,7 +32,10 @@ function goesNowhere({ sink, targets }: LogPlan): boolean {
   return sink === 'none' && targets.length === 0
 }
 
-/** Minimal records say nothing of policies; others say it of calls that failed or took long, or of all. */
+/**
+ * Returns true if records include policy runs. Minimal records do not; others include those that failed or
+ * were slow, or all.
+ */
 function tellsPolicies({ sink, fields, targets }: LogPlan): boolean {
   return (sink !== 'none' && fields !== 'minimal') || targets.some((target) => target.fields !== 'minimal')
 }

@@ -1,7 +1,7 @@
-/** Closes what a snapshot opened, in reverse order. */
+/** Releases something that a snapshot opened. */
 export type Closer = () => void
 
-/** Closes in reverse order. */
+/** Calls cleanup functions in reverse order. */
 export function unwind(closers: readonly Closer[]): void {
   for (let i = closers.length - 1; i >= 0; i--) closers[i]!()
 }
@@ -9,27 +9,30 @@ export function unwind(closers: readonly Closer[]): void {
 interface Entry {
   readonly value: unknown
   uses: number
-  /** Runs while nobody uses the value. */
+  /** Timer that runs while the value is unused. */
   grace: NodeJS.Timeout | null
 }
 
-/** How long an unused value is kept, so that two reloads in a row do not lose counters and connections. */
+/**
+ * Time in milliseconds that an unused value is kept, so that two reloads in a row do not lose counters and
+ * connections.
+ */
 const GRACE_MS = 10_000
 
 /**
- * Values that must outlive reloads: upstream connections, balancers, caches of policies. A value lives while some
- * snapshot uses its key, and a little longer.
+ * Values that outlive reloads: upstream connections, balancers, caches of policies. A value lives while a
+ * snapshot uses its key, and for a grace period after that.
  */
 export class SharedTable {
   readonly #entries = new Map<string, Entry>()
   readonly #close: (value: unknown) => void
 
-  /** @param close is called with a value when its last user has gone. */
+  /** @param close called with a value after its last user has released it. */
   constructor(close: (value: unknown) => void) {
     this.#close = close
   }
 
-  /** The value of a key, made if nobody has it yet; `release` must be called once. */
+  /** Returns the value of a key and creates it if needed. Call `release` exactly once. */
   acquire<T>(key: string, create: () => T): { readonly value: T; readonly release: Closer } {
     const entry = this.#entries.get(key) ?? this.#add(key, create())
     entry.uses++
@@ -42,12 +45,12 @@ export class SharedTable {
     return { value: entry.value as T, release }
   }
 
-  /** All that are not closed, also those that are kept for a while only. */
+  /** Iterates over all open values, including unused ones in their grace period. */
   *values(): Iterable<unknown> {
     for (const { value } of this.#entries.values()) yield value
   }
 
-  /** Closes everything at once. */
+  /** Closes all values immediately. */
   clear(): void {
     const entries = [...this.#entries.values()]
     this.#entries.clear()
@@ -73,7 +76,7 @@ export class SharedTable {
   }
 }
 
-/** Each time a value loses its last user it has the whole time before it again. */
+/** Cancels the grace period. It starts anew after the next release. */
 function endGrace(entry: Entry): void {
   if (entry.grace !== null) clearTimeout(entry.grace)
   entry.grace = null

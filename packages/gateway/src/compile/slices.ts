@@ -6,22 +6,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
  */
 const SLICE_MS = 10
 
-/** Cuts long work into slices, between which the event loop has its turn. */
+/** Splits long work into slices, so that the event loop can run in between. */
 export class Slices {
   #endMono = performance.now() + SLICE_MS
 
-  /** True if the work has to wait for the next turn. */
+  /** True if the current slice is used up. */
   get isOver(): boolean {
     return performance.now() > this.#endMono
   }
 
-  /** Resolves in the next turn. */
+  /** Waits for the next turn of the event loop and starts a new slice. */
   async next(): Promise<void> {
     await nextTurn()
     this.#endMono = performance.now() + SLICE_MS
   }
 
-  /** Does work that says where it can be interrupted. */
+  /** Runs a generator that yields where it can be interrupted. */
   async run<T>(work: Generator<void, T>): Promise<T> {
     for (;;) {
       const step = work.next()

@@ -19,31 +19,35 @@ import { type Closer, type SharedTable, unwind } from './shared-table.js'
 import { Slices } from './slices.js'
 import { compileUpstreams } from './upstreams.js'
 
+/** Options for `compileSnapshot`. */
 export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
   readonly threads: ThreadPool
-  /** What all workers of the gateway share. */
+  /** State store shared by all workers of the gateway. */
   readonly memory: StateStore
-  /** Which they all have, see StateStores; default: none does. */
+  /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array | undefined
   readonly context: PipelineContext
   readonly network: Network
-  /** The values behind the plan. */
+  /** Values of the plan's references. */
   readonly values?: ConfigBundle['values']
   /** Active snapshot, whose unchanged compiled routes are reused. Default: null. */
   readonly last?: Snapshot | null
 }
 
-/** A plan compiled to functions: what a worker serves with. Never changes; requests keep the one they began with. */
+/**
+ * A plan compiled to functions, used by a worker to serve requests. It is immutable. Requests keep the
+ * snapshot they started with.
+ */
 export class Snapshot implements Lease {
   readonly plan: Plan
   readonly digest: string
   readonly router: Router<Route>
-  /** Stands for the route of requests that have none. */
+  /** Placeholder route for requests without one. */
   readonly nowhere: Route
   readonly upstreams: ReadonlyMap<string, Upstream>
-  /** Asks a large body what the router will ask of it; null when it asks nothing. */
+  /** Evaluates the router's queries on a large body. Null if routes have none. */
   readonly examine: Examine | null
   /** Compiled routes that the next snapshot can reuse. */
   readonly compiled: CompiledRoutes
@@ -70,7 +74,7 @@ export class Snapshot implements Lease {
     this.#closers = parts.closers
   }
 
-  /** The ids of the routes that take WebSockets. */
+  /** Ids of the routes that accept WebSockets. */
   get webSocketRoutes(): ReadonlySet<string> {
     return new Set(this.plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
   }
@@ -81,15 +85,18 @@ export class Snapshot implements Lease {
     return this
   }
 
-  /** The worker and every request release once; after the last, what the snapshot opened is closed. */
+  /**
+   * Releases one use. The worker and every request call it once; the last call closes what the snapshot
+   * opened.
+   */
   release(): void {
     if (--this.#uses === 0) unwind(this.#closers)
   }
 }
 
 /**
- * Compiles a plan whose references are resolved.
- * @throws Error naming what does not compile; whatever had been opened is closed again.
+ * Compiles a plan with resolved references.
+ * @throws Error naming what fails to compile; everything opened is closed again.
  */
 export async function compileSnapshot(
   plan: Plan,
@@ -136,7 +143,8 @@ export async function compileSnapshot(
 
 function surroundingsOf(plan: Plan, { catalog, values = {} }: SnapshotOptions): Surroundings {
   const { routes, upstreams, listeners, ...rest } = plan
-  // Policies keep the cache that they were compiled with, whose connections close when their CA changes.
+  // Include the CA file's content: policies keep the cache client they were compiled with, whose connections
+  // close when the CA changes.
   const caFile = plan.cache?.tls.caFile ?? null
   return { catalog, rest: JSON.stringify([rest, values, caFile && readFileSync(caFile, 'utf8')]) }
 }

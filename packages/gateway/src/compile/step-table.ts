@@ -1,17 +1,20 @@
 import type { CompileEnv, Step } from '@sluice/core'
 import { type Closer, unwind } from './shared-table.js'
 
-/** A policy as it is configured, compiled. */
+/** A compiled policy configuration. */
 export interface CompiledStep {
   readonly key: string
   readonly step: Promise<Step | null>
   /** Callbacks that release the resources of the step. */
   readonly closers: Closer[]
-  /** Snapshots that have it. */
+  /** Number of snapshots that use it. */
   uses: number
 }
 
-/** The steps of one snapshot. One that the snapshot before has too is not compiled again, and is closed with the last of both. */
+/**
+ * Compiled steps of one snapshot. A step that the previous snapshot also has is reused, and closed with the
+ * last snapshot that uses it.
+ */
 export class StepTable {
   readonly #steps = new Map<string, CompiledStep>()
   readonly #envOf: (closers: Closer[]) => CompileEnv
@@ -26,7 +29,7 @@ export class StepTable {
     this.#last = last
   }
 
-  /** The step of a key. */
+  /** Returns the step of a key, compiling it if needed. */
   take(key: string, compile: (env: CompileEnv) => Promise<Step | null>): CompiledStep {
     const known = this.#steps.get(key) ?? this.#inherited(key)
     if (known !== null) return known
@@ -36,7 +39,7 @@ export class StepTable {
     return compiled
   }
 
-  /** Takes steps over from the snapshot before. False: it has not got them all, and none is taken. */
+  /** Reuses steps of the previous snapshot. Returns false if any is missing, and then none is taken. */
   inherit(steps: readonly CompiledStep[]): boolean {
     const last = this.#last
     if (last === null || !steps.every(({ key }) => last.#steps.has(key))) return false
@@ -49,7 +52,7 @@ export class StepTable {
     this.#last = null
   }
 
-  /** Lets go of all steps; those that no other snapshot has are closed. */
+  /** Releases all steps and closes those that no other snapshot uses. */
   close(): void {
     for (const step of this.#steps.values()) if (--step.uses === 0) unwind(step.closers)
     this.#steps.clear()

@@ -16,13 +16,13 @@ import { UndiciTransport, type UndiciTransportOptions } from '../data-plane/upst
 import { UpgradeTransport } from '../data-plane/upstream/upgrade-attempt.js'
 import type { Report } from '../data-plane/upstream/upstream.js'
 
-/** Makes a target of a plan's, for one of its addresses; null: for all that the system finds. */
+/** Creates a target for one of its addresses. With null, the system resolves its name when connecting. */
 export type CreateTarget = (target: TargetPlan, endpoint: Endpoint | null) => Target
 
-/** Levels of failover targets are so far apart that the priorities of a service fit between them. */
+/** Distance between failover levels, so that the priorities within a service fit in between. */
 const LEVEL_STEP = 65_536
 
-/** What the targets of an upstream share. */
+/** Dependencies shared by an upstream's targets. */
 export interface TargetSource {
   readonly network: Network
   readonly clock: CachedClock
@@ -30,7 +30,7 @@ export interface TargetSource {
   readonly report: Report
 }
 
-/** How the targets of an upstream are made. */
+/** Returns a function that creates an upstream's targets. */
 export function targetFactory(
   plan: UpstreamPlan,
   tls: TlsOptions,
@@ -93,7 +93,7 @@ function createTransport(plan: UpstreamPlan, options: UndiciTransportOptions, cl
   return new WireTransport({ ...options, clock })
 }
 
-/** The outbound proxy of an upstream; null: there is none. */
+/** Returns the outbound proxy of an upstream, or null. */
 export function proxyOptions({ proxy }: UpstreamPlan): ProxyOptions | null {
   if (proxy === null) return null
   const url = new URL(proxy.url)
@@ -106,18 +106,18 @@ export function proxyOptions({ proxy }: UpstreamPlan): ProxyOptions | null {
   }
 }
 
-/** A connection to an address asks for the certificate of the name that the address came from. */
+/** Makes a connection to a resolved address verify the certificate against the original name. */
 function withName(tls: TlsOptions, name: string): TlsOptions {
   const isName = name !== '' && isIP(name) === 0
   return isName && tls.servername === null ? { ...tls, servername: name } : tls
 }
 
-/** The host of a URL; an IPv6 address without its brackets. */
+/** Returns the host of a URL, without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-/** The port of a URL, that of its scheme when it names none. */
+/** Returns the port of a URL, or its scheme's default. */
 export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80)
 }

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { UpstreamTlsPlan } from '@sluice/config'
 import type { TlsOptions } from '../data-plane/upstream/connector.js'
 
-/** TLS towards the targets of an upstream, with its files read. @throws Error when one cannot be. */
+/**
+ * Reads the TLS files of an upstream.
+ * @throws Error if a file cannot be read.
+ */
 export function readTls(plan: UpstreamTlsPlan | null): TlsOptions {
   const read = (file: string | null | undefined): string | null => (file ? readFileSync(file, 'utf8') : null)
   return {

@@ -10,7 +10,7 @@ import type { Closer, SharedTable } from './shared-table.js'
 import { targetFactory } from './targets.js'
 import { readTls } from './upstream-tls.js'
 
-/** Where upstreams that already serve are found, and how new ones connect. */
+/** Dependencies of upstreams. */
 export interface UpstreamSource {
   readonly shared: SharedTable
   readonly network: Network
@@ -19,8 +19,8 @@ export interface UpstreamSource {
 }
 
 /**
- * The upstreams of a plan by name. One whose description has not changed is the one that already serves, with its
- * connections and counters. It can be interrupted after each.
+ * Compiles a plan's upstreams by name. An unchanged upstream is reused with its connections and counters. The
+ * generator yields after each.
  */
 export function* compileUpstreams(
   plan: Plan,
@@ -43,7 +43,7 @@ function createUpstream(plan: UpstreamPlan, tls: TlsOptions, source: UpstreamSou
   const pool = new EjectionPool(plan.outlier?.maxEjected ?? 0)
   const create = targetFactory(plan, tls, { ...source, pool })
   const hasServices = plan.targets.some(({ service }) => service !== undefined)
-  // Nobody knows a pod before the supervisor has said what the Service has.
+  // The pods of a Service are unknown until the supervisor sends them.
   const first = plan.targets.map((target) => (target.service === undefined ? create(target, null) : null))
   const targets = first.filter((target) => target !== null)
   const upstream = new Upstream(plan, targets, { report: source.report, pool })

@@ -80,7 +80,7 @@ export const CHECK_KEYS: Readonly<Record<string, Effect>> = {
   },
   'health.timeout': async (t) => {
     const { health, problem } = await firstOf(t, { timeout: '50ms' }, () => {})
-    assert.deepEqual([health, problem], ['unhealthy', 'no whole answer within 50 ms'])
+    assert.deepEqual([health, problem], ['unhealthy', 'no complete response within 50 ms'])
     const late: RequestListener = (_, res) => void setTimeout(() => res.end(), 100)
     assert.equal((await firstOf(t, { timeout: '1m' }, late)).health, 'healthy')
   },

@@ -5,31 +5,32 @@ import type { ListenerSettings } from '../data-plane/listener/listener.js'
 import { ASCII_FIELDS, RequestHead } from '../data-plane/listener/request-head.js'
 import { applyTarget } from '../data-plane/listener/request-target.js'
 
-/** A request to be explained; nothing is sent. */
+/** A request to explain. Nothing is sent. */
 export interface ExplainedRequest {
   readonly method: string
-  /** A path with its query, or an absolute URL. */
+  /** Path with its query, or an absolute URL. */
   readonly url: string
-  /** Names in lower case. A `host` among them wins over that of the URL. */
+  /** Header fields with lower-case names. A `host` among them takes precedence over the URL. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Uint8Array | null
-  /** Address of the connection's other end. */
+  /** Address of the client's end of the connection. */
   readonly clientIp: string
-  /** Who is calling, once a policy has authenticated them; absent: nobody is assumed. */
+  /** Consumer to assume as authenticated; absent to assume none. */
   readonly consumer?: Consumer
 }
 
-/** Where a request goes, before any check. */
+/** Parts of a request's URL, unchecked. */
 export interface Target {
   readonly authority: string | null
   readonly path: string
-  /** Null without "?". */
+  /** Query without "?", or null if there is none. */
   readonly query: string | null
 }
 
 /**
- * Takes a path or a URL apart; not with the URL class, which would tidy up the path that the gateway is to check.
- * @throws RangeError when it is neither.
+ * Splits a path or URL. It does not use the URL class, which would normalize the path that the gateway has to
+ * check.
+ * @throws RangeError if it is neither.
  */
 export function targetOf(url: string): Target {
   const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?(?:#.*)?$/i.exec(url)
@@ -42,13 +43,13 @@ export function targetOf(url: string): Target {
   return { authority, path: path ?? '/', query }
 }
 
-/** The listener with the port of the target, else the first. */
+/** Returns the listener with the target's port, or the first one. */
 export function listenerFor(plan: Plan, { authority }: Target): ListenerPlan {
   const port = Number(/:(\d+)$/.exec(authority ?? '')?.[1])
   return plan.listeners.find((listener) => listener.port === port) ?? plan.listeners[0]!
 }
 
-/** Checks a request and fills the exchange as a listener does; a reply means that the listener refuses it. */
+/** Fills the exchange as a listener does. Returns a reply if the listener refuses the request. */
 export function takeIn(
   x: Exchange,
   request: ExplainedRequest,
@@ -68,7 +69,7 @@ export function takeIn(
   return badHead ?? badTarget ?? badHop
 }
 
-/** Adds the given header lines and those that a client adds by default. */
+/** Adds the given header lines and those that clients add by default. */
 function addLines(head: RequestHead, request: ExplainedRequest, authority: string): void {
   head.begin()
   const has = (name: string): boolean => request.headers.some(([other]) => other === name)
@@ -85,7 +86,7 @@ function settingsOf(listener: ListenerPlan): ListenerSettings {
   return { ...limits, health, paths, http2, proxyProtocol, allowHalfClose, forwardedHeader, trusted }
 }
 
-/** What a client on this machine would send as Host. */
+/** Returns the Host that a client on this machine would send. */
 function authorityOf({ host, port }: ListenerPlan): string {
   const isEveryAddress = host === '0.0.0.0' || host === '::' || host === '[::]'
   const name = isEveryAddress ? 'localhost' : host

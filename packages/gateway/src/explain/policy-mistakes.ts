@@ -4,10 +4,10 @@ import { ChainCompiler } from '../compile/chain.js'
 import { withPlugins } from './trial-env.js'
 
 /**
- * Policies of a plan that do not compile, though their parameters have the right form: a key that is too short, a file
- * that is not there, an expression with a mistake. A gateway would refuse the document.
- * @param announce hears what code of plugins is about to run.
- * @throws Error naming the plugin that cannot be loaded.
+ * Finds policies that fail to compile although their parameters are valid: a key that is too short, a missing
+ * file, an error in an expression. A gateway would refuse the document.
+ * @param announce called before code of plugins runs.
+ * @throws Error naming a plugin that cannot be loaded.
  */
 export function policyMistakes(
   bundle: ConfigBundle,

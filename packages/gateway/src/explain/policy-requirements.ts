@@ -2,28 +2,34 @@ import type { Plan, PolicyUse } from '@sluice/config'
 import type { Catalog, Exchange, MeasuredCost, PolicyCost, Step } from '@sluice/core'
 import { withPlugins } from './trial-env.js'
 
-/** What a policy asks of the gateway. */
+/** Requirements and cost of a policy. */
 export interface PolicyRequirements {
   readonly cost: PolicyCost
-  /** Null: nobody has measured it, which is so for plugins. */
+  /** Measured cost, or null if never measured, as for plugins. */
   readonly measured: MeasuredCost | null
-  /** The bodies that are held in memory for it; null when it does not compile, which a deployment reports. */
+  /** Bodies buffered in memory for it. Null if it does not compile; a deploy reports that. */
   readonly buffers: readonly ('request' | 'response')[] | null
-  /** Of a policy that decides by the consumer alone, where one is assumed; null: of all others. */
+  /**
+   * Decision about the assumed consumer. Null without one, or if the policy needs more than the consumer to
+   * decide.
+   */
   readonly decision: Decision | null
-  /** The plugin that brings it, with its version; null: it comes with the gateway. */
+  /** Name and version of the plugin that provides it, or null for a built-in policy. */
   readonly plugin: string | null
 }
 
-/** What a policy says of an assumed consumer. */
+/** A policy's decision about the assumed consumer. */
 export interface Decision {
-  /** Null: it lets the request pass. */
+  /** Error code of the refusal, or null if the request passes. */
   readonly refusal: string | null
-  /** What the traffic log would say of it. */
+  /** Reason as recorded in the traffic log. */
   readonly reason: string
 }
 
-/** Compiles the policies of a chain as a snapshot would, to see which hooks they have and whom they let in. */
+/**
+ * Compiles the policies of a chain as a snapshot would, to see which hooks they have and which consumers they
+ * allow.
+ */
 export function requirementsOf(
   uses: readonly PolicyUse[],
   { plan, catalog: ownCatalog, x }: { readonly plan: Plan; readonly catalog: Catalog; readonly x: Exchange },
@@ -37,7 +43,7 @@ export function requirementsOf(
       const costs = { cost: policy?.cost ?? 'cheap', measured, plugin: pluginOf(use.use, plan) }
       try {
         const step = (await policy?.compile(use.with as never, env, use)) ?? null
-        // Plugins are asked nothing: what their hooks do is not known.
+        // Plugins are not run, because the effect of their hooks is unknown.
         const isOwn = ownCatalog.get(use.use)?.needsConsumer?.(use.with as never) === 'request'
         const decision = isOwn && step !== null ? await decisionOf(step, x) : null
         requirements.push({ ...costs, buffers: step === null ? [] : buffersOf(step), decision })

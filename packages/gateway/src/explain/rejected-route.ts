@@ -12,23 +12,23 @@ import { compileHeader, compileQuery } from '../data-plane/router/field-predicat
 import { hostMatches } from '../data-plane/router/host-table.js'
 import { compileRouter } from '../data-plane/router/router.js'
 
-/** A route twice: as it works, and as it may be shown. */
+/** A route as configured, and with secrets masked for display. */
 export interface ComparedRoute {
   readonly plan: RoutePlan
   readonly shown: RoutePlan
 }
 
-/** A route that does not get the request, and the first thing that speaks against it. */
+/** A route that was not selected, with the first reason against it. */
 export interface RejectedRoute {
   readonly id: string
-  /** The path pattern as written. */
+  /** Path pattern as written. */
   readonly path: string
-  /** `order`: every predicate holds, but another route comes first. */
+  /** Failed predicate; `order` if all match, but another route takes precedence. */
   readonly failed: 'host' | 'path' | 'method' | 'header' | 'query' | 'when' | 'order'
   readonly reason: string
 }
 
-/** Says why a route does not get a request. Clears the exchange's path parameters. */
+/** Explains why a route was not selected. Clears the exchange's path parameters. */
 export function rejectedRouteOf(
   route: ComparedRoute,
   x: Exchange,
@@ -39,7 +39,7 @@ export function rejectedRouteOf(
   return { id, path: match.path.text || '/*', failed, reason }
 }
 
-/** What a condition says of an exchange; one that fails to evaluate counts as false everywhere. */
+/** Evaluates a condition. One that fails to evaluate counts as false everywhere. */
 export function verdictOf(
   { text, scope }: { readonly text: string; readonly scope: 'route' | 'policy' },
   x: Exchange,
@@ -52,7 +52,10 @@ export function verdictOf(
   }
 }
 
-/** True if the condition of a route holds. @throws UnreadableBody for a body that no route takes. */
+/**
+ * Returns true if a route's condition matches.
+ * @throws UnreadableBody for a body that every route refuses.
+ */
 export function isMet(text: string, x: Exchange, catalog: Catalog): boolean {
   try {
     return compileCondition(text, 'route', { bodies: catalog.bodies }).test(x)
@@ -64,7 +67,7 @@ export function isMet(text: string, x: Exchange, catalog: Catalog): boolean {
 
 type Flaw = readonly [failed: RejectedRoute['failed'], reason: string]
 
-/** The first predicate of a route that does not hold; null when all do. */
+/** Returns the first predicate of a route that does not match, or null if all do. */
 function firstFlaw({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Flaw | null {
   const { hosts, path, methods } = plan.match
   if (!holds(plan, { hosts }, x)) return ['host', `host ${x.host} is not ${orList(shown.match.hosts)}`]
@@ -84,12 +87,12 @@ const NO_PREDICATES: MatchPlan = {
   when: null,
 }
 
-/** Asks the router itself, about a route that has nothing but these predicates. */
+/** Tests a route with only these predicates, using the router itself. */
 function holds(plan: RoutePlan, part: Partial<MatchPlan>, x: Exchange): boolean {
   const alone = { ...plan, match: { ...NO_PREDICATES, ...part } }
   const match = compileRouter([{ plan: alone, when: null, value: true }]).match(x)
   const isMatch = match.value !== null
-  // Conditions of routes are asked before the parameters of a path are known.
+  // Clear the path parameters: route conditions are evaluated before they are known.
   x.params = []
   x.paramNames = []
   return isMatch
@@ -124,15 +127,15 @@ function orList(texts: readonly string[]): string {
   return texts.join(' or ')
 }
 
-/** What each number of a route's rank stands for, as the one who is ahead in it would say (see routeRank). */
+/** The winner's advantage for each number of a route's rank (see routeRank). */
 const ADVANTAGES = [
   'has a higher priority',
-  ...Array<string>(2).fill('names the host more precisely'),
-  ...Array<string>(4).fill('names the path more precisely'),
+  ...Array<string>(2).fill('has a more specific host'),
+  ...Array<string>(4).fill('has a more specific path'),
   'has more predicates',
-  'stands further up in the document',
+  'comes earlier in the document',
 ]
-/** The number that holds the order of regular expressions. */
+/** Index of the rank number for the order of regular expressions. */
 const REGEX_ORDER = 4
 
 function behind({ plan }: ComparedRoute, x: Exchange, winner: ComparedRoute | null): string {
@@ -141,12 +144,12 @@ function behind({ plan }: ComparedRoute, x: Exchange, winner: ComparedRoute | nu
   const at = first.findIndex((number, i) => number !== second[i])
   const isRegex = at === REGEX_ORDER && winner.plan.match.path.kind === 'regex'
   const advantage = isRegex ? ADVANTAGES.at(-1) : ADVANTAGES[at]
-  // HEAD prefers routes that name it, which ranks do not show.
+  // HEAD prefers routes that list it, which ranks do not show.
   const isAhead = compareRanks(first, second) < 0 && advantage !== undefined
   return `matches too, but ${winner.shown.id} ${isAhead ? advantage : 'comes first'}`
 }
 
-/** The route's rank at the best of its host patterns that take this host. */
+/** Returns the route's best rank among its host patterns that match the host. */
 function rankFor(plan: RoutePlan, x: Exchange): readonly number[] {
   const hosts = plan.match.hosts.filter((host) => hostMatches(host, x.host))
   const ranks = hosts.map((host) => routeRank(plan, host)).sort(compareRanks)

@@ -8,7 +8,9 @@ import { PluginTable, type PluginTableOptions } from '../plugins/plugin-table.js
 import { memoryStores } from '../state/stores.js'
 import { Metrics } from '../telemetry/metrics.js'
 
-/** Lets policies be compiled as a snapshot would, and lets go of all that they opened. */
+/**
+ * Provides an environment for compiling policies as a snapshot would, and releases everything they opened.
+ */
 export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) => Promise<T>): Promise<T> {
   const closers: Closer[] = []
   const threads = new ThreadPool(1, () => {})
@@ -24,13 +26,16 @@ export async function withTrialEnv<T>(catalog: Catalog, work: (env: CompileEnv) 
   }
 }
 
-/** What a trial with plugins needs. */
+/** Inputs of a trial with plugins. */
 interface PluginTrial extends Pick<PluginTableOptions, 'announce'> {
   readonly plan: Plan
   readonly catalog: Catalog
 }
 
-/** The same with the policies of the plan's plugins in the catalog. @throws Error naming one that cannot be loaded. */
+/**
+ * Like `withTrialEnv`, with the policies of the plan's plugins in the catalog.
+ * @throws Error naming a plugin that cannot be loaded.
+ */
 export async function withPlugins<T>(
   { plan, catalog, announce }: PluginTrial,
   work: (env: CompileEnv, catalog: Catalog) => Promise<T>,

@@ -2,34 +2,34 @@ import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { ClusterAccess } from './cluster-access.js'
 
-/** A request to the API server. */
+/** A request to the Kubernetes API server. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string
   readonly body?: string
   readonly contentType?: string
-  /** The head of the answer must be there by then. */
+  /** Timeout for the response head in milliseconds. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
 
-/** An answer whose body is JSON. */
+/** A response with a JSON body. */
 export interface ApiAnswer {
   readonly status: number
-  /** What it says; null when it is no JSON. */
+  /** Parsed body, or null if it is not JSON. */
   readonly body: unknown
 }
 
-/** The API server did not answer, or answered what is no answer. */
+/** The API server did not respond, or the response was unusable. */
 export class ApiUnreachable extends Error {}
 
-/** A list of EndpointSlices or a large ConfigMap is far below it. */
+/** Maximum response size in bytes. A list of EndpointSlices or a large ConfigMap is far smaller. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
-/** A server that is gone without a word is noticed by then, also while a watch has nothing to say. */
+/** TCP keep-alive delay in milliseconds, to detect a vanished server even while a watch is idle. */
 const KEEP_ALIVE_MS = 10_000
 
-/** Speaks to one API server over HTTPS. */
+/** Client of one API server over HTTPS. */
 export class ApiClient {
   readonly access: ClusterAccess
   readonly #agent: https.Agent
@@ -39,7 +39,10 @@ export class ApiClient {
     this.#agent = new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4 })
   }
 
-  /** Sends a request and reads the answer. @throws ApiUnreachable when there is none in time. */
+  /**
+   * Sends a request and reads the response.
+   * @throws ApiUnreachable if there is none in time.
+   */
   async send(request: ApiRequest): Promise<ApiAnswer> {
     const deadline = AbortSignal.timeout(request.timeoutMs)
     const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])
@@ -52,7 +55,10 @@ export class ApiClient {
     }
   }
 
-  /** Sends a request; the body of the answer is the caller's to read or destroy. @throws ApiUnreachable */
+  /**
+   * Sends a request. The caller has to read or destroy the response body.
+   * @throws ApiUnreachable if there is no response head in time.
+   */
   async open(request: ApiRequest): Promise<IncomingMessage> {
     const { token, cert, key } = await this.access.credentials()
     const { server, ca, servername, isInsecure } = this.access
@@ -100,7 +106,7 @@ export class ApiClient {
   }
 }
 
-/** Why an answer is no success, as the API server says it (`kind: Status`). */
+/** Returns the API server's reason for an unsuccessful response (`kind: Status`). */
 export function statusMessage({ status, body }: ApiAnswer): string {
   const message = (body as { readonly message?: unknown } | null)?.message
   return typeof message === 'string' && message !== '' ? message.slice(0, 500) : `status ${status}`
@@ -111,7 +117,7 @@ async function wholeText(response: IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const piece of response) {
     bytes += (piece as Buffer).length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the response is larger than ${MAX_ANSWER_BYTES} bytes`)
     pieces.push(piece as Buffer)
   }
   return Buffer.concat(pieces).toString()
@@ -126,7 +132,7 @@ function parsed(text: string): unknown {
 }
 
 function unreachable(error: unknown, isLate: boolean, timeoutMs: number): ApiUnreachable {
-  if (isLate) return new ApiUnreachable(`no answer within ${timeoutMs} ms`)
+  if (isLate) return new ApiUnreachable(`no response within ${timeoutMs} ms`)
   const { code, message } = error as NodeJS.ErrnoException
   return new ApiUnreachable(code ?? message)
 }

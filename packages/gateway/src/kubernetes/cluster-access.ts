@@ -1,37 +1,43 @@
 import { readFile } from 'node:fs/promises'
 
-/** What a request to the API server proves who asks with. */
+/** Credentials for the API server. */
 export interface Credentials {
-  /** Sent as a bearer token. */
+  /** Bearer token. */
   readonly token?: string
-  /** A client certificate and its key, PEM. */
+  /** Client certificate and its key, PEM. */
   readonly cert?: string
   readonly key?: string
 }
 
-/** An API server, and how it is spoken to. */
+/** Address and credentials of an API server. */
 export interface ClusterAccess {
-  /** `https://10.96.0.1:443`, perhaps with a path. */
+  /** URL such as `https://10.96.0.1:443`, possibly with a path. */
   readonly server: URL
-  /** The authorities to trust, PEM; undefined: the built-in ones. */
+  /** Trusted certificate authorities, PEM; undefined for the built-in ones. */
   readonly ca: string | undefined
-  /** The name in its certificate, where it is not the host of `server`. */
+  /** Expected name in the server's certificate, if it is not the host of `server`. */
   readonly servername?: string
-  /** Accepts every certificate. */
+  /** True to accept any certificate. */
   readonly isInsecure: boolean
-  /** The namespace for objects that name none. */
+  /** Namespace for objects without one. */
   readonly namespace: string
-  /** Read anew for each request, because tokens are renewed. @throws Error when they cannot be had. */
+  /**
+   * Returns the credentials. Call it for each request, because tokens are renewed.
+   * @throws Error if they are unavailable.
+   */
   credentials(): Promise<Credentials>
 }
 
-/** There is no way to the API server; the message says why, and how to mend it. */
+/** Access to the API server is not configured correctly. The message has the reason and the remedy. */
 export class AccessError extends Error {}
 
-/** Where the kubelet puts what a pod needs to ask the API server. */
+/** Folder in which the kubelet puts a pod's service account. */
 const ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The cluster that this process runs in, with the account of its pod. @throws AccessError when it runs in none. */
+/**
+ * Returns access to the cluster of this process with its pod's service account.
+ * @throws AccessError if it does not run in a cluster.
+ */
 export async function inClusterAccess(
   env: Readonly<Record<string, string | undefined>> = process.env,
   folder = ACCOUNT_FOLDER,
@@ -39,13 +45,13 @@ export async function inClusterAccess(
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env
   if (host === '')
     throw new AccessError(
-      'this process runs in no Kubernetes cluster; name a kubeconfig (kubernetes.kubeconfig)',
+      'this process does not run in a Kubernetes cluster; set kubernetes.kubeconfig',
     )
   const server = new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`)
   const read = (name: string) =>
     readFile(`${folder}/${name}`, 'utf8').catch(() => {
       throw new AccessError(
-        `${folder}/${name} cannot be read; the pod needs its service account (automountServiceAccountToken: true)`,
+        `cannot read ${folder}/${name}; give the pod its service account (automountServiceAccountToken: true)`,
       )
     })
   const ca = await read('ca.crt')

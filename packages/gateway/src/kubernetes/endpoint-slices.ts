@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import type { ServicePlan } from '@sluice/config'
 import { isMetadataAddress } from '@sluice/core'
 
-/** What is used of an EndpointSlice (discovery.k8s.io/v1). */
+/** The parts of an EndpointSlice (discovery.k8s.io/v1) that are used. */
 export interface EndpointSlice {
   readonly name: string
   readonly ports: readonly SlicePort[]
@@ -15,40 +15,46 @@ interface SlicePort {
 }
 
 interface SliceEndpoint {
-  /** Null: it has none that is used. */
+  /** First usable address, or null. */
   readonly address: string | null
   readonly isReady: boolean
   readonly isServing: boolean
   readonly isTerminating: boolean
 }
 
-/** A pod that may be sent requests. */
+/** A pod that can receive requests. */
 export interface ServiceEndpoint {
   readonly address: string
   readonly port: number
 }
 
-/** The pods of a Service that are used. */
+/** The usable pods of a Service. */
 export interface ServiceAnswer {
   readonly endpoints: readonly ServiceEndpoint[]
-  /** Why there are none; null when there are some. */
+  /** Reason why there are none, or null. */
   readonly problem: string | null
 }
 
-/** Of one Service; a cluster has more in rare cases, and they are not used. */
+/** Maximum number of pods per Service. Larger Services are rare; further pods are not used. */
 export const MAX_SERVICE_ENDPOINTS = 256
 
-/** What the API has of them in a slice, and the longest name of a port; the rest is not read. */
+/** Kubernetes limits for slices and port names. Anything beyond them is ignored. */
 const MAX_SLICE_ENDPOINTS = 1000
 const MAX_SLICE_PORTS = 100
 const MAX_PORT_NAME_CHARS = 63
-/** Ports that a message names. */
+/** Maximum number of ports listed in a message. */
 const MAX_NAMED_PORTS = 10
 
-/** Addresses that no pod has: whoever writes an EndpointSlice must not reach what listens beside the gateway. */
+/**
+ * Addresses that pods cannot have. Someone who can write EndpointSlices must not reach services beside the
+ * gateway.
+ */
 const FORBIDDEN = forbiddenAddresses()
 
-/** Reads one of the items of a list, or the object of an event; null when it is no EndpointSlice with addresses. */
+/**
+ * Parses an item of a list or the object of an event. Returns null if it is not an EndpointSlice with IP
+ * addresses.
+ */
 export function readSlice(value: unknown): EndpointSlice | null {
   const { metadata, addressType, ports, endpoints } = partOf(value)
   const name = partOf(metadata)['name']
@@ -68,8 +74,8 @@ function readPort(value: unknown): SlicePort[] {
 }
 
 /**
- * What is not said is so as the API's documentation has it: ready, serving like ready, not terminating. All addresses of an
- * endpoint are the same pod: its first one is used.
+ * Parses an endpoint, with the API's defaults: ready, serving like ready, not terminating. All addresses of
+ * an endpoint belong to the same pod, so the first is used.
  */
 function readEndpoint(value: unknown): SliceEndpoint {
   const { addresses, conditions } = partOf(value)
@@ -83,8 +89,8 @@ function readEndpoint(value: unknown): SliceEndpoint {
 }
 
 /**
- * The pods that a Service has at one of its ports: those that are ready, and while there are none those that are ending and
- * still serve. IPv4 where there is any, because a Service with both has each pod twice.
+ * Returns the pods of a Service for one of its ports: the ready ones, or if there are none, those that are
+ * terminating and still serve. Prefers IPv4, because a dual-stack Service lists each pod twice.
  */
 export function endpointsOf(
   { namespace, name, port }: ServicePlan,
@@ -112,7 +118,7 @@ export function endpointsOf(
   return none(
     hasPort
       ? `no pod of the Service ${service} is ready`
-      : `no pod of the Service ${service} has port ${port}; there is ${names}`,
+      : `no pod of the Service ${service} has port ${port}; available: ${names}`,
   )
 }
 
@@ -141,12 +147,15 @@ function isPodAddress(address: unknown): address is string {
   return !FORBIDDEN[6].check(address, 'ipv6')
 }
 
-/** As the API server itself forbids them to endpoints: unspecified, loopback, link-local, multicast; and IPv4 in IPv6. */
+/**
+ * Returns the addresses that the API server also forbids for endpoints: unspecified, loopback, link-local,
+ * multicast, and IPv4 within IPv6.
+ */
 function forbiddenAddresses(): Readonly<Record<4 | 6, BlockList>> {
   const [v4, v6] = [new BlockList(), new BlockList()]
   const nets4 = { '0.0.0.0': 8, '127.0.0.0': 8, '169.254.0.0': 16, '224.0.0.0': 4 }
   for (const [net, bits] of Object.entries(nets4)) v4.addSubnet(net, bits, 'ipv4')
-  // `::ffff:0:0` are IPv4 addresses in another notation, which a list of both families would take for all of IPv4.
+  // `::ffff:0:0` is another notation for IPv4. In a list of both families it would match all of IPv4.
   const nets6 = { '::': 96, '64:ff9b::': 96, '2002::': 16, 'fe80::': 10, 'ff00::': 8, '::ffff:0:0': 96 }
   for (const [net, bits] of Object.entries(nets6)) v6.addSubnet(net, bits, 'ipv6')
   return { 4: v4, 6: v6 }

@@ -1,25 +1,25 @@
 import type { ServicePlan } from '@sluice/config'
 
-/** The pods of a Service, as the supervisor tells the workers. */
+/** The pods of a Service, as sent to the workers. */
 export interface KnownService {
   readonly key: string
   readonly endpoints: readonly { readonly address: string; readonly port: number }[]
 }
 
-/** Hears of the pods of a Service. */
+/** Called with the pods of a Service. */
 export type OnEndpoints = (endpoints: KnownService['endpoints']) => void
 
-/** What distinguishes the port of a Service from others. */
+/** Returns the key of a Service's port. */
 export function serviceKey({ name, namespace, port }: ServicePlan): string {
   return `${namespace}/${name}:${port}`
 }
 
-/** What a worker knows of Services, and who wants to hear of them. */
+/** The Services known to a worker, and their followers. */
 export class KnownServices {
   readonly #followers = new Map<string, Set<OnEndpoints>>()
   #known = new Map<string, KnownService['endpoints']>()
 
-  /** Replaces everything that was known. */
+  /** Replaces all known Services. */
   set(services: readonly KnownService[]): void {
     const before = this.#known
     this.#known = new Map(services.map(({ key, endpoints }) => [key, endpoints]))
@@ -29,7 +29,10 @@ export class KnownServices {
     }
   }
 
-  /** Hears of a Service at once, if it is known, and whenever its pods change. Returns what ends it. */
+  /**
+   * Calls back with a Service's pods: at once if known, and on every change. Returns a function that stops
+   * this.
+   */
   follow(service: ServicePlan, onEndpoints: OnEndpoints): () => void {
     const key = serviceKey(service)
     const followers = this.#followers.get(key) ?? new Set()

@@ -3,7 +3,7 @@ import { readTextFile } from '@sluice/config'
 import { parse } from 'yaml'
 import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js'
 
-/** A program that makes credentials, as the user of a kubeconfig names it (client.authentication.k8s.io/v1). */
+/** A program that provides credentials, configured in a kubeconfig user (client.authentication.k8s.io/v1). */
 export interface ExecConfig {
   readonly apiVersion: string
   readonly command: string
@@ -11,11 +11,11 @@ export interface ExecConfig {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What is taken of a kubeconfig. */
+/** Options for `kubeconfigAccess`. */
 export interface KubeconfigOptions {
-  /** Null: the current one. */
+  /** Context name, or null for the current context. */
   readonly context: string | null
-  /** Runs a program for its credentials; absent: a user who needs one is refused. */
+  /** Runs a credential program. If absent, users that need one are refused. */
   readonly runExec?: (config: ExecConfig) => Promise<Credentials>
 }
 
@@ -23,13 +23,16 @@ type Part = Readonly<Record<string, unknown>>
 
 const MAX_BYTES = 1024 * 1024
 
-/** Reads how a kubeconfig says that a cluster is reached. @throws AccessError when it does not say so. */
+/**
+ * Reads cluster access from a kubeconfig.
+ * @throws AccessError if it is incomplete.
+ */
 export async function kubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
   const root = readRoot(path)
   const folder = dirname(resolve(path))
   const contextName = options.context ?? textAt(root, 'current-context')
   if (contextName === undefined)
-    throw new AccessError(`${path} has no current-context; name the context that is meant`)
+    throw new AccessError(`${path} has no current-context; set the context explicitly`)
   const context = entryOf(root, 'contexts', contextName, path)
   const cluster = entryOf(root, 'clusters', textAt(context, 'cluster') ?? '', path)
   const user = entryOf(root, 'users', textAt(context, 'user') ?? '', path)
@@ -55,14 +58,16 @@ function readRoot(path: string): Part {
     throw new AccessError(`cannot read the kubeconfig ${path}: ${(error as Error).message}`)
   }
   try {
-    // Of a parser's message the text around the mistake is a part: a token might be in it.
+    // The parser's message quotes the text around the error, which may contain a token. Leave it out.
     return partOf(parse(text, { maxAliasCount: 100 }))
   } catch {
     throw new AccessError(`the kubeconfig ${path} is not valid YAML`)
   }
 }
 
-/** What would be ignored would speak to another place, or as somebody else. */
+/**
+ * Refuses settings that are not supported. Ignoring them would connect to another server or as another user.
+ */
 function refuseUnread(part: Part, keys: readonly string[], whose: string): void {
   const found = keys.find((key) => part[key] !== undefined)
   if (found !== undefined) throw new AccessError(`${whose} has ${found}, which is not supported; remove it`)
@@ -72,7 +77,7 @@ function serverOf(cluster: Part, path: string): URL {
   const text = textAt(cluster, 'server') ?? ''
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && url.protocol === 'https:' && url.username === '') return url
-  throw new AccessError(`the cluster of ${path} has no https server`)
+  throw new AccessError(`the cluster of ${path} has no https:// server URL`)
 }
 
 function credentialsOf(
@@ -83,15 +88,15 @@ function credentialsOf(
   const exec = user['exec']
   if (exec !== undefined && runExec === undefined)
     throw new AccessError(
-      'the user of the kubeconfig needs a program for its credentials (exec); give it a token',
+      'the kubeconfig user gets its credentials from a program (exec), which is not supported here; use a token',
     )
   if (user['auth-provider'] !== undefined)
     throw new AccessError(
-      'the user of the kubeconfig has an auth-provider, which Kubernetes has given up; use exec',
+      'the kubeconfig user has an auth-provider, which Kubernetes has removed; use exec',
     )
   if (user['username'] !== undefined)
     throw new AccessError(
-      'the user of the kubeconfig has a password, which API servers take no more; use a token',
+      'the kubeconfig user has a password, which API servers no longer accept; use a token',
     )
   return async () => {
     if (exec !== undefined) return await runExec!(execOf(partOf(exec), folder))
@@ -111,7 +116,7 @@ function execOf(exec: Part, folder: string): ExecConfig {
   const command = textAt(exec, 'command') ?? ''
   return {
     apiVersion: textAt(exec, 'apiVersion') ?? '',
-    // A path is one beside the file, a name is looked up in PATH.
+    // A command with a slash is relative to the kubeconfig; a plain name is looked up in PATH.
     command: command.includes('/') ? resolve(folder, command) : command,
     args: Array.isArray(args) ? args.map(String) : [],
     env: Object.fromEntries(
@@ -120,7 +125,10 @@ function execOf(exec: Part, folder: string): ExecConfig {
   }
 }
 
-/** Such as `certificate-authority-data`, base64, or the file that `certificate-authority` names. */
+/**
+ * Returns a value such as `certificate-authority-data` (base64), or the content of the file in
+ * `certificate-authority`.
+ */
 function textOrFile(part: Part, key: string, folder: string): string | undefined {
   const data = textAt(part, `${key}-data`)
   if (data !== undefined) return Buffer.from(data, 'base64').toString()
@@ -128,17 +136,17 @@ function textOrFile(part: Part, key: string, folder: string): string | undefined
   return file === undefined ? undefined : readBeside(folder, file)
 }
 
-/** A regular file: a device would be read without end. */
+/** Reads a file relative to the kubeconfig. It must be a regular file: reading a device could never end. */
 function readBeside(folder: string, file: string): string {
   const path = resolve(folder, file)
   try {
     return readTextFile(path, MAX_BYTES)
   } catch {
-    throw new AccessError(`${path}, which the kubeconfig names, cannot be read`)
+    throw new AccessError(`cannot read ${path}, which the kubeconfig refers to`)
   }
 }
 
-/** `contexts: [ { name: NAME, context: { … } } ]` */
+/** Finds an entry by name: `contexts: [ { name: NAME, context: { … } } ]` */
 function entryOf(root: Part, list: 'contexts' | 'clusters' | 'users', name: string, path: string): Part {
   const entries = root[list]
   const known = (Array.isArray(entries) ? entries : []).map(partOf)

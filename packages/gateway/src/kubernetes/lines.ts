@@ -1,4 +1,7 @@
-/** Cuts what a stream brings into lines. @throws Error when a line is longer than `maxBytes`, or the last one has no end. */
+/**
+ * Splits a stream into lines.
+ * @throws Error if a line is longer than `maxBytes`, or the last line is incomplete.
+ */
 export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let rest: Buffer[] = []
   let bytes = 0

@@ -171,7 +171,7 @@ const REFUSALS: Readonly<Record<string, readonly [Misbehave, RegExp | null]>> = 
   'answers no JSON': [once('list', (_, res) => void res.end('<html>')), /answered 200/],
   'answers another object': [
     once('list', (_, res) => void res.end('{"items":{}}')),
-    /no list of EndpointSlices/,
+    /not a list of EndpointSlices/,
   ],
   'gives a list without an end': [
     (_, res, isWatch) => {
@@ -202,7 +202,7 @@ test('a server that is silent is given up, and asked again', async (t) => {
   api.misbehave = () => true
   const followed = services(t, api, { answerMs: 50 })
   await serve(followed, plan('http'))
-  assert.match(followed.problem() ?? '', /cannot be reached \(no answer within 50 ms\)/)
+  assert.match(followed.problem() ?? '', /cannot be reached \(no response within 50 ms\)/)
   assert.equal(followed.addresses(), '')
   api.misbehave = () => false
   api.set('orders-1', [{ address: '10.1.0.1' }])
@@ -268,5 +268,5 @@ test('a cluster that cannot be found is a reason to refuse the plan', async (t) 
   t.after(() => followed.close())
   const preparation = await followed.prepare(plan('http'))
   assert.ok(!preparation.ok)
-  assert.match(preparation.reason, /runs in no Kubernetes cluster; name a kubeconfig/)
+  assert.match(preparation.reason, /does not run in a Kubernetes cluster; set kubernetes\.kubeconfig/)
 })

@@ -10,22 +10,25 @@ import { type KnownService, serviceKey } from './known-services.js'
 import type { WatchTimes } from './slice-watch.js'
 import { type ServiceStatus, WatchedService } from './watched-service.js'
 
-/** How what is known of Services comes to the workers, and how the API server is found. */
+/** Dependencies of `Services`. */
 export interface ServicesSeams {
-  /** Takes the place of what was published before. */
+  /** Sends the pods of all Services to the workers, replacing what was sent before. */
   readonly publish: (services: readonly KnownService[]) => Promise<void>
   readonly log: OperationLog
-  /** Default: the kubeconfig of the plan, else the cluster that the process runs in. */
+  /** Finds the API server. Defaults to the plan's kubeconfig, otherwise the cluster of this process. */
   readonly access?: (plan: KubernetesPlan | undefined) => Promise<ClusterAccess>
   readonly times?: WatchTimes
 }
 
-/** A rollout waits so long for the first answers; requests to a Service that is not known by then are refused with 503. */
+/**
+ * Longest wait of a rollout for the first pods, in milliseconds. After that, requests to an unknown Service
+ * are refused with 503.
+ */
 const FIRST_ANSWER_MS = 3000
 
 /** The watches of one plan. */
 interface Generation {
-  /** What the API server is found by. */
+  /** Connection settings of the API server, as JSON. */
   readonly settings: string
   readonly client: ApiClient | null
   readonly watched: ReadonlyMap<string, WatchedService>
@@ -33,7 +36,9 @@ interface Generation {
 
 const NOTHING: Generation = { settings: '', client: null, watched: new Map() }
 
-/** The Kubernetes Services that targets of the plan stand for. Each is followed once, whatever the number of workers. */
+/**
+ * The Kubernetes Services used as targets by the plan. Each is watched once, whatever the number of workers.
+ */
 export class Services {
   readonly #seams: ServicesSeams
   #serving = NOTHING
@@ -43,7 +48,10 @@ export class Services {
     this.#seams = seams
   }
 
-  /** Follows what a plan names beside what is followed already; it takes part in a rollout as the admin API does. */
+  /**
+   * Starts watching the Services of a plan that are not watched yet. It takes part in a rollout like the
+   * admin API.
+   */
   async prepare(plan: Plan): Promise<AdminPreparation> {
     const services = servicesOf(plan)
     const last = this.#serving
@@ -52,7 +60,7 @@ export class Services {
       next = services.size === 0 ? NOTHING : await this.#follow(services, plan.kubernetes, last)
     } catch (error) {
       if (!(error instanceof AccessError)) throw error
-      return { ok: false, reason: `targets with k8s:// cannot be followed: ${error.message}` }
+      return { ok: false, reason: `cannot watch targets with k8s://: ${error.message}` }
     }
     this.#coming = next
     const fresh = [...next.watched].filter(([key, one]) => last.watched.get(key) !== one)
@@ -75,7 +83,7 @@ export class Services {
     }
   }
 
-  /** What is known of a Service; null: it is not followed. */
+  /** Returns the status of a Service, or null if it is not watched. */
   of(service: ServicePlan): ServiceStatus | null {
     return this.#serving.watched.get(serviceKey(service))?.status ?? null
   }
@@ -126,7 +134,7 @@ export class Services {
     return kubeconfigAccess(plan.kubeconfig, { context: plan.context })
   }
 
-  /** Ends what one plan followed and the other does not. */
+  /** Stops the watches of one plan that the other does not have. */
   #leave(left: Generation, kept: Generation): void {
     for (const [key, watched] of left.watched) if (kept.watched.get(key) !== watched) watched.stop()
     if (left.client !== kept.client) left.client?.close()
@@ -137,7 +145,7 @@ export class Services {
     for (const { watched } of [this.#serving, this.#coming]) {
       for (const [key, { status }] of watched) {
         const { endpoints, problem } = status
-        // What is asked of another API server takes over when that one has answered.
+        // A watch on a new API server takes over once it has an answer.
         if (services.has(key) && endpoints.length === 0 && problem !== null) continue
         services.set(key, { key, endpoints })
       }

@@ -3,21 +3,22 @@ import { type ApiAnswer, type ApiClient, ApiUnreachable, statusMessage } from '.
 import { type EndpointSlice, readSlice } from './endpoint-slices.js'
 import { linesOf } from './lines.js'
 
-/** How patient a watch is. */
+/** Timing of a watch, in milliseconds. */
 export interface WatchTimes {
-  /** For a list, and for the head of the answer to a watch. */
+  /** Timeout for a list, and for the response head of a watch. */
   readonly answerMs: number
-  /** How long the API server keeps one watch open. */
+  /** Duration of one watch, as requested from the API server. */
   readonly watchMs: number
-  /** A watch that goes on for longer than the server was asked for is given up after this time. */
+  /** Extra time before a watch that exceeds the requested duration is aborted. */
   readonly overdueMs: number
-  /** Everything is listed anew after this time, in case an event was lost. */
+  /** Interval for a new list, in case an event was lost. */
   readonly resyncMs: number
-  /** The wait after a failure, and the most that it grows to by doubling; half of it is random. */
+  /** Initial and maximum delay after failures. It doubles each time, and half of it is random. */
   readonly retryMs: number
   readonly maxRetryMs: number
 }
 
+/** Default timing of a watch. */
 export const WATCH_TIMES: WatchTimes = {
   answerMs: 10_000,
   watchMs: 240_000,
@@ -27,27 +28,28 @@ export const WATCH_TIMES: WatchTimes = {
   maxRetryMs: 30_000,
 }
 
-/** Who hears of the slices. */
+/** Receives the slices of a watch. */
 export interface SliceListener {
-  /** What is known now; after a list, and after each event. */
+  /** Called with all known slices, after each list and event. */
   onSlices(slices: Iterable<EndpointSlice>): void
-  /** The API server cannot be asked, and what was known before holds. */
+  /** Called when the API server cannot be reached. The last known slices remain valid. */
   onFailure(reason: string): void
 }
 
-/** A list page, and the longest event. */
+/** Maximum number of items per list page. */
 const PAGE = 500
 const MAX_SLICES = 1000
-/** A server may give less than a page at once, but not without end. */
+/** Maximum number of pages. A server may return short pages, but not endlessly. */
 const MAX_PAGES = 100
 const MAX_EVENT_BYTES = 4 * 1024 * 1024
 
-/** What the API server remembers no more: everything has to be listed anew. */
+/** The resource version has expired on the API server: a new list is needed. */
 class Expired extends Error {}
 
 /**
- * Follows the EndpointSlices of one Service: a list, then a watch from where the list ended, for as long as it is not
- * stopped. Whatever goes wrong ends in a new list after a wait ("Efficient detection of changes", Kubernetes API concepts).
+ * Follows the EndpointSlices of one Service until it is stopped: a list, then a watch from where the list
+ * ended. Any failure leads to a new list after a delay ("Efficient detection of changes", Kubernetes API
+ * concepts).
  */
 export class SliceWatch {
   readonly #client: ApiClient
@@ -83,14 +85,15 @@ export class SliceWatch {
         await this.#follow()
       } catch (error) {
         if (signal.aborted) return
-        // Asking for the list at once is right, but not when the list itself expires again and again.
+        // An expired version is normal and not reported. The pause still applies, in case the list itself
+        // keeps expiring.
         if (!(error instanceof Expired)) this.#listener.onFailure(reasonOf(error))
         await this.#pause()
       }
     }
   }
 
-  /** Ends by an exception only, or when it is time for a new list. */
+  /** Lists and watches. Returns when a new list is due, and otherwise ends only by an exception. */
   async #follow(): Promise<void> {
     await this.#list()
     const untilMono = performance.now() + this.#times.resyncMs
@@ -107,7 +110,7 @@ export class SliceWatch {
       const answer = await this.#client.send(this.#request(`limit=${PAGE}${query}`))
       const { items, metadata } = goodBody(answer) as ListBody
       if (!Array.isArray(items) || typeof metadata?.resourceVersion !== 'string')
-        throw new Error('the answer is no list of EndpointSlices')
+        throw new Error('the response is not a list of EndpointSlices')
       for (const item of items) {
         const slice = readSlice(item)
         if (slice !== null) found.set(slice.name, slice)
@@ -143,9 +146,9 @@ export class SliceWatch {
     } finally {
       clearTimeout(timer)
     }
-    // A server that closes every watch at once would be asked without a pause.
+    // Pause after short watches: a server that closes every watch at once must not be asked in a tight loop.
     const isShort = performance.now() - startedMono < this.#times.retryMs
-    if (isShort && events === 0) throw new Error('the watch was closed at once')
+    if (isShort && events === 0) throw new Error('the API server closed the watch immediately')
     this.#failures = 0
     if (isShort) await this.#pause()
   }
@@ -169,7 +172,7 @@ export class SliceWatch {
     const { name } = slice
     if (type === 'DELETED') this.#slices.delete(name)
     else if (type !== 'ADDED' && type !== 'MODIFIED')
-      throw new Error(`an event is of type ${String(type).slice(0, 40)}`)
+      throw new Error(`unknown event type ${String(type).slice(0, 40)}`)
     else if (this.#slices.has(name) || this.#slices.size < MAX_SLICES) this.#slices.set(name, slice)
     this.#listener.onSlices(this.#slices.values())
   }
@@ -211,7 +214,7 @@ function goodBody(answer: ApiAnswer): object {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'the API server sent what is no JSON'
+  if (error instanceof SyntaxError) return 'the API server sent invalid JSON'
   if (error instanceof ApiUnreachable) return `the API server cannot be reached (${error.message})`
   return error instanceof Error ? error.message : String(error)
 }

@@ -4,37 +4,40 @@ import type { ApiClient } from './api-client.js'
 import { endpointsOf, type ServiceAnswer, type ServiceEndpoint } from './endpoint-slices.js'
 import { SliceWatch, type WatchTimes } from './slice-watch.js'
 
-/** What is known of the pods of a Service. */
+/** Known state of a Service. */
 export interface ServiceStatus {
   readonly service: ServicePlan
   readonly endpoints: readonly ServiceEndpoint[]
-  /** Why there are none, or why they may be out of date; null when all is well. */
+  /** Reason why there are no pods or why they may be outdated, or null. */
   readonly problem: string | null
-  /** For how long the API server has not been heard, ms; 0 while it is. */
+  /** Time since the API server was last reached, in milliseconds; 0 while it is reachable. */
   readonly staleMs: number
 }
 
-/** What a watched service reports to. */
+/** Dependencies of a watched Service. */
 export interface ServiceSeams {
   readonly client: ApiClient
   readonly times?: WatchTimes
-  /** Its endpoints are others now. */
+  /** Called when its pods change. */
   readonly onChange: () => void
   readonly log: OperationLog
 }
 
 const UNKNOWN: ServiceAnswer = { endpoints: [], problem: 'the API server has not answered yet' }
 
-/** One port of a Service, followed for as long as a plan names it. What was known last holds while the API server is away. */
+/**
+ * One port of a Service, watched while a plan uses it. The last known pods stay valid while the API server is
+ * unreachable.
+ */
 export class WatchedService {
-  /** Resolves with the first answer of the API server, good or bad. */
+  /** Resolves with the first answer or failure of the API server. */
   readonly answered: Promise<void>
   readonly #service: ServicePlan
   readonly #seams: ServiceSeams
   readonly #watch: SliceWatch
   readonly #startedMono = performance.now()
   #answer = UNKNOWN
-  /** Why the API server is not heard; null: it is. */
+  /** Reason why the API server is unreachable, or null. */
   #failure: string | null = null
   #failedMono = 0
   #settle: () => void = () => {}

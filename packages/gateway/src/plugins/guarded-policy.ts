@@ -14,18 +14,19 @@ import {
 } from '@sluice/core'
 import type { RunMarks } from './run-marks.js'
 
-/** What `compile` of a plugin may wait for. */
+/** Time limit for a plugin's `compile`, in milliseconds. */
 const COMPILE_MS = 10_000
 
-/** Hears what code of a plugin is about to run; what it returns is waited for. */
+/** Called before plugin code runs, and awaited. */
 export type Announce = (what: string) => Promise<void>
 
 const HOOKS = ['onRequest', 'onRequestBody', 'onAttempt', 'onResponse', 'onResponseBody'] as const
 type HookName = (typeof HOOKS)[number]
 
 /**
- * A policy of a plugin that does no harm by mistake: what it throws names it, and what it returns or leaves in an exchange
- * is checked before anybody relies on it. A failure is that of a policy: its route refuses, the others do not notice.
+ * Wraps a plugin's policy so that its mistakes do no further harm. Errors name the plugin. Results and
+ * changes to the exchange are checked before use. A failure affects only the policy's own route, which then
+ * refuses requests.
  */
 export function guardedPolicy(
   policy: Policy,
@@ -56,14 +57,14 @@ function guardedNames(policy: Policy, label: string): (config: unknown) => reado
   return (config) => {
     const names: unknown = policy.secretNames?.(config as never)
     if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-    throw new Error(`${label}: its secretNames returned no list of texts`)
+    throw new Error(`${label}: secretNames must return an array of strings`)
   }
 }
 
 async function inTime<T>(made: T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const error = new Error(`its compile did not end within ${COMPILE_MS / 1000} s`)
+    const error = new Error(`compile did not finish within ${COMPILE_MS / 1000} s`)
     timer = setTimeout(() => reject(error), COMPILE_MS)
   })
   return Promise.race([made, late]).finally(() => clearTimeout(timer))
@@ -78,7 +79,7 @@ interface Guard {
 function guardedStep(value: unknown, guard: Guard): Step {
   if (typeof value !== 'object' || value === null)
     throw new Error(
-      `its compile returned ${value === undefined ? 'undefined' : typeof value}; return hooks or null`,
+      `compile returned ${value === undefined ? 'undefined' : typeof value}; return hooks or null`,
     )
   const step = value as Step
   const wrapped: Record<string, unknown> = { name: String(step.name ?? guard.plugin) }
@@ -88,14 +89,14 @@ function guardedStep(value: unknown, guard: Guard): Step {
   if (step.onFinish !== undefined) wrapped['onFinish'] = guardedFinish(step, guard)
   if (Object.keys(wrapped).every((key) => key === 'name' || key === 'decidesOnBody'))
     throw new Error(
-      `its compile returned no hook; name one of ${HOOKS.join(', ')}, onRejected, onFinish, or return null`,
+      `compile returned no hook; return at least one of ${HOOKS.join(', ')}, onRejected, onFinish, or null`,
     )
   return wrapped as unknown as Step
 }
 
 function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, body: Uint8Array) => Eventual {
   const { label, marks } = guard
-  if (typeof step[name] !== 'function') throw new Error(`its ${name} is no function`)
+  if (typeof step[name] !== 'function') throw new Error(`${name} is not a function`)
   const hook = step[name].bind(step) as (x: Exchange, body: Uint8Array) => unknown
   const mark = marks.markOf(`${label}: ${name}`)
   const check = (x: Exchange, before: ResettableValues, value: unknown): Outcome => {
@@ -123,7 +124,9 @@ function guardedHook(step: Step, name: HookName, guard: Guard): (x: Exchange, bo
   }
 }
 
-/** True for what `await` would wait for: promises of this realm, of another one, or of a library. */
+/**
+ * Returns true for anything that `await` waits for: promises of this realm, of another one, or of a library.
+ */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     (typeof value === 'object' || typeof value === 'function') &&
@@ -133,7 +136,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step['onRejected']> {
-  if (typeof step.onRejected !== 'function') throw new Error('its onRejected is no function')
+  if (typeof step.onRejected !== 'function') throw new Error('onRejected is not a function')
   const hook = step.onRejected.bind(step)
   const mark = marks.markOf(`${label}: onRejected`)
   return (x, answer) => {
@@ -150,7 +153,7 @@ function guardedRejection(step: Step, { label, marks }: Guard): NonNullable<Step
 }
 
 function guardedFinish(step: Step, { label, marks }: Guard): (x: Exchange) => void {
-  if (typeof step.onFinish !== 'function') throw new Error('its onFinish is no function')
+  if (typeof step.onFinish !== 'function') throw new Error('onFinish is not a function')
   const hook = step.onFinish.bind(step)
   const mark = marks.markOf(`${label}: onFinish`)
   return (x) => {
@@ -163,9 +166,12 @@ function guardedFinish(step: Step, { label, marks }: Guard): (x: Exchange) => vo
   }
 }
 
-/** Errors with a code of their own, such as of a body that cannot be read, keep it; all others learn whose they are. */
+/**
+ * Rethrows an error. Errors with an error code, such as for an unreadable body, stay unchanged; others get
+ * the plugin's name.
+ */
 function fail(error: unknown, label: string, hook: string): never {
   if (error instanceof Error && 'code' in error && 'detail' in error) throw error
-  const message = error instanceof Error ? error.message : 'it threw something that is no Error'
+  const message = error instanceof Error ? error.message : 'threw a value that is not an Error'
   throw new Error(`${label}: ${hook}: ${message}`, { cause: error })
 }

@@ -3,13 +3,16 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import type { WatchSettings } from './run-marks.js'
 
-/** How often it looks, and how often it must see the same run to call it a hang: a second at least. */
+/**
+ * Check interval in milliseconds, and the number of checks without progress that count as a hang: at least
+ * one second.
+ */
 const LOOK_MS = 250
 const HANGS_AFTER = 5
 
 const { cells, worker } = workerData as WatchSettings
 const names: string[] = []
-// What threads write to stderr goes through the event loop that hangs.
+// Write directly: a thread's stderr passes through the event loop that hangs.
 const log = createOperationLog({
   write: (line) => void writeSync(2, line),
   format: process.env['GW_LOG_FORMAT'] === 'console' ? 'console' : 'json',
@@ -25,6 +28,6 @@ setInterval(() => {
   looks = running !== 0 && begun === seen ? looks + 1 : 0
   seen = begun
   if (looks !== HANGS_AFTER) return
-  const remedy = 'the event loop stands still; a worker that hangs for 4 s is replaced: correct the plugin'
+  const remedy = 'the event loop is blocked, and the worker is replaced after 4 s: fix the plugin'
   log.error('plugin.hangs', { running: names[running - 1] ?? 'unknown', remedy })
 }, LOOK_MS)

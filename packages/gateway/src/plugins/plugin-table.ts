@@ -6,13 +6,13 @@ import type { Catalog, Policy } from '@sluice/core'
 import { type Announce, guardedPolicy } from './guarded-policy.js'
 import { RunMarks } from './run-marks.js'
 
-/** What a table needs of the worker. */
+/** Options for `PluginTable`. */
 export interface PluginTableOptions {
   readonly worker: number
   readonly announce: Announce
 }
 
-/** A plugin that this process has imported; Node.js keeps its code for as long as the process lives. */
+/** An imported plugin. Node.js keeps its code until the process exits. */
 interface Loaded {
   readonly digest: string
   readonly policies: readonly Policy[]
@@ -29,7 +29,10 @@ export class PluginTable {
     this.#announce = announce
   }
 
-  /** The catalog with the policies of plugins, ready to be compiled. @throws Error naming the plugin that cannot be loaded. */
+  /**
+   * Returns the catalog extended by the policies of plugins.
+   * @throws Error naming a plugin that cannot be loaded.
+   */
   async extend(catalog: Catalog, plugins: readonly PluginPlan[]): Promise<Catalog> {
     if (plugins.length === 0) return catalog
     const policies: Policy[] = []
@@ -46,7 +49,7 @@ export class PluginTable {
     const known = this.#loaded.get(entry)
     if (known?.digest === digest) return known.policies
     if (known !== undefined) {
-      throw new Error(`the plugin '${name}' has changed; only a new process can load it again`)
+      throw new Error(`the plugin '${name}' has changed; it can only be loaded again by a new process`)
     }
     await this.#announce(`importing the plugin '${name}'`)
     try {
@@ -58,15 +61,18 @@ export class PluginTable {
       this.#loaded.set(entry, { digest, policies: guarded })
       return guarded
     } catch (error) {
-      throw new Error(`the plugin '${name}' cannot be loaded from ${dirname(entry)}: ${formatReason(error)}`)
+      throw new Error(`cannot load the plugin '${name}' from ${dirname(entry)}: ${formatReason(error)}`)
     }
   }
 
-  /** Files that were exchanged since the document was checked. */
+  /**
+   * Checks that the plugin still has the planned policies: its files may have changed since the document was
+   * checked.
+   */
   #checkNames({ policies }: PluginPlan, loaded: readonly Policy[]): void {
     const names = new Set(loaded.map((policy) => policy.name))
     const missing = policies.find((policy) => !names.has(policy.name))
     if (missing !== undefined)
-      throw new Error(`its policy '${missing.name}' is gone since the document was checked; deploy it again`)
+      throw new Error(`its policy '${missing.name}' was removed after the document was checked; deploy the document again`)
   }
 }

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the watching thread is started with. */
+/** Settings of the hang watch thread. */
 export interface WatchSettings {
-  /** What runs now, as a place in the list of names from 1 on, or 0; and how often something has begun. */
+  /**
+   * Two shared cells: number of the running code (index into the names from 1, or 0), and a counter of runs.
+   */
   readonly cells: Int32Array
   readonly worker: number
 }
@@ -11,8 +13,8 @@ const RUNNING = 0
 const BEGUN = 1
 
 /**
- * Marks which code of a plugin runs, where a thread can see it: a worker whose event loop hangs cannot say so itself any
- * more, and the log has to name the policy that holds it up.
+ * Records which plugin code is running, visible to a watch thread. When the event loop hangs, the worker
+ * itself cannot report it, and the log has to name the policy.
  */
 export class RunMarks {
   readonly #cells = new Int32Array(new SharedArrayBuffer(8))
@@ -24,7 +26,10 @@ export class RunMarks {
     this.#worker = worker
   }
 
-  /** The mark of some code. @param name what the log calls it. */
+  /**
+   * Returns the number that marks some code.
+   * @param name name of the code in the log.
+   */
   markOf(name: string): number {
     const known = this.#names.get(name)
     if (known !== undefined) return known
@@ -43,7 +48,7 @@ export class RunMarks {
     this.#cells[RUNNING] = 0
   }
 
-  /** Ends the watch. */
+  /** Stops the watch thread. */
   close(): void {
     void this.#thread?.terminate()
     this.#thread = null
@@ -56,7 +61,7 @@ export class RunMarks {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: 16 },
     })
-    // Without it a hang is reported by the supervisor alone, without a name.
+    // Without the thread, only the supervisor reports a hang, without a name.
     thread.on('error', () => {})
     thread.unref()
     this.#thread = thread

@@ -156,5 +156,5 @@ test('gw explain shows cors where it stands: first', async () => {
 
 test('cors takes no condition: a preflight could reach the upstream otherwise', async (t) => {
   const policies = [{ ...CORS, when: 'req.host == "a"' }]
-  await assert.rejects(serve(t, [{ id: 'all', policies }]), /policy 'cors' \(cors\): it takes no condition/)
+  await assert.rejects(serve(t, [{ id: 'all', policies }]), /policy 'cors' \(cors\): does not support 'when'/)
 })

@@ -111,8 +111,8 @@ test('fault: the guarded request fails or waits, says why, and the key stays her
 
 test('fault: without a guard or a condition the document is refused', async (t) => {
   const config = { abort: { status: 504 } }
-  await assert.rejects(serve(t, ['fault', config]), /policy 'fault' \(fault\): it would meet every request/)
-  await assert.rejects(serve(t, ['fault', config, 'true']), /it would meet every request/)
+  await assert.rejects(serve(t, ['fault', config]), /policy 'fault' \(fault\): would apply to every request/)
+  await assert.rejects(serve(t, ['fault', config, 'true']), /would apply to every request/)
   const { send } = await serve(t, ['fault', config, 'req.header["x-try"] == "1"'])
   assert.equal((await send()).status, 200)
   assert.equal((await send({ 'x-try': '1' })).status, 504)

@@ -9,24 +9,33 @@ import {
 } from '@sluice/core'
 import type { StateCall, StateResult } from './state-calls.js'
 
-/** Sends calls to the supervisor; `written` runs when they have left the process. False: there is no channel. */
+/**
+ * Sends calls to the supervisor. `written` runs when they have left the process. Returns false if the channel
+ * is closed.
+ */
 export type SendCalls = (id: number, calls: readonly StateCall[], written: () => void) => boolean
 
-/** Longest wait for an answer: of the tokens of a limit, and of anything else. */
+/** Timeouts in milliseconds: for taking tokens of a limit, and for other calls. */
 interface Timeouts {
   readonly takeMs: number
   readonly otherMs: number
 }
 
-/** Tokens are waited for, because a supervisor that is busy still has the counts; requests do without anything else. */
+/**
+ * Default timeouts. Tokens have a long one, because a busy supervisor still has the counts. Requests can
+ * proceed without anything else.
+ */
 const TIMEOUTS: Timeouts = { takeMs: 5000, otherMs: 500 }
-/** Calls that wait for their answer, and what they hold. */
+/** Limits of unanswered calls and their memory in bytes. */
 const MAX_CALLS = 10_000
 const MAX_BYTES = 8 * 1024 ** 2
-/** Of one message. */
+/** Limits of one message. */
 const MESSAGE_CALLS = 1000
 const MESSAGE_BYTES = 1024 ** 2
-/** Messages that are not answered, or not even read: what a supervisor that is stopped makes the channel hold. */
+/**
+ * Maximum number of messages that are unanswered or unread. It bounds the channel's memory when the
+ * supervisor is stopped.
+ */
 const MAX_MESSAGES = 16
 
 interface Waiting {
@@ -39,11 +48,13 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** A worker's end of the store that its supervisor holds in memory. The calls of one turn go in one message. */
+/**
+ * A worker's client of the state store in its supervisor's memory. Calls of one turn are sent in one message.
+ */
 export class ChannelStore implements StateStore {
   readonly #send: SendCalls
   readonly #timeouts: Timeouts
-  /** Not sent yet. */
+  /** Calls not sent yet. */
   #coming: Waiting[] = []
   readonly #sent = new Map<number, readonly Waiting[]>()
   #unread = 0
@@ -91,7 +102,7 @@ export class ChannelStore implements StateStore {
     return this.#ask(['deleteAll', prefix], 0)
   }
 
-  /** The supervisor has answered a message. Tokens that come too late go back. */
+  /** Handles the supervisor's answer to a message. Tokens that arrive too late are returned. */
   hear(id: number, results: readonly StateResult[]): void {
     const calls = this.#sent.get(id) ?? []
     this.#sent.delete(id)
@@ -108,7 +119,7 @@ export class ChannelStore implements StateStore {
     this.#flushSoon()
   }
 
-  /** The channel is closed: nothing will be answered. */
+  /** Handles a closed channel: all pending calls fail. */
   close(): void {
     for (const calls of this.#sent.values()) this.#fail(calls, gone)
     this.#sent.clear()
@@ -119,7 +130,7 @@ export class ChannelStore implements StateStore {
   #giveBackLate(call: StateCall, result: StateResult): void {
     if (call[0] !== 'take' || !('value' in result)) return
     const { granted } = result.value as Grant
-    // Lost where the supervisor is late again.
+    // Lost if the supervisor is late again.
     if (granted > 0) this.#ask(['giveBack', call[1], call[2], granted], 0).catch(() => {})
   }
 
@@ -173,9 +184,9 @@ export class ChannelStore implements StateStore {
     }
   }
 
-  /** One coarse clock for all calls: an answer costs no timer of its own. */
+  /** Starts one coarse timer for all calls, which is cheaper than one timer per call. */
   #startClock(): NodeJS.Timeout {
-    // Behind what has arrived while this process was busy: then it was not the supervisor that was late.
+    // Runs after messages that arrived while this process was busy: in that case the supervisor was not late.
     return setTimeout(() => setImmediate(() => this.#onClock()), this.#timeouts.otherMs / 4)
   }
 
@@ -207,7 +218,7 @@ export class ChannelStore implements StateStore {
 const gone = (): Error => new StateUnavailable('the supervisor is not running')
 const slow = (): Error => new StateSlow('the supervisor did not answer in time')
 
-/** How many of the calls that wait go in one message. */
+/** Returns the number of waiting calls that fit in one message. */
 function messageLength(calls: readonly Waiting[]): number {
   let bytes = 0
   let length = 0

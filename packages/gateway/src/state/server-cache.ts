@@ -15,19 +15,19 @@ import {
 } from '@sluice/core'
 import { createHttpClient, type HttpClientSource } from '../compile/http-clients.js'
 
-/** For so long nobody waits for a server that did not answer; then one call tries it again. */
+/** Time in milliseconds without calls after a failure. Then one call tries again. */
 const PAUSE_MS = 1000
-/** Values on their way to the server, of a worker. */
+/** Maximum number of bytes being sent per worker. */
 const MAX_SENT_BYTES = 16 * 1024 ** 2
 const MAX_TYPE_LENGTH = 256
 
-/** What the cache of a snapshot is made of. */
+/** Dependencies of a snapshot's cache. */
 export interface CacheSurroundings extends HttpClientSource {
   readonly memory: StateStore
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
-/** The cache of a snapshot: the server that the plan names, else the memory of the gateway. */
+/** Returns the cache of a snapshot: the server in the plan, or the gateway's memory. */
 export function cacheOf(plan: CachePlan | null, surroundings: CacheSurroundings): CacheStore {
   if (plan === null) return new LocalCache(surroundings.memory)
   const { url: origin, timeoutMs, connections, tls } = plan
@@ -39,16 +39,16 @@ export function cacheOf(plan: CachePlan | null, surroundings: CacheSurroundings)
   return new ServerCache(client, plan.token, surroundings.report)
 }
 
-/** Values at a cache server, by its API over HTTP. */
+/** A cache on a cache server, over its HTTP API. */
 export class ServerCache implements CacheStore {
   readonly #client: HttpClient
   readonly #authorization: readonly string[]
   readonly #report: CacheSurroundings['report']
-  /** Monotonic clock, ms; 0: the last call was answered. */
+  /** End of the pause on the monotonic clock in milliseconds; 0 if the last call was answered. */
   #pausedUntilMono = 0
   #sentBytes = 0
 
-  /** @param token null: the server asks for none. */
+  /** @param token token, or null if the server requires none. */
   constructor(client: HttpClient, token: string | null, report: CacheSurroundings['report']) {
     this.#client = client
     this.#authorization = token === null ? [] : ['authorization', `Bearer ${token}`]
@@ -70,8 +70,8 @@ export class ServerCache implements CacheStore {
   ): Promise<boolean> {
     this.#assertUp()
     if (this.#sentBytes + bytes.length > MAX_SENT_BYTES)
-      throw new StateUnavailable('too many values are on their way to the cache server')
-    // A call that cannot be sent would look like a server that is down.
+      throw new StateUnavailable('too many values are being sent to the cache server')
+    // Leave out a type that cannot be sent: the failure would look like a server that is down.
     const hasType = contentType !== '' && contentType.length <= MAX_TYPE_LENGTH && isFieldValue(contentType)
     const headers = hasType ? ['content-type', contentType] : []
     const path = `${pathOf(space, key)}?ttl=${Math.ceil(ttlMs)}ms`
@@ -92,17 +92,20 @@ export class ServerCache implements CacheStore {
     await this.#call({ method: 'POST', path: pathOf(space, '_purge') }, [200])
   }
 
-  /** Reading and writing can be left out; forgetting is tried in any case. */
+  /** Throws during a pause. Reads and writes can be skipped; deletions are always attempted. */
   #assertUp(): void {
     if (this.#pausedUntilMono === 0) return
     const nowMono = performance.now()
     if (nowMono < this.#pausedUntilMono)
-      throw new StateUnavailable('the cache server did not answer a moment ago')
-    // One tries while all others still go on without it.
+      throw new StateUnavailable('the cache server did not answer recently')
+    // This call tries the server again while others still do without it.
     this.#pausedUntilMono = nowMono + PAUSE_MS
   }
 
-  /** Null: the answer is larger than what policies keep, so that others have written it. */
+  /**
+   * Calls the server. Returns null if the response is larger than any value that policies store, so something
+   * else wrote it.
+   */
   async #call(call: HttpCall, expected: readonly number[]): Promise<HttpAnswer | null> {
     const headers = [...this.#authorization, ...(call.headers ?? [])]
     const answer = await this.#client
@@ -113,7 +116,7 @@ export class ServerCache implements CacheStore {
     throw this.#unavailable(problemOf(answer.status))
   }
 
-  /** A queue of our own that is full, or a value that is too large, says nothing of the server. */
+  /** Handles a failed call. A full local queue or a value that is too large says nothing about the server. */
   #failed(error: unknown): null {
     if (!(error instanceof HttpCallFailed)) throw error
     if (error.failure === 'tooLarge') return null
@@ -130,10 +133,10 @@ export class ServerCache implements CacheStore {
 }
 
 function problemOf(status: number): string {
-  return status === 401 ? 'it refuses the token' : `it answered with the status ${status}`
+  return status === 401 ? 'the token was refused' : `unexpected status ${status}`
 }
 
-/** The server takes escapes off once. */
+/** Returns the path of a key. The server decodes escapes once. */
 function pathOf(space: string, key: string): string {
   return `/v1/cache/${space}/${key.replaceAll('%', '%25')}`
 }

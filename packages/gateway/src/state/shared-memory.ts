@@ -1,23 +1,27 @@
 import { CACHED_PREFIX, counterPrefix, MemoryTable, USED_PREFIX } from '@sluice/core'
 
-/** Of quotas: they are written to disk as a whole. */
+/** Limits for quotas, which are written to disk as a whole. */
 const LASTING_BOUNDS = { entries: 100_000, bytes: 32 * 1024 ** 2 }
-/** Of the policy `cache`, and answers of other servers: what callers make it keep cannot push out what counts them. */
+/**
+ * Limits for the policy `cache` and answers of other servers. Separate, so that cached values cannot evict
+ * counters.
+ */
 const CACHED_BOUNDS = { entries: 100_000, bytes: 128 * 1024 ** 2 }
 const LASTING_PREFIX = counterPrefix('quota', '').slice(0, 'quota'.length + 1)
 
 /**
- * What the supervisor holds for all workers. Quotas and cached values have tables of their own, so that none pushes out
- * another; so has what may be used once, which would come again if callers without credentials could have it forgotten.
+ * State that the supervisor holds for all workers. Quotas and cached values have separate tables, so that
+ * they do not evict each other. So do single-use values: if unauthenticated clients could have them evicted,
+ * they could be replayed.
  */
 export class SharedMemory {
   readonly passing = new MemoryTable()
-  /** Outlives the supervisor, by a file. */
+  /** Survives the supervisor through a file. */
   readonly lasting = new MemoryTable(LASTING_BOUNDS)
   readonly cached = new MemoryTable(CACHED_BOUNDS)
   readonly used = new MemoryTable()
 
-  /** Where a key, or all that begin with it, are held. */
+  /** Returns the table of a key, or of all keys with this prefix. */
   tableOf(key: string): MemoryTable {
     if (key.startsWith(CACHED_PREFIX)) return this.cached
     if (key.startsWith(USED_PREFIX)) return this.used

@@ -1,17 +1,20 @@
 import type { MemoryTable, StateStore } from '@sluice/core'
 
-/** One call of a store as it passes the channel between a worker and the supervisor. */
+/** One call of the state store, as sent between a worker and the supervisor. */
 export type StateCall = {
   [M in keyof StateStore]: readonly [method: M, ...args: Parameters<StateStore[M]>]
 }[keyof StateStore]
 
-/** What became of a call; `refused`: the message of the error. */
+/** Result of a call; `refused` holds the error message. */
 export type StateResult = { readonly value: unknown } | { readonly refused: string }
 
-/** Of the values in one message; a worker that reads slowly must not make the supervisor hold all that it asked for. */
+/**
+ * Maximum size of the values in one message. A worker that reads slowly must not make the supervisor buffer
+ * everything it asked for.
+ */
 const MAX_ANSWER_BYTES = 4 * 1024 ** 2
 
-/** Answers the calls of one message, one after the other. */
+/** Executes the calls of one message in order. */
 export function answerCalls(
   tableOf: (key: string) => MemoryTable,
   calls: readonly StateCall[],
@@ -19,7 +22,7 @@ export function answerCalls(
   let bytes = 0
   return calls.map((call) => {
     if (bytes > MAX_ANSWER_BYTES)
-      return { refused: 'more values were asked for at once than one message takes' }
+      return { refused: 'the values are too large for one message; request fewer at once' }
     try {
       const value = answer(tableOf(call[1]), call)
       if (value instanceof Uint8Array) bytes += value.length

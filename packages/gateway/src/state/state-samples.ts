@@ -4,21 +4,21 @@ import { label } from '../telemetry/text-format.js'
 import type { SharedMemory } from './shared-memory.js'
 import { ValkeyStore } from './valkey/valkey-store.js'
 
-/** Help texts of the families below. */
+/** Help texts of the metrics below. */
 export const STATE_HELP: Readonly<Record<string, string>> = {
   gw_memory_store_entries: 'Values, counters and limits that the supervisor holds for all workers.',
-  gw_memory_store_bytes: 'What they take.',
-  gw_memory_store_evictions_total: 'Those that had to go before they had expired, because there was no room.',
+  gw_memory_store_bytes: 'Memory used by the values, counters and limits that the supervisor holds.',
+  gw_memory_store_evictions_total: 'Values, counters and limits evicted before they expired.',
   gw_state_connections:
-    'How many workers have a connection to the server of `state` that answers, or to each primary of its cluster.',
+    'Workers with a working connection to the `state` server, or to every primary of its cluster.',
   gw_state_slow:
     'Workers that consider the `state` server, or a node of its cluster, slower than `state.slowAfter`. Limits then follow `onStoreDown`.',
   gw_state_calls_total:
-    'Calls of the server of `state`, or of the nodes of its cluster, by result: answered, failed (an error of the server or the connection, or another node has the key), late, refused (not sent, because the server is away or too many wait).',
-  gw_state_call_seconds_total: 'Time that the answered calls took together.',
+    'Calls to the `state` server, or to the nodes of its cluster, by result: answered, failed (error of the server or connection, or the key is on another node), late, refused (not sent: server unavailable or too many waiting).',
+  gw_state_call_seconds_total: 'Total time of answered calls.',
 }
 
-/** The numbers of the store that all workers share. */
+/** Returns the metrics of the store shared by all workers. */
 export function memorySamples({
   entries,
   bytes,
@@ -31,12 +31,12 @@ export function memorySamples({
   ]
 }
 
-/** What a worker counts of the servers of `state`. */
+/** Returns a worker's metrics of its `state` servers. */
 export function serverSamples(shared: SharedTable): Sample[] {
   return serversOf(shared).flatMap(valkeySamples)
 }
 
-/** Why a worker does not use a server of `state`; null: it does, or has none. */
+/** Returns why a worker does not use a `state` server, or null. */
 export function serverProblem(shared: SharedTable): string | null {
   for (const { problem } of serversOf(shared)) if (problem !== null) return problem
   return null

@@ -4,7 +4,10 @@ import { MemoryStore, type StateStore, type StateStores } from '@sluice/core'
 import type { Closer, SharedTable } from '../compile/shared-table.js'
 import { type ValkeyOptions, ValkeyStore } from './valkey/valkey-store.js'
 
-/** The stores of a gateway that shares nothing with others. @param memory default: in this process. */
+/**
+ * Returns stores of a gateway that shares nothing with others.
+ * @param memory state store; defaults to one in this process.
+ */
 export function memoryStores(
   memory: StateStore = new MemoryStore(),
   secret: Uint8Array = randomBytes(32),
@@ -12,18 +15,21 @@ export function memoryStores(
   return { store: () => memory, isShared: false, secret }
 }
 
-/** What the stores of a snapshot are made of. */
+/** Dependencies of a snapshot's stores. */
 export interface StoreSurroundings {
   readonly memory: StateStore
-  /** What all workers of the gateway have, see StateStores; default: none does. */
+  /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array | undefined
   readonly shared: SharedTable
-  /** Receives what lets go of them. */
+  /** Receives cleanup functions. */
   readonly closers: Closer[]
   readonly report: ValkeyOptions['report']
 }
 
-/** The stores of a snapshot, once they are connected or cannot be; those with the same plan have one connection to the server together. */
+/**
+ * Opens the stores of a snapshot and waits until they are connected or the wait times out. Snapshots with the
+ * same plan share one connection.
+ */
 export async function storesOf(
   plan: StatePlan | null,
   surroundings: StoreSurroundings,

@@ -3,58 +3,58 @@ import type { Origin } from './deploy-history.js'
 import type { Agree } from './held-rollout.js'
 import type { Objection } from './rollout.js'
 
-/** How a document is to be applied. */
+/** Options for applying a document. */
 export interface ApplyRequest {
-  /** Only says what would change. */
+  /** True to report the changes without applying them. */
   readonly dryRun: boolean
-  /** The digest that must serve now, else nothing is done; null: any. */
+  /** Digest that must be active now, otherwise nothing is applied; null skips this check. */
   readonly ifMatch: string | null
   readonly note: string
   readonly origin: Origin
-  /** Who asks: a token's id, a signal, `file`. */
+  /** Caller: a token's id, a signal, or `file`. */
   readonly actor: string
-  /** Also writes the document to the file of the gateway, so that it serves after a restart. */
+  /** True to also write the document to the gateway's file, so that it survives a restart. */
   readonly save?: boolean
-  /** Asked between preparing and activating; absent: nobody is. */
+  /** Called after preparing and before activating; absent to activate right away. */
   readonly agree?: Agree
 }
 
-/** What came of it. In every case but `applied`, what served before goes on serving. */
+/** Result of applying a document. Except for `applied`, the previous configuration stays active. */
 export type ApplyResult =
   | ({ readonly result: 'applied' | 'unchanged' | 'valid' | 'prepared' } & Accepted)
   | { readonly result: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
-  /** Objections of worker 0 are those of the supervisor itself. */
+  /** Worker 0 stands for the supervisor itself. */
   | { readonly result: 'rolled-back'; readonly digest: string | null; readonly reasons: readonly Objection[] }
   | { readonly result: 'stale'; readonly digest: string | null }
   | { readonly result: 'busy' | 'draining' }
 
-/** The facts of a document that is in order. */
+/** Details of a valid document. */
 export interface Accepted {
   readonly digest: string
   readonly changes: readonly PlanChange[]
   readonly warnings: readonly Diagnostic[]
-  /** With `save`: true if the file of the gateway holds the document now. */
+  /** With `save`: true if the gateway's file now holds the document. */
   readonly isSaved?: boolean
   /** Reason why the document was not saved. */
   readonly notSaved?: string
 }
 
-/** The last document that was to go into service, for operators. */
+/** The most recent attempt to apply a document, for operators. */
 export interface RolloutReport {
-  /** ISO 8601. */
+  /** Start time, ISO 8601. */
   readonly at: string
   /**
-   * `invalid`: refused for its mistakes; `rolled-back`: a worker could not prepare it; `unchanged`: after one of these, it
-   * means what serves.
+   * `invalid`: the document has errors. `rolled-back`: a worker could not prepare it. `unchanged`: after one
+   * of these two, a document equal to the active one was applied.
    */
   readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'invalid'
-  /** Of the document that was rolled out; null of one that is invalid. */
+  /** Digest of the document, or null if it is invalid. */
   readonly digest: string | null
   readonly origin: Origin
   readonly actor: string
   readonly note: string
   readonly durationMs: number
-  /** The first mistakes of an invalid document, a line each. */
+  /** The first errors of an invalid document, one line each. */
   readonly mistakes: readonly string[]
   readonly reasons: readonly Objection[]
 }

@@ -56,7 +56,7 @@ const DAMAGES: readonly [string, RegExp, (files: KeyPairPlan) => void][] = [
   ['is no certificate', /cannot be used/, ({ certFile }) => writeFileSync(certFile, 'nothing')],
   [
     'has another key',
-    /its key is not the one in .*key\.pem/,
+    /the key in .*key\.pem does not belong to this certificate/,
     ({ keyFile }) => sign({ certFile: '/dev/null', keyFile }, 1),
   ],
 ]

@@ -5,7 +5,7 @@ import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 
-/** Help texts of the families below. */
+/** Help texts of the metrics below. */
 export const CERTIFICATES_HELP: Readonly<Record<string, string>> = {
   gw_certificate_expires_seconds: 'Time until the certificate in the file expires; negative afterwards.',
   gw_certificate_broken: '1 if the certificate or its key cannot be used.',
@@ -14,7 +14,7 @@ export const CERTIFICATES_HELP: Readonly<Record<string, string>> = {
 const LOOK_MS = 10_000
 const READ_MS = 60_000
 const DAY_MS = 86_400_000
-/** Days before its end from which a certificate is reported. */
+/** Number of days before expiry at which warnings start. */
 const WARN_DAYS = 30
 
 interface KeyPair {
@@ -24,13 +24,16 @@ interface KeyPair {
 
 interface CertificateState {
   readonly file: string
-  /** Milliseconds since the epoch; null: the file cannot be used. */
+  /** Expiry in milliseconds since the epoch, or null if the file is unusable. */
   readonly expiresAt: number | null
-  /** Null if the certificate is valid for long enough. */
+  /** Warning text, or null if the certificate stays valid long enough. */
   readonly problem: string | null
 }
 
-/** Watches the certificate files of the plan that serves: listeners, the admin API and clients of upstreams. */
+/**
+ * Watches the certificate files of the active plan: listeners, the admin API and upstream client
+ * certificates.
+ */
 export class CertificateWatch {
   readonly #plan: () => Plan | null
   readonly #resolved: () => Plan | null
@@ -39,10 +42,13 @@ export class CertificateWatch {
   #seen: Plan | null = null
   #readAt = Number.NEGATIVE_INFINITY
   #states: readonly CertificateState[] = []
-  /** Problems that the operation log has, by file. */
+  /** Problems already logged, by file. */
   #reported = new Map<string, string>()
 
-  /** @param resolved the same plan with its references resolved: files are relative to the folder of the document. */
+  /**
+   * @param resolved the same plan with its references resolved; its file paths are relative to the document's
+   * folder.
+   */
   constructor(plan: () => Plan | null, log: Pick<OperationLog, 'warn'>, resolved = plan) {
     this.#plan = plan
     this.#resolved = resolved
@@ -50,7 +56,7 @@ export class CertificateWatch {
     this.#timer = setInterval(() => this.#refresh(), LOOK_MS).unref()
   }
 
-  /** Sentences for the status: certificates that are broken or expire soon. */
+  /** Returns one warning per certificate that is broken or expires soon. */
   warnings(): string[] {
     this.#refresh()
     return this.#states.flatMap(({ file, problem }) =>
@@ -73,7 +79,7 @@ export class CertificateWatch {
     clearInterval(this.#timer)
   }
 
-  /** Reads the files again for another plan, and once a minute. */
+  /** Reads the files again when the plan changes, and once a minute. */
   #refresh(): void {
     const plan = this.#plan()
     const nowMono = performance.now()
@@ -84,7 +90,7 @@ export class CertificateWatch {
       const resolved = this.#resolved()
       this.#states = resolved === null ? [] : [...pairsOf(resolved).values()].map(stateOf)
     } catch {
-      // A file that the plan refers to, such as one with a secret, is gone: what was known stays.
+      // A file that the plan refers to is missing, such as one with a secret: keep the last known state.
       return
     }
     this.#report()
@@ -103,7 +109,7 @@ export class CertificateWatch {
   }
 }
 
-/** The certificates of a plan by file; several listeners may have the same. */
+/** Returns the plan's certificates by file. Several listeners may share one. */
 function pairsOf({ listeners, admin, upstreams }: Plan): Map<string, KeyPair> {
   const served = listeners.flatMap(({ tls }) => (tls === null ? [] : [tls, ...tls.certificates]))
   const own = admin.tls === null ? [] : [admin.tls]
@@ -119,7 +125,7 @@ function stateOf({ certFile: file, keyFile }: KeyPair): CertificateState {
   try {
     const certificate = new X509Certificate(readFileSync(file))
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile))))
-      return { file, expiresAt: null, problem: `its key is not the one in ${keyFile}` }
+      return { file, expiresAt: null, problem: `the key in ${keyFile} does not belong to this certificate` }
     const expiresAt = Date.parse(certificate.validTo)
     return { file, expiresAt, problem: expiryProblem(expiresAt) }
   } catch (error) {

@@ -1,13 +1,16 @@
-/** Lets code wait for a state that others bring about. */
+/** Notifies waiters when shared state changes. */
 export class Changes {
   readonly #waiters = new Set<() => void>()
 
-  /** Something may have become true. */
+  /** Re-evaluates all conditions being waited for. */
   notify(): void {
     for (const look of [...this.#waiters]) look()
   }
 
-  /** Waits until the condition holds; false when the deadline came first. Without a deadline, others have to ensure that it ends. */
+  /**
+   * Waits until the condition holds. Resolves with false at the deadline. Without a deadline, the caller must
+   * ensure that the condition becomes true.
+   */
   until(condition: () => boolean, deadlineMs?: number): Promise<boolean> {
     if (condition()) return Promise.resolve(true)
     return new Promise((resolve) => {

@@ -4,34 +4,34 @@ import type { DocumentSource } from '@sluice/config'
 import { makeFolders } from '@sluice/core'
 import { writePrivateFile } from './private-file.js'
 
-/** Where a document came from. */
+/** Source of a document. */
 export type Origin = 'file' | 'api' | 'last-good'
 
-/** One document that went into service. */
+/** One document that became active. */
 export interface Deploy {
   readonly id: string
-  /** ISO 8601. */
+  /** Deployment time, ISO 8601. */
   readonly at: string
   readonly digest: string
   readonly origin: Origin
-  /** Who: a token's id, a signal, `file`. */
+  /** Caller: a token's id, a signal, or `file`. */
   readonly actor: string
   readonly note: string
 }
 
-/** A deploy with its document; references stay names. */
+/** A deploy with its document. References are stored as names, not values. */
 export interface StoredDeploy extends Deploy {
   readonly name: string
   readonly text: string
 }
 
-/** Deploys kept; with documents of 4 MB at most, that bounds the directory to 80 MB. */
+/** Number of deploys kept. With documents of at most 4 MB, the directory stays below 80 MB. */
 export const MAX_DEPLOYS = 20
 
-/** The last deploys, one private file each. The documents stay on disk until one is rolled back to. */
+/** The most recent deploys, one private file each. The documents are read from disk only for a rollback. */
 export class DeployHistory {
   readonly #dir: string
-  /** Oldest first. */
+  /** Deploys, oldest first. */
   #deploys: Deploy[]
 
   constructor(dataDir: string) {
@@ -39,12 +39,15 @@ export class DeployHistory {
     this.#deploys = this.#scan()
   }
 
-  /** Newest first. */
+  /** Returns the deploys, newest first. */
   list(): readonly Deploy[] {
     return this.#deploys.toReversed()
   }
 
-  /** Adds a deploy and forgets the oldest beyond the bound. @throws Error of the file system. */
+  /**
+   * Adds a deploy and deletes the oldest beyond the limit.
+   * @throws Error of the file system.
+   */
   record(deploy: Omit<Deploy, 'id'>, source: DocumentSource): Deploy {
     const id = String(Number(this.#deploys.at(-1)?.id ?? 0) + 1)
     const recorded: Deploy = { id, ...deploy }
@@ -56,7 +59,10 @@ export class DeployHistory {
     return recorded
   }
 
-  /** A deploy by its id, or the newest that differs from what serves; null when there is none. */
+  /**
+   * Returns the deploy with the id, or without an id the newest one that differs from the active document.
+   * Null if there is none.
+   */
   find(options: { readonly id: string | null; readonly servingDigest: string | null }): StoredDeploy | null {
     const isWanted = (deploy: Deploy): boolean =>
       options.id === null ? deploy.digest !== options.servingDigest : deploy.id === options.id
@@ -82,7 +88,7 @@ export class DeployHistory {
     }
   }
 
-  /** A file that is broken or foreign is no deploy. */
+  /** Returns the deploy in a file, or null if the file is damaged or not a deploy. */
   #read(path: string): StoredDeploy | null {
     try {
       const stored = JSON.parse(readFileSync(path, 'utf8')) as StoredDeploy

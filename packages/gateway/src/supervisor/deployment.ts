@@ -7,34 +7,40 @@ import type { LastGoodFile } from './last-good.js'
 import type { MayActivate, Objection } from './rollout.js'
 import { SerialQueue } from './serial-queue.js'
 
-/** A bundle that serves. */
+/** The active bundle and its origin. */
 export interface Deployed {
   readonly bundle: ConfigBundle
   readonly source: DocumentSource
   readonly origin: Origin
   readonly warnings: readonly Diagnostic[]
-  /** When, by whom and why it was deployed. */
+  /** Time, caller and note of the deployment. */
   readonly by: Pick<Deploy, 'at' | 'actor' | 'note'>
 }
 
-/** What a deployment works with. */
+/** Dependencies of `Deployment`. */
 export interface DeploymentSeams {
   readonly documents: Documents
-  /** Brings a bundle to all workers; an empty list when it serves, else who objected, and nothing has changed. */
+  /**
+   * Rolls a bundle out to all workers. Returns an empty list on success, otherwise the objections, and
+   * nothing has changed.
+   */
   readonly rollOut: (bundle: ConfigBundle, agree: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
-  /** Writes a document to the file of the gateway. @throws Error */
+  /**
+   * Writes a document to the gateway's file.
+   * @throws Error of the file system.
+   */
   readonly save: (text: string) => void
   readonly log: OperationLog
 }
 
-/** Documents that may wait for the one that is being applied; one more is refused. */
+/** Maximum number of documents that wait while one is applied. More are refused as busy. */
 const MAX_WAITING = 16
 
-/** The one way for a document into service, whether it comes from the file, a signal or the API. */
+/** Applies documents, whether they come from the file, a signal or the API. */
 export class Deployment {
-  /** How often a rollout ended so. */
+  /** Number of rollouts by result. */
   readonly counts = { applied: 0, unchanged: 0, 'rolled-back': 0, invalid: 0 }
   lastRollout: RolloutReport | null = null
   readonly #seams: DeploymentSeams
@@ -52,17 +58,17 @@ export class Deployment {
     return this.#current
   }
 
-  /** Documents that are being applied or wait for it. */
+  /** Number of documents being applied or waiting. */
   get queueLength(): number {
     return this.#queue.size
   }
 
-  /** Takes no more documents. */
+  /** Refuses further documents. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Applies a document, after those that came before it. */
+  /** Applies a document after those queued before it. */
   async apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
     const before = this.#current?.bundle.digest ?? null
     const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
@@ -83,7 +89,8 @@ export class Deployment {
     const { bundle, warnings, changes } = outcome
     const accepted = { digest: bundle.digest, changes, warnings }
     if (this.#current !== null && isSameBundle(this.#current.bundle, bundle)) {
-      // The document on disk says again what serves: a last good document, or one from the API, is none any more.
+      // The file on disk equals the active document, so that document no longer counts as `last-good` or
+      // `api`.
       if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
       const saved = this.#save(source, request)
       if (!request.dryRun && this.lastRollout?.result !== 'applied') {
@@ -154,7 +161,7 @@ export class Deployment {
     return all
   }
 
-  /** A document that cannot even be read is refused like one with mistakes. */
+  /** Records a document that cannot be read, like one with errors. */
   noteUnreadable(request: Pick<ApplyRequest, 'origin' | 'actor'>, reason: string): void {
     const outcome = { result: 'invalid', digest: null, reasons: [], mistakes: [reason] } as const
     this.#remember({ note: '', ...request }, outcome, performance.now())
@@ -179,7 +186,7 @@ export class Deployment {
     this.lastRollout = { at: new Date().toISOString(), ...outcome, origin, actor, note, durationMs }
   }
 
-  /** A disk that is full costs the memory of this deploy, not the deploy. */
+  /** Stores the document for restarts and rollbacks. A full disk loses this copy, not the deploy. */
   #keep(bundle: ConfigBundle, source: DocumentSource, request: ApplyRequest): void {
     const { lastGood, history, log } = this.#seams
     const { origin, actor, note } = request
@@ -188,9 +195,10 @@ export class Deployment {
       if (origin === 'last-good' || history.list()[0]?.digest === bundle.digest) return
       history.record({ at: new Date().toISOString(), digest: bundle.digest, origin, actor, note }, source)
     } catch (error) {
+      /** Logged rather than thrown: the deploy is already active. */
       log.error('config.not-kept', {
         message: error instanceof Error ? error.message : String(error),
-        remedy: 'make room in or give access to the data directory',
+        remedy: 'free disk space or fix the permissions of the data directory',
       })
     }
   }
@@ -221,7 +229,7 @@ function deployText({ at, actor, note }: Deployed['by']): string {
   return `the deploy of ${at} by ${actor}${note === '' ? '' : ` ("${note}")`}`
 }
 
-/** Mistakes that the status shows. */
+/** Maximum number of errors in the status. */
 const MAX_SHOWN = 10
-/** Diagnostics in one entry of the log; the API answers all of them. */
+/** Maximum number of diagnostics per log entry. The API returns all of them. */
 const MAX_REPORTED = 100

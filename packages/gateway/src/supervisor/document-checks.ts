@@ -18,7 +18,7 @@ import {
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 
-/** What the thread is started with. */
+/** Settings passed to the document thread. */
 export interface CheckSettings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly overrides: Overrides
@@ -29,7 +29,7 @@ export type DocumentQuestion =
   | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
 
-/** A bundle with its routes as texts, or everything that is wrong with the document. */
+/** A bundle with its routes as texts, or all errors in the document. */
 export type CheckResult =
   | {
       readonly ok: true
@@ -41,8 +41,8 @@ export type CheckResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 /**
- * Answers each question that this thread is sent: a document with its bundle or its mistakes, a bundle with its plan in which
- * every secret is replaced. Call it once, in the entry file.
+ * Answers the messages sent to this thread. `check` turns a document into its bundle or its errors; `display`
+ * returns a bundle's plan with all secrets masked. Call it once, in the thread's entry file.
  */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }

@@ -59,7 +59,7 @@ test('a document whose address for metrics is taken is refused, and what served 
   assert.equal(answer.status, 409)
   assert.match(
     await answer.text(),
-    /metrics cannot be answered at 127\.0\.0\.1:\d+ \(.*\); change metrics\.address/,
+    /cannot listen for metrics on 127\.0\.0\.1:\d+ \(.*\); change metrics\.address/,
   )
   assert.equal((await fetch(`${gateway.addresses.metrics}/readyz`)).status, 200)
 })

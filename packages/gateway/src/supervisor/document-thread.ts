@@ -3,13 +3,13 @@ import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
 import type { CheckResult, CheckSettings, DocumentQuestion } from './document-checks.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
 
-/** What checking a document may take; a document that needs more is refused. */
+/** Limits for checking a document. A document that exceeds them is refused. */
 export interface CheckBounds {
-  /** CPU time of this process while it checks one document. */
+  /** CPU time of this process for one document, in milliseconds. */
   readonly deadlineMs: number
-  /** Of the thread's heap. */
+  /** Maximum heap size of the thread in MB. */
   readonly memoryMb: number
-  /** A thread that nobody needed for so long ends, and gives its memory back. */
+  /** Idle time in milliseconds after which the thread exits to free its memory. */
   readonly idleMs: number
 }
 
@@ -19,12 +19,12 @@ export interface CheckBounds {
  */
 const KEPT_FROM_CHARS = 256 * 1024
 
-/** Far more than documents of 4 MB need: 45,000 routes take 10 s and 0.5 GB. */
+/** Far more than a 4 MB document needs: 45,000 routes take 10 s and 0.5 GB. */
 const BOUNDS: CheckBounds = { deadlineMs: 60_000, memoryMb: 1024, idleMs: 30_000 }
 
 /**
- * Checks documents beside the supervisor's event loop, which goes on answering health checks and watching workers
- * however long a document takes. It answers one question at a time.
+ * Checks documents in a thread, so that the supervisor keeps answering health checks and watching workers. It
+ * handles one request at a time.
  */
 export class DocumentThread {
   readonly #entry: URL
@@ -36,14 +36,14 @@ export class DocumentThread {
   /** True if the thread caches a large document for its next version. */
   #isKept = false
 
-  /** @param entry the module that the thread runs; it calls `checkDocuments`. */
+  /** @param entry module that the thread runs; it calls `checkDocuments`. */
   constructor(entry: URL, settings: CheckSettings, bounds: CheckBounds = BOUNDS) {
     this.#entry = entry
     this.#settings = settings
     this.#bounds = bounds
   }
 
-  /** Loads its modules, which takes most of the time until the first answer. */
+  /** Starts the thread ahead of the first request. Loading its modules takes most of that request's time. */
   start(): this {
     this.#started()
     return this
@@ -63,7 +63,10 @@ export class DocumentThread {
     })
   }
 
-  /** The plan of a bundle with every secret replaced. @throws Error when that takes too much time or memory. */
+  /**
+   * Returns a bundle's plan with all secrets masked.
+   * @throws Error if that takes too much time or memory.
+   */
   display(bundle: ConfigBundle): Promise<Plan> {
     const fail = (problem: string): never => {
       throw new Error(problem)
@@ -71,7 +74,7 @@ export class DocumentThread {
     return this.#inTurn(() => this.#ask<Plan>({ kind: 'display', bundle }, fail))
   }
 
-  /** Ends the thread, and what it is doing; the next document starts another. */
+  /** Terminates the thread and its current request. The next request starts a new thread. */
   close(): void {
     const thread = this.#thread
     this.#thread = null
@@ -85,7 +88,7 @@ export class DocumentThread {
       workerData: this.#settings,
       resourceLimits: { maxOldGenerationSizeMb: this.#bounds.memoryMb },
     })
-    // Of a thread with nothing to do; the exit follows.
+    // Errors of an idle thread need no handling: its exit follows.
     thread.on('error', () => {})
     thread.on('exit', () => {
       if (this.#thread === thread) this.#thread = null
@@ -127,7 +130,7 @@ export class DocumentThread {
         if (isTooLarge) giveUp(`checking the document took more than ${memoryMb} MB of memory`)
         else {
           end()
-          reject(reason instanceof Error ? reason : new Error('the check of the document was ended'))
+          reject(reason instanceof Error ? reason : new Error('the document check was terminated'))
         }
       }
       const stop = processTimeout(new ProcessClock(process.pid), deadlineMs, () => {
@@ -140,12 +143,12 @@ export class DocumentThread {
   }
 }
 
-/** How a thread for documents is started. */
+/** Options for `startDocumentThread`. */
 export interface DocumentThreadOptions extends Partial<CheckSettings> {
   readonly documentsEntry?: URL
 }
 
-/** A thread that loads what checks documents, beside whatever this one does. */
+/** Starts a thread that loads the modules for checking documents in the background. */
 export function startDocumentThread({
   documentsEntry = new URL('./documents-main.js', import.meta.url),
   overrides = {},
@@ -156,6 +159,6 @@ export function startDocumentThread({
 
 function refused({ name }: DocumentSource, message: string): CheckResult {
   const place = { file: name, line: 1, column: 1, path: '' }
-  const remedy = 'make it smaller; run gw validate for what is wrong with it'
+  const remedy = 'make the document smaller; run gw validate to find its errors'
   return { ok: false, diagnostics: [{ severity: 'error', ...place, message, remedy }] }
 }

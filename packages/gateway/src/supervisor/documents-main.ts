@@ -1,5 +1,5 @@
 import { lazyCatalog } from '@sluice/policies/catalog'
 import { checkDocuments } from './document-checks.js'
 
-// The file that the supervisor's thread for documents runs.
+// Entry file of the supervisor's document thread.
 checkDocuments(lazyCatalog())

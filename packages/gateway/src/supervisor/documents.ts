@@ -1,22 +1,22 @@
 import type { ConfigBundle, Diagnostic, DocumentSource, Plan } from '@sluice/config'
 import type { CheckResult } from './document-checks.js'
 
-/** What the supervisor asks of the configuration language; it knows nothing else about documents. */
+/** The supervisor's only interface to the configuration language. */
 export interface Documents {
   /**
-   * References are resolved again each time.
-   * @param serving what the document is compared with; null: nothing serves.
+   * Loads a document and resolves its references again.
+   * @param serving active bundle to compare with, or null.
    */
   load(source: DocumentSource, serving: ConfigBundle | null): Promise<CheckResult>
-  /** The plan with the values of its references. */
+  /** Returns the plan with resolved references. */
   resolve(bundle: ConfigBundle): Plan
-  /** The plan with every secret replaced. */
+  /** Returns the plan with all secrets masked. */
   display(bundle: ConfigBundle): Promise<Plan>
-  /** One line, `F:line:column: message (remedy)`. */
+  /** Formats a diagnostic as one line: `F:line:column: message (remedy)`. */
   describe(diagnostic: Diagnostic): string
 }
 
-/** Whether two bundles mean the same: the digest covers the plan, the values may have changed behind its references. */
+/** Returns true if two bundles are equivalent: same plan digest and same values behind its references. */
 export function isSameBundle(a: ConfigBundle, b: ConfigBundle): boolean {
   if (a.digest !== b.digest) return false
   const names = Object.keys(a.values)

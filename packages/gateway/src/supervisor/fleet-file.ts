@@ -8,43 +8,43 @@ import { writePrivateFile } from './private-file.js'
 import { ProcessClock } from './process-clock.js'
 import { isAlive } from './process-stat.js'
 
-/** What a supervisor writes down for the one that comes after it, should it be killed. */
+/** State that a supervisor writes for its successor, in case it is killed. */
 interface FleetRecord {
-  /** Which start of a supervisor this is. */
+  /** Identifies one start of a supervisor. */
   readonly instance: string
   readonly pid: number
-  /** Of its workers. */
+  /** Process ids of its workers. */
   readonly workers: readonly number[]
   /** Listener address to real port. */
   readonly ports: Ports
-  /** Where the document came from that serves. */
+  /** Source of the active document. */
   readonly origin: Origin
-  /** The process that started it is gone; it goes on until another supervisor comes. */
+  /** True if its parent process is gone. It runs on until another supervisor arrives. */
   readonly isAbandoned: boolean
-  /** The supervisor that waits for an abandoned one to leave; null while none does. */
+  /** Instance waiting for this abandoned supervisor to exit, or null. */
   readonly successor: string | null
 }
 
-/** How long processes that were left behind go on serving while no supervisor comes, in milliseconds. */
+/** Time in milliseconds that orphaned processes keep serving without a new supervisor. */
 export const LEFT_BEHIND_MS = 60_000
-/** How often those look for one. */
+/** Polling interval of orphaned processes in milliseconds. */
 export const LOOK_MS = 200
-/** Longest wait for an abandoned supervisor to leave, in milliseconds of its own time: it may wait for a CPU. */
+/** Longest wait for an abandoned supervisor to exit, in milliseconds of its CPU time. */
 const LEAVE_MS = 5000
 
 /**
- * `fleet-*.json` in the data directory says which supervisor serves a document, with which workers and ports. Its workers
- * outlive a supervisor that is killed. The next one finds them here and takes their ports beside them; when it serves, it
- * writes itself here, which is what they wait for to drain.
+ * `fleet-*.json` in the data directory: the supervisor of a document with its workers and ports. Workers
+ * outlive a killed supervisor. The next supervisor finds them here and binds the same ports beside them. Once
+ * it is serving it writes its own record, and the old workers then drain.
  */
 export class FleetFile {
   readonly path: string
   readonly instance = randomUUID()
   #record: FleetRecord
-  /** Whose workers may still hold ports; null when the last supervisor ended by itself. */
+  /** Record whose workers may still hold ports, or null if the last supervisor stopped cleanly. */
   #former: FleetRecord | null = null
 
-  /** @param document its path; several gateways may share a data directory. */
+  /** @param document path of the document; several gateways may share a data directory. */
   constructor(dataDir: string, document: string) {
     this.path = documentFile(dataDir, 'fleet', document)
     this.#record = {
@@ -58,7 +58,7 @@ export class FleetFile {
     }
   }
 
-  /** Looks who was here before. A supervisor whose parent is gone makes room first. */
+  /** Reads the previous record. An abandoned supervisor is first asked to exit. */
   async takeOver(): Promise<void> {
     const last = readRecord(this.path)
     if (last === null) return
@@ -70,33 +70,33 @@ export class FleetFile {
     if (last.pid === process.pid || !isAlive(last.pid)) this.#former = last
   }
 
-  /** The port of an address that workers left behind listen on; null when none do. */
+  /** Returns the port on which orphaned workers listen for an address, or null if none do. */
   formerPort(address: string): number | null {
     if (this.#former === null || !this.#former.workers.some(isAlive)) return null
     return this.#former.ports[address] ?? null
   }
 
-  /** Whether what the last supervisor served was deployed, so that it does not stand in the document on disk. */
+  /** True if the last supervisor's active document came from the API, so that the file on disk differs. */
   get wasDeployed(): boolean {
     return this.#former?.origin === 'api'
   }
 
-  /** This supervisor serves so. Nothing is written when it is as before. */
+  /** Records the current state. Does not write if nothing has changed. */
   serve(state: Pick<FleetRecord, 'workers' | 'ports' | 'origin'>): void {
     this.#change(state)
   }
 
-  /** The process that started this one is gone. */
+  /** Records that the parent process is gone. */
   abandon(): void {
     this.#change({ isAbandoned: true })
   }
 
-  /** Whether another supervisor waits for this one to leave. */
+  /** True if another supervisor waits for this one to exit. */
   get hasSuccessor(): boolean {
     return (readRecord(this.path)?.successor ?? null) !== null
   }
 
-  /** The gateway ends by itself: there is nothing to take over. */
+  /** Deletes the record on a clean stop: there is nothing to take over. */
   remove(): void {
     if (readRecord(this.path)?.instance === this.instance) discard(this.path)
   }
@@ -119,7 +119,7 @@ export async function untilSucceeded(path: string, instance: string, told: Abort
     if (told.aborted) return 'another supervisor has taken over, or the gateway is stopping'
     const record = readRecord(path)
     if (record !== null && record.instance !== instance) return 'another supervisor serves'
-    // The next supervisor has ended, or has no room for its own.
+    // The next supervisor has exited already, or cannot write its own record.
     if (record === null && wasThere) return 'the gateway state file has been removed'
     wasThere ||= record !== null
     await sleep(LOOK_MS)
@@ -127,7 +127,7 @@ export async function untilSucceeded(path: string, instance: string, told: Abort
   return 'no new supervisor has started'
 }
 
-/** A disk that is full costs the handing over, not the gateway. */
+/** Writes the record. A full disk prevents a later takeover but does not stop the gateway. */
 function write(path: string, record: FleetRecord): void {
   try {
     writePrivateFile(path, `${JSON.stringify(record)}\n`)
@@ -140,7 +140,7 @@ function discard(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // It is in no directory that can be written: the next supervisor finds nothing to take over.
+    // The directory is not writable: the next supervisor finds nothing to take over.
   }
 }
 

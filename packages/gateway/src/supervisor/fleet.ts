@@ -8,7 +8,7 @@ import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout.js'
 import type { WorkerPool } from './worker-pool.js'
 
-/** What a bundle is brought to. */
+/** Dependencies of `Fleet`. */
 export interface FleetOptions {
   readonly pool: WorkerPool
   readonly ports: ListenerPorts
@@ -16,22 +16,22 @@ export interface FleetOptions {
   readonly metrics: MetricsEndpoint
   readonly services: Services
   readonly cacheServer: OwnCacheServer
-  /** The number of workers that a plan makes. */
+  /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number
-  /** The plan with the values of its references. */
+  /** Returns the plan with resolved references. */
   readonly resolve: (bundle: ConfigBundle) => Plan
-  /** Why a worker cannot start; null while none is given up. */
+  /** Returns the reason why workers cannot start, or null. */
   readonly failure: () => string | null
-  /** A plan serves everywhere. */
+  /** Called when a plan is active everywhere. */
   readonly onServing: (plan: Plan) => void
   readonly log: OperationLog
 }
 
-/** Everything that a plan touches outside this process's memory: addresses, the admin API and the workers. */
+/** Everything outside this process's memory that a plan changes: addresses, the admin API and the workers. */
 export class Fleet {
   readonly #options: FleetOptions
   #epoch = 0
-  /** Entry to digest of the plugins that workers may have imported. */
+  /** Digest by entry file of the plugins that workers may have imported. */
   #imported = new Map<string, string>()
 
   constructor(options: FleetOptions) {
@@ -39,8 +39,9 @@ export class Fleet {
   }
 
   /**
-   * Brings a bundle into service everywhere. An empty list: it serves; else who objected, and nothing has changed.
-   * @param agree asked when everything is prepared; null: nobody is.
+   * Rolls a bundle out everywhere. Returns an empty list on success, otherwise the objections, and nothing
+   * has changed.
+   * @param agree called when everything is prepared; null activates right away.
    */
   async bring(bundle: ConfigBundle, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { ports } = this.#options
@@ -68,7 +69,7 @@ export class Fleet {
     return objections
   }
 
-  /** What this process does itself, its addresses and watches: all of it can be had, or none is begun. */
+  /** Prepares this process's own listeners and watches. If one fails, the others are discarded. */
   async #prepareOwn(plan: Plan): Promise<AdminPreparation> {
     const { admin, metrics, services, cacheServer } = this.#options
     const all: PreparedAdmin[] = []
@@ -90,17 +91,17 @@ export class Fleet {
     return { ok: true, prepared: { activate, discard } }
   }
 
-  /** Has the workers serve the bundle, all or none. */
+  /** Has all workers activate the bundle, or none. */
   async #vote(bundle: ConfigBundle, ports: Ports, agree: MayActivate | null): Promise<readonly Objection[]> {
     const { pool } = this.#options
     const { plan } = bundle
     const first = { headBytes: headBytesOf(plan), reservedBytes: cacheBytesOf(plan) }
     const isUp = pool.isStarted || (await pool.start(this.#options.size(plan), first))
-    if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
+    if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers did not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
     if (this.#takesNewProcesses(bundle.plan)) {
       if (agree !== null)
-        return [ownObjection('a plugin has changed: new processes need it, and none can wait')]
+        return [ownObjection('a plugin has changed and needs new workers: a prepared rollout cannot do that')]
       return this.#renew(assignment)
     }
     const result = await rollOut(assignment, await pool.participants(), agree)
@@ -109,14 +110,17 @@ export class Fleet {
     return []
   }
 
-  /** Node.js imports a module once: a process that has the code of a plugin cannot have that of another version. */
+  /**
+   * Returns true if a plugin has changed. Node.js imports a module once, so new plugin code needs new
+   * processes.
+   */
   #takesNewProcesses({ plugins }: Plan): boolean {
     const isChanged = plugins.some(({ entry, digest }) => (this.#imported.get(entry) ?? digest) !== digest)
     for (const { entry, digest } of plugins) if (!isChanged) this.#imported.set(entry, digest)
     return isChanged
   }
 
-  /** Has new processes serve the bundle. The first is the test: when it cannot, nothing has changed. */
+  /** Replaces all workers by new processes with the bundle. If the first one fails, nothing has changed. */
   async #renew(assignment: Assignment): Promise<readonly Objection[]> {
     const { pool, log } = this.#options
     const { plan } = assignment.bundle
@@ -127,7 +131,7 @@ export class Fleet {
     return []
   }
 
-  /** Workers learn how many they are: bounds that hold for all of them together are shared out by it. */
+  /** Adds the worker count to the bundle. Workers divide limits for the whole gateway by it. */
   #sized(bundle: ConfigBundle): ConfigBundle {
     return { ...bundle, plan: { ...bundle.plan, workers: this.#options.size(bundle.plan) } }
   }
@@ -145,7 +149,8 @@ export class Fleet {
     pool.reservedBytes = cacheBytesOf(plan)
     const headBytes = headBytesOf(plan)
     if (headBytes <= pool.headBytes) return
-    // The native parser takes its limit from the environment, once: only a new process can have a larger one.
+    // The native parser reads its limit from the environment only once, so a larger limit needs a new
+    // process.
     log.info('workers.replaced', { headBytes, because: 'limits.headerBytes was raised' })
     await pool.replaceAll(headBytes, plan.drain.timeoutMs)
   }
@@ -155,7 +160,7 @@ function headBytesOf(plan: Plan): number {
   return Math.max(0, ...plan.listeners.map((listener) => listener.limits.headerBytes))
 }
 
-/** What the cache server may hold of the memory that the gateway has. */
+/** Returns the bytes reserved for the cache server. */
 function cacheBytesOf({ cache }: Plan): number {
   const serve = cache?.serve
   if (serve === undefined) return 0

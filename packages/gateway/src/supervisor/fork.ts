@@ -6,54 +6,61 @@ import { heapFlags } from './sizing.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 import type { Fork } from './worker-pool.js'
 
-/** The largest head that uWebSockets accepts, in bytes; read by the native code while it loads, so never later. */
+/**
+ * Environment variable for the largest head that uWebSockets accepts, in bytes. Native code reads it once,
+ * while loading.
+ */
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
-/** So much more than a listener takes: it refuses a larger head itself, with a problem document and a record. */
+/**
+ * Added to a listener's limit, so that the gateway itself refuses large heads with a problem document and a
+ * record.
+ */
 const HEAD_ROOM_BYTES = 16 * 1024
 
 /**
- * For calm collections of garbage (docs/internals/performance.md, outages). There is a worker for each core: the four helpers that V8
- * starts otherwise, to collect and to compile, take turns with it on that core, and make requests wait for 3 ms each; one
- * is enough to have both done beside it. And the room for young objects, MB in each heap of a worker, stays as large as it
- * may become: after 100 s without a full collection V8 would make it small to save memory, and collect up to six times as
- * often for minutes.
+ * V8 flags that keep garbage collection pauses short (docs/internals/performance.md, outages). There is a worker per
+ * core. V8's default four helper threads compete with it for that core and delay requests by 3 ms each. One
+ * helper is enough to collect and compile in the background.
  *
- * Nor does V8 choose objects that are made old from the beginning. It counts which survive, and a worker whose first
- * clients all come at once has many requests under way then: V8 takes lists of fields and orders to targets for lasting,
- * for ever, and each such dead old object keeps a young exchange until the next full collection (docs/internals/performance.md,
- * what V8 takes for lasting).
+ * The young generation keeps its full size, in MB per worker heap. After 100 s without a full collection V8 would shrink
+ * it to save memory, and then collect up to six times as often for minutes.
+ *
+ * Allocation-site pretenuring is off. V8 counts which objects survive. If all of a worker's first clients arrive at once,
+ * field lists and target orders of the many requests in flight survive, and V8 allocates them in the old generation from
+ * then on. Each such dead object keeps a young exchange alive until the next full collection (docs/internals/performance.md, what
+ * V8 takes for lasting).
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']
 
 /**
- * glibc gives freed memory back to the system from this many bytes on. Left to itself it raises that bound, and the size
- * from which an allocation is a mapping of its own, to what it has seen, and a worker that once held large bodies stays as
- * large: 130 MB more after 300 uploads of 9 MB to a target that does not read.
+ * Threshold from which glibc returns freed memory to the system, in bytes. By default glibc raises it with
+ * the largest allocation seen, so a worker that once held large bodies stays large: 130 MB more after 300
+ * uploads of 9 MB to a target that does not read.
  */
 const MALLOC_ENV = { MALLOC_TRIM_THRESHOLD_: String(1024 * 1024) }
 
-/** What a worker process runs. */
+/** Program that worker processes run. */
 interface WorkerProgram {
   readonly entry: URL
-  /** Of the gateway. */
+  /** Version of the gateway. */
   readonly version: string
   readonly nodeOptions: readonly string[]
-  /** Where a worker that is left behind looks for the next supervisor. */
+  /** File and instance by which an orphaned worker finds the next supervisor. */
   readonly fleet: { readonly path: string; readonly instance: string }
 }
 
 /**
- * Starts workers as cluster processes. `node:cluster` is a process manager with a channel here, nothing more: the
- * workers listen themselves with SO_REUSEPORT, and where the `node` engine listens through the cluster module, the
- * workers share the socket (SCHED_NONE), so that no connection passes through the supervisor.
+ * Returns a function that starts workers as cluster processes. `node:cluster` only manages processes and IPC
+ * here. Workers listen with SO_REUSEPORT. Where the `node` engine listens through the cluster module, workers
+ * share the socket (SCHED_NONE), so that no connection passes through the supervisor.
  */
 export function workerFork(
   { entry, version, nodeOptions, fleet }: WorkerProgram,
   deadlines: WorkerDeadlines = WORKER_DEADLINES,
 ): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  // What the operator has set stays.
+  // A value set by the operator wins.
   const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
   const secret = randomBytes(32)
   return (headBytes, workers, reservedBytes) => {

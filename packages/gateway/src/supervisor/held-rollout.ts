@@ -1,23 +1,25 @@
 import type { Accepted, ApplyResult } from './apply-result.js'
 
-/** Asked when all workers have prepared a bundle: true activates it, false has all of them discard it. */
+/** Called when all workers have prepared a bundle. True activates it; false discards it. */
 export type Agree = (accepted: Accepted) => Promise<boolean>
 
 interface Held {
   readonly digest: string
   readonly decide: (isActivated: boolean) => void
-  /** How the rollout ends. */
+  /** Resolves with the result of the rollout. */
   readonly ended: Promise<ApplyResult>
 }
 
 /**
- * The rollout that this gateway has prepared for a fleet: it waits until whoever asked for it knows that every other gateway
- * could prepare it too. Without a word in time it is discarded.
+ * A rollout that this gateway has prepared as part of a fleet. It is held until the caller confirms that
+ * every other gateway has prepared it too, and discarded if no decision arrives in time.
  */
 export class HeldRollout {
   #held: Held | null = null
 
-  /** Resolves when all workers have prepared what is applied, or with the end of a rollout that does not get so far. */
+  /**
+   * Resolves once all workers have prepared the bundle, or with the result of a rollout that fails earlier.
+   */
   prepare(apply: (agree: Agree) => Promise<ApplyResult>, holdMs: number): Promise<ApplyResult> {
     return new Promise((resolve, reject) => {
       const agree: Agree = (accepted) =>
@@ -35,7 +37,7 @@ export class HeldRollout {
     })
   }
 
-  /** Says what becomes of the bundle with this digest. Null: it is not held, or no longer. */
+  /** Activates or discards the held bundle. Returns null if the digest is not held (any more). */
   async settle(digest: string, isActivated: boolean): Promise<ApplyResult | null> {
     const held = this.#held
     if (held?.digest !== digest) return null

@@ -74,6 +74,6 @@ test('a user who needs a program for its credentials is refused, and the program
   })
   assert.match(
     (await gateway.startError()) ?? '',
-    /needs a program for its credentials \(exec\); give it a token/,
+    /gets its credentials from a program \(exec\), which is not supported here; use a token/,
   )
 })

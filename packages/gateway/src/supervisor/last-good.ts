@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePrivateFile } from './private-file.js'
 
-/** The document that served last, as text: its references are names, so no value of a secret is on disk. */
+/** The most recently active document, as text. Its references are names, so no secret value is on disk. */
 export interface LastGood {
   readonly digest: string
   readonly name: string
@@ -10,25 +10,31 @@ export interface LastGood {
 }
 
 /**
- * Where the gateway keeps what served last, for a start with a document that is broken. It belongs to the document that
- * the gateway was started with, also when another one was deployed since: whoever starts with another one, and the same
- * data directory, must not get the listeners and keys of this one.
+ * Stores the active document for a start with a broken document. The file is tied to the document that the
+ * gateway was started with, even after API deploys: a gateway started with another document in the same data
+ * directory must not inherit these listeners and keys.
  */
 export class LastGoodFile {
   readonly path: string
-  /** The document of this start. */
+  /** Path of the document that this gateway was started with. */
   startedWith = ''
 
   constructor(dataDir: string) {
     this.path = join(dataDir, 'last-good.json')
   }
 
-  /** @throws Error of the file system. */
+  /**
+   * Writes the document.
+   * @throws Error of the file system.
+   */
   save(last: LastGood): void {
     writePrivateFile(this.path, `${JSON.stringify({ version: 1, startedWith: this.startedWith, ...last })}\n`)
   }
 
-  /** What served last; null when nothing did, a gateway of another document did, or the file is not one of ours. */
+  /**
+   * Returns the stored document. Null if there is none, it belongs to another document, or the file is
+   * damaged.
+   */
   read(): LastGood | null {
     try {
       const saved = JSON.parse(readFileSync(this.path, 'utf8')) as Partial<LastGood & { startedWith: string }>

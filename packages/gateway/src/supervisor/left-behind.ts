@@ -6,17 +6,18 @@ const GRACE_MS = 8000
 const LOOK_MS = 50
 
 /**
- * The workers of supervisors that this parent has started. Those of one that was killed serve on; the parent asks them to
- * leave when the next supervisor serves, and ends them before it ends itself. It needs no file for that.
+ * Workers of all supervisors that this parent has started. Workers of a killed supervisor keep serving. The
+ * parent asks them to exit once the next supervisor is serving, and stops them before it exits itself. No
+ * file is needed for that.
  */
 export class LeftBehind {
-  /** Process id to its start. */
+  /** Start time by process id, to detect reused ids. */
   #workers = new Map<number, string>()
-  /** Time that they have to finish their requests. */
+  /** Time in milliseconds for requests in flight to finish. */
   drainMs = 0
   #isCut = false
 
-  /** A supervisor has these workers. */
+  /** Records the workers of a supervisor. */
   note(pids: readonly number[], drainMs: number): void {
     this.drainMs = drainMs
     for (const pid of pids) {
@@ -26,13 +27,13 @@ export class LeftBehind {
     this.#forgetEnded()
   }
 
-  /** Asks all workers but these to finish their requests and end. */
+  /** Asks all workers except these to finish their requests and exit. */
   leave(besides: readonly number[] = []): void {
     this.#forgetEnded()
     for (const pid of this.#workers.keys()) if (!besides.includes(pid)) signal(pid, 'SIGTERM')
   }
 
-  /** Resolves when no worker is left. Those that take longer than their drain are killed. */
+  /** Resolves when no worker is left. Workers that exceed their drain time are killed. */
   async end(): Promise<void> {
     this.leave()
     const endMono = performance.now() + this.drainMs + GRACE_MS
@@ -44,7 +45,7 @@ export class LeftBehind {
     }
   }
 
-  /** Has `end` kill them at once. */
+  /** Makes `end` kill them immediately. */
   cut(): void {
     this.#isCut = true
   }
@@ -58,6 +59,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended meanwhile.
+    // The process has exited meanwhile.
   }
 }

@@ -3,37 +3,40 @@ import { createServer } from 'node:net'
 import type { ListenerPlan } from '@sluice/config'
 import { PortNames } from './port-names.js'
 
-/** Listener address to the real port behind it. */
+/** Actual port by listener address. */
 export type Ports = Readonly<Record<string, number>>
 
-/** The ports for a plan, or why it cannot have them. */
+/** The ports for a plan, or the reasons why they are unavailable. */
 export type Claim =
   | { readonly ok: true; readonly ports: Ports }
   | { readonly ok: false; readonly reasons: readonly string[] }
 
 /**
- * Which addresses the gateway listens on. Workers bind with SO_REUSEPORT, and the kernel would let them share a port
- * with another gateway of the same user without a word; therefore each new address is first bound here, exclusively, and
- * its name is kept as long as it serves.
+ * The addresses that the gateway listens on. Workers bind with SO_REUSEPORT, so the kernel would silently let
+ * them share a port with another gateway of the same user. Each new address is therefore first bound here,
+ * exclusively, and its name is reserved while it is in use.
  */
 export class ListenerPorts {
   readonly #formerPort: (address: string) => number | null
   readonly #names = new PortNames()
   #serving: Ports = {}
 
-  /** @param formerPort the port of an address that workers of a killed supervisor still listen on. */
+  /**
+   * @param formerPort returns the port of an address on which workers of a killed supervisor still listen, or
+   * null.
+   */
   constructor(formerPort: (address: string) => number | null = () => null) {
     this.#formerPort = formerPort
   }
 
-  /** Address to real port of what serves now. */
+  /** Actual port by address of the active plan. */
   get serving(): Ports {
     return this.#serving
   }
 
   /**
-   * Checks the addresses that do not serve yet, and finds a free port for those that name port 0. They are this
-   * gateway's until the next `commit` or `release`.
+   * Checks the addresses that are not active yet, and picks a free port where the document says port 0. The
+   * claim lasts until the next `commit` or `release`.
    */
   async claim(listeners: readonly ListenerPlan[]): Promise<Claim> {
     const ports: Record<string, number> = {}
@@ -49,37 +52,38 @@ export class ListenerPorts {
     return reasons.length === 0 ? { ok: true, ports } : { ok: false, reasons }
   }
 
-  /** The plan with these ports serves now. */
+  /** Marks these ports as active and releases all others. */
   commit(ports: Ports): void {
     this.#serving = ports
     this.release()
   }
 
-  /** Gives up what was claimed and does not serve. */
+  /** Releases ports that were claimed but are not active. */
   release(): void {
     this.#names.keepOnly(this.#serving)
   }
 
-  /** Gives up everything: the gateway is about to end. */
+  /** Releases all ports, because the gateway is about to stop. */
   close(): void {
     this.#names.keepOnly({})
   }
 
   async #find({ address, host, port }: ListenerPlan): Promise<number | Complaint> {
-    // The workers of a killed supervisor, which may live on without its parent, are asked to leave once ours serve beside them.
+    // Workers of a killed supervisor still listen here. They are asked to exit once the new workers listen
+    // beside them.
     const former = this.#formerPort(address)
     if (former !== null) {
       await this.#names.take(address, former)
       return former
     }
     if (port === 0) return this.#any(address, host)
-    // A port that this gateway serves on another address of the machine would only be in its own way.
+    // The port may be active on another address of this gateway, and then a test bind would fail.
     const found = Object.values(this.#serving).includes(port) ? port : await freePort(host, port)
     if (typeof found !== 'number' || (await this.#names.take(address, port))) return found
     return complaint(host, port, REMEDIES['EADDRINUSE']!)
   }
 
-  /** Finds a free port; the system's choice where there is none among those of ours. */
+  /** Picks a free port from our range, or lets the system choose if none is found. */
   async #any(address: string, host: string): Promise<number | Complaint> {
     for (let i = 0; i < ATTEMPTS; i++) {
       const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
@@ -89,24 +93,25 @@ export class ListenerPorts {
   }
 }
 
-/** What is wrong with an address, with the position in the document that names it. */
+/** Describes a problem with an address. `place` is its position in the document. */
 type Complaint = (place: string) => string
 
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; stop the other process or change',
-  EADDRNOTAVAIL: 'is not an address of this machine; change',
-  EACCES: 'needs a privilege this process does not have; choose a port from 1024 on in',
+  EADDRNOTAVAIL: 'is not a local address of this machine; change',
+  EACCES: 'needs a privilege that this process does not have; choose a port of 1024 or higher in',
   ENOTFOUND: 'cannot be resolved; change',
 }
 
 /**
- * A free port of the system's choice is one that an outgoing connection may take a moment later, before a worker binds it,
- * or while a worker is started again. Those below 32,768 are not given to connections (ip_local_port_range, ip(7)).
+ * Range for port 0. A port chosen by the system could be taken by an outgoing connection before a worker
+ * binds it or while a worker restarts. Ports below 32,768 are not used for connections (ip_local_port_range,
+ * ip(7)).
  */
 const CHOSEN_PORTS = { first: 10_000, count: 10_000 }
 const ATTEMPTS = 20
 
-/** Binds an address for a moment. Resolves with its port, or with a complaint. */
+/** Binds an address briefly. Resolves with its port, or with a complaint. */
 function freePort(host: string, port: number): Promise<number | Complaint> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -126,7 +131,7 @@ function complaint(host: string, port: number, remedy: string): Complaint {
   return (place) => `address ${addressText(host, port)} ${remedy} ${place}`
 }
 
-/** `host:port`, with an IPv6 host in brackets. */
+/** Formats an address as `host:port`, with brackets around an IPv6 host. */
 export function addressText(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

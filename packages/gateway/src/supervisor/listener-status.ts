@@ -2,7 +2,7 @@ import type { ListenerPlan } from '@sluice/config'
 import { addressText, type Ports } from './listener-ports.js'
 import type { ListenerStatus } from './status.js'
 
-/** The listeners of a plan with their real ports. */
+/** Returns the listeners of a plan with their actual ports. */
 export function listenerStatuses(listeners: readonly ListenerPlan[], ports: Ports): ListenerStatus[] {
   return listeners.map(({ address, host, engine, tls, port: planned }) => {
     const port = ports[address] ?? planned

@@ -2,15 +2,19 @@ import { EMPTY_LOG, type LogCounts, type LogIdentity, type LossReason } from '@s
 import { countedOnce, withoutHandovers } from '../telemetry/handed-over.js'
 import { mapped, sumOfLogs } from '../telemetry/log-identities.js'
 
-/** The log identity of the whole gateway: that of the living workers and of all that have ended. */
+/** Traffic log counts of the whole gateway: living workers and all that have exited. */
 export class LogLedger {
   #departed: LogIdentity = EMPTY_LOG
 
-  /** What an ended worker still held is lost, unless it is in a spool: it waits there until a living worker takes it. */
+  /**
+   * Adds the counts of an exited worker. Records it still held count as lost, except those in a spool, which
+   * a living worker will take over.
+   */
   depart(log: LogIdentity): void {
     this.#departed = countedOnce(sumOfLogs([this.#departed, mapped(log, withRestLost)]))
   }
 
+  /** Returns the counts of all exited and living workers. */
   total(live: Iterable<LogIdentity>): LogIdentity {
     return withoutHandovers(countedOnce(sumOfLogs([this.#departed, ...live])))
   }

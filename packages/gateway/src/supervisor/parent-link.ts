@@ -15,7 +15,7 @@ export type FromSupervisor =
 /** Environment of a supervisor: the process id of the parent that restarts it. */
 export const PARENT_ENV = 'GW_PARENT'
 
-/** Whether this process was started by a parent that restarts it. */
+/** Returns true if this process was started by a parent that restarts it. */
 export function hasParent(): boolean {
   return process.connected === true && process.env[PARENT_ENV] === String(process.ppid)
 }
@@ -25,10 +25,10 @@ export function notifyParent(message: FromSupervisor): void {
   if (hasParent()) process.send!(message, () => {})
 }
 
-/** Goes on serving when the parent is gone, until another supervisor comes or nobody does for too long. */
+/** Keeps serving when the parent is gone, until another supervisor takes over or the wait times out. */
 export function outliveParent(supervisor: Supervisor): void {
   if (!hasParent()) return
   process.once('disconnect', () => void supervisor.serveAbandoned())
-  // The channel alone keeps nothing running.
+  // The IPC channel alone must not keep the process running.
   process.channel?.unref()
 }

@@ -7,18 +7,18 @@ import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-lin
 import { parentsOfThisProcess } from './process-stat.js'
 import { RestartBudget } from './restart-budget.js'
 
-/** What a shell calls the end by a signal. */
+/** Base of a shell's exit code for a process ended by a signal. */
 const SIGNALLED = 128
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** Time that a supervisor may take beyond its drain. */
+/** Time in milliseconds that a supervisor may take beyond its drain. */
 const STOP_GRACE_MS = 30_000
-/** Time between two looks for the npm that started this process. */
+/** Interval in milliseconds for checking the npm that started this process. */
 const NPM_LOOK_MS = 500
 
 /**
- * Runs this command once more, as the supervisor, and starts it again when it is killed: its workers serve meanwhile, and
- * the new one takes over from them. Resolves with the exit code once a supervisor has ended of its own accord, because it
- * was asked to, or because it cannot start. Loads next to nothing, so that little is left in this process that can fail.
+ * Runs this command again as the supervisor, and restarts it when it is killed. Its workers keep serving
+ * meanwhile, and the new supervisor takes over from them. Resolves with the exit code when a supervisor exits
+ * on request, or cannot start. This process loads next to nothing, so that little can fail in it.
  */
 export function runParent(log: OperationLog = createOperationLog()): Promise<number> {
   process.stderr.on('error', () => {})
@@ -36,9 +36,9 @@ class Parent {
   #budget = new RestartBudget(() => performance.now())
   #startedMono = 0
   #hasServed = false
-  /** It was asked to, or has said that it will. */
+  /** True if the supervisor was asked to stop or announced that it will. */
   #isEnding = false
-  /** Signals that asked it to end. */
+  /** Number of stop signals received. */
   #stops = 0
 
   constructor(log: OperationLog) {
@@ -69,7 +69,10 @@ class Parent {
     else if (this.#isEnding) this.#finish(SIGNALLED + constants.signals[signal])
   }
 
-  /** The supervisor ends its own workers. One that hangs cannot, and is killed with them by a third signal or too late. */
+  /**
+   * Notes a stop signal. The supervisor stops its own workers. If it hangs, a third signal or the timeout
+   * kills it and them.
+   */
   #noteStop(): void {
     this.#isEnding = true
     this.#stops++
@@ -84,19 +87,19 @@ class Parent {
     this.#child.kill('SIGKILL')
   }
 
-  /** npx and npm run it through a shell, and pass no signal on to it: it ends when one of the two is gone. */
+  /** Stops the gateway when npm or its shell exits: npx and npm do not forward signals through the shell. */
   #followNpm(): void {
     const parents = String(parentsOfThisProcess())
     const timer = setInterval(() => {
       if (String(parentsOfThisProcess()) === parents) return
       clearInterval(timer)
-      this.#log.info('parent.gone', { because: 'the npm that started the gateway has ended' })
+      this.#log.info('parent.gone', { because: 'the npm process that started the gateway has exited' })
       if (!this.#isEnding) this.#pass('SIGTERM')
     }, NPM_LOOK_MS)
     timer.unref()
   }
 
-  /** Ends the workers of a supervisor that was killed, too. */
+  /** Resolves `ended` after the workers of killed supervisors have exited too. */
   #finish(code: number): void {
     void this.#workers.end().then(() => this.#end(code))
   }
@@ -108,7 +111,7 @@ class Parent {
     } else if (message.state === 'limits') this.#limits.note(message.limits)
     else if (message.state === 'ending') this.#isEnding = true
     else {
-      // Its workers serve in the place of those of the one before.
+      // The new supervisor's workers serve, so those of its predecessors can exit.
       this.#workers.leave(this.#pids)
       this.#hasServed = true
       this.#budget = new RestartBudget(() => performance.now())

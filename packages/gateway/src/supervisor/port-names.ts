@@ -1,18 +1,22 @@
 import { createServer, type Server } from 'node:net'
 
-/** Whoever may listen on ports from here on may take their names too; below, names would give them a power they lack. */
+/**
+ * First port whose name is reserved. Any process may listen from here on, so reserving names grants no extra
+ * power; below, it would.
+ */
 const FIRST_NAMED = 1024
 
 /**
- * Names for the addresses of a gateway. A port that was found to be free is free for others until a worker binds it, and
- * again while the only worker is started anew: two gateways of one user that start together would share the port, and each
- * would get half of the connections. So the supervisor takes a name for the address from the kernel, an abstract socket,
- * which one process can have at a time and which goes with it (Linux: unix(7); elsewhere nothing is taken).
+ * Reserved names for the gateway's addresses. A free port stays free for others until a worker binds it, and
+ * again while the only worker restarts. Two gateways of one user that start together would then share the
+ * port, and each would get half of the connections. So the supervisor reserves each address in the kernel as
+ * an abstract socket. Only one process can hold it, and it disappears with the process (Linux: unix(7);
+ * elsewhere nothing is reserved).
  */
 export class PortNames {
   readonly #taken = new Map<string, Server>()
 
-  /** Takes the name of an address with its real port. False: another process has it. */
+  /** Reserves an address with its actual port. Resolves with false if another process holds it. */
   async take(address: string, port: number): Promise<boolean> {
     const name = nameOf(address, port)
     if (process.platform !== 'linux' || port < FIRST_NAMED || this.#taken.has(name)) return true
@@ -21,14 +25,14 @@ export class PortNames {
       server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
       server.listen({ path: `\0${name}`, exclusive: true }, () => resolve(undefined))
     })
-    // What else may go wrong, such as a host with too long a name, is no reason to serve nothing.
+    // Other errors, such as a host name that is too long, must not stop the gateway.
     if (code !== undefined) return code !== 'EADDRINUSE'
     server.unref()
     this.#taken.set(name, server)
     return true
   }
 
-  /** Gives up the names of all other addresses. */
+  /** Releases the names of all other addresses. */
   keepOnly(ports: Readonly<Record<string, number>>): void {
     const kept = new Set(Object.entries(ports).map(([address, port]) => nameOf(address, port)))
     for (const [name, server] of this.#taken) {
@@ -39,7 +43,7 @@ export class PortNames {
   }
 }
 
-/** The port comes first: what is too long is cut off at its end. */
+/** Returns the socket name. The port comes first, because names that are too long are cut at the end. */
 function nameOf(address: string, port: number): string {
   return `sluice-listener-${port}-${address.slice(0, address.lastIndexOf(':'))}`
 }

@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path'
 import { makeFolders } from '@sluice/core'
 
-/** Whose a file is, and who else may read it. */
+/** Owner and mode of a file. */
 export interface FileRights {
   readonly uid: number
   readonly gid: number
@@ -20,15 +20,15 @@ export interface FileRights {
 }
 
 /**
- * Writes a file that only its owner can read, wholly or not at all: a crash at any moment leaves the old content or
- * the new one. The directory is made when it is missing.
- * @param rights those that it gets in place of that.
- * @throws Error of the file system; EPERM where it cannot be given to that owner.
+ * Writes a file atomically, readable only by its owner: after a crash it has the old or the new content.
+ * Creates the directory if it is missing.
+ * @param rights owner and mode to set instead.
+ * @throws Error of the file system; EPERM if the owner cannot be set.
  */
 export function writePrivateFile(path: string, text: string, rights: FileRights | null = null): void {
   makeFolders(dirname(path))
   const draft = `${path}.tmp`
-  // A draft that a crash left behind may have other permissions; `wx` on a fresh name cannot inherit them.
+  // A draft left by a crash may have other permissions. `wx` on a fresh name cannot inherit them.
   rmSync(draft, { force: true })
   const file = openSync(draft, 'wx', 0o600)
   try {
@@ -51,7 +51,7 @@ function giveRights(file: number, { uid, gid, mode }: FileRights): void {
   fchmodSync(file, mode)
 }
 
-/** The rename itself survives a power loss only when the directory is on disk too. */
+/** Syncs the directory: without this, the rename might not survive a power loss. */
 function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   try {

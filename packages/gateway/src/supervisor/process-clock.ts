@@ -1,15 +1,18 @@
 import { readdirSync } from 'node:fs'
 import { readStat } from './process-stat.js'
 
-/** Longest time that one reading adds, in milliseconds: a supervisor that reads late was stopped itself. */
+/**
+ * Maximum time that one reading adds, in milliseconds. If the supervisor reads late, it was stopped itself.
+ */
 export const READING_MS = 500
 /** The kernel counts CPU time in steps of this many milliseconds (USER_HZ, proc(5)). */
 const TICK_MS = 10
 
 /**
- * The time of another process, in milliseconds. It stands still while the process waits for a CPU: a process that gets none
- * is starved, not hung. While a thread is runnable, the CPU time that the process has used counts; while all its threads
- * wait or are stopped, the time of the machine does. Read it at least every `READING_MS`. Without procfs, all time counts.
+ * Clock of another process, in milliseconds. It stands still while the process waits for a CPU, so that a
+ * starved process is not mistaken for a hung one. While a thread is runnable, it advances by the process's
+ * CPU time. While all threads sleep or are stopped, it advances in real time. Read it at least every
+ * `READING_MS`. Without procfs it always advances in real time.
  */
 export class ProcessClock {
   readonly #pid: number
@@ -21,6 +24,7 @@ export class ProcessClock {
     this.#pid = pid
   }
 
+  /** Returns the elapsed time in milliseconds. */
   now(): number {
     const nowMono = performance.now()
     const passedMs = Math.min(nowMono - this.#readMono, READING_MS)
@@ -32,7 +36,10 @@ export class ProcessClock {
   }
 }
 
-/** Calls `expire` once this much of a process's time has passed. Returns the function that stops the timer. */
+/**
+ * Calls `expire` once the process's clock has advanced by the timeout. Returns a function that stops the
+ * timer.
+ */
 export function processTimeout(clock: ProcessClock, timeoutMs: number, expire: () => void): () => void {
   const endMs = clock.now() + timeoutMs
   const look = (): void => {
@@ -44,7 +51,7 @@ export function processTimeout(clock: ProcessClock, timeoutMs: number, expire: (
   return () => clearTimeout(timer)
 }
 
-/** The CPU time that the threads of a process have used, and true if one of them runs or waits for a CPU. */
+/** Returns the CPU time used by a process's threads, and true if one of them runs or waits for a CPU. */
 function readThreads(pid: number): { readonly cpuMs: number; readonly isRunnable: boolean } {
   let cpuMs = 0
   let isRunnable = false

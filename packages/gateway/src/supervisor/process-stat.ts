@@ -1,19 +1,28 @@
 import { readFileSync } from 'node:fs'
 
-/** A line of procfs about a process or thread: its name, and the fields behind that, which are state, parent, group and so on (proc(5)). */
+/**
+ * One `stat` line of procfs: the process or thread name and the fields after it: state, parent, group and so
+ * on (proc(5)).
+ */
 export interface ProcessStat {
   readonly name: string
   readonly fields: readonly string[]
 }
 
-/** Reads `/proc/.../stat`. The name of a program may contain spaces and brackets. @throws Error if the process does not exist. */
+/**
+ * Reads `/proc/.../stat`. The name may contain spaces and parentheses.
+ * @throws Error if the process does not exist.
+ */
 export function readStat(path: string): ProcessStat {
   const text = readFileSync(path, 'latin1')
   const end = text.lastIndexOf(')')
   return { name: text.slice(text.indexOf('(') + 1, end), fields: text.slice(end + 2).split(' ') }
 }
 
-/** When a process started, as the kernel counts it; null if it has ended. Tells it from a later one with the same id. */
+/**
+ * Returns the kernel's start time of a process, or null if it has exited. It distinguishes processes that
+ * reuse an id.
+ */
 export function processStart(pid: number): string | null {
   try {
     const { fields } = readStat(`/proc/${pid}/stat`)
@@ -23,7 +32,7 @@ export function processStart(pid: number): string | null {
   }
 }
 
-/** True if a process with this id exists, a zombie too. */
+/** Returns true if a process with this id exists, even as a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -33,7 +42,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The parent of this process, behind the shell that it may have started it by, and that shell. */
+/** Returns the parent process id. If that is a shell, its parent's id follows. */
 export function parentsOfThisProcess(): readonly number[] {
   const { ppid } = process
   try {

@@ -3,7 +3,7 @@ import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import { SourceWatch } from './source-watch.js'
 import type { Supervisor } from './supervisor.js'
 
-/** Applies the document again when its content changes or somebody asks. */
+/** Applies the document again when its content changes or on request. */
 export class Reloading {
   readonly #supervisor: Supervisor
   readonly #log: OperationLog
@@ -14,13 +14,16 @@ export class Reloading {
     this.#log = log
   }
 
-  /** Watches the document from here on; `source` is what has been applied already. */
+  /** Starts watching the document. `source` is the version that is already active. */
   watch(path: string, source: DocumentSource): void {
     this.#watch = new SourceWatch({ path, onChange: (changed) => void this.#apply(changed) })
     this.#watch.acknowledge(source.text)
   }
 
-  /** Reads and applies the document now, also when its text is the same: its references may not be. */
+  /**
+   * Reads and applies the document now, even if its text is unchanged: values behind its references may have
+   * changed.
+   */
   async reload(actor: string): Promise<void> {
     try {
       const { source } = await this.#supervisor.reload(actor)

@@ -1,46 +1,49 @@
-/** How a worker's life ended. */
+/** End of a worker process. */
 export interface Death {
   readonly ageMs: number
 }
 
-/** What follows a death. */
+/** Reaction to a worker's death. */
 export type Verdict =
   | { readonly kind: 'restart'; readonly delayMs: number }
-  /** The worker cannot start: more of the same would only hide why. */
+  /** The worker cannot start. Further restarts would only hide the reason. */
   | { readonly kind: 'stop'; readonly deaths: number }
 
-/** A worker that lived this long has started well; its death begins a new count. */
+/** Minimum age in milliseconds of a worker that started well. Its death starts a new count. */
 const STABLE_MS = 10_000
-/** Deaths are counted over this time. */
+/** Window in milliseconds over which deaths are counted. */
 const WINDOW_MS = 60_000
-/** This many deaths of workers that never became ready are a crash loop, however long each took. */
+/** Number of deaths without ever becoming ready that count as a crash loop. */
 const MAX_DEATHS = 5
 const FIRST_DELAY_MS = 500
-/** Deaths within the window that cost no wait, and the longest wait after them, of a seat that has never served. */
+/** Backoff before the first success: deaths within the window without a delay, and the longest delay. */
 const UNPROVEN = { free: 1, maxDelayMs: 30_000 }
-/** The same of one that has: what killed its worker came from outside, and waiting would only serve nobody. */
+/**
+ * Backoff after a success. The cause then came from outside, and waiting longer would only reduce capacity.
+ */
 const PROVEN = { free: 5, maxDelayMs: 5000 }
 
 /**
- * When a worker's seat is filled again: at once, and after several deaths with growing gaps between two starts. A seat
- * whose workers never became ready is given up after five deaths; one that served before is
- * restarted for ever, because the others go on serving meanwhile.
+ * Decides when a worker slot is filled again: at once at first, then with growing delays. A slot whose
+ * workers never became ready is given up after five deaths. One that has served is restarted forever, because
+ * the other workers keep serving.
  */
 export class RestartBudget {
   readonly #now: () => number
   #deathTimes: number[] = []
   #wasReady = false
 
-  /** `now` is a monotonic clock in milliseconds. */
+  /** @param now monotonic clock in milliseconds. */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** A worker in this seat serves. */
+  /** Notes that a worker in this slot is ready. */
   becameReady(): void {
     this.#wasReady = true
   }
 
+  /** Records a death and returns the reaction. */
   died(death: Death): Verdict {
     const now = this.#now()
     if (this.#wasReady) {

@@ -1,47 +1,47 @@
 import type { ConfigBundle } from '@sluice/config'
 
-/** A bundle on its way to the workers. */
+/** A bundle sent to the workers. */
 export interface Assignment {
-  /** Grows with every bundle; a worker's answer to an older one is thereby recognised. */
+  /** Sequence number of the bundle, by which answers for an older one are recognised. */
   readonly epoch: number
   readonly bundle: ConfigBundle
-  /** Listener address to real port, for those that name port 0. */
+  /** Actual port by listener address. */
   readonly ports: Readonly<Record<string, number>>
 }
 
-/** One answer of a worker: null when it did what was asked, else why not. */
+/** Answer of a worker: null on success, otherwise the reason. */
 export type Refusal = string | null
 
-/** A worker in a rollout. Every call has a deadline, and no call rejects. */
+/** A worker taking part in a rollout. Every call has a deadline, and no call rejects. */
 export interface Participant {
-  /** 1 to N. */
+  /** Worker number, from 1 to N. */
   readonly worker: number
   prepare(assignment: Assignment): Promise<Refusal>
   activate(epoch: number): Promise<Refusal>
   discard(epoch: number): Promise<Refusal>
-  /** Ends the worker at once; its seat is filled again with what is current then. */
+  /** Kills the worker. Its slot is then filled with the active bundle. */
   kill(reason: string): void
-  /** Resolves when its process is gone. */
+  /** Resolves when the process has exited. */
   readonly exited: Promise<unknown>
 }
 
-/** Why a worker stands in the way. */
+/** Reason why a worker prevents a rollout. */
 export interface Objection {
   readonly worker: number
   readonly reason: string
 }
 
-/** How a rollout ended. */
+/** Result of a rollout. */
 export type RolloutResult =
   | { readonly kind: 'activated' }
   | { readonly kind: 'rolled-back'; readonly objections: readonly Objection[] }
 
-/** Asked when all workers have prepared a bundle; false: it is discarded everywhere. */
+/** Called when all workers have prepared a bundle. False makes all of them discard it. */
 export type MayActivate = () => Promise<boolean>
 
 /**
- * Brings a bundle to all workers or to none: first every worker prepares it beside what it serves, and only when all
- * of them could do so is it activated. One that fails, is silent or dies while preparing leaves everything as it was.
+ * Rolls a bundle out to all workers or to none. Every worker first prepares it beside the active one. It is
+ * activated only if all succeeded. If one fails, hangs or dies while preparing, nothing changes.
  */
 export async function rollOut(
   assignment: Assignment,
@@ -58,13 +58,13 @@ export async function rollOut(
 
   if (agree !== null && !(await agree())) {
     await discardEverywhere(assignment, workers)
-    return rolledBack([{ worker: 0, reason: 'given up by who asked for it, or not activated in time' }])
+    return rolledBack([{ worker: 0, reason: 'the caller discarded the rollout, or did not activate it in time' }])
   }
   await activateEverywhere(assignment, workers)
   return { kind: 'activated' }
 }
 
-/** The workers that did not do what was asked, and why. */
+/** Calls all workers and returns their objections. */
 async function ask(
   workers: readonly Participant[],
   question: (worker: Participant) => Promise<Refusal>,
@@ -77,20 +77,23 @@ async function ask(
   return objections
 }
 
-/** A worker that cannot even let go of the bundle is in an unknown state: a fresh one with the old bundle replaces it. */
+/** Discards the bundle everywhere. A worker that fails to discard is in an unknown state and is replaced. */
 async function discardEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
   const stuck = await ask(workers, (worker) => worker.discard(assignment.epoch))
-  // The next bundle may need the addresses that they listen on.
+  // The next bundle may need the addresses on which these processes listen.
   await Promise.all(end(stuck, workers).map(({ exited }) => exited))
 }
 
-/** All have promised, so there is no way back: one that breaks the promise is replaced by one with the new bundle. */
+/**
+ * Activates the bundle everywhere. There is no way back now: a worker that fails is replaced by one with the
+ * new bundle.
+ */
 async function activateEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
   const broken = await ask(workers, (worker) => worker.activate(assignment.epoch))
   end(broken, workers)
 }
 
-/** Kills those that objected, and returns them. */
+/** Kills the workers that objected, and returns them. */
 function end(objections: readonly Objection[], workers: readonly Participant[]): Participant[] {
   return workers.filter((candidate) => {
     const objection = objections.find(({ worker }) => worker === candidate.worker)

@@ -1,7 +1,7 @@
-/** A route with the number that stands for it. */
+/** A route's text with its number. */
 export type NumberedRoute = readonly [number: number, text: string]
 
-/** Messages that bring a worker to the routes of a bundle. */
+/** Messages that send a worker the routes of a bundle. */
 export interface Delivery {
   /** Route numbers in document order. */
   readonly numbers: readonly number[]
@@ -11,7 +11,7 @@ export interface Delivery {
   readonly forgotten: readonly number[]
 }
 
-/** Characters of one message: reading a longer one would hold up the requests of the worker. */
+/** Maximum number of characters per message. Reading a longer one would delay the worker's requests. */
 const MAX_PART_CHARS = 256 * 1024
 
 /** Tracks the routes that one worker has. Each route is sent once and then referenced by number. */
@@ -21,7 +21,10 @@ export class RouteDelivery {
   #delivered: readonly string[] = []
   #serving: readonly string[] = []
 
-  /** Says what has to be sent for a bundle; the worker keeps the routes of that and of what serves. */
+  /**
+   * Returns the messages needed for a bundle. The worker keeps the routes of this bundle and of the active
+   * one.
+   */
   deliver(texts: readonly string[]): Delivery {
     this.#delivered = texts
     const forgotten = this.#forget(new Set([...texts, ...this.#serving]))
@@ -37,7 +40,7 @@ export class RouteDelivery {
     return { numbers, parts: partsOf(added), forgotten }
   }
 
-  /** The bundle that was delivered last serves. */
+  /** Marks the last delivered bundle as active. */
   activated(): void {
     this.#serving = this.#delivered
   }

@@ -3,15 +3,15 @@ import { readDocumentFile } from '@sluice/config/serving'
 import { writePrivateFile } from './private-file.js'
 
 /**
- * Writes a document to the file that the gateway was started with, wholly or not at all. The file keeps its owner and mode,
- * and a link keeps leading to it.
- * @param lastRead the text that the gateway has read: an edit since is not overwritten.
- * @throws Error of the file system, or for an edit.
+ * Writes a document atomically to the file that the gateway was started with. Owner, mode and symbolic links
+ * are kept.
+ * @param lastRead text last read from the file; a newer edit is not overwritten.
+ * @throws Error of the file system, or if the file was edited since.
  */
 export function saveDocument(path: string, text: string, lastRead: string): void {
   const file = realpathSync(path)
   if (readDocumentFile(file).text !== lastRead)
-    throw new Error('the file has changed since the gateway read it; try again')
+    throw new Error('the file has changed since the gateway read it; merge that change and deploy again')
   const { uid, gid, mode } = statSync(file)
   writePrivateFile(file, text, { uid, gid, mode: mode & 0o777 })
 }

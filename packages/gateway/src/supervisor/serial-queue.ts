@@ -1,4 +1,4 @@
-/** Runs jobs one at a time, in the order they came, and refuses those beyond its bound. */
+/** Runs jobs one at a time in order of arrival, and refuses those beyond its limit. */
 export class SerialQueue {
   readonly #maxWaiting: number
   #last: Promise<unknown> = Promise.resolve()
@@ -8,12 +8,12 @@ export class SerialQueue {
     this.#maxWaiting = maxWaiting
   }
 
-  /** Jobs that run or wait. */
+  /** Number of jobs running or waiting. */
   get size(): number {
     return this.#size
   }
 
-  /** The job's result; null when the queue is full and the job was not taken. */
+  /** Runs a job after those before it. Resolves with its result, or null if the queue is full. */
   async run<T>(job: () => Promise<T>): Promise<T | null> {
     if (this.#size > this.#maxWaiting) return null
     this.#size++

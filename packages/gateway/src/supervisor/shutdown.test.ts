@@ -44,7 +44,7 @@ test('SIGTERM while the gateway starts ends it without a complaint', async (t) =
   const gateway = new GatewayProcess(t, { document: fakeDocument('slow-by-1') })
   await until(() => gateway.log('plane.dawdles').length === 1)
   gateway.signal('SIGTERM')
-  assert.match((await gateway.startError()) ?? '', /asked to end while it started/)
+  assert.match((await gateway.startError()) ?? '', /asked to stop while it was starting/)
   assert.deepEqual(await gateway.exited, { code: 0, signal: null })
 })
 

@@ -6,9 +6,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Signal = (typeof SIGNALS)[number]
 
 /**
- * Gives signals their meaning: SIGTERM drains, SIGINT drains without the delay for load balancers, a second one of
- * either cuts what is in flight, a third ends everything at once, SIGHUP calls `reload`. Returns what takes the meaning
- * away again.
+ * Handles signals. SIGTERM drains; SIGINT drains without the load balancer delay. A second one cuts requests
+ * in flight, and a third exits at once. SIGHUP calls `reload`. Returns a function that removes the handlers.
  */
 export function hearSignals(supervisor: Supervisor, reload: () => void, log: OperationLog): () => void {
   let heard = 0
@@ -43,8 +42,8 @@ export function hearSignals(supervisor: Supervisor, reload: () => void, log: Ope
 }
 
 /**
- * A terminal sends its signals to the whole group, so that one comes from the system and again from the parent: it counts
- * once. Two reloads do no harm.
+ * Deduplicates signals. A terminal signals the whole process group, so one signal arrives from the system and
+ * again from the parent. It counts once. Reloading twice is harmless.
  */
 function onceOfEach(meanings: Readonly<Record<Signal, () => void>>) {
   const counts = { own: new Map<Signal, number>(), parent: new Map<Signal, number>() }

@@ -2,28 +2,30 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A size of installation: that many CPUs, that many workers. */
+/** Size of an installation: one worker per CPU. */
 export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
 
-/** What was asked for, the strongest first. */
+/** Sources for the worker count, by precedence. */
 export interface SizeOptions {
-  /** From the command line. */
+  /** From the command line, or null. */
   readonly workers: number | null
   readonly tier: Tier | null
-  /** From the document. */
+  /** From the document, or null. */
   readonly planned: number | null
 }
 
-/** What the machine grants. */
+/** CPU resources of the machine. */
 export interface Machine {
-  /** CPUs of the cgroup's quota; null when there is none. */
+  /** Number of CPUs in the cgroup's quota, or null without a quota. */
   readonly quotaCpus: number | null
   readonly parallelism: number
 }
 
 const WORKERS_OF_TIER: Readonly<Record<Tier, number>> = { W1: 1, W2: 2, W4: 4, W8: 8 }
 
-/** The number of workers: the first option that is set, else one for each CPU of the quota, at least one. */
+/**
+ * Returns the number of workers: the first option that is set, otherwise one per available CPU, at least one.
+ */
 export function workerCount(options: SizeOptions, machine: Machine): number {
   if (options.workers !== null) return options.workers
   if (options.tier !== null) return WORKERS_OF_TIER[options.tier]
@@ -32,31 +34,36 @@ export function workerCount(options: SizeOptions, machine: Machine): number {
   return Math.max(1, Math.min(cpus, machine.parallelism))
 }
 
-/** This machine. `root` is where `/proc` and `/sys` are. */
+/**
+ * Returns the CPU resources of this machine.
+ * @param root folder that contains `/proc` and `/sys`.
+ */
 export function thisMachine(root = '/'): Machine {
   return { quotaCpus: cpuQuota(root), parallelism: availableParallelism() }
 }
 
-/** What the heaps of all workers may take of the memory of a container; buffers, code and the supervisor need the rest. */
+/**
+ * Share of a container's memory limit for all workers' heaps. Buffers, code and the supervisor need the rest.
+ */
 export const HEAP_SHARE = 0.65
 
-/** A worker starts and serves with less, but collects garbage most of the time. */
+/** Minimum heap in MiB. A worker runs with less, but spends most of its time collecting garbage. */
 const LEAST_HEAP_MIB = 64
 
-/** How much memory and what settings a process has. */
+/** Memory and memory settings of a process. */
 export interface MemorySetting {
-  /** Bytes that the cgroup grants; 0 or more than the machine has: no limit. */
+  /** Memory limit of the cgroup in bytes. 0, or more than the machine has, means no limit. */
   readonly constrained: number
   readonly total: number
-  /** `NODE_OPTIONS`, which the workers inherit. */
+  /** `NODE_OPTIONS`, which workers inherit. */
   readonly nodeOptions: string
 }
 
 /**
- * The option that bounds the heap of each of that many workers, none where no memory limit holds or the operator has set
- * one. V8 by itself takes half of the limit for each heap, so that two workers outgrow their container and the kernel kills
- * one of them in place of its garbage being collected.
- * @param reservedBytes what others than the workers hold of that memory.
+ * Returns the option that limits each worker's heap. Empty without a memory limit, or if the operator has set
+ * one. By default V8 uses half of the limit for each heap, so two workers can outgrow their container and be
+ * killed by the kernel before they collect garbage.
+ * @param reservedBytes memory used by processes other than workers.
  */
 export function heapFlags(
   workers: number,
@@ -80,9 +87,9 @@ function memoryOfThisProcess(): MemorySetting {
 }
 
 /**
- * The CPUs that the cgroup of this process may use, or null without a quota. Asked for here because neither
- * `os.cpus` nor `os.availableParallelism` sees it, and a worker for each core of the host under a quota of two CPUs
- * spends its time throttled. A group is bound by its ancestors too, so the smallest quota up to the root counts.
+ * Returns the number of CPUs in this process's cgroup quota, or null without a quota. `os.cpus` and
+ * `os.availableParallelism` ignore quotas; with a worker per host core under a quota of two CPUs, workers
+ * would mostly be throttled. Ancestor groups limit a group too, so the smallest quota up to the root counts.
  */
 export function cpuQuota(root = '/'): number | null {
   const quotas: number[] = []
@@ -97,7 +104,10 @@ export function cpuQuota(root = '/'): number | null {
   return quotas.length === 0 ? null : Math.min(...quotas)
 }
 
-/** In a container the group's path is often that of the host, and only the mount's own root exists: both are tried. */
+/**
+ * Collects quotas from a group up to the mount's root. In a container the group's path is often the host's,
+ * and only the root exists.
+ */
 function quotasUpwards(mount: string, path: string, quotaOf: (dir: string) => number | null): number[] {
   const quotas: number[] = []
   for (let dir = path; ; dir = dirname(dir)) {
@@ -107,7 +117,7 @@ function quotasUpwards(mount: string, path: string, quotaOf: (dir: string) => nu
   }
 }
 
-/** `cpu.max` holds `200000 100000` or `max 100000`: microseconds of CPU per period. */
+/** Reads `cpu.max`, such as `200000 100000` or `max 100000`: microseconds of CPU time per period. */
 function quotaOfV2(dir: string): number | null {
   const [quota, period] = textOf(join(dir, 'cpu.max')).trim().split(' ')
   return ratio(quota, period)

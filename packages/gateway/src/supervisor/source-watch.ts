@@ -4,13 +4,16 @@ import { dirname } from 'node:path'
 import type { DocumentSource } from '@sluice/config'
 import { readDocumentFile } from '@sluice/config/serving'
 
-/** What to watch and whom to notify. */
+/** Options for `SourceWatch`. */
 export interface SourceWatchOptions {
   readonly path: string
   readonly onChange: (source: DocumentSource) => void
-  /** Time after an event before the file is read, and the time it has to stay as it is: it may be half written. */
+  /**
+   * Delay in milliseconds between an event and reading the file. The content must then stay the same for as
+   * long, because it may be half written.
+   */
   readonly debounceMs?: number
-  /** The content is compared this often even without an event: some file systems report none. */
+  /** Interval in milliseconds for comparing the content without an event: some file systems report none. */
   readonly pollMs?: number
 }
 
@@ -18,17 +21,17 @@ const DEBOUNCE_MS = 100
 const POLL_MS = 5000
 
 /**
- * Reports when the content of a document has changed. The directory is watched, not the file: editors replace files,
- * and Kubernetes swaps a `..data` symlink beside them. What counts is the content, so that an event alone (a touched
- * file, a swap to the same text) is no change, and other files of the directory may change as often as they like.
+ * Reports changes of a document's content. It watches the directory, not the file: editors replace files, and
+ * Kubernetes swaps a `..data` symlink beside them. Only content counts, so touching the file or changing its
+ * neighbours is not a change.
  */
 export class SourceWatch {
   readonly #options: SourceWatchOptions
   readonly #poll: NodeJS.Timeout
   #known: string | null = null
-  /** The file as it was looked at last: its times, size and number. */
+  /** Times, size and inode of the file when last examined. */
   #looked = ''
-  /** The text that was found last, and not reported yet. */
+  /** Fingerprint found last and not reported yet. */
   #found: string | null = null
   #watcher: FSWatcher | null = null
   #debounce: NodeJS.Timeout | null = null
@@ -44,7 +47,7 @@ export class SourceWatch {
     this.#watch()
   }
 
-  /** This text has been dealt with, whatever came of it. */
+  /** Marks a text as handled, whatever the result. */
   acknowledge(text: string): void {
     this.#known = fingerprint(text)
   }
@@ -59,7 +62,7 @@ export class SourceWatch {
   #watch(): void {
     try {
       const watcher = watch(dirname(this.#options.path), () => this.#arm())
-      // The directory itself was removed or replaced: the poll watches the new one.
+      // The directory was removed or replaced: the poll will watch the new one.
       watcher.on('error', () => this.#unwatch())
       this.#watcher = watcher
     } catch {
@@ -80,7 +83,7 @@ export class SourceWatch {
     }, this.#options.debounceMs ?? DEBOUNCE_MS)
   }
 
-  /** A file that is missing or half swapped is looked at again with the next event or poll. */
+  /** Examines the file. If it is missing or half swapped, the next event or poll tries again. */
   #look(): void {
     const state = stateOf(this.#options.path)
     if (state === this.#looked && this.#found === null) return
@@ -91,7 +94,7 @@ export class SourceWatch {
       this.#found = null
       return
     }
-    // Reported once it has stayed the same from one look to the next.
+    // Report only after the content was the same twice in a row.
     if (found !== this.#found) {
       this.#found = found
       this.#arm()
@@ -99,14 +102,17 @@ export class SourceWatch {
     }
     this.#found = null
     this.#known = found
-    // The change may have come with a new directory, of which the old watch knows nothing.
+    // The change may have created a new directory that the old watcher does not cover.
     this.#unwatch()
     this.#watch()
     this.#options.onChange(source)
   }
 }
 
-/** Cheap to ask, however often other files of the directory change; the poll does without. */
+/**
+ * Returns the file's metadata. This is cheap even if other files in the directory change often. The poll
+ * skips this check.
+ */
 function stateOf(path: string): string {
   const { mtimeMs, ctimeMs, size, ino } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return `${mtimeMs} ${ctimeMs} ${size} ${ino}`
@@ -120,7 +126,7 @@ function documentAt(path: string): DocumentSource | null {
   }
 }
 
-/** Distinguishes two texts without keeping either. */
+/** Hashes a text, so that two texts can be compared without keeping either. */
 function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,19 +1,19 @@
 import { RestartBudget } from './restart-budget.js'
 import type { WorkerHandle } from './worker-handle.js'
 
-/** A process that is up, with the settings of its native parser. */
+/** A running process and its native parser's head limit. */
 interface Spare {
   readonly handle: WorkerHandle
   readonly headBytes: number
 }
 
 /**
- * One worker process that is started and has loaded its modules, but serves nothing. Loading takes most of the time
- * until a worker serves, so that a slot which takes the spare is filled in a fraction of it.
+ * One worker process that has loaded its modules but serves nothing. Loading is most of a worker's start
+ * time, so a slot that takes the spare is filled in a fraction of it.
  */
 export class SpareWorker {
   readonly #fork: (headBytes: number) => WorkerHandle
-  /** Never gives up: without a spare, slots are filled all the same, only later. */
+  /** Never gives up: without a spare, slots are still filled, only more slowly. */
   readonly #budget = new RestartBudget(() => performance.now())
   #spare: Spare | null = null
   #timer: NodeJS.Timeout | null = null
@@ -28,7 +28,7 @@ export class SpareWorker {
     return this.#spare?.handle ?? null
   }
 
-  /** Starts the process unless there is one or it is about to be started. */
+  /** Starts the spare process unless it exists or is scheduled. */
   keep(headBytes: number): void {
     if (this.#isClosed || this.#spare !== null || this.#timer !== null) return
     const spare = { handle: this.#fork(headBytes), headBytes }
@@ -42,22 +42,25 @@ export class SpareWorker {
     })
   }
 
-  /** Hands the process over to a slot, up or on its way; null when there is none that takes heads of this size. */
+  /**
+   * Hands the spare over to a slot. It may still be starting. Returns null if there is none for heads of this
+   * size.
+   */
   take(headBytes: number): WorkerHandle | null {
     const spare = this.#spare
     if (spare === null) return null
     this.#spare = null
     if (spare.headBytes === headBytes) return spare.handle
-    spare.handle.kill('a spare for smaller heads is of no use')
+    spare.handle.kill('the spare worker accepts only smaller request heads')
     return null
   }
 
-  /** Ends the process, if there is one, and starts no other. */
+  /** Kills the spare, if any, and starts no other. */
   close(): void {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#spare?.handle.kill('the gateway ends')
+    this.#spare?.handle.kill('the gateway is stopping')
     this.#spare = null
   }
 

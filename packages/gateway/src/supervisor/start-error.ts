@@ -1,11 +1,11 @@
 import type { Diagnostic } from '@sluice/config'
 import type { ApplyResult } from './apply-result.js'
 
-/** Why a gateway cannot start. */
+/** Error thrown when a gateway cannot start. */
 export class StartError extends Error {
-  /** What is wrong with the document; empty when something else is the matter. */
+  /** Errors in the document; empty if the cause lies elsewhere. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Somebody asked for the end before it had begun: nothing is wrong. */
+  /** True if the gateway was asked to stop while starting, which is not a failure. */
   readonly isStopped: boolean
 
   constructor(message: string, diagnostics: readonly Diagnostic[] = [], isStopped = false) {
@@ -16,18 +16,18 @@ export class StartError extends Error {
   }
 }
 
-/** Whether another document could start where this one did not; an address in use would not change. */
+/** Returns true if another document might start. An address in use, for example, would stay in use. */
 export function isDocumentAtFault(result: ApplyResult): boolean {
   if (result.result === 'invalid') return true
   return result.result === 'rolled-back' && result.reasons.some(({ worker }) => worker !== 0)
 }
 
-/** The first rollout's result as the reason for not starting: one line a mistake, or one a worker. */
+/** Turns the first rollout's result into an error, with one line per problem or worker. */
 export function startError(result: ApplyResult, describe: (diagnostic: Diagnostic) => string): StartError {
   if (result.result === 'invalid') {
     return new StartError(result.diagnostics.map(describe).join('\n'), result.diagnostics)
   }
-  if (result.result !== 'rolled-back') return new StartError(`the start ended ${result.result}`)
+  if (result.result !== 'rolled-back') return new StartError(`the gateway could not start: ${result.result}`)
   const reasons = result.reasons.map(({ worker, reason }) =>
     worker === 0 ? reason : `worker ${worker}: ${reason}`,
   )

@@ -17,33 +17,33 @@ import { Supervisor } from './supervisor.js'
 import { DrainedFile } from './targets/drained-file.js'
 import { packageVersion } from './version.js'
 
-/** How a gateway is started. */
+/** Options for `startSupervisor`. */
 export interface SupervisorOptions {
-  /** The document; read at start, when its content changes and on SIGHUP. */
+  /** Path of the document, read at start, on changes and on SIGHUP. */
   readonly configFile?: string
-  /** Reads the document in place of `configFile`; then only SIGHUP reads it again. One of the two is needed. */
+  /** Reads the document in place of `configFile`, at start and on SIGHUP. One of the two is required. */
   readonly source?: () => Promise<DocumentSource>
   readonly catalog: Catalog
-  /** What the command line says in place of the document. */
+  /** Command-line values that override the document. */
   readonly overrides?: Overrides
   readonly workers?: number
   readonly tier?: Tier
-  /** For the last good document and the history of deploys; default `./data`. */
+  /** Folder for the last good document and the deploy history; default `./data`. */
   readonly dataDir?: string
-  /** The module that a worker process runs. */
+  /** Module that worker processes run. */
   readonly workerEntry: URL
-  /** The module that the thread for documents runs, with the same catalog; default: the gateway's own. */
+  /** Module that the document thread runs, with the same catalog. Defaults to the gateway's own. */
   readonly documentsEntry?: URL
-  /** The thread for documents, when it is under way already; `documentsEntry`, `overrides` and `env` are not for it then. */
+  /** Document thread that is already running. `documentsEntry`, `overrides` and `env` are then ignored. */
   readonly documentThread?: DocumentThread
-  /** For `${env:NAME}`; default: this process's environment. */
+  /** Environment for `${env:NAME}`; defaults to this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: OperationLog
 }
 
 /**
- * Starts a gateway in this process and hears its signals. Resolves when every worker serves.
- * @throws StartError when it cannot serve; nothing runs any more then.
+ * Starts a gateway in this process and handles its signals. Resolves when every worker is ready.
+ * @throws StartError if it cannot serve; everything is stopped again then.
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { configFile, catalog, log = createOperationLog() } = options
@@ -101,7 +101,7 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
   return () => readDocumentFile(configFile)
 }
 
-/** The configuration language, as the thread for documents speaks it. */
+/** Connects the supervisor to the document thread. */
 function documentsOf(thread: DocumentThread): Documents {
   return {
     load: (source, serving) => thread.load(source, serving),
@@ -117,8 +117,9 @@ function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
 }
 
 /**
- * The command line has the last word; without it a document may mean any number, but at least one. Where their heaps depend on
- * how many they are, as in a pod, documents mostly leave it to the CPUs.
+ * Returns the number of workers to start before the document is read. Command-line options are final, so they
+ * all start early. Otherwise the document may ask for any number, but at least one. If heap limits depend on
+ * the number, as in a pod, documents usually leave it to the CPU count.
  */
 function earlyWorkers({ workers, tier }: SupervisorOptions): number {
   if (workers === undefined && tier === undefined && heapFlags(1).length === 0) return 1

@@ -3,44 +3,44 @@ import type { LogIdentity } from '@sluice/core'
 import type { RolloutReport } from './apply-result.js'
 import type { Origin } from './deploy-history.js'
 
-/** What `GET /v1/status` answers. */
+/** Response of `GET /v1/status`. */
 export interface SupervisorStatus {
   readonly version: string
   readonly pid: number
-  /** ISO 8601. */
+  /** Start time, ISO 8601. */
   readonly startedAt: string
   readonly uptimeMs: number
-  /** Of the plan that serves; null before the first. */
+  /** Digest of the active plan, or null before the first. */
   readonly digest: string | null
   readonly origin: Origin | null
   readonly ready: boolean
-  /** Why not ready; null when ready. */
+  /** Reason for not being ready, or null if ready. */
   readonly reason: string | null
   readonly draining: boolean
   readonly workers: readonly WorkerStatus[]
   readonly listeners: readonly ListenerStatus[]
   readonly admin: { readonly address: string; readonly url: string } | null
-  /** Of `cache.serve`; null: the document has none. */
+  /** Status of `cache.serve`, or null if the document has none. */
   readonly cacheServer: CacheServerStatus | null
   readonly lastRollout: RolloutReport | null
-  /** The plugins of the document that serves. */
+  /** Plugins of the active document. */
   readonly plugins: readonly PluginStatus[]
-  /** What an operator should know: the last good document serves, the document has warnings. */
+  /** Warnings for operators, such as those of the document, or that the last good document is active. */
   readonly warnings: readonly string[]
 }
 
-/** A plugin whose policies can be used. */
+/** A loaded plugin. */
 export interface PluginStatus {
   readonly name: string
   readonly version: string
-  /** Of the contract. */
+  /** Version of the plugin contract. */
   readonly contract: string
-  /** The module that was imported. */
+  /** Module that was imported. */
   readonly entry: string
   readonly policies: readonly string[]
 }
 
-/** Plugins as the status shows them. */
+/** Returns the status of each plugin. */
 export function pluginStatuses(plugins: readonly PluginPlan[]): PluginStatus[] {
   return plugins.map(({ name, version, contract, entry, policies }) => ({
     name,
@@ -54,7 +54,7 @@ export function pluginStatuses(plugins: readonly PluginPlan[]): PluginStatus[] {
 /** One worker process. */
 export interface WorkerStatus {
   readonly id: number
-  /** Null while its slot waits to be filled again. */
+  /** Process id, or null while the slot waits for a restart. */
   readonly pid: number | null
   readonly state: 'starting' | 'idle' | 'ready' | 'restarting' | 'stopped' | 'draining'
   readonly digest: string | null
@@ -63,7 +63,9 @@ export interface WorkerStatus {
   readonly restarts: number
   readonly rssBytes: number
   readonly loopLagMs: number
-  /** Why it does not use the server of `state`, such as `does not answer`; null: it does, or has none. */
+  /**
+   * Reason why it does not use the `state` server, such as `does not answer`. Null if it does, or has none.
+   */
   readonly stateProblem: string | null
   readonly uptimeMs: number
   readonly log: LogIdentity
@@ -71,7 +73,7 @@ export interface WorkerStatus {
 
 /** The cache server that the supervisor runs. */
 export interface CacheServerStatus {
-  /** Null while it waits to be started again. */
+  /** Process id, or null while it waits for a restart. */
   readonly pid: number | null
   readonly state: 'starting' | 'ready' | 'restarting'
   readonly host: string
@@ -81,16 +83,16 @@ export interface CacheServerStatus {
   readonly rssBytes: number
 }
 
-/** Where the gateway can be reached. */
+/** Base URLs of the gateway. */
 export interface Addresses {
-  /** Base address of the admin API. */
+  /** URL of the admin API, or null. */
   readonly admin: string | null
-  /** Null: the document has no address for metrics. */
+  /** URL for metrics, or null if the document has no address for them. */
   readonly metrics: string | null
   readonly listeners: readonly ListenerStatus[]
 }
 
-/** One listener with the port behind it. */
+/** One listener with its actual port. */
 export interface ListenerStatus {
   readonly address: string
   readonly host: string

@@ -3,33 +3,33 @@ import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import type { SupervisorStatus, WorkerStatus } from './status.js'
 
-/** What the supervisor adds to the numbers of its workers. */
+/** Inputs for the supervisor's own metrics. */
 export interface SupervisorNumbers {
   readonly status: SupervisorStatus
   readonly rollouts: Readonly<Record<string, number>>
   readonly queueLength: number
 }
 
-/** Help texts of the families below. */
+/** Help texts of the metrics below. */
 export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
-  gw_build_info: 'Always 1; the version stands in the label.',
-  gw_ready: 'Whether /readyz answers 200.',
+  gw_build_info: 'Always 1; the label holds the version.',
+  gw_ready: '1 if /readyz answers 200, else 0.',
   gw_uptime_seconds: 'Time since the supervisor started.',
   gw_rollouts_total:
-    'Documents that were to go into service, by result; unchanged only after one that was refused.',
-  gw_rollout_queue_length: 'Documents that are being applied or wait for it.',
+    'Documents applied or refused, by result. Unchanged counts only after a refused one.',
+  gw_rollout_queue_length: 'Documents being applied or waiting.',
   gw_rollout_last_seconds: 'Duration of the last rollout.',
   gw_supervisor_rss_bytes: 'Resident memory of the supervisor.',
-  gw_cache_server_up: 'Whether the cache server of `cache.serve` serves.',
-  gw_cache_server_restarts_total: 'How often it was started again after it had ended.',
+  gw_cache_server_up: '1 if the cache server of `cache.serve` is ready, else 0.',
+  gw_cache_server_restarts_total: 'Restarts of the cache server.',
   gw_cache_server_rss_bytes: 'Resident memory of the cache server.',
-  gw_worker_up: 'Whether the worker serves.',
-  gw_worker_restarts_total: 'How often the slot of the worker was filled again.',
+  gw_worker_up: '1 if the worker is ready, else 0.',
+  gw_worker_restarts_total: 'Restarts of the worker.',
   gw_worker_rss_bytes: 'Resident memory of the worker.',
-  gw_worker_loop_lag_seconds: 'Longest delay of the event loop in the last heartbeat.',
+  gw_worker_loop_lag_seconds: 'Longest delay of the event loop since the previous heartbeat.',
 }
 
-/** The supervisor's own numbers, beside the merged ones of the workers. */
+/** Returns the supervisor's own metrics. Those of the workers are merged separately. */
 export function supervisorSamples({ status, rollouts, queueLength }: SupervisorNumbers): Sample[] {
   const results = Object.entries(rollouts)
   return [

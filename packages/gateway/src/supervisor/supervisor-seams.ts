@@ -5,23 +5,29 @@ import type { FleetFile } from './fleet-file.js'
 import type { DrainedFile } from './targets/drained-file.js'
 import type { Fork } from './worker-pool.js'
 
-/** What a supervisor is made of; `startSupervisor` fills it in. */
+/** Dependencies of a supervisor, provided by `startSupervisor`. */
 export interface SupervisorSeams {
   readonly documents: Documents
-  /** @throws Error when the document cannot be read. */
+  /**
+   * Reads the document.
+   * @throws Error if the document cannot be read.
+   */
   readonly readSource: () => DocumentSource | Promise<DocumentSource>
-  /** What a document that comes over the API is called; relative files are looked up beside it. */
+  /** Name given to documents from the API. Relative file paths in them are resolved beside it. */
   readonly documentName: string
-  /** Writes a document to the file that the gateway was started with. @throws Error */
+  /**
+   * Writes a document to the file that the gateway was started with.
+   * @throws Error if it cannot be written.
+   */
   readonly saveDocument: (text: string) => void
   readonly fork: Fork
-  /** The number of workers that a plan makes. */
+  /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number
-  /** Workers that start while the document is still being read. */
+  /** Number of workers started before the document is read. */
   readonly earlyWorkers: number
   readonly fleetFile: FleetFile
   readonly drainedFile: DrainedFile
-  /** Where the counts of quotas outlive the supervisor. */
+  /** File in which quota counts survive the supervisor. */
   readonly quotaPath: string
   readonly dataDir: string
   readonly version: string

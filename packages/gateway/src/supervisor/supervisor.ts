@@ -38,12 +38,15 @@ import type { ResponsesAnswer } from './worker-handle.js'
 import { WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
 
-/** How a document is applied; by default for real, over the API, by nobody in particular. */
+/** Options for applying a document. Defaults: not a dry run, origin `api`, actor `local`. */
 export type ApplyOptions = Partial<ApplyRequest>
 
-/** The process that keeps a gateway running: it owns the workers and is never in the path of a request. */
+/** The process that keeps a gateway running. It owns the workers and never handles a request. */
 export class Supervisor implements AdminBackend {
-  /** Resolves with the exit code when the gateway has ended: 0 after a drain that cut nothing, else 1. */
+  /**
+   * Resolves with the exit code when the gateway has stopped: 0 after a drain that cut no requests, otherwise
+   * 1.
+   */
   readonly finished: Promise<number>
   readonly #seams: SupervisorSeams
   readonly #admin: AdminEndpoint
@@ -136,8 +139,9 @@ export class Supervisor implements AdminBackend {
   }
 
   /**
-   * Brings the document into service, or the last good one when the document is broken.
-   * @throws StartError when neither can serve, or when it is asked to end before it could; nothing runs any more then.
+   * Applies the document, or the last good one if the document is broken.
+   * @throws StartError if neither can be applied, or if it is asked to stop before that. Everything is
+   * stopped again then.
    */
   async start(): Promise<DocumentSource> {
     try {
@@ -150,7 +154,7 @@ export class Supervisor implements AdminBackend {
         if (result.result !== 'applied') await this.#startWithLastGood(result)
       }
       if (!(await this.#pool.allReady()))
-        throw new StartError(this.#failure ?? 'the workers do not get ready')
+        throw new StartError(this.#failure ?? 'the workers did not become ready in time')
       this.#isStarted = true
       this.#memory.beginSaving()
       this.#writeFleet()
@@ -158,14 +162,14 @@ export class Supervisor implements AdminBackend {
       return source
     } catch (error) {
       if (this.#draining !== null && (await this.#draining) === 0) {
-        throw new StartError('the gateway was asked to end while it started', [], true)
+        throw new StartError('the gateway was asked to stop while it was starting', [], true)
       }
       await this.#end(1)
       throw error
     }
   }
 
-  /** Applies a document on all workers or on none. Never rejects for what is wrong with the document. */
+  /** Applies a document on all workers or on none. Errors in the document never reject. */
   async apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
     const source =
       typeof document === 'string' ? { name: this.#seams.documentName, text: document } : document
@@ -182,7 +186,10 @@ export class Supervisor implements AdminBackend {
     return result
   }
 
-  /** Reads the document again and applies it; references are resolved again. @throws Error when it cannot be read. */
+  /**
+   * Reads the document again and applies it, resolving its references again.
+   * @throws Error if it cannot be read.
+   */
   async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
     try {
       const source = await this.#seams.readSource()
@@ -273,35 +280,38 @@ export class Supervisor implements AdminBackend {
   }
 
   /**
-   * Ends the gateway gently: readiness turns to 503, load balancers get `delayMs` (default: the plan's) to notice,
-   * requests in flight get the plan's time to finish. Resolves with the exit code.
+   * Stops the gateway gracefully. Readiness turns to 503, load balancers get `delayMs` (default: the plan's)
+   * to notice, and requests in flight get the plan's timeout to finish. Resolves with the exit code.
    */
   drain(reason: string, options: { readonly delayMs?: number } = {}): Promise<number> {
     this.#draining ??= this.#drain(reason, options.delayMs)
     return this.#draining
   }
 
-  /** Ends the drain that is under way at once: requests in flight are cut, counted and logged. */
+  /** Ends the current drain immediately: requests in flight are cut, counted and logged. */
   cut(): void {
     this.#isCut = true
     this.#pool.cut()
     this.#changes.notify()
   }
 
-  /** The process that started this one is gone: goes on until another supervisor comes, or nobody does for too long. */
+  /**
+   * Called when the parent process is gone. Keeps serving until another supervisor takes over or the wait
+   * times out.
+   */
   async serveAbandoned(): Promise<void> {
     const { fleetFile, log } = this.#seams
     log.warn('supervisor.abandoned', { servesForMs: LEFT_BEHIND_MS })
     fleetFile.abandon()
     for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS && this.#draining === null; waitedMs += LOOK_MS) {
       await sleep(LOOK_MS)
-      // Its workers serve until the other's do.
+      // The workers keep serving until those of the successor do.
       if (fleetFile.hasSuccessor) process.exit(0)
     }
     await this.drain('no new supervisor has started')
   }
 
-  /** Ends everything at once; requests in flight are cut. Resolves when every process is gone. */
+  /** Stops everything immediately and cuts requests in flight. Resolves when every process has exited. */
   close(exitCode = 0): Promise<void> {
     return this.#end(exitCode)
   }
@@ -312,7 +322,7 @@ export class Supervisor implements AdminBackend {
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
-    // As soon as the workers do not listen any more another gateway may have the ports.
+    // Release the names: once the workers stop listening, another gateway may use the ports.
     this.#ports.close()
     await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
     const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
@@ -334,17 +344,17 @@ export class Supervisor implements AdminBackend {
     const parts = [this.#deployment, this.#targets, this.#services, this.#certificates, this.#ports]
     for (const part of parts) part.close()
     if (this.#isStarted) notifyParent({ state: 'ending' })
-    // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
+    // Deferred, because `#ending` must be set before a waiting drain checks it.
     queueMicrotask(() => this.#changes.notify())
     await Promise.all([this.#pool.close(), this.#admin.close(), this.#metrics.close()])
-    // Behind the workers, which have given back what they did not use.
+    // After the workers, which return the quota they did not use.
     this.#memory.close()
     await this.#cacheServer.close({ isCut: code !== 0 })
     this.#seams.fleetFile.remove()
     this.#finish(code)
   }
 
-  /** A supervisor that was killed had a document deployed: that one is brought back, not the one on disk before it. */
+  /** Restores the deployed document of a killed supervisor, rather than the older one on disk. */
   async #resumeDeployed(): Promise<boolean> {
     const last = this.#seams.fleetFile.wasDeployed ? this.#lastGood.read() : null
     if (last === null) return false
@@ -353,7 +363,7 @@ export class Supervisor implements AdminBackend {
     return result.result === 'applied'
   }
 
-  /** A document that is broken, or that the workers refuse, is no reason to serve nothing. */
+  /** Falls back to the last good document when the document is broken or the workers refuse it. */
   async #startWithLastGood(first: ApplyResult): Promise<void> {
     const error = startError(first, this.#seams.documents.describe)
     const mayHelp = isDocumentAtFault(first) && this.#failure === null
@@ -370,7 +380,7 @@ export class Supervisor implements AdminBackend {
     if (second.result !== 'applied') throw error
   }
 
-  /** A slot that cannot be filled while the gateway starts ends the start; later it ends the gateway. */
+  /** Handles a slot that cannot be filled: fails the start, or stops a running gateway. */
   #giveUp(reason: string): void {
     this.#failure ??= reason
     if (!this.#isStarted) return

@@ -2,21 +2,24 @@ import type { ProcessClock } from './process-clock.js'
 
 const CHECK_MS = 500
 
-/** A process that has been silent for this long is asked for a sign of life. */
+/** Silence in milliseconds after which a process is asked for a heartbeat. */
 const ASK_AFTER_MS = 1000
-/** A process is given up after this much silence. Behind the first second, time in which it waits for a CPU does not count. */
+/**
+ * Silence in milliseconds after which a process is given up. After the first second, time spent waiting for a
+ * CPU does not count.
+ */
 export const SILENCE_MS = 4000
 
-/** Why it was killed. */
-export const SILENT = 'no heartbeat; its event loop hangs or its process is stopped'
+/** Reason given when a silent process is killed. */
+export const SILENT = 'no heartbeat: the event loop hangs or the process is stopped'
 
-/** The signs of life of one process. */
+/** Heartbeat tracking of one process. */
 export class SignsOfLife {
   readonly #clock: ProcessClock
   readonly #askAfterMs: number
   readonly #countedMs: number
   #lastSeenMono = performance.now()
-  /** Process time when the silence was noticed, or null. */
+  /** Process clock when the silence was noticed, or null. */
   #silentFromMs: number | null = null
 
   constructor(clock: ProcessClock, silenceMs = SILENCE_MS) {
@@ -25,18 +28,18 @@ export class SignsOfLife {
     this.#countedMs = silenceMs - this.#askAfterMs
   }
 
-  /** The process has sent something. */
+  /** Notes a message from the process. */
   seen(): void {
     this.#lastSeenMono = performance.now()
     this.#silentFromMs = null
   }
 
-  /** True if it has to be asked for a sign of life. */
+  /** True if the process should be asked for a heartbeat. */
   get isQuiet(): boolean {
     return performance.now() - this.#lastSeenMono > this.#askAfterMs
   }
 
-  /** True if its event loop hangs or it is stopped. Call it at every check of the watch. */
+  /** Returns true if the event loop hangs or the process is stopped. Call it at every check. */
   isSilent(): boolean {
     if (!this.isQuiet) return false
     const nowMs = this.#clock.now()
@@ -45,18 +48,21 @@ export class SignsOfLife {
   }
 }
 
-/** A process that shows that it works. */
+/** A process monitored by `watchSilence`. */
 export interface Watched {
-  /** True if its event loop hangs or it is stopped. One that is still starting is not silent. */
+  /**
+   * Returns true if its event loop hangs or it is stopped. A process that is still starting is not silent.
+   */
   isSilent(): boolean
-  /** Asks it for a sign of life, if it has been silent for a while. */
+  /** Asks for a heartbeat if the process has been quiet for a while. */
   askHeartbeat(): void
 }
 
 /**
- * Finds processes that no longer send heartbeats: an event loop that hangs, or a stopped process. One that works is asked
- * before it is given up. `giveUp` kills it, and who has started it sees an exit like any other. Returns what ends the watch.
- * Between two checks the event loop reads what has arrived, so a supervisor that was stopped itself blames nobody.
+ * Watches processes for missing heartbeats: a hung event loop or a stopped process. A quiet process is asked
+ * first, then passed to `giveUp`, which kills it; its owner sees an ordinary exit. Returns a function that
+ * stops the watch. The event loop reads pending messages between two checks, so a supervisor that was stopped
+ * itself does not blame its workers.
  */
 export function watchSilence<T extends Watched>(
   watched: () => Iterable<T>,

@@ -87,7 +87,7 @@ test('workers that die before they are ready are given up and the start fails wi
     env: { GW_TEST_CRASH_FLAG: flag },
   })
   const error = await gateway.startError()
-  assert.match(error ?? '', /worker \d ended 5 times before it was ready: exited with code 9/)
+  assert.match(error ?? '', /worker \d exited 5 times before it was ready: exited with code 9/)
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
 })
 

@@ -87,8 +87,8 @@ test('the end of the process answers every open question and all later ones', as
   const { process, worker } = handle()
   const prepared = worker.prepare(ASSIGNMENT)
   process.end(null, 'SIGSEGV')
-  assert.equal(await prepared, 'ended by SIGSEGV')
-  assert.equal(await worker.discard(3), 'ended by SIGSEGV')
+  assert.equal(await prepared, 'killed by SIGSEGV')
+  assert.equal(await worker.discard(3), 'killed by SIGSEGV')
   assert.equal((await worker.exited).signal, 'SIGSEGV')
 })
 

@@ -22,19 +22,19 @@ import { SILENCE_MS, SignsOfLife, type Watched } from './watchdog.js'
  * process clock, which pauses while it waits for a CPU. So a slow worker on a busy machine is not killed.
  */
 export interface WorkerDeadlines {
-  /** From the fork to the first word: loading modules on a busy machine. */
+  /** Time from the fork to the first message, most of it for loading modules. */
   readonly startMs: number
-  /** Compiling a bundle and opening its listeners. */
+  /** Time to compile a bundle and open its listeners. */
   readonly prepareMs: number
   readonly activateMs: number
   readonly discardMs: number
-  /** A scrape does not wait longer for one worker; its last known numbers are used. */
+  /** Longest wait for one worker's metrics. After that, the last known ones are used. */
   readonly samplesMs: number
-  /** Without a heartbeat for this long the event loop hangs and the worker is killed. */
+  /** Time without a heartbeat after which the worker counts as hung and is killed. */
   readonly silenceMs: number
 }
 
-/** The deadlines of a gateway; tests use shorter ones. */
+/** Default deadlines. Tests use shorter ones. */
 export const WORKER_DEADLINES: WorkerDeadlines = {
   startMs: 30_000,
   prepareMs: 15_000,
@@ -44,7 +44,7 @@ export const WORKER_DEADLINES: WorkerDeadlines = {
   silenceMs: SILENCE_MS,
 }
 
-/** What the handle needs of a cluster worker. */
+/** The part of a cluster worker that the handle uses. */
 export interface WorkerProcess {
   readonly process: { readonly pid?: number | undefined; kill(signal: NodeJS.Signals): boolean }
   isConnected(): boolean
@@ -55,75 +55,80 @@ export interface WorkerProcess {
   once(event: 'disconnect', listener: () => void): unknown
 }
 
-/** How a worker process ended. */
+/** Exit of a worker process. */
 export interface Exit {
   readonly code: number | null
   readonly signal: string | null
   readonly ageMs: number
 }
 
-/** What a worker says of the responses that it keeps. */
+/** A worker's answer about its stored responses. */
 export type ResponsesAnswer = Pick<Extract<Answer, { kind: 'responses' }>, 'purged' | 'found'>
 
-/** A question without its number; the handle numbers it. */
+/** A request without its id, which the handle adds. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
 type Question = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
 type Numbered<T> = T & { readonly id: number }
 
-/** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
+/** Time in milliseconds that a drain may take beyond its deadline, to write the traffic log and answer. */
 export const DRAIN_GRACE_MS = 8000
 
-/** Questions with a deadline of the clock on the wall: a scrape does not wait for a CPU, nor does the end of the gateway. */
+/**
+ * Requests whose deadline uses the wall clock: neither a scrape nor a shutdown waits for a starved worker.
+ */
 const IMPATIENT: ReadonlySet<Question['kind']> = new Set(['samples', 'targets', 'responses', 'drain'])
 
-/** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
+/** Time limit for reading a dead process's channel. It is a local pipe, so this is never reached. */
 const LAST_WORDS_MS = 500
 
-/** The supervisor's end of one worker process. Everything asked is answered, at the latest by its deadline. */
+/** The supervisor's side of one worker process. Every request is settled, at the latest by its deadline. */
 export class WorkerHandle implements Participant, Watched {
-  /** 1 to N; 0 for a spare. */
+  /** Worker number, from 1 to N; 0 for a spare. */
   worker = 0
   readonly pid: number
   readonly exited: Promise<Exit>
-  /** The bundle that serves, by its epoch; 0 before the first. */
+  /** Epoch of the active bundle; 0 before the first. */
   epoch = 0
-  /** The digest of that bundle, as the worker reported it. */
+  /** Digest of the active bundle, as reported by the worker. */
   digest: string | null = null
   isReady = false
   lastBeat: HeartbeatMessage | null = null
   lastSamples: readonly Sample[] = []
   lastLog: LogIdentity | null = null
-  /** Answers the worker's calls of the store that all share. */
+  /** Executes the worker's calls of the shared state store. */
   answerState: (calls: readonly StateCall[]) => StateResult[] = () => []
-  /** Hears at which URIs its requests have changed something that other workers may keep. */
+  /** Called with URIs changed by this worker's requests, which other workers may have stored. */
   onChanged: (uris: readonly string[]) => void = () => {}
-  /** Why the supervisor ended it; null while it lives or when it ended by itself. */
+  /** Reason why the supervisor killed it, or null. */
   killReason: string | null = null
 
   readonly #process: WorkerProcess
   readonly #deadlines: WorkerDeadlines
   readonly #secret: Uint8Array
   readonly #startedMono = performance.now()
-  /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
+  /** Requests not answered yet, by id. Each has a deadline, which bounds their number. */
   readonly #questions = new Map<number, (answer: Answer) => void>()
   readonly #routes = new RouteDelivery()
-  /** Resolves when more routes are sent; null: no bundle is being sent. Each is sent as a whole before the next. */
+  /**
+   * Resolves when the next routes are sent; null when no bundle is being sent. Bundles are sent one at a
+   * time.
+   */
   #sending: Promise<void> | null = null
   #lastId = 0
   #targets = NO_TARGET_FACTS
   readonly #clock: ProcessClock
   readonly #signs: SignsOfLife
-  /** What code of a plugin it was about to run while it prepares; null when it is not. */
+  /** Plugin code being run during `prepare`, or null. */
   #doing: string | null = null
   #isUp = false
-  /** Set once the process has ended; nothing is asked of it any more. */
+  /** Exit reason; null while the process runs. No requests are sent once it is set. */
   #endReason: string | null = null
   #greet: (isUp: boolean) => void = () => {}
   readonly #greeting = new Promise<boolean>((resolve) => {
     this.#greet = resolve
   })
 
-  /** @param secret that all workers have, see StateStores. */
+  /** @param secret shared by all workers, see StateStores. */
   constructor(process: WorkerProcess, deadlines: WorkerDeadlines, secret: Uint8Array) {
     this.pid = process.process.pid ?? 0
     this.#process = process
@@ -132,7 +137,7 @@ export class WorkerHandle implements Participant, Watched {
     this.#clock = new ProcessClock(this.pid)
     this.#signs = new SignsOfLife(this.#clock, deadlines.silenceMs)
     process.on('message', (message: FromWorker) => this.#hear(message))
-    // A send to a process that has just died; its exit, which follows, says everything.
+    // Sending to a process that has just died fails here. Its exit follows and settles everything.
     process.on('error', () => {})
     this.exited = new Promise((resolve) => {
       process.once('exit', (code, signal) => {
@@ -145,7 +150,7 @@ export class WorkerHandle implements Participant, Watched {
     return performance.now() - this.#startedMono
   }
 
-  /** Says to the process which worker it is; once, before anything else is asked of it. */
+  /** Assigns the worker number to the process. Call it once, before any other request. */
   seat(worker: number): void {
     this.worker = worker
     if (!this.#isUp) return
@@ -153,7 +158,10 @@ export class WorkerHandle implements Participant, Watched {
     if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
   }
 
-  /** Resolves when the worker has taken it over, or did not answer in time. It knows it before it serves. */
+  /**
+   * Sends the target states. Resolves when the worker has applied them, or after a timeout. The worker has
+   * them before it serves.
+   */
   async setTargets(targets: TargetFacts): Promise<void> {
     this.#targets = targets
     if (this.#isUp && this.worker !== 0) await this.#askTargets()
@@ -163,19 +171,22 @@ export class WorkerHandle implements Participant, Watched {
     return this.#ask({ kind: 'targets', ...this.#targets }, this.#deadlines.samplesMs)
   }
 
-  /** Null: it did not answer in time, and does what it was asked to when it can. A spare keeps no responses. */
+  /**
+   * Queries or purges the worker's stored responses. Returns null if it did not answer in time; it still
+   * executes the request. A spare stores no responses.
+   */
   async askResponses(what: ResponsesQuestion): Promise<ResponsesAnswer | null> {
     if (!this.#isUp || this.worker === 0) return { purged: 0, found: [] }
     const answer = await this.#ask({ kind: 'responses', what }, this.#deadlines.samplesMs)
     return answer.kind === 'responses' ? answer : null
   }
 
-  /** Requests of another worker have changed something. A spare keeps no responses. */
+  /** Announces changes made by requests of other workers. A spare stores no responses. */
   tellChanged(uris: readonly string[]): void {
     if (this.#isUp && this.worker !== 0) this.#send({ kind: 'changed', uris })
   }
 
-  /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */
+  /** Waits for the first message. On a timeout the worker is killed, and the result is false. */
   async started(): Promise<boolean> {
     const { startMs } = this.#deadlines
     const stop = processTimeout(this.#clock, startMs, () => this.kill(`not started within ${startMs} ms`))
@@ -218,35 +229,35 @@ export class WorkerHandle implements Participant, Watched {
     this.#send({ kind: 'ready', isReady })
   }
 
-  /** Renews `lastSamples`, unless the worker does not answer in time. A spare has none, and answers no question. */
+  /** Updates `lastSamples`, unless the worker does not answer in time. A spare has no metrics. */
   async sample(): Promise<void> {
     if (this.worker === 0) return
     await this.#ask({ kind: 'samples' }, this.#deadlines.samplesMs)
   }
 
   /**
-   * Asks the worker to finish its requests and end; resolves with the requests cut. Of one
-   * that had to be killed these are those of its last heartbeat.
+   * Asks the worker to finish its requests and exit. Resolves with the number of requests cut; for a killed
+   * worker, the number in flight at its last heartbeat.
    */
   async drain(deadlineMs: number): Promise<number> {
     this.isReady = false
-    if (!this.#isUp) this.kill('drained before it had started')
+    if (!this.#isUp) this.kill('drained before it was started')
     const allowedMs = deadlineMs + DRAIN_GRACE_MS
     const answer = await this.#ask({ kind: 'drain', deadlineMs }, allowedMs)
-    // The deadline also covers a worker that has answered and then does not end.
-    const timer = setTimeout(() => this.kill(`not ended within ${allowedMs} ms of a drain`), DRAIN_GRACE_MS)
-    if (answer.kind !== 'drained') this.kill(answer.kind === 'failed' ? answer.reason : 'no drain')
+    // The deadline also covers a worker that answers but does not exit.
+    const timer = setTimeout(() => this.kill(`did not exit within ${allowedMs} ms of a drain`), DRAIN_GRACE_MS)
+    if (answer.kind !== 'drained') this.kill(answer.kind === 'failed' ? answer.reason : 'drain failed')
     await this.exited
     clearTimeout(timer)
     return answer.kind === 'drained' ? answer.cut : (this.lastBeat?.inFlight ?? 0)
   }
 
-  /** Ends the drain that was asked for at once. */
+  /** Ends the current drain immediately. */
   cut(): void {
     this.#send({ kind: 'cut' })
   }
 
-  /** Ends the process at once. SIGKILL, because it also ends a process that is stopped or whose event loop hangs. */
+  /** Kills the process. SIGKILL also ends a process that is stopped or whose event loop hangs. */
   kill(reason: string): void {
     if (this.#endReason !== null) return
     this.killReason ??= this.#withDoing(reason)
@@ -254,7 +265,7 @@ export class WorkerHandle implements Participant, Watched {
     this.#process.process.kill('SIGKILL')
   }
 
-  /** Before the first word, `started` keeps the time. */
+  /** Returns true if the worker is silent. Before the first message, `started` keeps the deadline. */
   isSilent(): boolean {
     return this.#isUp && this.#signs.isSilent()
   }
@@ -284,7 +295,7 @@ export class WorkerHandle implements Participant, Watched {
   }
 
   #send(message: ToWorker): void {
-    // A channel that is closed answers through the callback; the exit that follows settles every question.
+    // A closed channel reports an error through the callback. The exit that follows settles every request.
     if (this.#process.isConnected()) this.#process.send(message, () => {})
   }
 
@@ -292,7 +303,7 @@ export class WorkerHandle implements Participant, Watched {
     this.#signs.seen()
     if (message.kind === 'hello') {
       this.#isUp = true
-      // What is sent before the first word is lost: the process does not listen yet.
+      // Messages sent before the first one are lost, because the process does not listen yet.
       if (this.worker !== 0) this.seat(this.worker)
       this.#greet(true)
       return
@@ -330,7 +341,10 @@ export class WorkerHandle implements Participant, Watched {
     resolve?.(answer)
   }
 
-  /** An exit may be reported before the last words have been read from the channel; they count. */
+  /**
+   * Waits until the channel is read: an exit may be reported before the final messages have arrived, and they
+   * count.
+   */
   #whenRead(then: () => void): void {
     if (!this.#process.isConnected()) {
       then()
@@ -354,9 +368,9 @@ export class WorkerHandle implements Participant, Watched {
   }
 }
 
-/** `exited with code 1` or `ended by SIGKILL`. */
+/** Formats an exit: `exited with code 1` or `killed by SIGKILL`. */
 export function exitText(exit: Pick<Exit, 'code' | 'signal'>): string {
-  return exit.signal === null ? `exited with code ${exit.code}` : `ended by ${exit.signal}`
+  return exit.signal === null ? `exited with code ${exit.code}` : `killed by ${exit.signal}`
 }
 
 function timeout(ms: number, expire: () => void): () => void {

@@ -22,49 +22,49 @@ import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
 /**
- * Makes a worker process, one of `workers`; `headBytes` is the largest request head its native parser has to take, and
- * `reservedBytes` what others than the workers hold of the memory of the gateway.
+ * Starts a worker process, one of `workers`. `headBytes` is the largest request head that its native parser
+ * accepts. `reservedBytes` is the memory used by processes other than workers.
  */
 export type Fork = (headBytes: number, workers: number, reservedBytes: number) => WorkerHandle
 
-/** What a pool needs. */
+/** Dependencies of `WorkerPool`. */
 export interface PoolOptions {
   readonly fork: Fork
   readonly log: OperationLog
-  /** What the workers share. */
+  /** Memory shared by the workers. */
   readonly memory: SharedMemory
-  /** What says how large the heap of each of so many workers may be. Default: that of this machine. */
+  /** Returns the heap option for each of this many workers. Defaults to that of this machine. */
   readonly heapOf?: (workers: number, reservedBytes: number) => string
-  /** A slot cannot be filled; reported once per slot. */
+  /** Called once for each slot that cannot be filled. */
   readonly onGaveUp: (reason: string) => void
-  /** The workers have changed, or the state of one has. */
+  /** Called when a worker is added or removed, or changes its state. */
   readonly onChanged: () => void
 }
 
-/** What the first workers are started for. */
+/** Parameters of the first workers. */
 export interface FirstWorkers {
   readonly headBytes: number
-  /** What others hold of the memory of the gateway. */
+  /** Memory used by processes other than workers, in bytes. */
   readonly reservedBytes: number
 }
 
-/** All workers of the gateway: as many slots as the plan wants, each kept filled. */
+/** All workers of the gateway: one slot for each worker in the plan, kept filled. */
 export class WorkerPool {
   readonly #options: PoolOptions
   readonly #changes = new Changes()
   readonly #samples = new SampleLedger()
   readonly #logs = new LogLedger()
-  /** Every process that has not ended, the draining ones too. */
+  /** All running processes, including draining ones. */
   readonly #live = new Set<WorkerHandle>()
   readonly #spare = new SpareWorker((headBytes) => this.#fork(headBytes))
   readonly #stopWatch: () => void
-  /** Of slots that a smaller number of workers has removed: a larger one goes on counting from there. */
+  /** Restart counts of slots removed by a smaller worker count, continued if they return. */
   readonly #restarts = new Map<number, number>()
   isStarted = false
-  /** What others than the workers hold of the memory; counts for workers that are started from now on. */
+  /** Memory used by processes other than workers, in bytes. Applies to workers started from now on. */
   reservedBytes = 0
   #slots: WorkerSlot[] = []
-  /** Slots that wait for their turn to start. */
+  /** Slots waiting to be started. */
   #queue: WorkerSlot[] = []
   #startingCount = 0
   #count = 0
@@ -93,7 +93,7 @@ export class WorkerPool {
     return this.#live
   }
 
-  /** The process that waits to fill a slot; null while there is none. */
+  /** The process ready to fill a slot, or null. */
   get spare(): WorkerHandle | null {
     return this.#spare.handle
   }
@@ -106,52 +106,55 @@ export class WorkerPool {
     return this.#slots.filter((slot) => slot.handle?.isReady === true).length
   }
 
-  /** Starts the first workers before it is known what they will serve. */
+  /** Starts the first workers before their document is known. */
   startEarly(count: number): void {
     this.#headBytes = EARLY_HEAD_BYTES
     this.#grow(count)
   }
 
-  /** Fills the first slots. Resolves when every worker waits for its bundle; false when one cannot start. */
+  /**
+   * Fills the first slots. Resolves with true when every worker waits for its bundle, or false if one cannot
+   * start.
+   */
   async start(count: number, { headBytes, reservedBytes }: FirstWorkers): Promise<boolean> {
     this.isStarted = true
     const { heapOf = heapText } = this.#options
-    // What was started for smaller heads, or for another share of the memory, is of no use.
+    // Workers started for smaller heads or another heap size must be replaced.
     const isOfOtherHeap = heapOf(count, reservedBytes) !== heapOf(this.#count, this.reservedBytes)
     if (headBytes > this.#headBytes || isOfOtherHeap) this.resize(0, 0)
     this.reservedBytes = reservedBytes
     this.#headBytes = Math.max(headBytes, this.#headBytes)
     this.resize(count, 0)
-    // Each start has a deadline of its own, and a slot whose workers do not start is given up.
+    // Each start has its own deadline, and a slot whose workers do not start is given up.
     await this.#changes.until(() => this.#slots.every((slot) => slot.state === 'idle' || isStopped(slot)))
     return this.#slots.every((slot) => slot.state === 'idle')
   }
 
   /**
-   * The workers that vote on a rollout. Waits for those that are starting; one that is being restarted has no vote and
-   * comes up with whatever is current then.
+   * Returns the workers that take part in a rollout. Waits for those that are starting. A worker being
+   * restarted has no vote, and starts with whatever bundle is active then.
    */
   async participants(): Promise<Participant[]> {
     await this.#changes.until(() => this.#isSettled(), SETTLE_MS)
-    // Before the first bundle nobody serves meanwhile: it waits for as long as a slot may still be filled.
+    // Before the first bundle there is nothing to serve, so wait as long as a slot may still be filled.
     if (this.#current === null)
       await this.#changes.until(() => this.#voters().length > 0 || this.#slots.every(isStopped))
     return this.#voters().map((slot) => slot.handle!)
   }
 
-  /** Makes a bundle the one that every worker has to serve. Resolves when the workers that voted are ready. */
+  /** Makes a bundle the active one. Resolves when the workers that voted are ready. */
   async commit(assignment: Assignment): Promise<void> {
     this.#current = assignment
     await this.#refresh()
   }
 
-  /** Waits until every slot is filled and serves; false when a slot was given up. */
+  /** Waits until every slot is ready. Resolves with false if a slot was given up. */
   async allReady(): Promise<boolean> {
     await this.#changes.until(() => this.#slots.every((slot) => slot.state === 'ready' || isStopped(slot)))
     return this.#slots.every((slot) => slot.state === 'ready')
   }
 
-  /** Adds slots, or drains the workers of the last ones. */
+  /** Adds slots, or removes the last ones and drains their workers. */
   resize(count: number, drainMs: number): void {
     for (const slot of this.#slots.splice(count)) {
       this.#restarts.set(slot.worker, slot.restarts)
@@ -160,7 +163,7 @@ export class WorkerPool {
     this.#grow(count)
   }
 
-  /** Replaces every worker, one after the other, by one whose native parser takes larger heads. */
+  /** Replaces the workers one at a time by processes whose native parser accepts larger heads. */
   async replaceAll(headBytes: number, drainMs: number): Promise<void> {
     this.#headBytes = headBytes
     for (const slot of [...this.#slots]) {
@@ -171,14 +174,14 @@ export class WorkerPool {
   }
 
   /**
-   * Brings a bundle into service in new processes, which take the places of the old ones in turn. Null: it serves; else
-   * why the first of them could not, and the old ones serve what they did.
+   * Activates a bundle in new processes, which replace the old ones one at a time. Resolves with null on
+   * success. If the first process fails, resolves with the reason, and the old ones keep their bundle.
    */
   async renew(assignment: Assignment, drainMs: number): Promise<Refusal> {
     const before = this.#current
     this.#current = assignment
     for (const slot of [...this.#slots]) {
-      if (this.#isEnding) return 'the gateway ends'
+      if (this.#isEnding) return 'the gateway is stopping'
       const last = await slot.replace()
       if (last === null && slot === this.#slots[0]) {
         this.#current = before
@@ -195,34 +198,37 @@ export class WorkerPool {
     await Promise.all(this.#slots.map((slot) => slot.refresh()))
   }
 
-  /** From now on every worker answers readiness probes with 503, also one that is started later. */
+  /** Makes all current and future workers answer readiness probes with 503. */
   closeGates(): void {
     this.#isOpen = false
     for (const handle of this.#live) handle.setReady(false)
   }
 
-  /** Ends all workers, after their requests in flight or at the deadline. Resolves with the number of requests cut. */
+  /** Drains and stops all workers. Resolves with the number of requests cut. */
   async drain(deadlineMs: number): Promise<number> {
     this.#endSlots()
     const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs)))
     return cuts.reduce((total, cut) => total + cut, 0)
   }
 
-  /** Ends the drain that is under way at once. */
+  /** Ends the current drain immediately. */
   cut(): void {
     for (const handle of this.#live) handle.cut()
   }
 
-  /** Ends all workers at once and waits until they are gone. */
+  /** Kills all workers and waits until they have exited. */
   async close(): Promise<void> {
     this.#stopWatch()
     this.#endSlots()
     const gone = [...this.#live].map((handle) => handle.exited)
-    for (const handle of this.#live) handle.kill('the gateway ends')
+    for (const handle of this.#live) handle.kill('the gateway is stopping')
     await Promise.all(gone)
   }
 
-  /** Fresh numbers of all workers; the last known ones of a worker that does not answer in time. */
+  /**
+   * Returns the current metrics of all workers, or the last known ones of a worker that does not answer in
+   * time.
+   */
   async samples(): Promise<Sample[]> {
     await Promise.all([...this.#live].map((handle) => handle.sample()))
     return this.#samples.merged([...this.#live].map((handle) => handle.lastSamples))
@@ -232,17 +238,20 @@ export class WorkerPool {
     return this.#logs.total([...this.#live].map((handle) => handle.lastLog ?? EMPTY_LOG))
   }
 
-  /** What all workers say of the responses they keep; null for one that did not answer in time. */
+  /**
+   * Queries or purges the stored responses of all workers. The result is null for a worker that did not
+   * answer in time.
+   */
   askResponses(what: ResponsesQuestion): Promise<(ResponsesAnswer | null)[]> {
     return Promise.all([...this.#live].map((handle) => handle.askResponses(what)))
   }
 
-  /** Has all workers know which targets are out of service, also those that start later. */
+  /** Tells all current and future workers which targets are out of service. */
   setOutages(outages: readonly TargetOutage[]): Promise<void> {
     return this.#setTargets({ ...this.#targets, outages })
   }
 
-  /** Has all workers know the pods of Services, also those that start later. */
+  /** Tells all current and future workers the pods of Services. */
   setServices(services: readonly KnownService[]): Promise<void> {
     return this.#setTargets({ ...this.#targets, services })
   }
@@ -279,7 +288,7 @@ export class WorkerPool {
     }
   }
 
-  /** Starts as many workers at a time as there are CPUs: more would only make each of them slower. */
+  /** Starts at most one worker per CPU at a time. More would only slow each other down. */
   #fillNext(): void {
     while (this.#startingCount < BATCH) {
       const slot = this.#queue.shift()
@@ -299,7 +308,7 @@ export class WorkerPool {
     return handle
   }
 
-  /** The spare is started when all slots are served, so that it never slows them down. */
+  /** Starts the spare once all slots are ready, so that it does not slow them down. */
   #changed(): void {
     this.#changes.notify()
     this.#options.onChanged()
@@ -344,8 +353,8 @@ function heapText(workers: number, reservedBytes: number): string {
   return heapFlags(workers, reservedBytes).join()
 }
 
-/** What listeners take unless the document says otherwise (`limits.headerBytes`). */
+/** Default head limit of listeners (`limits.headerBytes`) in bytes. */
 const EARLY_HEAD_BYTES = 16 * 1024
 const BATCH = availableParallelism()
-/** Longest wait of a rollout for workers that are starting. */
+/** Longest wait of a rollout for starting workers, in milliseconds. */
 const SETTLE_MS = 10_000

@@ -3,28 +3,28 @@ import { RestartBudget } from './restart-budget.js'
 import type { Assignment } from './rollout.js'
 import { exitText, type WorkerHandle } from './worker-handle.js'
 
-/** What a slot needs of the pool it stands in. */
+/** Dependencies of a worker slot. */
 export interface SlotSeams {
-  /** Calls `fill` once there is room for one more worker that starts. */
+  /** Calls `fill` once another worker may start. */
   enqueue(slot: WorkerSlot): void
-  /** A process that knows it is this worker: a new one, or the spare. */
+  /** Returns a process with this worker number: a new one, or the spare. */
   seat(worker: number): WorkerHandle
-  /** What a worker has to serve; null before the first rollout. */
+  /** Returns the active bundle, or null before the first rollout. */
   current(): Assignment | null
-  /** Whether workers may say that they are ready. */
+  /** Returns true if workers may report ready. */
   isOpen(): boolean
-  /** Something changed that others may wait for. */
+  /** Called when the slot's state changes. */
   changed(): void
-  /** The slot is given up. */
+  /** Called when the slot is given up. */
   gaveUp(reason: string): void
   readonly log: OperationLog
 }
 
-/** The state of a slot, as operators see it. */
+/** State of a slot, as shown to operators. */
 export type SlotState = 'starting' | 'idle' | 'ready' | 'restarting' | 'stopped'
 
 /**
- * One place for a worker, filled for as long as the gateway runs:
+ * A position for one worker, kept filled while the gateway runs:
  *
  *     starting ──► idle (nothing to serve yet) ──► ready ──┐
  *        ▲                                                 │ death
@@ -34,8 +34,8 @@ export class WorkerSlot {
   readonly worker: number
   restarts = 0
   state: SlotState = 'stopped'
-  /** Why a worker could not serve what was current, the last time. */
-  refusal = 'the worker did not come up; see the log'
+  /** Reason of the last failure to activate the current bundle. */
+  refusal = 'the worker did not start; see the log'
 
   readonly #seams: SlotSeams
   readonly #budget = new RestartBudget(() => performance.now())
@@ -48,19 +48,19 @@ export class WorkerSlot {
     this.#seams = seams
   }
 
-  /** The worker that serves or is about to; null while the slot waits to be filled again. */
+  /** The current worker, or null while the slot waits for a restart. */
   get handle(): WorkerHandle | null {
     return this.#handle
   }
 
-  /** Has the slot filled in its turn. */
+  /** Queues the slot for starting. */
   start(): void {
     this.#timer = null
     this.#become('starting')
     this.#seams.enqueue(this)
   }
 
-  /** Resolves when the worker is up, or has ended. */
+  /** Starts a worker. Resolves with true when it is up, or false if it has exited. */
   fill(): Promise<boolean> {
     const handle = this.#seams.seat(this.worker)
     this.#handle = handle
@@ -70,7 +70,7 @@ export class WorkerSlot {
     return started
   }
 
-  /** Lets the slot's worker end by its own; nothing fills the slot again. */
+  /** Stops refilling the slot and returns its worker, which the caller has to stop. */
   stop(): WorkerHandle | null {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
@@ -81,14 +81,14 @@ export class WorkerSlot {
   }
 
   /**
-   * Puts a new worker in the place of the one that serves, which is handed back to be drained: traffic always finds
-   * one of the two. Null when the new one did not come up, and then nothing has changed.
+   * Replaces the worker by a new one and returns the old one, to be drained. Traffic always finds one of the
+   * two. Returns null if the new one fails, and then nothing has changed.
    */
   async replace(): Promise<WorkerHandle | null> {
     const next = this.#seams.seat(this.worker)
     const isUp = (await next.started()) && (await this.#catchUp(next))
     if (!isUp || this.state === 'stopped') {
-      next.kill('the replacement did not come up')
+      next.kill('the replacement did not start')
       return null
     }
     const last = this.#handle
@@ -100,7 +100,7 @@ export class WorkerSlot {
     return last
   }
 
-  /** Brings a worker that serves another bundle than the current one up to date; called after every rollout. */
+  /** Updates a worker that serves another bundle than the active one. Called after every rollout. */
   async refresh(): Promise<void> {
     const handle = this.#handle
     if (handle === null || this.#catchingUp === handle || this.state === 'starting') return
@@ -108,7 +108,7 @@ export class WorkerSlot {
     const isCurrent = await this.#catchUp(handle)
     this.#catchingUp = null
     if (handle !== this.#handle) return
-    if (!isCurrent) handle.kill('the current bundle cannot be prepared')
+    if (!isCurrent) handle.kill('the active bundle cannot be prepared')
     else if (this.#seams.current() !== null) this.#serve(handle)
   }
 
@@ -118,7 +118,7 @@ export class WorkerSlot {
     await this.refresh()
   }
 
-  /** Until the worker serves what is current; a rollout may have moved on in between. */
+  /** Updates the worker until it serves the active bundle. A rollout may change that meanwhile. */
   async #catchUp(handle: WorkerHandle): Promise<boolean> {
     for (;;) {
       const current = this.#seams.current()
@@ -156,7 +156,7 @@ export class WorkerSlot {
     if (verdict.kind === 'stop') {
       this.#seams.log.error('worker.crash-loop', { ...facts, deaths: verdict.deaths })
       this.stop()
-      this.#seams.gaveUp(`worker ${this.worker} ended ${verdict.deaths} times before it was ready: ${reason}`)
+      this.#seams.gaveUp(`worker ${this.worker} exited ${verdict.deaths} times before it was ready: ${reason}`)
       return
     }
     this.#seams.log.error('worker.ended', { ...facts, restartInMs: verdict.delayMs })

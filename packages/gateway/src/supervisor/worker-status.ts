@@ -4,7 +4,9 @@ import type { WorkerStatus } from './status.js'
 import type { WorkerHandle } from './worker-handle.js'
 import type { WorkerPool } from './worker-pool.js'
 
-/** Every worker of the pool: one entry a slot, then those that are draining. The spare is none yet. */
+/**
+ * Returns the status of every worker: one entry per slot, then the draining ones. The spare is not included.
+ */
 export function workerStatuses(pool: WorkerPool): WorkerStatus[] {
   const seated = new Set([pool.spare, ...pool.slots.map((slot) => slot.handle)])
   const leaving = [...pool.live].filter((handle) => !seated.has(handle))

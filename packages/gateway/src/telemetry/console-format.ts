@@ -6,8 +6,8 @@ const PLAIN = '\u001b[0m'
 const NAME_WIDTH = 22
 
 /**
- * An entry of the operation log for people at a terminal: `08:15:02.123 WARN  worker.silent  worker=2 pid=4711`,
- * a stack or another text of several lines below it. What comes from elsewhere is shown, never obeyed.
+ * Formats an operation log entry for a terminal: `08:15:02.123 WARN worker.silent worker=2 pid=4711`. Stacks
+ * and other multi-line texts follow below it. Control characters from outside are made visible.
  */
 export function consoleLine(entry: LogFields, hasColors: boolean): string {
   const { time, level, event, ...fields } = entry
@@ -23,7 +23,7 @@ export function consoleLine(entry: LogFields, hasColors: boolean): string {
   return `${`${head} ${short.join(' ')}`.trimEnd()}\n${below.join('')}`
 }
 
-/** The time of day on this machine, with milliseconds. */
+/** Formats the local time of day with milliseconds. */
 function clockTime(time: string): string {
   const date = new Date(time)
   const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
@@ -35,7 +35,7 @@ function isLong(value: unknown): boolean {
   return typeof value === 'string' && value.includes('\n')
 }
 
-/** As JSON, but a text of one word without its quotes. */
+/** Formats a value as JSON, without quotes if it is a single word. */
 function valueText(value: unknown): string {
   const isWord = typeof value === 'string' && /^[^\s"'=\\]+$/.test(value)
   return visibleText(isWord ? value : (JSON.stringify(value) ?? 'null'))

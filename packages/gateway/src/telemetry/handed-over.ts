@@ -2,8 +2,8 @@ import { type LogCounts, type LogIdentity, sumOfCounts, type Takeover } from '@s
 import { mapped } from './log-identities.js'
 
 /**
- * The sum of logs' counts with every record counted once: one that lies in a spool whose owner has ended, and that
- * another owner has taken over, is in the counts of both.
+ * Removes double counts from a sum of log counts. If a spool's owner has ended and another took it over, the
+ * records are in the counts of both.
  */
 export function countedOnce(log: LogIdentity): LogIdentity {
   const { targets, ...counts } = log
@@ -13,12 +13,12 @@ export function countedOnce(log: LogIdentity): LogIdentity {
   return { ...sumOfCounts(once.map(([, target]) => target)), targets: Object.fromEntries(once) }
 }
 
-/** The numbers alone, as people see them. */
+/** Returns the counts without the takeover details, for display. */
 export function withoutHandovers(log: LogIdentity): LogIdentity {
   return mapped(log, ({ spools, ...counts }) => counts)
 }
 
-/** @param all takeovers of the whole log: another target may have been given the spool of this one. */
+/** @param all takeovers of the whole log: another target may have received this one's spool. */
 function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
   if (log.spools === undefined || all.length === 0) return log
   const own = new Set(log.spools.takeovers)
@@ -32,7 +32,7 @@ function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
     for (const takeover of takeovers) if (own.has(takeover)) again += takeover.records
     again = Math.min(had, again)
     received -= again
-    // What is not there any more was delivered by an owner that ended before it could report.
+    // Missing records were delivered by an owner that ended before it could report.
     indexed += had - again
     const fromDisk = Math.min(had, onDisk)
     onDisk -= fromDisk
@@ -41,7 +41,7 @@ function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
   return { ...log, received, indexed, onDisk, inMemory, spools: { ...log.spools, left } }
 }
 
-/** Takeovers by the owner who has last reported what was in the directory. */
+/** Groups takeovers by the owner that last reported the spool's content. */
 function byOwner(takeovers: readonly Takeover[]): ReadonlyMap<string, readonly Takeover[]> {
   const known = new Set(takeovers.map(({ made, by }) => `${made} ${by}`))
   const owners = new Map<string, Takeover[]>()
@@ -54,7 +54,10 @@ function byOwner(takeovers: readonly Takeover[]): ReadonlyMap<string, readonly T
   return owners
 }
 
-/** One that took a directory over and ended at once may never have reported it: then the one before had it. */
+/**
+ * Returns the last owner that reported. An owner that took over and ended at once may not have; then the
+ * previous one had.
+ */
 function lastHeard(
   { made, from }: Takeover,
   earlier: readonly Takeover[],

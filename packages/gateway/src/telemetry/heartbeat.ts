@@ -1,48 +1,49 @@
-/** How often a worker shows that it works, in milliseconds; an eighth of what the watchdog allows. */
+/** Interval of heartbeats in milliseconds, an eighth of what the watchdog allows. */
 const HEARTBEAT_MS = 500
-/** How often the timer looks, in milliseconds. */
+/** Interval of the timer in milliseconds. */
 const LOOK_MS = 50
-/** So late the timer may be, in milliseconds, before the event loop is asked to turn. */
+/** Delay of the timer in milliseconds after which requests send the heartbeat instead. */
 const MOST_LATE_MS = 100
 
 /**
- * A worker's sign of life. A timer sends it while there is little to do. Under load the event loop may take 49,152 socket
- * events before it looks at its timers, its `setImmediate` and sockets that are new to it (libuv's `uv__io_poll`: 48 times
- * 1024 as long as there are more than 1024). Requests, with the clock that they have read anyway, pieces of bodies and
- * connections that are turned away notice that the timer is late: they send the sign of life and ask the loop to turn.
+ * A worker's heartbeat. Normally a timer sends it. Under load the event loop may handle 49,152 socket events
+ * before it runs timers, `setImmediate` and new sockets (libuv's `uv__io_poll`: 48 times 1024 while there are
+ * more than 1024). Requests, body chunks and rejected connections therefore check whether the timer is late,
+ * using a clock they have read anyway. If so, they send the heartbeat and make the loop turn.
  */
 export class Heartbeat {
-  /** From when on the timer is late, on the monotonic clock. */
+  /** Monotonic time from which the timer counts as late, in milliseconds. */
   dueMono = Number.POSITIVE_INFINITY
   readonly #send: () => void
   readonly #turn: () => void
   #sendDueMono = 0
 
   /**
-   * @param send shows the supervisor.
-   * @param turn makes the event loop look at its timers soon.
+   * @param send sends the heartbeat to the supervisor.
+   * @param turn makes the event loop run its timers soon.
    */
   constructor(send: () => void, turn: () => void) {
     this.#send = send
     this.#turn = turn
   }
 
-  /** Begins to beat, until the process ends. */
+  /** Starts the heartbeat for the lifetime of the process. */
   begin(): void {
     this.#look()
     setInterval(() => this.#look(), LOOK_MS)
   }
 
   /**
-   * Called where no request begins or ends. Pieces of large bodies keep the event loop as full as requests do, and a
-   * thousand of them may come in one go, megabytes each, before the loop can turn.
+   * Sends the heartbeat if it is due. Called where no request begins or ends: chunks of large bodies keep the
+   * event loop as busy as requests do. A thousand of them, megabytes each, may arrive before the loop can
+   * turn.
    */
   beatIfLate(): void {
     const nowMono = performance.now()
     if (nowMono >= this.dueMono) this.beatLate(nowMono)
   }
 
-  /** Called instead of the timer, which is late. */
+  /** Sends the heartbeat in place of the late timer. */
   beatLate(nowMono: number): void {
     this.#beat(nowMono)
     this.#turn()
@@ -60,7 +61,7 @@ export class Heartbeat {
   }
 }
 
-/** The heartbeat of a data plane that nobody watches. */
+/** Heartbeat of a data plane without a supervisor. */
 export const NO_HEARTBEAT = new Heartbeat(
   () => {},
   () => {},

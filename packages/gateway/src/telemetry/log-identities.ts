@@ -1,16 +1,16 @@
 import { EMPTY_LOG, type LogCounts, type LogIdentity, sumOfCounts } from '@sluice/core'
 
-/** The place of records in a log that has one only. */
+/** Name of the counts of a log without targets. */
 const MAIN = 'main'
 
-/** The sum of several logs' counts, also target by target. */
+/** Adds up the counts of several logs, in total and per target. */
 export function sumOfLogs(logs: Iterable<LogIdentity>): LogIdentity {
   let total: LogIdentity = EMPTY_LOG
   for (const log of logs) total = plus(total, log)
   return total
 }
 
-/** The same is done to the counts of the whole log and of each target. */
+/** Applies a change to the counts of the whole log and of each target. */
 export function mapped(
   { targets, ...counts }: LogIdentity,
   change: (counts: LogCounts) => LogCounts,
@@ -29,7 +29,7 @@ function plus(a: LogIdentity, b: LogIdentity): LogIdentity {
   return { ...counts, targets: Object.fromEntries(targets) }
 }
 
-/** A log that had one place only may be followed by one with several. */
+/** Returns the counts per target. A log with one output may be followed by one with several. */
 function targetsOf({ targets, ...counts }: LogIdentity): Readonly<Record<string, LogCounts>> {
   return targets ?? (counts.received === 0 ? {} : { [MAIN]: counts })
 }

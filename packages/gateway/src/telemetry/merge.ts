@@ -1,14 +1,14 @@
 import type { MetricKind, Sample } from './sample.js'
 
 /**
- * The numbers of all workers as one list. Counters and histograms of workers that have ended stay in the sum, so
- * that a series never goes backwards when a worker is replaced; gauges end with their worker.
+ * Sums the metrics of all workers. Counters and histograms of exited workers stay in the sum, so that a
+ * series never goes backwards. Gauges end with their worker.
  */
 export class SampleLedger {
-  /** `name{labels}` to what ended workers have counted. */
+  /** Metrics of exited workers, by `name{labels}`. */
   readonly #departed = new Map<string, Sample>()
 
-  /** Keeps what a worker had counted when it was last heard. */
+  /** Keeps the last counters and histograms of an exited worker. */
   depart(samples: readonly Sample[]): void {
     for (const sample of samples) {
       if (kindOf(sample.name) === 'gauge') continue
@@ -16,7 +16,7 @@ export class SampleLedger {
     }
   }
 
-  /** The sum over ended workers and the given ones; a series stands where it was first seen. */
+  /** Returns the sum over exited workers and the given ones, in the order in which series were first seen. */
   merged(live: Iterable<readonly Sample[]>): Sample[] {
     const sums = new Map(this.#departed)
     for (const samples of live) {
@@ -27,15 +27,16 @@ export class SampleLedger {
 }
 
 /**
- * The kind that follows from a name: `_total` counts, `_bucket`, `_sum` and `_count` belong to a histogram, all else is a
- * gauge. Naming is the contract between worker and supervisor, so that no table has to be kept in step.
+ * Returns the kind of a metric by its name: `_total` is a counter; `_bucket`, `_sum` and `_count` belong to a
+ * histogram; anything else is a gauge. Workers and supervisor rely on these names, so no table has to be kept
+ * in sync.
  */
 export function kindOf(name: string): MetricKind {
   if (name.endsWith('_total')) return 'counter'
   return familyOf(name) === name ? 'gauge' : 'histogram'
 }
 
-/** The family of a sample's name: a histogram's without its suffix, any other as it is. */
+/** Returns the metric of a sample: its name without a histogram suffix. */
 export function familyOf(name: string): string {
   for (const suffix of ['_bucket', '_sum', '_count']) {
     if (name.endsWith(suffix)) return name.slice(0, -suffix.length)
@@ -43,7 +44,10 @@ export function familyOf(name: string): string {
   return name
 }
 
-/** Series of ended workers kept at most; routes that come and go with reloads must not grow the table for ever. */
+/**
+ * Maximum number of series kept for exited workers. Routes that come and go with reloads must not grow the
+ * table forever.
+ */
 const MAX_DEPARTED = 500_000
 
 function add(sums: Map<string, Sample>, sample: Sample): void {

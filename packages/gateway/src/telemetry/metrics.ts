@@ -2,22 +2,25 @@ import type { Counter, Exchange } from '@sluice/core'
 import type { Sample } from './sample.js'
 import { label } from './text-format.js'
 
-/** Upper bounds of the latency buckets, in seconds. */
+/** Upper bounds of the latency buckets in seconds. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 const BUCKETS_MS = BUCKETS_S.map((seconds) => seconds * 1000)
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const
 const CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
 
-/** The counters of one route in one worker: plain numbers, added to without a look-up. */
+/** Counters of one route in one worker: plain numbers, updated without lookups. */
 export class RouteMetrics {
-  // Doubles, because 32 bits overflow after a day at 50,000 requests a second.
+  // Doubles, because 32 bits overflow after a day at 50,000 requests per second.
   readonly #requests = new Float64Array(METHODS.length * CLASSES.length)
   readonly #buckets = new Float64Array(BUCKETS_MS.length + 1)
   #sumMs = 0
   #requestBytes = 0
   #responseBytes = 0
 
-  /** @param durationMs from the request's arrival to the last byte of its response. */
+  /**
+   * Records a finished request.
+   * @param durationMs time from the request's arrival to the last byte of its response.
+   */
   record(x: Exchange, durationMs: number): void {
     const at = methodIndex(x.method) * CLASSES.length + Math.min(5, (x.status / 100) | 0)
     this.#requests[at] = this.#requests[at]! + 1
@@ -80,10 +83,10 @@ function methodIndex(method: string): number {
   }
 }
 
-/** Routes whose counters are kept; those of routes beyond it are added up under "other". */
+/** Maximum number of routes with their own counters. Further routes are counted under "other". */
 const MAX_ROUTES = 20_000
 
-/** Counters of policies that are kept; those beyond it are added up in one of their family, with the labels "other". */
+/** Maximum number of policy counters. Further ones are counted with the label value "other". */
 const MAX_COUNTERS = 20_000
 
 interface LabelledCounter extends Counter {
@@ -91,13 +94,13 @@ interface LabelledCounter extends Counter {
   readonly labels: string
 }
 
-/** All counters of one worker. They outlive reloads, so that they only ever grow. */
+/** All counters of one worker. They survive reloads, so they never decrease. */
 export class Metrics {
   readonly #routes = new Map<string, RouteMetrics>()
   readonly #errors = new Map<string, number>()
   readonly #counters = new Map<string, LabelledCounter>()
 
-  /** The counters of a route, made at its first use. */
+  /** Returns the counters of a route, created on first use. */
   route(id: string): RouteMetrics {
     const known = this.#routes.get(id)
     if (known !== undefined) return known
@@ -107,7 +110,7 @@ export class Metrics {
     return created
   }
 
-  /** A counter of policies, made at its first use. */
+  /** Returns a policy's counter, created on first use. */
   counter(family: string, labels: Readonly<Record<string, string>>): Counter {
     const pairs = Object.entries(labels)
     const text = pairs.map(([name, value]) => label(name, value)).join()
@@ -123,6 +126,7 @@ export class Metrics {
     return created
   }
 
+  /** Counts an error by its code. */
   countError(code: string): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
   }

@@ -1,17 +1,17 @@
 import { consoleLine } from './console-format.js'
 
-/** How bad an entry is. */
+/** Severity of an entry. */
 export type LogLevel = 'info' | 'warn' | 'error'
 
-/** How an entry is written: JSON for programs, or a line for people. */
+/** Format of entries: JSON for programs, or readable lines for a terminal. */
 export type LogFormat = 'json' | 'console'
 
-/** The facts of an entry; values that JSON can hold, and never a secret. */
+/** Fields of an entry: JSON values, never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /**
- * What operators read: one JSON object a line, `{"time","level","event",...}`, or lines for people at a terminal. Not
- * the traffic log.
+ * The log for operators: one JSON object per line, `{"time","level","event",...}`, or readable lines on a
+ * terminal. It is not the traffic log.
  */
 export interface OperationLog {
   info(event: string, fields?: LogFields): void
@@ -19,34 +19,41 @@ export interface OperationLog {
   error(event: string, fields?: LogFields): void
 }
 
-/** Settings of an operation log; the defaults write to stderr. */
+/** Options of an operation log. By default it writes to stderr. */
 export interface OperationLogOptions {
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Entries of one event per second; what is above is counted and reported with the next entry. */
+  /**
+   * Maximum number of entries per event and second. The number suppressed is reported with the next entry.
+   */
   readonly perSecond?: number
-  /** Default: that of LOG_FORMAT_ENV, else `console` where stderr is a terminal; JSON where `write` is given. */
+  /**
+   * Format. Defaults to LOG_FORMAT_ENV, otherwise `console` on a terminal. With `write`, the default is JSON.
+   */
   readonly format?: LogFormat
-  /** Fields of every entry, `{ worker: 2 }`. */
+  /** Fields added to every entry, such as `{ worker: 2 }`. */
   readonly fields?: LogFields
 }
 
-/** An event's current second. */
+/** The current second of an event. */
 interface Window {
   startMs: number
   written: number
   suppressed: number
 }
 
-/** `json` or `console`: how the operation log is written; the workers inherit it from the supervisor. */
+/** Environment variable for the format: `json` or `console`. Workers inherit it from the supervisor. */
 export const LOG_FORMAT_ENV = 'GW_LOG_FORMAT'
 
-/** Events are constants of the code; a bound keeps a mistake from growing the table. */
+/** Maximum number of events. They are constants in the code; the limit only guards against mistakes. */
 const MAX_EVENTS = 512
 const DEFAULT_PER_SECOND = 50
 const WINDOW_MS = 1000
 
-/** Creates an operation log. A flood of one event cannot fill the disk: it is cut and its size is reported. */
+/**
+ * Creates an operation log. A flood of one event is cut, so that it cannot fill the disk, and its size is
+ * reported.
+ */
 export function createOperationLog(options: OperationLogOptions = {}): OperationLog {
   const { write = writeStderr, now = Date.now, perSecond = DEFAULT_PER_SECOND, fields: common = {} } = options
   const { format = options.write === undefined ? usualFormat() : 'json' } = options
@@ -73,7 +80,7 @@ export function createOperationLog(options: OperationLogOptions = {}): Operation
   }
 }
 
-/** An error as fields: its message, those of its causes, and the stack. */
+/** Returns the fields of an error: its message, those of its causes, and the stack. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { message: String(error) }
   const causes: string[] = []
@@ -91,7 +98,8 @@ function windowOf(windows: Map<string, Window>, event: string, time: number): Wi
     windows.set(event, fresh)
     return fresh
   }
-  // A clock that was set back begins a window too; otherwise the event would stay silent until it catches up.
+  // A clock that was set back also starts a window; otherwise the event would be suppressed until it catches
+  // up.
   if (time - known.startMs >= WINDOW_MS || time < known.startMs) {
     known.startMs = time
     known.written = 0
@@ -99,7 +107,7 @@ function windowOf(windows: Map<string, Window>, event: string, time: number): Wi
   return known
 }
 
-/** An entry that JSON refuses (a cycle, a bigint) must not take the process down with it. */
+/** Formats an entry. One that JSON refuses (a cycle, a bigint) must not crash the process. */
 function line(entry: LogFields, format: LogFormat): string {
   try {
     return format === 'console' ? consoleLine(entry, hasColors()) : `${JSON.stringify(entry)}\n`
@@ -108,7 +116,7 @@ function line(entry: LogFields, format: LogFormat): string {
   }
 }
 
-/** LOG_FORMAT_ENV has the last word; without it a terminal gets lines for people, and everything else JSON. */
+/** Returns the format set by LOG_FORMAT_ENV; otherwise readable lines on a terminal and JSON elsewhere. */
 function usualFormat(): LogFormat {
   const format = process.env[LOG_FORMAT_ENV]
   if (format === 'console' || format === 'json') return format

@@ -3,19 +3,19 @@ import { getHeapStatistics } from 'node:v8'
 let lastResidentBytes = 0
 
 /**
- * Resident memory of this process, in bytes. Node.js reads it from a file, which fails while the process has no descriptor
- * left: then it is what was read last.
+ * Returns the resident memory of this process in bytes. Node.js reads it from a file, which fails when no
+ * descriptor is left. In that case the last value is returned.
  */
 export function residentBytes(): number {
   try {
     lastResidentBytes = process.memoryUsage.rss()
   } catch {
-    // What was read last will do.
+    // Keep the last value.
   }
   return lastResidentBytes
 }
 
-/** JavaScript heap in use, in bytes; unlike `process.memoryUsage()` it opens no file. */
+/** Returns the JavaScript heap in use, in bytes. Unlike `process.memoryUsage()` it opens no file. */
 export function heapUsedBytes(): number {
   return getHeapStatistics().used_heap_size
 }

@@ -1,12 +1,12 @@
 import { familyOf, kindOf } from './merge.js'
 import type { Sample } from './sample.js'
 
-/** The content type of the Prometheus text format that `renderSamples` writes. */
+/** Content type of the Prometheus text format. */
 export const TEXT_FORMAT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * Samples in the Prometheus text format 0.0.4: the series of a family together, in the order they were first seen,
- * under one TYPE line and, where `help` knows the family, one HELP line.
+ * Renders samples in the Prometheus text format 0.0.4. Series of a metric are grouped in the order first
+ * seen, below one TYPE line, and one HELP line if `help` has a text.
  */
 export function renderSamples(
   samples: readonly Sample[],
@@ -24,7 +24,7 @@ export function renderSamples(
   return text
 }
 
-/** A label pair with its value escaped, `route="a\"b"`. */
+/** Formats a label pair with an escaped value: `route="a\"b"`. */
 export function label(name: string, value: string): string {
   return `${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
 }

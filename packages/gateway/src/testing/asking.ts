@@ -6,7 +6,7 @@ import { WireTransport, type WireTransportOptions } from '../data-plane/upstream
 import type { ReceivedHead } from '../data-plane/upstream/received-head.js'
 import type { Attempt, AttemptObserver, Failure, Transport } from '../data-plane/upstream/transport.js'
 
-/** A request to a transport, and what it has heard so far. */
+/** A request to a transport, recording what it has received. */
 export class Asked implements AttemptObserver {
   readonly path: string
   attempt: Attempt | null = null
@@ -16,11 +16,11 @@ export class Asked implements AttemptObserver {
   end: 'not yet' | 'complete' | 'failed' = 'not yet'
   failure: Failure | null = null
   trailers: readonly string[] | null = null
-  /** Called when its request leaves. */
+  /** Called when the request is sent. */
   onLeaving: () => void = () => {}
-  /** Called at the head. */
+  /** Called with the response head. */
   onAnswer: () => void = () => {}
-  /** Called at every piece of the body. */
+  /** Called with every body chunk. */
   onPiece: () => void = () => {}
 
   constructor(path: string) {
@@ -65,7 +65,7 @@ export function ask(
   return asked
 }
 
-/** A wire transport to a port of this machine; closed when the test ends. */
+/** Creates a wire transport to a local port. It is closed after the test. */
 export function wireTo(
   t: TestContext,
   port: number,

@@ -1,9 +1,9 @@
 import { type Catalog, definePolicy, type Policy, type Step } from '@sluice/core'
 
-/** How a plan uses the policy of `fakeCatalog`. */
+/** Use of the policy of `fakeCatalog` in a plan. */
 export const FAKE_POLICIES = [{ id: 'p', use: 'p', with: {}, when: null, onError: 'fail' as const }]
 
-/** A catalog whose one policy, `p`, does what a test says; it takes every setting. */
+/** Returns a catalog with one policy, `p`, that runs the given hooks and accepts any settings. */
 export function fakeCatalog(step: Omit<Step, 'name'>): Catalog {
   const schema = {} as Policy['schema']
   return new Map([

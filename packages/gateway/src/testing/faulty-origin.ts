@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test'
 import { closedPort } from '@sluice/core/testing'
 
 /**
- * What an origin does to requests. `killed`: nobody listens, connections are reset. `framing`: a response with two
- * lengths. `surplus`: a second response that nobody has asked for.
+ * Behaviour of an origin. `killed`: nothing listens, and connections are reset. `framing`: a response with
+ * two lengths. `surplus`: a second, unsolicited response.
  */
 export type Fault =
   | 'none'
@@ -19,22 +19,25 @@ export type Fault =
   | 'error'
   | 'cut'
 
-/** An origin that a test breaks and mends while it is under load. */
+/** An origin that a test breaks and repairs under load. */
 export interface FaultyOrigin {
   readonly url: string
   readonly name: string
-  /** Ids of the requests that it got, in order. */
+  /** Ids of the requests received, in order. */
   readonly seen: string[]
-  /** Ids of the requests without an answer. */
+  /** Ids of unanswered requests. */
   readonly open: ReadonlySet<string>
   become(fault: Fault): Promise<void>
 }
 
-/** What every request takes. */
+/** Response time of every request in milliseconds. */
 const WORK_MS = 2
 const SLOW_MS = 3000
 
-/** @param name what it answers with, and the id of the request, which is its header `x-id`. */
+/**
+ * Starts an origin.
+ * @param name text of each response, followed by the request's id from its `x-id` header.
+ */
 export async function faultyOrigin(t: TestContext, name: string): Promise<FaultyOrigin> {
   const sockets = new Set<Socket>()
   const open = new Set<string>()
@@ -48,7 +51,7 @@ export async function faultyOrigin(t: TestContext, name: string): Promise<Faulty
     req.resume()
     misbehave(fault, res, `${name} ${id}`)
   })
-  // What it ends while a request is on its way would be a fault of its own.
+  // Closing idle connections while a request is on its way would be an unintended fault.
   server.keepAliveTimeout = 0
   server.on('connection', (socket) => {
     sockets.add(socket)

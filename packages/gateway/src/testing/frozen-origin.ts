@@ -3,18 +3,18 @@ import { once } from 'node:events'
 import net from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** An HTTP server in a process of its own, which can be stopped where it stands. */
+/** An HTTP server in its own process, which can be suspended. */
 export interface FrozenOrigin {
   readonly url: string
   readonly port: number
-  /** Stops the process: its sockets stay open and nobody reads or writes them. */
+  /** Suspends the process: its sockets stay open, but nothing reads or writes them. */
   freeze(): void
   thaw(): void
-  /** Freezes, and opens connections until the kernel accepts no more for it. */
+  /** Suspends the process, and opens connections until the kernel accepts no more for it. */
   fillBacklog(): Promise<void>
 }
 
-/** `/drip` answers without end, a few bytes at a time; everything else at once. */
+/** Program of the origin. `/drip` responds endlessly, a few bytes at a time; anything else at once. */
 const PROGRAM = `
   const http = require('node:http')
   const server = http.createServer((req, res) => {
@@ -25,9 +25,11 @@ const PROGRAM = `
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))
 `
 
-/** Connections that the smallest backlog takes at the very most. */
+/** Upper limit of connections in the smallest backlog. */
 const MAX_BACKLOG = 16
-/** A connection that the kernel takes at all it takes at once on this machine. */
+/**
+ * Connection timeout in milliseconds. On this machine the kernel accepts a connection at once or not at all.
+ */
 const PATIENCE_MS = 500
 
 export async function frozenOrigin(t: TestContext): Promise<FrozenOrigin> {

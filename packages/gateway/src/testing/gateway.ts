@@ -18,7 +18,7 @@ import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'
 
-/** What of a plan a test wants different from the defaults. */
+/** Differences from the default test plan. */
 export interface PlanOverrides {
   readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & {
     readonly limits?: Partial<ListenerPlan['limits']>
@@ -32,7 +32,7 @@ export interface PlanOverrides {
   readonly cache?: CachePlan
 }
 
-/** An upstream: its targets, and what else is not the default. */
+/** An upstream: its targets, and differences from the defaults. */
 export type UpstreamOverrides = Omit<Partial<UpstreamPlan>, 'retry'> & {
   readonly urls: readonly string[]
   readonly retry?: Partial<RetryPlan>
@@ -74,7 +74,7 @@ const LISTENER: ListenerPlan = {
   },
 }
 
-/** A plan with one listener; by default everything goes to the first upstream, which is named `up`. */
+/** Returns a plan with one listener. By default all requests go to the first upstream, named `up`. */
 export function planOf(overrides: PlanOverrides): Plan {
   const upstreams = (overrides.upstreams ?? []).map(upstreamPlan)
   return {
@@ -174,7 +174,7 @@ export interface TestGateway {
   readonly port: number
   readonly url: string
   readonly plane: DataPlane
-  /** Events that operators would see. */
+  /** Reported events. */
   readonly events: { readonly event: string; readonly fields: object }[]
   reload(overrides: PlanOverrides): Promise<void>
 }
@@ -184,12 +184,12 @@ export interface TestGatewayOptions {
   readonly worker?: number
   readonly port?: number
   readonly network?: Network
-  /** The most descriptors that the process may have open. */
+  /** Maximum number of open descriptors. */
   readonly descriptors?: number
   readonly heartbeat?: Heartbeat
 }
 
-/** Starts a data plane on a free port; drains it when the test ends. */
+/** Starts a data plane on a free port. It is drained after the test. */
 export async function startGateway(
   t: TestContext,
   overrides: PlanOverrides,
@@ -203,7 +203,7 @@ export async function startGateway(
     version: 'test',
     ports: { '127.0.0.1:0': port },
     report: (event, fields) => events.push({ event, fields }),
-    // It takes its time.
+    // Bounding takes time.
     isReceiveBounded: false,
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.descriptors === undefined ? {} : { descriptors: options.descriptors }),
@@ -217,13 +217,16 @@ export async function startGateway(
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-/** What a plane is prepared with. */
+/** Returns the bundle for preparing a data plane. */
 export function bundleOf(overrides: PlanOverrides): ConfigBundle {
   const plan = planOf(overrides)
   return { plan, digest: JSON.stringify(plan).length.toString(16), values: {} }
 }
 
-/** Waits until the condition holds. @throws Error when it does not within the time. */
+/**
+ * Waits until the condition is met.
+ * @throws Error on a timeout.
+ */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 300_000): Promise<void> {
   const giveUpMono = performance.now() + withinMs
   while (!(await condition())) {

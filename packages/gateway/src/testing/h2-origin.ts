@@ -10,11 +10,11 @@ export type OnStream = (stream: http2.ServerHttp2Stream, headers: http2.Incoming
 export interface H2Origin {
   readonly port: number
   readonly sessions: http2.ServerHttp2Session[]
-  /** Of the connections, in their order. */
+  /** Sockets of the connections, in order. */
   readonly sockets: net.Socket[]
 }
 
-/** A server that speaks HTTP/2 without TLS. */
+/** Starts an HTTP/2 server without TLS. */
 export async function h2Origin(
   t: TestContext,
   onStream: OnStream,
@@ -83,7 +83,7 @@ export function optionsTo(port: number, isSecure: boolean): Omit<H2TransportOpti
   }
 }
 
-/** HTTP/2 without asking, to a port of this machine. */
+/** Creates a transport with HTTP/2 prior knowledge to a local port. */
 export function h2To(t: TestContext, port: number, overrides: Partial<H2TransportOptions> = {}): H2Transport {
   const transport = new H2Transport({ ...optionsTo(port, false), fallback: null, ...overrides })
   t.after(() => void transport.close())
@@ -95,7 +95,7 @@ export const echoPath: OnStream = (stream, headers) => {
   stream.end(headers[':path'])
 }
 
-/** A server that answers the first stream of a connection with given frames. */
+/** Starts a server that answers the first stream of a connection with the given frames. */
 export async function framesOrigin(t: TestContext, ...frames: readonly Buffer[]): Promise<number> {
   const sockets: net.Socket[] = []
   const server = net.createServer((socket) => {
@@ -117,11 +117,11 @@ export async function framesOrigin(t: TestContext, ...frames: readonly Buffer[])
   return (server.address() as AddressInfo).port
 }
 
-/** Types of frames (RFC 9113 section 6). */
+/** Frame types (RFC 9113 section 6). */
 export const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4]
 export const END_HEADERS = 4
 const PREFACE_BYTES = 24
-/** `:status: 200` of HPACK's static table. */
+/** `:status: 200` from HPACK's static table. */
 export const STATUS_200 = Buffer.from([0x88])
 
 export function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {

@@ -2,7 +2,7 @@ import dgram from 'node:dgram'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** What a name server says of a name. */
+/** Answer of the name server for a name. */
 export type NameAnswer =
   | 'NXDOMAIN'
   | 'SERVFAIL'
@@ -22,11 +22,11 @@ const TYPES = { A: 1, SRV: 33 }
 const RCODES = { SERVFAIL: 2, NXDOMAIN: 3 }
 const HEAD_BYTES = 12
 
-/** A name server on a port of this machine (RFC 1035). */
+/** A DNS server on a local port (RFC 1035). */
 export class NameServer {
-  /** By name. */
+  /** Answers by name. */
   readonly names = new Map<string, NameAnswer>()
-  /** Questions for IPv4 addresses and services. */
+  /** Number of queries for IPv4 addresses and services. */
   asked = 0
   address = ''
 
@@ -85,7 +85,7 @@ function recordsOf(answer: Exclude<NameAnswer, string>, type: number): Buffer[] 
   })
 }
 
-/** A record of the name that was asked for. */
+/** Encodes a record for the queried name. */
 function record(type: number, ttl: number, data: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt16BE(0xc00c, 0)

@@ -7,13 +7,13 @@ import type { TestContext } from 'node:test'
 import { until } from './gateway.js'
 import { closedPort } from './origin.js'
 
-/** Why tests against nginx are skipped; false where it is installed. */
+/** Reason to skip tests with nginx; false if it is installed. */
 export const nginxSkip =
   spawnSync('nginx', ['-v']).error === undefined
     ? false
     : 'nginx is not installed (apt-get install nginx-light)'
 
-/** Starts a real nginx whose one server has these locations; ends with the test. Answers its port. */
+/** Starts a real nginx with these locations and returns its port. It is killed after the test. */
 export async function startNginx(t: TestContext, locations: string): Promise<number> {
   const port = await closedPort()
   const dir = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))

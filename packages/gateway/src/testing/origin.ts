@@ -4,23 +4,23 @@ import type { TestContext } from 'node:test'
 
 export { closedPort } from '@sluice/core/testing'
 
-/** An upstream under the control of a test. */
+/** An upstream controlled by a test. */
 export interface Origin {
   readonly url: string
   readonly port: number
-  /** Connections accepted so far. */
+  /** Number of connections accepted. */
   readonly connections: () => number
-  /** Accepts no more connections; those that are there stay. */
+  /** Stops accepting connections. Existing ones stay open. */
   readonly stop: () => void
 }
 
-/** A request as a raw origin saw it. */
+/** A request as seen by a raw origin. */
 export interface SeenRequest {
   readonly head: string
   readonly body: string
 }
 
-/** An HTTP origin; ends with the test. */
+/** Starts an HTTP origin. It is closed after the test. */
 export async function httpOrigin(t: TestContext, handler: http.RequestListener): Promise<Origin> {
   const server = http.createServer(handler)
   let count = 0
@@ -33,7 +33,7 @@ export async function httpOrigin(t: TestContext, handler: http.RequestListener):
   return { ...place(server), connections: () => count, stop: () => void server.close() }
 }
 
-/** An origin that gets the connection itself and may lie in every way it likes; ends with the test. */
+/** Starts an origin that handles raw connections and may send anything. It is closed after the test. */
 export async function rawOrigin(
   t: TestContext,
   onSocket: (socket: net.Socket, nth: number) => void,
@@ -54,7 +54,7 @@ export async function rawOrigin(
   return { ...place(server), connections: () => count, stop: () => void server.close() }
 }
 
-/** Answers every request head on a raw connection with the same bytes. */
+/** Returns a handler that answers every request head on a raw connection with the same bytes. */
 export function answering(
   bytes: string | Buffer,
   then?: (socket: net.Socket) => void,
@@ -71,7 +71,7 @@ export function answering(
   }
 }
 
-/** An origin that answers with what it received: method, url, raw header lines and body length. */
+/** Starts an origin that responds with what it received: method, URL, raw header lines and body length. */
 export function echoOrigin(t: TestContext): Promise<Origin> {
   return httpOrigin(t, (req, res) => {
     let bytes = 0

@@ -5,12 +5,12 @@ import { runInNewContext } from 'node:vm'
 v8.setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Files and sockets that this process has open. */
+/** Returns the number of files and sockets that this process has open. */
 export function descriptors(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-/** Bytes of objects and buffers that are in use, without what a collection frees. */
+/** Returns the bytes of live objects and buffers, after a garbage collection. */
 export function usedBytes(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()

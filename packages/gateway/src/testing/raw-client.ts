@@ -1,31 +1,33 @@
 import net from 'node:net'
 
-/** What came back on a raw connection. */
+/** Data received on a raw connection. */
 export interface RawAnswer {
   /** Everything received, as latin1. */
   readonly text: string
   readonly isClosed: boolean
-  /** Milliseconds from the first byte sent to the close, or to giving up. */
+  /** Milliseconds from the first byte sent until the connection closed or the wait ended. */
   readonly ms: number
 }
 
 export interface RawOptions {
-  /** Gives up after this time; by default 1,500 ms after the first bytes came, or 10 s without any. */
+  /** Time limit in milliseconds. By default 1,500 ms after the first bytes, or 10 s without any. */
   readonly waitMs?: number
-  /** Pause between the pieces. */
+  /** Pause between the pieces in milliseconds. */
   readonly gapMs?: number
-  /** Ends as soon as the text received satisfies it. */
+  /** Ends the wait as soon as the received text satisfies it. */
   readonly until?: (text: string) => boolean
   readonly host?: string
-  /** Asked after every read: what to send next, once. */
+  /** Called after every read; its first non-null result is sent. */
   readonly reply?: (text: string) => string | null
 }
 
-/** A machine may be slow to answer at all; an answer that has begun is soon over. */
+/**
+ * Waits in milliseconds: a busy machine may be slow to answer, but an answer that has begun finishes soon.
+ */
 const NOTHING_MS = 10_000
 const MORE_MS = 1500
 
-/** Sends bytes as they are, piece by piece, and collects the answer until the other side closes. */
+/** Sends bytes piece by piece, and collects the response until the other side closes. */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Buffer)[],
@@ -74,7 +76,7 @@ async function writePieces(
   }
 }
 
-/** The statuses of the responses in a raw answer, in order. */
+/** Returns the statuses of the responses in a raw text, in order. */
 export function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 }

@@ -1,25 +1,25 @@
 import net from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A client's connection in the hands of a test, which decides when it reads, writes and goes away. */
+/** A client connection controlled by a test, which decides when it reads, writes and closes. */
 export interface RawConnection {
   /** Everything received, as latin1. */
   readonly text: string
   readonly receivedBytes: number
   readonly isClosed: boolean
   send(bytes: string | Buffer): void
-  /** Sends each byte in a segment of its own. */
+  /** Sends each byte in its own segment. */
   sendByteByByte(bytes: string): Promise<void>
-  /** Stops reading: the receive window fills. */
+  /** Stops reading, so that the receive window fills. */
   pause(): void
   resume(): void
-  /** Says that nothing more will be sent, and goes on reading. */
+  /** Closes the sending side, and continues to read. */
   halfClose(): void
-  /** Goes away with a reset. */
+  /** Closes the connection with a reset. */
   reset(): void
 }
 
-/** Opens a connection to a port of this machine, from one of its addresses; it ends with the test. */
+/** Opens a connection to a local port, from a local address. It is closed after the test. */
 export async function connectRaw(
   t: TestContext,
   port: number,

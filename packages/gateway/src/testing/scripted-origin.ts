@@ -5,19 +5,22 @@ import { type Origin, rawOrigin } from './origin.js'
 /** One connection to a scripted origin. */
 export interface ScriptedConnection {
   readonly socket: net.Socket
-  /** The paths of the requests on it, in order. */
+  /** Paths of its requests, in order. */
   readonly paths: string[]
   isClosed: boolean
 }
 
-/** An origin that answers nothing by itself: a test decides when which bytes go over which connection. */
+/** An origin that answers nothing by itself: the test decides which bytes to send when. */
 export interface ScriptedOrigin extends Origin {
   readonly opened: readonly ScriptedConnection[]
-  /** All paths asked for, over all connections. */
+  /** Returns the paths of all requests on all connections. */
   readonly paths: () => readonly string[]
 }
 
-/** @param onRequest called for each request without a body, in order. */
+/**
+ * Starts a scripted origin.
+ * @param onRequest called for each request without a body, in order.
+ */
 export async function scriptedOrigin(
   t: TestContext,
   onRequest: (connection: ScriptedConnection, path: string) => void = () => {},
@@ -42,7 +45,7 @@ export async function scriptedOrigin(
   return { ...origin, opened, paths: () => opened.flatMap((connection) => connection.paths) }
 }
 
-/** A response of known length. */
+/** Returns a response with a Content-Length. */
 export function ok(body: string, fields = ''): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`
 }

@@ -1,29 +1,32 @@
 import http from 'node:http'
 
-/** What became of one request. */
+/** Result of one request. */
 export interface LoadOutcome {
   readonly id: string
-  /** 0: the connection broke, or the response was cut short. */
+  /** Response status; 0 if the connection broke or the response was truncated. */
   readonly status: number
   readonly body: string
 }
 
-/** Requests at a steady pace, whatever becomes of those before. */
+/** Requests at a constant rate, regardless of earlier responses. */
 export interface SteadyLoad {
-  /** How many have begun; their ids count from 0. */
+  /** Number of requests sent; ids count from 0. */
   readonly sent: number
   readonly outcomes: readonly LoadOutcome[]
-  /** Those that did not get a whole answer of 200 to their own request. */
+  /** Returns the requests without a complete 200 response of their own. */
   failed(): readonly LoadOutcome[]
-  /** Ends the load and waits for the answers. */
+  /** Stops the load and waits for responses. */
   stop(): Promise<void>
 }
 
 const EVERY_MS = 5
 
-/** @param method of the requests; one with a body is not repeated by a gateway unless the client allows it. */
+/**
+ * Starts a constant load.
+ * @param method request method; a gateway repeats requests with a body only if the client allows it.
+ */
 export function steadyLoad(url: string, method: 'GET' | 'POST'): SteadyLoad {
-  // All connections take turns, so that none of them is idle for so long that the gateway ends it.
+  // Use all connections in turn, so that the gateway closes none of them as idle.
   const agent = new http.Agent({ keepAlive: true, scheduling: 'fifo' })
   const outcomes: LoadOutcome[] = []
   const underway = new Set<Promise<void>>()

@@ -1,7 +1,7 @@
 import type { TestGateway } from './gateway.js'
 import { until } from './gateway.js'
 
-/** The condition of each target of a gateway in this process, by its URL. */
+/** Returns the condition of each target of an in-process gateway, by URL. */
 export function conditions({ plane }: TestGateway): Readonly<Record<string, string>> {
   const states = plane.samples().filter(({ name }) => name === 'gw_upstream_target_state')
   const pairs = states.map(({ labels }) => /target="(.*?)",state="(.*?)"/.exec(labels)!)

@@ -11,7 +11,7 @@ import {
   until,
 } from './gateway.js'
 
-/** A record as it was written. */
+/** A record as written. */
 export interface WrittenRecord {
   readonly [field: string]: unknown
   readonly t: Readonly<Record<string, number>>
@@ -30,7 +30,7 @@ export interface WrittenBody {
 
 const SILENT = { headers: false, body: false }
 
-/** Nothing but what a test asks for. */
+/** Returns a capture plan that is off except for the overrides. */
 export function captureOf(overrides: Partial<CapturePlan>): CapturePlan {
   return {
     ...{ requestIn: SILENT, requestUp: SILENT, responseUp: SILENT, responseOut: SILENT },
@@ -39,15 +39,15 @@ export function captureOf(overrides: Partial<CapturePlan>): CapturePlan {
   }
 }
 
-/** A gateway whose traffic log goes to files, and the way to its records. */
+/** A gateway that logs traffic to files, with access to its records. */
 export interface LoggedGateway extends TestGateway {
-  /** What a reload has to keep for the log to go on. */
+  /** Log plan to repeat in a reload, so that the log continues. */
   readonly log: LogPlan
-  /** Drains the gateway and reads what it has written. */
+  /** Drains the gateway and reads the records it has written. */
   records(): Promise<readonly WrittenRecord[]>
 }
 
-/** Starts a gateway with a traffic log in a directory that goes with the test. */
+/** Starts a gateway with a traffic log in a temporary directory. */
 export async function startLogged(
   t: TestContext,
   overrides: PlanOverrides,
@@ -74,7 +74,7 @@ export async function startLogged(
     ...gateway,
     log: plan,
     async records() {
-      // The end of a gateway waits 5 s for the thread that writes, and that may take longer to begin on a busy machine.
+      // A drain waits only 5 s for the log thread, which may take longer to start on a busy machine.
       await until(() => gateway.plane.logIdentity().inMemory === 0)
       await gateway.plane.drain(5000)
       const lines = readdirSync(dir)

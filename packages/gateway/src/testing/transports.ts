@@ -2,12 +2,12 @@ import { type TestContext, test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
 import { type PlanOverrides, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
 
-/** The HTTP clients towards targets; what is true of one has to be true of the other. */
+/** HTTP clients for upstreams. Tests run against both. */
 export const TRANSPORTS = ['undici', 'wire'] as const
 
 export type TransportName = (typeof TRANSPORTS)[number]
 
-/** What an upstream's plan says to get a transport. */
+/** Upstream settings that select a transport. */
 export const OVER = {
   undici: { transport: 'undici' },
   wire: { transport: 'wire' },
@@ -19,7 +19,7 @@ type StartGateway = (
   options?: TestGatewayOptions,
 ) => Promise<TestGateway>
 
-/** `startGateway` with one transport for all upstreams. */
+/** Like `startGateway`, with one transport for all upstreams. */
 export function startOver(transport: TransportName): StartGateway {
   const over = (overrides: PlanOverrides): PlanOverrides => ({
     ...overrides,
@@ -31,7 +31,7 @@ export function startOver(transport: TransportName): StartGateway {
   }
 }
 
-/** `test` with the transport in front of the name. */
+/** Like `test`, with the transport before the name. */
 export function testOver(transport: TransportName): (name: string, run: (t: TestContext) => unknown) => void {
   return (name, run) => void test(`${transport}: ${name}`, (t) => run(t) as Promise<void>)
 }

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { RoutePlan, WebSocketPlan } from '@sluice/config'
 import { WebSocket, WebSocketServer } from 'ws'
 
-/** What a route lets through unless a test wants something else. */
+/** Default WebSocket settings of a test route. */
 export const WEBSOCKETS: WebSocketPlan = {
   idleMs: 60_000,
   maxMessage: 1_048_576,
@@ -14,7 +14,7 @@ export const WEBSOCKETS: WebSocketPlan = {
   compression: 'refuse',
 }
 
-/** One route to the upstream `up` that lets WebSockets through. */
+/** Returns a route to the upstream `up` that allows WebSockets. */
 export function webSocketRoute(overrides: Partial<WebSocketPlan> = {}): Partial<RoutePlan> & { id: string } {
   return { id: 'ws', websocket: { ...WEBSOCKETS, ...overrides } }
 }
@@ -22,7 +22,7 @@ export function webSocketRoute(overrides: Partial<WebSocketPlan> = {}): Partial<
 export interface WebSocketOrigin {
   readonly url: string
   readonly port: number
-  /** Connections that were switched, in their order. */
+  /** Upgraded connections, in order. */
   readonly sockets: readonly WebSocket[]
   readonly requests: readonly http.IncomingMessage[]
 }
@@ -31,12 +31,12 @@ export interface OriginOptions {
   readonly tls?: https.ServerOptions
   readonly compresses?: boolean
   readonly protocols?: (offered: Set<string>) => string | false
-  /** Default: sends every message back. */
+  /** Message handler; by default every message is echoed. */
   readonly onSocket?: (socket: WebSocket) => void
   readonly maxPayload?: number
 }
 
-/** A target that serves WebSockets with `ws`; ends with the test. */
+/** Starts a WebSocket target that uses `ws`. It is closed after the test. */
 export async function webSocketOrigin(t: TestContext, options: OriginOptions = {}): Promise<WebSocketOrigin> {
   const server = options.tls === undefined ? http.createServer() : https.createServer(options.tls)
   const sockets: WebSocket[] = []
@@ -70,7 +70,7 @@ export async function webSocketOrigin(t: TestContext, options: OriginOptions = {
   }
 }
 
-/** A client that is open; it is cut when the test ends. */
+/** Opens a client. It is terminated after the test. */
 export async function openWebSocket(
   t: TestContext,
   url: string,
@@ -95,7 +95,7 @@ function dial(
   return client
 }
 
-/** The status that a handshake is refused with, and the response's fields. */
+/** Returns the response with which a handshake is refused. */
 export async function refusedWith(
   t: TestContext,
   url: string,
@@ -106,13 +106,13 @@ export async function refusedWith(
   return response
 }
 
-/** How a connection closes. */
+/** Waits for the close of a connection. */
 export async function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
   return { code, reason: reason.toString() }
 }
 
-/** The next message. */
+/** Waits for the next message. */
 export async function messageOf(socket: WebSocket): Promise<Buffer> {
   const [data] = (await once(socket, 'message')) as [Buffer]
   return data

@@ -42,36 +42,43 @@ import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
 
+/** Options for `createDataPlane`. */
 export interface DataPlaneOptions {
   readonly catalog: Catalog
-  /** 1 to N. */
+  /** Worker number, from 1 to N. */
   readonly worker: number
   readonly version: string
-  /** Listener address to the port chosen for it, where the plan says port 0. */
+  /** Chosen port by listener address, where the plan says port 0. */
   readonly ports: Readonly<Record<string, number>>
   readonly report: (event: string, fields: object) => void
-  /** The longest delay of the event loop of late, ms; default: always 0. */
+  /** Returns the longest recent delay of the event loop in milliseconds; defaults to 0. */
   readonly loopLagMs?: () => number
-  /** Default: of a worker that nobody watches. */
+  /** Heartbeat of the worker; defaults to none. */
   readonly heartbeat?: Heartbeat
-  /** What all workers of the gateway share; default: in this process. */
+  /** State store shared by all workers; defaults to one in this process. */
   readonly memory?: StateStore
-  /** Which they all have, see StateStores; default: none does. */
+  /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array
-  /** Default: the system's. */
+  /** Name resolution; defaults to the system's. */
   readonly network?: Network
-  /** The most descriptors that the process may have open; default: what the system says. */
+  /** Maximum number of open descriptors; defaults to the system's limit. */
   readonly descriptors?: number
-  /** False: listeners cost some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
+  /**
+   * True to bound receive buffers. False saves about 50 ms of CPU time per listener, but one fast upload can
+   * delay all other requests. Default: true.
+   */
   readonly isReceiveBounded?: boolean
-  /** Hears what code of plugins is about to run; default: nobody. */
+  /** Called before code of plugins runs; defaults to nothing. */
   readonly announce?: (what: string) => Promise<void>
 }
 
-/** Of one worker, beside its own: enough that a large body does not wait for another, few enough to leave the cores. */
+/**
+ * Threads per worker: enough that one large body does not delay another, few enough to leave CPU for the
+ * event loop.
+ */
 const MAX_THREADS = 2
 
-/** Makes the data plane of one worker; it serves nothing until a bundle is prepared and activated. */
+/** Creates the data plane of one worker. It serves nothing until a bundle is prepared and activated. */
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
   return new WorkerDataPlane(options)
 }
@@ -84,7 +91,7 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
-  /** What upstreams that are gone have counted. */
+  /** Counters of upstreams that no longer exist. */
   readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
   readonly #memory: StateStore
@@ -98,10 +105,10 @@ class WorkerDataPlane implements DataPlane {
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
   readonly #outages = new KnownOutages()
-  /** The most that this process may have open. */
+  /** Maximum number of open descriptors. */
   readonly #descriptors: number
   #listeners = new Map<string, OpenListener>()
-  /** Opened for a bundle that is not activated yet. */
+  /** Listeners of bundles that are not active yet. */
   readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
   #drainUntilMono = Number.POSITIVE_INFINITY
@@ -171,7 +178,7 @@ class WorkerDataPlane implements DataPlane {
       context: this.#context,
       network: this.#network,
       values: bundle.values,
-      // Only routes that come as texts are known to mean what they did.
+      // Only routes delivered as texts can be compared with the previous ones.
       last: bundle.routeTexts === undefined ? null : this.#snapshot,
     }).catch((error: Error) => {
       throw new Error(conceal(error.message, bundle.values))
@@ -201,10 +208,10 @@ class WorkerDataPlane implements DataPlane {
     }
   }
 
-  /** Nobody waits for it: connections come from now on, and a listener without the bound serves all the same. */
+  /** Bounds the receive buffers in the background: until it is done, a listener serves without the bound. */
   #bound(opened: readonly OpenListener[]): void {
     if (this.#options.isReceiveBounded === false) return
-    // What `node` pauses it does not read.
+    // The `node` engine does not read from paused connections.
     const read = opened.filter(({ plan }) => plan.engine === 'uws')
     boundListeners(read.map(({ listener }) => listener)).catch(this.#onFault)
   }
@@ -222,7 +229,7 @@ class WorkerDataPlane implements DataPlane {
     const port = this.#options.ports[plan.address] ?? plan.port
     const onTurnedAway = (): void => {
       this.#context.metrics.countError('GW_OVERLOADED')
-      // uWS accepts in one go for as long as others come, which may be without an end.
+      // uWS accepts connections in a loop while more arrive, possibly without end.
       this.#context.heartbeat.beatIfLate()
     }
     const listener = await openListener({
@@ -248,13 +255,13 @@ class WorkerDataPlane implements DataPlane {
     this.#reportDescriptors(snapshot.plan)
     this.#admission.configure(snapshot.plan.overload)
     this.#changeListeners(snapshot.plan, opened)
-    // Behind the log: requests that have waited may end at once.
+    // After the log is switched: waiting requests may finish at once.
     this.#gate.serve(snapshot)
     this.#context.webSockets.closeExcept(snapshot.webSocketRoutes)
     before?.release()
   }
 
-  /** Takes the new listeners in, gives the kept ones their new settings, closes those that are gone. */
+  /** Adds new listeners, updates the settings of existing ones and closes removed ones. */
   #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
     for (const entry of opened) this.#coming.delete(entry)
     const settings = this.#settingsOf(plan)
@@ -271,7 +278,7 @@ class WorkerDataPlane implements DataPlane {
     this.#listeners = listeners
   }
 
-  /** What the listeners of a plan accept, no more connections than there are descriptors for. */
+  /** Returns the listener settings of a plan, with connection limits reduced to the available descriptors. */
   #settingsOf(plan: Plan): (listener: ListenerPlan) => ListenerSettings {
     const budget = divideDescriptors(this.#descriptors, plan)
     return (listener) => {
@@ -279,7 +286,7 @@ class WorkerDataPlane implements DataPlane {
       return {
         ...settingsOf(listener),
         connections: affordableConnections(limits.connections, plan, budget),
-        // One address keeps its part of them, and leaves the others theirs.
+        // The limit per client address is reduced by the same ratio.
         connectionsPerClient: affordableConnections(limits.connectionsPerClient, plan, budget),
       }
     }
@@ -317,7 +324,7 @@ class WorkerDataPlane implements DataPlane {
     for (const upstream of this.#upstreams()) this.#outages.applyTo(upstream)
   }
 
-  /** Those that are not closed, also of a bundle that is only prepared. */
+  /** Returns all open upstreams, including those of a bundle that is only prepared. */
   #upstreams(): Upstream[] {
     return [...this.#shared.values()].filter((value) => value instanceof Upstream)
   }
@@ -336,12 +343,12 @@ class WorkerDataPlane implements DataPlane {
     ]
   }
 
-  /** Requests and WebSockets: what a drain waits for. */
+  /** Number of requests and WebSockets for which a drain waits. */
   get #underWay(): number {
     return this.inFlight + this.#context.webSockets.open
   }
 
-  /** An upstream may come back, or take another's name: its counters go on from here. */
+  /** Closes a shared value. The counters of an upstream are kept, because it may come back. */
   #closeShared(value: unknown): void {
     if (value instanceof ValkeyStore) value.close()
     if (value instanceof OutboundPool) void value.close()
@@ -355,7 +362,7 @@ class WorkerDataPlane implements DataPlane {
     return this.#log.identity()
   }
 
-  /** Clients learn that their connections end as early as load balancers do, and have the whole delay to make others. */
+  /** Tells clients to reconnect, at the same time as load balancers learn of the drain. */
   #announceEnd(): void {
     this.#context.isLeaving = true
     for (const listener of this.#allListeners()) listener.announceEnd()
@@ -381,9 +388,9 @@ class WorkerDataPlane implements DataPlane {
     this.#context.isCutting = true
     for (const listener of listeners) listener.terminate()
     this.#context.webSockets.destroy()
-    // What policies hold of shared limits goes back.
+    // Returns what policies have reserved of shared limits.
     this.#snapshot?.release()
-    // Answers come in turn: behind the first one is what was under way, behind the second what that gave back.
+    // Answers arrive in order: the first follows pending calls, the second what those gave back.
     for (let i = 0; i < 2; i++) await this.#memory.get('').catch(() => null)
     await this.#log.close()
     this.#context.wheel.close()

@@ -4,52 +4,53 @@ import type { Sample } from '../telemetry/sample.js'
 import type { TargetFacts } from './messages.js'
 
 /**
- * What serves traffic in one worker. The worker process owns one and drives it from the supervisor's messages; tests
- * own as many as they like.
+ * The part of a worker that serves traffic. The worker process drives one according to the supervisor's
+ * messages; tests can create several.
  */
 export interface DataPlane {
   /**
-   * Compiles a bundle and opens the listeners that are new in it. Traffic notices nothing until `activate`.
-   * @throws Error whose message names every reason; nothing is left behind then.
+   * Compiles a bundle and opens its new listeners. Traffic is unaffected until `activate`.
+   * @throws Error naming every reason; everything is undone then.
    */
   prepare(bundle: ConfigBundle): Promise<Prepared>
-  /** The digest that serves now, or null before the first activation. */
+  /** Digest of the active bundle, or null before the first activation. */
   readonly digest: string | null
   readonly inFlight: number
   readonly connections: number
-  /** What /-/readyz answers from now on. Once it is false, every response asks its client to make another connection. */
+  /** Sets the result of /-/readyz. Once it is false, every response asks its client to reconnect. */
   setReady(isReady: boolean): void
-  /** Takes a delay of the event loop, ms; called some 50 times a second. */
+  /** Reports a delay of the event loop in milliseconds; called about 50 times per second. */
   onLoopDelay(lateMs: number): void
-  /** Which targets are out of service from now on, all others being in it, and which pods Services have. */
+  /** Sets the targets that are out of service (all others are in service) and the pods of Services. */
   setTargets(targets: TargetFacts): void
-  /** Why the server of `state` is not used; null: it is, or there is none. */
+  /** Reason why the `state` server is not used, or null. */
   readonly stateProblem: string | null
-  /** What policies keep of responses. */
+  /** Responses stored by policies. */
   readonly responses: KeptResponses
   samples(): Sample[]
   logIdentity(): LogIdentity
   /**
-   * Closes the listeners, answers what still arrives with `Connection: close`, waits for requests in flight up to
-   * the deadline, cuts what is left, flushes the log. Resolves with the number of requests cut.
+   * Closes the listeners, answers remaining requests with `Connection: close` and waits for requests in
+   * flight. At the deadline it cuts the rest. It flushes the log last. Resolves with the number of requests
+   * cut.
    */
   drain(deadlineMs: number): Promise<number>
-  /** Ends a drain that is under way as if its deadline had come. */
+  /** Ends the current drain as if its deadline had passed. */
   cut(): void
 }
 
-/** What of the responses that policies keep operators reach. */
+/** Stored responses, as operators can access them. */
 export interface KeptResponses {
-  /** Forgets what is meant; answers with how many responses that were. */
+  /** Deletes the selected responses and returns their number. */
   purge(scope: PurgeScope): number
   find(key: string): readonly StoredResponseFacts[]
-  /** URIs at which requests of this worker have changed something since it was asked last. */
+  /** Returns the URIs changed by requests of this worker since the last call. */
   takeChanged(): readonly string[]
-  /** Requests of another worker have changed something there. */
+  /** Invalidates URIs changed by requests of another worker. */
   invalidate(uris: readonly string[]): void
 }
 
-/** A bundle that is ready to serve on this worker; exactly one of the two is called. */
+/** A bundle ready to be activated on this worker. Call exactly one of the methods. */
 export interface Prepared {
   activate(): void
   discard(): void

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import type { Plan } from '@sluice/config'
 
-/** Logs, the channel to the supervisor, the runtime, threads. */
+/** Descriptors reserved for logs, the supervisor channel, the runtime and threads. */
 const OWN = 128
 
-/** How a worker divides the descriptors that it may have open. */
+/** Division of a worker's descriptors. */
 export interface DescriptorBudget {
-  /** Connections of clients, over all listeners. */
+  /** Client connections over all listeners. */
   readonly clients: number
-  /** Files of bodies that wait on disk. */
+  /** Files of bodies buffered on disk. */
   readonly bodies: number
 }
 
 /**
- * The most descriptors that this process may have open; infinite where the system does not say. Node.js has raised the
- * soft limit to the hard one by now.
+ * Returns the maximum number of open descriptors of this process, or Infinity if unknown. Node.js has already
+ * raised the soft limit to the hard limit.
  */
 export function descriptorLimit(): number {
   try {
@@ -26,7 +26,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Divides a limit: clients get what upstreams, waiting bodies and the process itself do not need. */
+/** Divides a limit. Clients get what upstreams, bodies on disk and the process itself do not need. */
 export function divideDescriptors(limit: number, plan: Plan): DescriptorBudget {
   if (limit === Number.POSITIVE_INFINITY) return { clients: limit, bodies: limit }
   const own = Math.min(OWN, Math.floor(limit / 4))
@@ -39,7 +39,7 @@ function upstreamConnections({ upstreams }: Plan): number {
   return upstreams.reduce((sum, { connections, targets }) => sum + connections * targets.length, 0)
 }
 
-/** The part of a listener's connections, or of those of one address, that the budget has room for. */
+/** Returns the number of connections, of a listener or of one client address, that fits the budget. */
 export function affordableConnections(connections: number, plan: Plan, budget: DescriptorBudget): number {
   const wanted = plan.listeners.reduce((sum, { limits }) => sum + limits.connections, 0)
   return wanted <= budget.clients

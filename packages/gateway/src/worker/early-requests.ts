@@ -1,29 +1,29 @@
 import type { Exchange } from '@sluice/core'
 import type { ClientStream, ListenerSettings } from '../data-plane/listener/listener.js'
 
-/** As many wait, and as many of those whose client has left are remembered. */
+/** Maximum number of waiting requests, and of remembered requests whose client has left. */
 const MOST = 1000
 
-/** A request that came before the first snapshot. */
+/** A request that arrived before the first snapshot. */
 export interface EarlyRequest {
   readonly x: Exchange
   readonly client: ClientStream
   readonly settings: ListenerSettings
 }
 
-/** What became of them. */
+/** Outcome of the waiting requests. */
 export interface EarlyOutcome {
   readonly waiting: readonly EarlyRequest[]
-  /** Their clients have left. */
+  /** Requests whose clients have disconnected. */
   readonly gone: readonly EarlyRequest[]
 }
 
-/** Requests that wait for the first snapshot. Their bodies are not read meanwhile. */
+/** Requests waiting for the first snapshot. Their bodies are not read meanwhile. */
 export class EarlyRequests {
   #waiting = new Set<EarlyRequest>()
   #gone: EarlyRequest[] = []
 
-  /** False: too many wait. */
+  /** Adds a request. Returns false if too many wait. */
   add(early: EarlyRequest): boolean {
     if (this.#waiting.size >= MOST) return false
     const { client } = early
@@ -37,7 +37,7 @@ export class EarlyRequests {
     return true
   }
 
-  /** Nobody waits any more; the answer says who did. */
+  /** Removes and returns all requests. */
   take(): EarlyOutcome {
     const outcome = { waiting: [...this.#waiting], gone: this.#gone }
     this.#waiting = new Set()

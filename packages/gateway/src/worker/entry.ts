@@ -1,2 +1,2 @@
-/** The module that a worker process of this gateway runs. */
+/** Module that a worker process of this gateway runs. */
 export const workerEntry = new URL('./main.js', import.meta.url)

@@ -15,21 +15,21 @@ import { EarlyRequests } from './early-requests.js'
 
 const NO_LEASE: Lease = { release() {} }
 const RETRY_SOON = ['retry-after', '1']
-const STARTING = refusal('GW_OVERLOADED', 'too many requests wait for this worker to start', RETRY_SOON)
-const STOPPING = refusal('GW_OVERLOADED', 'this worker stops before it has served', RETRY_SOON)
+const STARTING = refusal('GW_OVERLOADED', 'too many requests are waiting for this worker to start', RETRY_SOON)
+const STOPPING = refusal('GW_OVERLOADED', 'this worker is stopping before it was ready', RETRY_SOON)
 
 /**
- * The entrance of a worker's pipeline: finds the route of each request and starts its flow. A worker listens a moment
- * before its first snapshot serves; what comes in between waits for that.
+ * Entry point of a worker's pipeline: finds the route of each request and starts its flow. A worker listens
+ * shortly before its first snapshot is active, and requests arriving in between wait.
  */
 export class GatewayGate implements Gate {
-  /** The one variable a reload changes. */
+  /** The only variable that a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false
   readonly #early = new EarlyRequests()
   readonly #context: PipelineContext
   readonly #admission: Admission
-  /** Stands for the route of requests that are refused before there is a snapshot. */
+  /** Placeholder route for requests refused before the first snapshot. */
   readonly #nowhere: Route
 
   constructor(context: PipelineContext, admission: Admission) {
@@ -39,7 +39,7 @@ export class GatewayGate implements Gate {
     this.#nowhere = nowhere(context, { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY }, '')
   }
 
-  /** This snapshot serves from now on. */
+  /** Activates a snapshot. */
   serve(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     const { waiting, gone } = this.#early.take()
@@ -48,14 +48,14 @@ export class GatewayGate implements Gate {
       try {
         this.accept(x, client, settings)
       } catch (error) {
-        // As in a listener: what fails costs its connection only.
+        // As in a listener, a failure costs only its own connection.
         this.#context.report('listener_fault', { error: String(error) })
         client.abort()
       }
     }
   }
 
-  /** Refuses those who wait, and all who come while there is no snapshot. */
+  /** Refuses waiting requests, and all that arrive without a snapshot. */
   drain(): void {
     this.isReady = false
     const { waiting } = this.#early.take()
@@ -95,7 +95,7 @@ export class GatewayGate implements Gate {
     const refused = this.#admission.refusalOf(route, this.#context.inFlight)
     if (refused === null) new Flow(route, x, client, { context: this.#context, lease }).start()
     else {
-      // No policy of the route has seen the request; its record names the route all the same.
+      // The route's policies have not run, but the record still names the route.
       const flow = this.#leave(this.#snapshot!.nowhere, x, client, lease)
       x.route = route
       if (this.#admission.isForDelay(refused)) refuseAfterBody(flow, refused)
@@ -103,7 +103,7 @@ export class GatewayGate implements Gate {
     }
   }
 
-  /** The route depends on the body: it is collected, and the same snapshot is asked again. */
+  /** Collects the body, because the route depends on it, and then matches against the same snapshot. */
   #collect(x: Exchange, client: ClientStream, snapshot: Snapshot): void {
     const options = { context: this.#context, lease: snapshot.use(), examine: snapshot.examine }
     new RoutingBody(x, client, options, {
@@ -138,7 +138,7 @@ export class GatewayGate implements Gate {
     new Flow(route, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
   }
 
-  /** Health answers are neither logged nor counted: a load balancer asks every second. */
+  /** Answers a health check. It is neither logged nor counted, because load balancers ask every second. */
   #answerHealth(x: Exchange, client: ClientStream): void {
     if (this.#context.isLeaving) client.closeAfter = true
     const { status, text } = healthAnswer(x.path, this.isReady)
@@ -148,13 +148,13 @@ export class GatewayGate implements Gate {
   }
 }
 
-/** Why no route serves the request; null when one does. */
+/** Returns the refusal for a request without a usable route, or null. */
 function refusalOf({ value, allowed }: Match<Route>, x: Exchange): Reply | null {
   if (value === null) return missReply(allowed)
   return x.hasEncodedSlash && !value.keepsEncodedSlashes ? REFUSALS.encodedSlash : null
 }
 
-/** 404 when nothing knows the path, 405 with the methods that it has when only the method is wrong. */
+/** Returns 404 for an unknown path, or 405 with the allowed methods. */
 function missReply(allowed: readonly string[] | null): Reply {
   if (allowed === null) return REFUSALS.notFound
   const methods = allowed.join(', ')

@@ -4,16 +4,16 @@ import type { TargetOutage } from './messages.js'
 
 const NONE: KnownState = { isDrained: false, isHealthy: true }
 
-/** What the supervisor said last of targets that are drained or unhealthy. */
+/** Drained and unhealthy targets, as last reported by the supervisor. */
 export class KnownOutages {
   #byTarget = new Map<string, KnownState>()
 
-  /** Replaces everything that was known. */
+  /** Replaces all known outages. */
   set(outages: readonly TargetOutage[]): void {
     this.#byTarget = new Map(outages.map((outage) => [keyOf(outage.upstream, outage.target), outage]))
   }
 
-  /** Has an upstream know it. */
+  /** Applies the outages to an upstream's targets. */
   applyTo({ name, targets }: Upstream): void {
     for (const { origin, state } of targets) state.learn(this.#byTarget.get(keyOf(name, origin)) ?? NONE)
   }

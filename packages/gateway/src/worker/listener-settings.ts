@@ -2,12 +2,15 @@ import type { ListenerPlan } from '@sluice/config'
 import { compileCidrs } from '@sluice/core'
 import type { ListenerSettings } from '../data-plane/listener/listener.js'
 
-/** A listener stays open across a reload while these stay the same; the rest of its plan is settings. */
+/**
+ * Returns the identity of a listener. It stays open across a reload while this is unchanged; the rest of its
+ * plan is settings.
+ */
 export function keyOf(plan: ListenerPlan): string {
   return JSON.stringify([plan.address, plan.engine, plan.tls])
 }
 
-/** What a listener accepts, without what a worker has room for. */
+/** Returns a listener's settings, without the worker's descriptor limits. */
 export function settingsOf(plan: ListenerPlan): ListenerSettings {
   return {
     ...plan.limits,

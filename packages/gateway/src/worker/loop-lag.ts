@@ -1,12 +1,18 @@
 import type { Sample } from '../telemetry/sample.js'
 
-/** Milliseconds between two looks at the event loop: 50 a second cost a busy worker no measurable CPU time. */
+/**
+ * Interval in milliseconds for measuring the event loop. 50 measurements per second cost a busy worker no
+ * measurable CPU time.
+ */
 const RESOLUTION_MS = 20
 
-/** Upper bounds of the delays, in milliseconds; timers have a resolution of one. */
+/** Upper bounds of the delay buckets in milliseconds. Timers have a resolution of 1 ms. */
 const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 2000] as const
 
-/** How late the event loop has been: the longest delay of a heartbeat, and all delays since the worker's start. */
+/**
+ * Measures the event loop's delay: the longest since the last heartbeat, and a histogram since the worker's
+ * start.
+ */
 export class LoopLag {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
   readonly #timer: NodeJS.Timeout
@@ -15,25 +21,25 @@ export class LoopLag {
   #longestMs = 0
   #lastMono = performance.now()
 
-  /** @param onLook takes each delay, ms. */
+  /** @param onLook called with each delay in milliseconds. */
   constructor(onLook: (lateMs: number) => void) {
     this.#onLook = onLook
     this.#timer = setInterval(() => this.#look(), RESOLUTION_MS).unref()
   }
 
-  /** The longest delay since it was taken last, in milliseconds; 0 for a loop that kept pace. */
+  /** Longest delay since the last `takeMs`, in milliseconds; 0 if the loop kept pace. */
   get longestMs(): number {
     return Math.round(this.#longestMs * 10) / 10
   }
 
-  /** The same, which begins again then. */
+  /** Returns the longest delay and resets it. */
   takeMs(): number {
     const { longestMs } = this
     this.#longestMs = 0
     return longestMs
   }
 
-  /** The delays as a histogram; the label shows the worker. */
+  /** Returns the delays as a histogram. The labels name the worker. */
   samples(labels: string): Sample[] {
     const name = 'gw_worker_loop_delay_seconds'
     let count = 0
@@ -59,7 +65,7 @@ export class LoopLag {
     this.#longestMs = Math.max(this.#longestMs, lateMs)
     this.#count(lateMs)
     this.#onLook(lateMs)
-    // A loop that hangs leaves looks out. Each would have been late too; without them a hang would count once.
+    // A hang skips measurements. Count each of them as late, otherwise the hang would count only once.
     for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#count(leftMs)
   }
 

@@ -2,6 +2,6 @@ import { lazyCatalog } from '@sluice/policies/catalog'
 import { createDataPlane } from './create-data-plane.js'
 import { runWorker } from './worker-process.js'
 
-// The file that a worker process runs; the supervisor starts it.
+// Entry file of a worker process, started by the supervisor.
 const catalog = lazyCatalog()
 runWorker((seat) => createDataPlane({ catalog, ...seat }))

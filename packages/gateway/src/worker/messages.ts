@@ -5,15 +5,15 @@ import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
 
 /**
- * What the supervisor and a worker say to each other. A message with an `id` is answered by one message with the same
- * `id`; the supervisor gives every question a deadline, so a worker may be as late as it likes without harm.
+ * Messages between the supervisor and a worker. A message with an `id` is answered by one message with the
+ * same `id`. The supervisor sets a deadline for every request, so a late worker does no harm.
  *
  *     supervisor                          worker
  *                                     ◄── hello
- *     seat(worker)                    ──►
- *     routes, those that it does not have ──►
- *     prepare(epoch, bundle)            ──► prepared | failed
- *                                     ◄── doing(what), while it prepares with plugins
+ *     identity(worker)                ──►
+ *     routes that it does not have    ──►
+ *     prepare(epoch, bundle)          ──► prepared | failed
+ *                                     ◄── doing(what), while it prepares plugins
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
  *                                     ◄── heartbeat, every 500 ms
@@ -23,14 +23,14 @@ import type { Sample } from '../telemetry/sample.js'
  *     responses(what)                 ──► responses
  *                                     ◄── changed(uris), of stored responses
  *     changed(uris)                   ──►
- *                                     ◄── state(calls), a question of the worker
+ *                                     ◄── state(calls), requested by the worker
  *     state(results)                  ──►
- *     drain(deadlineMs), cut          ──► drained, then the process ends
+ *     drain(deadlineMs), cut          ──► drained, then the process exits
  */
 export type ToWorker =
   /**
-   * First of all, once: which worker it is from now on, and the secret of the gateway (StateStores). A spare waits for it
-   * with its modules loaded.
+   * Sent once, before anything else: the worker's number and the gateway's secret (StateStores). A spare
+   * waits for it with its modules loaded.
    */
   | { readonly kind: 'seat'; readonly worker: number; readonly secret: Uint8Array }
   | RoutesMessage
@@ -38,26 +38,26 @@ export type ToWorker =
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'ready'; readonly isReady: boolean }
-  /** Asked of a worker that has been silent for a while: a busy event loop reads its channel long before its timers. */
+  /** Asks a quiet worker for a heartbeat. A busy event loop reads its channel long before its timers. */
   | { readonly kind: 'beat' }
   | { readonly kind: 'samples'; readonly id: number }
   | TargetsMessage
-  /** Forgets stored responses, or says what is stored under a key. */
+  /** Purges stored responses, or lists those of a key. */
   | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuestion }
   | ChangedMessage
-  /** Answers the calls of the message with this `id`, in their order. */
+  /** Answers the calls of the message with this `id`, in order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
-  /** Ends a drain that is under way at once. */
+  /** Ends the current drain immediately. */
   | { readonly kind: 'cut' }
 
-/** Routes as JSON texts that bundles name by their numbers from now on. */
+/** Routes as JSON texts, which later bundles reference by number. */
 export interface RoutesMessage {
   readonly kind: 'routes'
   readonly routes: readonly (readonly [number: number, text: string])[]
 }
 
-/** The bundle to compile, with the real port of every listener whose address names port 0. */
+/** A bundle to compile, with the actual port of every listener whose address says port 0. */
 export interface PrepareMessage {
   readonly kind: 'prepare'
   readonly id: number
@@ -65,41 +65,41 @@ export interface PrepareMessage {
   readonly bundle: ConfigBundle
   /** Route numbers of the bundle. */
   readonly routes: readonly number[]
-  /** Numbers of routes that neither this bundle nor the one that serves has. */
+  /** Numbers of routes that neither this bundle nor the active one uses. */
   readonly forgotten: readonly number[]
   readonly ports: Readonly<Record<string, number>>
 }
 
-/** What is asked about the responses that a worker keeps. */
+/** A purge or lookup of a worker's stored responses. */
 export type ResponsesQuestion = { readonly purge: PurgeScope } | { readonly key: string }
 
-/** What the supervisor knows of targets; takes the place of what was sent before. */
+/** State of all targets; replaces what was sent before. */
 export interface TargetsMessage extends TargetFacts {
   readonly kind: 'targets'
   readonly id: number
 }
 
-/** What holds of targets in every worker. */
+/** Target states known to every worker. */
 export interface TargetFacts {
-  /** All that are out of service. */
+  /** All targets that are out of service. */
   readonly outages: readonly TargetOutage[]
-  /** All Services of Kubernetes that targets stand for. */
+  /** All Kubernetes Services used as targets. */
   readonly services: readonly KnownService[]
 }
 
-/** Nothing is known of any target. */
+/** Initial state: nothing is known of any target. */
 export const NO_TARGET_FACTS: TargetFacts = { outages: [], services: [] }
 
 /** A target that is drained, unhealthy or both. */
 export interface TargetOutage {
   readonly upstream: string
-  /** Its origin. */
+  /** Origin of the target. */
   readonly target: string
   readonly isDrained: boolean
   readonly isHealthy: boolean
 }
 
-/** Everything a worker says. */
+/** Message from a worker. */
 export type FromWorker =
   | { readonly kind: 'hello' }
   | DoingMessage
@@ -108,26 +108,26 @@ export type FromWorker =
   | ChangedMessage
   | Answer
 
-/** Requests of a worker have changed something at these URIs: the others forget what they keep of them. */
+/** URIs changed by a worker's requests. The other workers invalidate their stored responses. */
 export interface ChangedMessage {
   readonly kind: 'changed'
   readonly uris: readonly string[]
 }
 
-/** What code of a plugin it is about to run: should it hang there, nobody else could say. */
+/** Plugin code about to run. If it hangs, this is the only way to know where. */
 export interface DoingMessage {
   readonly kind: 'doing'
   readonly what: string
 }
 
-/** Calls of the store that the supervisor holds for all workers; the `id` is the worker's own. */
+/** Calls of the state store that the supervisor holds for all workers. The worker assigns the `id`. */
 export interface StateMessage {
   readonly kind: 'state'
   readonly id: number
   readonly calls: readonly StateCall[]
 }
 
-/** What ends a question of the supervisor. */
+/** Answer to a request of the supervisor. */
 export type Answer =
   | { readonly kind: 'prepared'; readonly id: number }
   | { readonly kind: 'activated'; readonly id: number; readonly digest: string }
@@ -143,17 +143,17 @@ export type Answer =
   | { readonly kind: 'samples'; readonly id: number; readonly samples: readonly Sample[] }
   | DrainedMessage
 
-/** The last words of a worker that was asked to end. */
+/** Final message of a worker that was asked to exit. */
 export interface DrainedMessage {
   readonly kind: 'drained'
   readonly id: number
-  /** Requests cut at the deadline. */
+  /** Number of requests cut at the deadline. */
   readonly cut: number
   readonly samples: readonly Sample[]
   readonly log: LogIdentity
 }
 
-/** The sign of life; a worker that stops sending it is replaced. */
+/** Sign of life. A worker that stops sending it is replaced. */
 export interface HeartbeatMessage {
   readonly kind: 'heartbeat'
   readonly digest: string | null
@@ -161,14 +161,17 @@ export interface HeartbeatMessage {
   readonly connections: number
   readonly log: LogIdentity
   readonly rssBytes: number
-  /** The longest the event loop was late since the last heartbeat. */
+  /** Longest delay of the event loop since the last heartbeat, in milliseconds. */
   readonly loopLagMs: number
-  /** Why it does not use the server of `state`; null: it does, or has none. */
+  /** Reason why it does not use the `state` server. Null if it does, or has none. */
   readonly stateProblem: string | null
 }
 
-/** Environment of a worker: the version it reports. */
+/** Environment variable of a worker: version to report. */
 export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'
-/** Environment of a worker: where a supervisor writes down that it serves, and which one started the worker. */
+/**
+ * Environment variables of a worker: fleet file of its supervisor, and the supervisor instance that started
+ * it.
+ */
 export const FLEET_FILE_ENV = 'GW_FLEET_FILE'
 export const FLEET_INSTANCE_ENV = 'GW_FLEET_INSTANCE'

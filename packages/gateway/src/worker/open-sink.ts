@@ -22,23 +22,23 @@ import {
   type SinkOptions,
 } from '@sluice/logger'
 
-/** What does not differ between the places of a log. */
+/** Options common to all outputs of a log. */
 type CommonOptions = Omit<SinkOptions, 'fields' | 'privacy'>
 
 const DAY_MS = 86_400_000
 
-/** What a sink ships to, and where records wait for it. */
+/** Destination and spool of a sink. */
 export interface Shipping {
   readonly spool: LogSpoolPlan
   readonly output: LogOutputOptions
 }
 
-/** The name of the counts of `log.sink` where there are others. */
+/** Name of `log.sink` in the counts if there are other targets. */
 const MAIN = 'main'
 
 /**
- * Opens the sinks that a plan asks for, as one.
- * @throws Error when a directory cannot be used; what had been opened is closed again.
+ * Opens the sinks of a plan as one sink.
+ * @throws Error if a directory is unusable; sinks opened before are closed again.
  */
 export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   const options: CommonOptions = { ...common, geo: log.geo, slowMs: log.slowMs }
@@ -56,7 +56,7 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   return new FanOutSink(outlets)
 }
 
-/** What goes wrong with it, at once or later, is reported with its name. */
+/** Opens a target. Its problems are reported with its name. */
 function openTarget(target: LogTargetPlan, log: LogPlan, common: CommonOptions): LogSink {
   const name = `target '${target.id}'`
   const onProblem = (message: string): void => common.onProblem?.(`${name}: ${message}`)
@@ -73,13 +73,13 @@ function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions):
   return openShippingSink({ ...options, ...SHIPPING[outlet.sink](outlet) })
 }
 
-/** How records of an outlet are shipped; null for files and for none, which are not shipped. */
+/** Returns how an outlet's records are shipped. Null for files and `none`, which are not shipped. */
 export function shippingOf(outlet: LogOutletPlan<LogPlan['sink']>): Shipping | null {
   const { sink } = outlet
   return sink === 'file' || sink === 'none' ? null : SHIPPING[sink]({ ...outlet, sink })
 }
 
-/** Where records of a log wait for its targets. */
+/** Returns the spool folders of a log. */
 export function spoolDirs(log: LogPlan): readonly string[] {
   const outlets: readonly LogOutletPlan[] =
     log.sink === 'none' ? log.targets : [{ ...log, sink: log.sink }, ...log.targets]
@@ -88,7 +88,10 @@ export function spoolDirs(log: LogPlan): readonly string[] {
   )
 }
 
-/** Which calls a target gets. One whose condition fails on a call gets it: a mistake in it loses nothing. */
+/**
+ * Returns a predicate for the requests that a target logs, or null for all. If the condition fails, the
+ * request is logged, so that a mistake loses nothing.
+ */
 function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
   const condition = when === null ? null : compileCondition(when, 'record')
   if (condition === null) return share === null ? null : (x) => isInSample(x.id, share)
@@ -102,7 +105,7 @@ function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
   }
 }
 
-/** By the name of the sink. Validation lets no document through whose sink has no settings. */
+/** Shipping options by sink. Validation ensures that the settings of a sink exist. */
 const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutletPlan) => Shipping>> = {
   elasticsearch: ({ elasticsearch }) => toElasticsearch(elasticsearch!),
   stdout: ({ stdout }) => ({ spool: stdout!.spool, output: { kind: 'stdout' } }),

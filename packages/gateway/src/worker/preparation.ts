@@ -3,8 +3,8 @@ import type { DataPlane, Prepared } from './data-plane.js'
 import type { Answer } from './messages.js'
 
 /**
- * The bundle that a worker has ready but does not serve yet, at most one. Steps are taken one after the other, so that
- * a discard that overtakes a slow prepare still finds something to discard.
+ * The bundle that a worker has prepared but not activated, at most one. Steps run in order, so a discard that
+ * arrives during a slow prepare still discards it.
  */
 export class Preparation {
   readonly #plane: DataPlane
@@ -33,7 +33,7 @@ export class Preparation {
     })
   }
 
-  /** Nothing to discard is no failure: the prepare may have failed. */
+  /** Discards the prepared bundle. It succeeds without one, because the prepare may have failed. */
   discard(id: number, epoch: number): Promise<Answer> {
     return this.#inTurn(id, async () => {
       if (this.#pending?.epoch === epoch) this.#drop()

@@ -9,28 +9,28 @@ import { SampleLedger } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 
-/** Most stored responses of a key that operators are shown, of each worker. */
+/** Maximum number of stored responses shown per key and worker. */
 const MOST_SHOWN = 50
 
-/** What of the families of metrics here means. */
+/** Help texts of the cache metrics. */
 export const CACHE_HELP: Readonly<Record<string, string>> = {
-  gw_cache_requests_total: 'Requests that met response-cache, by how they were served.',
-  gw_cache_evictions_total: 'Responses that response-cache has dropped to make room for others.',
-  gw_cache_entries: 'Responses that response-cache keeps, of all workers.',
-  gw_cache_bytes: 'What they take.',
+  gw_cache_requests_total: 'Requests handled by response-cache, by result.',
+  gw_cache_evictions_total: 'Responses that response-cache evicted to make room for others.',
+  gw_cache_entries: 'Responses stored by response-cache in all workers.',
+  gw_cache_bytes: 'Memory used by stored responses of all workers.',
 }
 
-/** All that policies keep of responses in this worker. */
+/** All responses stored by policies in this worker. */
 export class WorkerResponses {
   readonly #shared: SharedTable
-  /** What stores that are gone have counted. */
+  /** Counters of stores that no longer exist. */
   readonly #ledger = new SampleLedger()
 
   constructor(shared: SharedTable) {
     this.#shared = shared
   }
 
-  /** Answers with how many were forgotten. */
+  /** Deletes the selected responses and returns their number. */
   purge(scope: PurgeScope): number {
     return this.#stores().reduce((sum, store) => sum + store.purge(scope), 0)
   }
@@ -54,7 +54,7 @@ export class WorkerResponses {
     return this.#ledger.merged(this.#stores().map((store) => samplesOf(store.counts())))
   }
 
-  /** Nobody uses a value any more; what it has counted is kept if it is a store. */
+  /** Keeps the counters of a store that is being closed. */
   depart(value: unknown): void {
     if (value instanceof StoredResponses) this.#ledger.depart(samplesOf(value.counts()))
   }

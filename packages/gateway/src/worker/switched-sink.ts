@@ -2,10 +2,13 @@ import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink } from '@sluic
 import { countedOnce } from '../telemetry/handed-over.js'
 import { mapped, sumOfLogs } from '../telemetry/log-identities.js'
 
-/** The worker's log sink, which a reload can exchange. Counts of all sinks are kept, so that none goes backwards. */
+/**
+ * The worker's log sink, which a reload can replace. Counts of all sinks are kept, so that none goes
+ * backwards.
+ */
 export class SwitchedSink implements LogSink {
   #current: LogSink
-  /** Beside the current one: those that may take its place, and those that are being closed. */
+  /** Prepared sinks, and sinks being closed. */
   readonly #others = new Set<LogSink>()
   readonly #closing = new Set<Promise<void>>()
   #closed: LogIdentity = EMPTY_LOG
@@ -22,12 +25,12 @@ export class SwitchedSink implements LogSink {
     this.#current.record(x)
   }
 
-  /** Counts one that is open and may take the place of the current one: it delivers what it finds in its spool. */
+  /** Adds a prepared sink to the counts. It already delivers records from its spool. */
   prepare(sink: LogSink): void {
     this.#others.add(sink)
   }
 
-  /** Records go to the new sink from now on; the old one writes out what it holds. */
+  /** Sends records to the new sink from now on. The old one writes out what it holds. */
   switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink
@@ -35,7 +38,7 @@ export class SwitchedSink implements LogSink {
     return this.discard(before, deadlineMs)
   }
 
-  /** Closes a sink that is not the current one. */
+  /** Closes a sink that is not in use. */
   discard(sink: LogSink, deadlineMs: number): Promise<void> {
     this.#others.add(sink)
     const closed = this.#close(sink, deadlineMs)
@@ -48,7 +51,10 @@ export class SwitchedSink implements LogSink {
     return countedOnce(sumOfLogs([this.#closed, ...others, this.#current.identity()]))
   }
 
-  /** Also waits for sinks that were exchanged a moment ago; their deadlines are earlier than this one. */
+  /**
+   * Closes the current sink and waits for those replaced a moment ago. Their deadlines are earlier than this
+   * one.
+   */
   async close(deadlineMs: number): Promise<void> {
     await Promise.all([...this.#closing, this.#current.close(deadlineMs)])
   }
@@ -61,7 +67,7 @@ export class SwitchedSink implements LogSink {
   }
 }
 
-/** The names of targets that never had a record are not kept. */
+/** Returns true if a sink had records. The names of unused targets are not kept in the counts. */
 function isUsed({ received, spools }: LogIdentity): boolean {
   return received > 0 || (spools?.takeovers.length ?? 0) > 0
 }

@@ -7,27 +7,27 @@ import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import { LoopLag } from './loop-lag.js'
 
-/** Help texts of the families that each worker reports about its process. */
+/** Help texts of the process metrics of each worker. */
 export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_heap_used_bytes: 'JavaScript heap in use by the worker.',
   gw_worker_gc_total: 'Garbage collections of the worker.',
   gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
-  gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
+  gw_worker_loop_delay_seconds: 'Event loop delays of the worker, measured every 20 ms.',
   gw_worker_capture_held_bytes:
-    'Memory that bodies for the traffic log take while their requests are under way.',
+    'Memory used by captured bodies of requests in flight.',
   gw_worker_http2_streams_refused_total: 'HTTP/2 streams refused because the queue of new requests was full.',
-  gw_worker_response_buffer_bytes: 'Memory of responses that are read ahead of slow clients.',
-  gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
+  gw_worker_response_buffer_bytes: 'Memory used by responses buffered for slow clients.',
+  gw_worker_capture_cut_total: 'Captured bodies truncated because all of them together used too much memory.',
 }
 
-/** How this process is: heap, garbage collections, event loop, and what captured bodies hold. */
+/** Health metrics of this process: heap, garbage collection, event loop and captured bodies. */
 export class Vitals {
   readonly lag: LoopLag
   readonly #observer: PerformanceObserver
   #collections = 0
   #collectionMs = 0
 
-  /** @param onLoopDelay takes each delay of the event loop, ms. */
+  /** @param onLoopDelay called with each delay of the event loop in milliseconds. */
   constructor(onLoopDelay: (lateMs: number) => void = () => {}) {
     this.lag = new LoopLag(onLoopDelay)
     this.#observer = new PerformanceObserver((list) => {

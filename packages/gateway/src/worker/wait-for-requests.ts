@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How often it is looked whether the last request has ended. */
+/** Poll interval in milliseconds. */
 const POLL_MS = 20
 /**
- * Behind the last one, 260 ms: requests that were already on their way, and those of clients that have just got an
- * answer. Counted in looks, as a process that gets no processor meanwhile reads no requests either.
+ * Number of idle polls before the drain ends: 260 ms, for requests already on their way and from clients that
+ * just got a response. Counted in polls, because a starved process does not read requests either.
  */
 const IDLE_POLLS = 13
 
 /**
- * Waits until nothing has been under way for a moment, or for the deadline.
- * @param underWay how many requests are.
- * @param deadlineMono on the monotonic clock, ms; it may come nearer meanwhile.
+ * Waits until no request has been in flight for a moment, or until the deadline.
+ * @param underWay returns the number of requests in flight.
+ * @param deadlineMono returns the deadline on the monotonic clock in milliseconds; it may move closer.
  */
 export async function waitForRequests(underWay: () => number, deadlineMono: () => number): Promise<void> {
   let idlePolls = 0

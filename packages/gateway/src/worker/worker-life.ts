@@ -9,33 +9,39 @@ import type { FromWorker, PrepareMessage, RoutesMessage, ToWorker } from './mess
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
-/** What the life of a worker gives to its data plane. */
+/** What a worker provides to its data plane. */
 export interface PlaneSurroundings {
-  /** Listener address to the port chosen for it; grows before a bundle that needs more is prepared. */
+  /** Chosen port by listener address. It grows before a bundle that needs more ports is prepared. */
   readonly ports: Readonly<Record<string, number>>
-  /** The longest delay of the event loop of late, ms. */
+  /** Returns the longest recent delay of the event loop in milliseconds. */
   readonly loopLagMs: () => number
-  /** Requests keep it going when timers have to wait. */
+  /** Heartbeat of the worker. Requests trigger it when timers are late. */
   readonly heartbeat: Heartbeat
-  /** What all workers of the gateway share. */
+  /** State store shared by all workers of the gateway. */
   readonly memory: StateStore
-  /** Which they all have, see StateStores. */
+  /** Secret shared by all workers, see StateStores. */
   readonly secret: Uint8Array
-  /** Tells the supervisor what is about to run; resolves when the message has left. */
+  /** Tells the supervisor which plugin code is about to run. Resolves when the message has been sent. */
   readonly announce: (what: string) => Promise<void>
 }
 
-/** Makes the data plane once the worker knows which one it is. */
+/** Creates the data plane once the worker knows its number. */
 export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => DataPlane
 
-/** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
+/**
+ * Time in milliseconds after a drain's deadline for writing the traffic log. After that the process exits
+ * anyway.
+ */
 const DRAIN_GRACE_MS = 6000
-/** Ignored by default, and sent by nobody else: it announces urgent data to those who have asked for that. */
+/**
+ * Signal that wakes the event loop. It is ignored by default and not used otherwise: it announces urgent
+ * socket data to processes that requested it.
+ */
 const LOOP_SIGNAL = 'SIGURG'
-/** Heartbeats that were sent and have no callback yet; a minute of them. */
+/** Maximum number of heartbeats sent without a callback yet; one minute of them. */
 const MAX_BEATS_UNDERWAY = 120
 
-/** The worker's side of the conversation in `messages.ts`, from the first word to the end of the process. */
+/** The worker's side of the protocol in `messages.ts`, from the first message to the exit. */
 export class WorkerLife {
   readonly #make: PlaneMaker
   readonly #ports: Record<string, number> = {}
@@ -45,10 +51,10 @@ export class WorkerLife {
     process.send!(message, written)
     return true
   })
-  /** The routes of the bundle that serves and of the next, as JSON texts, by their numbers. */
+  /** Routes of the active and the next bundle by number, as JSON texts. */
   readonly #routes = new Map<number, string>()
   #worker = 0
-  /** Watched from when it serves: looks at the event loop of a spare would wake a process that has nothing to do. */
+  /** Measured only once the worker has a number: the timer would wake an idle spare. */
   #vitals: Vitals | null = null
   #plane: DataPlane | null = null
   #preparation: Preparation | null = null
@@ -66,16 +72,17 @@ export class WorkerLife {
     return this.#isEnding
   }
 
-  /** Whether requests are served, or may come at any moment. */
+  /** True if requests are served, or may arrive at any moment. */
   get isServing(): boolean {
     return this.#plane !== null && this.#plane.digest !== null && !this.#isDraining && !this.#isEnding
   }
 
-  /** Time for requests in flight, as the bundle that was prepared last has it. */
+  /** Drain timeout of the last prepared bundle, in milliseconds. */
   get drainMs(): number {
     return this.#drainMs
   }
 
+  /** Announces the worker to the supervisor and starts its heartbeat. */
   begin(): void {
     process.on(LOOP_SIGNAL, () => {})
     process.once('disconnect', () => this.#memory.close())
@@ -83,6 +90,7 @@ export class WorkerLife {
     say({ kind: 'hello' })
   }
 
+  /** Handles a message of the supervisor. */
   hear(message: ToWorker): void {
     if (message.kind === 'seat') this.#sit(message.worker, message.secret)
     else if (message.kind === 'state') this.#memory.hear(message.id, message.results)
@@ -94,8 +102,8 @@ export class WorkerLife {
   }
 
   /**
-   * Ends the process after at most `drainMs`; a second call ends it at once. A drain that the supervisor asked for
-   * goes on; its own end of the process comes before the deadline or not at all.
+   * Exits after at most `drainMs`; a second call exits at once. If the supervisor has already asked for a
+   * drain, that drain continues, and the deadline only bounds it.
    */
   async end(drainMs: number, code: number): Promise<void> {
     if (this.#isEnding || this.#plane === null) process.exit(code)
@@ -125,7 +133,7 @@ export class WorkerLife {
     this.#preparation = new Preparation(this.#plane)
   }
 
-  /** With each look at the event loop, so that changes go together. */
+  /** Reports changed URIs, batched per event loop measurement. */
   #tellChanges(): void {
     const uris = this.#plane?.responses.takeChanged() ?? []
     if (uris.length > 0) say({ kind: 'changed', uris })
@@ -197,7 +205,8 @@ export class WorkerLife {
       samples: this.#samples(plane),
       log: plane.logIdentity(),
     }
-    // The exit waits for the words to leave; a supervisor that is gone has closed the channel, and then it does not.
+    // Exit after the message is sent. If the supervisor is gone, the channel is closed, and there is nobody
+    // to send it to.
     if (process.connected) process.send!(last, () => process.exit(0))
     else process.exit(0)
   }
@@ -207,8 +216,8 @@ export class WorkerLife {
   }
 
   #sendHeartbeat(): void {
-    // A supervisor that does not read (stopped, swapped out) must not make this process hold its heartbeats. More than
-    // one may be under way: each is written at once, but in a busy event loop its callback comes much later.
+    // If the supervisor does not read (stopped, swapped out), heartbeats must not pile up here. Several may
+    // be pending: each is written at once, but in a busy event loop its callback comes much later.
     if (this.#beatsUnderway >= MAX_BEATS_UNDERWAY || !process.connected) return
     this.#beatsUnderway++
     const beat: FromWorker = {
@@ -228,14 +237,17 @@ export class WorkerLife {
 }
 
 /**
- * libuv does not look for more socket events once a signal has come; it goes on to timers, `setImmediate` and sockets that
- * are new. Should a version of it do without that, heartbeats come from requests all the same.
+ * Makes the event loop run timers. After a signal, libuv stops polling for socket events and continues with
+ * timers, `setImmediate` and new sockets. If a future version behaves differently, requests still trigger
+ * heartbeats.
  */
 function turnLoop(): void {
   process.kill(process.pid, LOOP_SIGNAL)
 }
 
-/** A message that cannot leave has no reader: the channel's end is dealt with where `disconnect` is heard. */
+/**
+ * Sends a message to the supervisor, if it is connected. The end of the channel is handled by `disconnect`.
+ */
 function say(message: FromWorker): void {
   if (process.connected) process.send!(message, () => {})
 }

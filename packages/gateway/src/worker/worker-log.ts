@@ -6,27 +6,27 @@ import { FormerSpoolWatch, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'
 import { SwitchedSink } from './switched-sink.js'
 
-/** What the log of a worker needs to know of it. */
+/** Dependencies of a worker's log. */
 export interface WorkerLogOptions {
   readonly worker: number
   readonly version: string
   readonly report: (event: string, fields: object) => void
-  /** Of the configuration that serves. */
+  /** Returns the digest of the active configuration. */
   readonly digest: () => string
 }
 
-/** Longest time a log sink may take to write out what it holds. */
+/** Longest time in milliseconds for a log sink to write out its records. */
 const CLOSE_MS = 5000
 
-/** A bundle as its log sees it. */
+/** The parts of a bundle that its log depends on. */
 export interface LoggedBundle {
   readonly plan: Plan
   readonly values: ConfigBundle['values']
-  /** With the policies of plugins. */
+  /** Catalog including plugin policies. */
   readonly catalog: Catalog
 }
 
-/** The traffic log of a worker; a bundle that asks for another one exchanges its sink. */
+/** The traffic log of a worker. Its sink is replaced when a bundle configures another one. */
 export class WorkerLog {
   readonly #options: WorkerLogOptions
   readonly #sink = new SwitchedSink(noneSink)
@@ -37,7 +37,7 @@ export class WorkerLog {
     this.#options = options
   }
 
-  /** Takes the records, whichever sink is at work. */
+  /** Sink for records, whichever is active. */
   get sink(): LogSink {
     return this.#sink
   }
@@ -46,7 +46,10 @@ export class WorkerLog {
     return this.#sink.identity()
   }
 
-  /** The sink of a plan when it differs from the one at work; null: keep that. @throws Error when it cannot be opened. */
+  /**
+   * Opens the sink of a plan if it differs from the active one; otherwise returns null.
+   * @throws Error if it cannot be opened.
+   */
   open(bundle: LoggedBundle): LogSink | null {
     if (keyOf(bundle) === this.#key) return null
     const { plan, values, catalog } = bundle
@@ -66,8 +69,8 @@ export class WorkerLog {
   }
 
   /**
-   * Records go to what was opened for a plan from now on. Once the sink before has let go of its spools, one worker looks
-   * for those that no target has any more.
+   * Activates a sink. Once the previous sink has released its spools, one worker looks for spools that no
+   * target uses any more.
    */
   switchTo(sink: LogSink, bundle: LoggedBundle): void {
     const { plan, values } = bundle
@@ -76,14 +79,14 @@ export class WorkerLog {
     const switched = this.#sink.switchTo(sink, CLOSE_MS)
     if (this.#options.worker !== 1) return
     void switched.then(() => {
-      // Another bundle may have been faster.
+      // Another bundle may have been activated meanwhile.
       if (this.#key !== key) return
       const places = { usual: spoolDir(undefined, ''), used: spoolDirs(plan.log) }
       this.#formerSpools.look(places, (message) => this.#reportProblem(message, values))
     })
   }
 
-  /** Closes what was opened for a plan that does not come into service. */
+  /** Closes the sink of a plan that is not activated. */
   discard(sink: LogSink): void {
     void this.#sink.discard(sink, 0)
   }
@@ -93,18 +96,21 @@ export class WorkerLog {
     return this.#sink.close(CLOSE_MS)
   }
 
-  /** Errors of the file system name paths, which may come from references. */
+  /**
+   * Reports a problem. File system errors contain paths, which may come from references, so values are
+   * masked.
+   */
   #reportProblem(message: string, values: ConfigBundle['values']): void {
     this.#options.report('log_problem', { message: conceal(message, values) })
   }
 }
 
-/** A sink serves as long as this stays the same. */
+/** Returns the identity of a log. A sink stays in use while this is unchanged. */
 function keyOf({ plan, catalog }: LoggedBundle): string {
   return JSON.stringify([plan.log, plan.environment, plan.workers, secretNames(plan, catalog)])
 }
 
-/** The names that the plan's policies declare as secret, each once, in order. */
+/** Returns the sorted, unique names that the plan's policies declare as secret. */
 function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
   const uses = plan.routes.flatMap((route) => route.policies)
   const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])

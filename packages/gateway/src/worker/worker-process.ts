@@ -5,24 +5,24 @@ import type { DataPlane } from './data-plane.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
 import { type PlaneSurroundings, WorkerLife } from './worker-life.js'
 
-/** What a worker process hands to the data plane it makes. */
+/** What a worker process passes to its data plane. */
 export interface WorkerSeat extends PlaneSurroundings {
-  /** 1 to N. */
+  /** Worker number, from 1 to N. */
   readonly worker: number
   readonly version: string
-  /** Shows operators about an event of this worker. */
+  /** Logs an event of this worker for operators. */
   readonly report: (event: string, fields: object) => void
 }
 
-/** Time for requests in flight when the supervisor is gone, and the worker has none of its own to give them. */
+/** Drain time in milliseconds if the supervisor is gone and the worker is not serving. */
 const ORPHAN_DRAIN_MS = 10_000
-/** Time for requests in flight when the worker met an error that nobody caught; its state is no longer trusted. */
+/** Drain time in milliseconds after an uncaught error, when the worker's state is no longer trusted. */
 const CRASH_DRAIN_MS = 1000
 
 /**
- * Makes this process a worker: it serves what the supervisor asks for and ends when asked to, when the supervisor is
- * gone, or after an error that nobody caught. Call it once, in the entry file of the worker.
- * @throws Error when the process was not started by the supervisor.
+ * Turns this process into a worker. It serves what the supervisor sends. It exits on request, after an
+ * uncaught error, or some time after the supervisor is gone. Call it once, in the worker's entry file.
+ * @throws Error if the process was not started by the supervisor.
  */
 export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   const seat = cluster.worker
@@ -34,15 +34,15 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
     return create({ ...surroundings, worker, version, report: reporter(log) })
   })
 
-  // Whoever read the operation log may be gone; that is no reason to stop serving.
+  // The reader of the operation log may be gone. Keep serving.
   process.stderr.on('error', () => {})
-  // A Ctrl-C reaches every process of the terminal; the supervisor alone decides what it means.
+  // Ctrl-C reaches every process of the terminal. Only the supervisor acts on it.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
-  // The parent of a supervisor that was killed asks its workers to leave by it.
+  // The parent of a killed supervisor asks orphaned workers to exit by SIGTERM.
   const told = new AbortController()
   process.on('SIGTERM', () => told.abort())
   seat.on('disconnect', () => {
-    // Without this, node:cluster ends the process right after this event, in the middle of its requests.
+    // Otherwise node:cluster ends the process right after this event, in the middle of its requests.
     seat.exitedAfterDisconnect = true
     void outliveSupervisor(life, log, told.signal)
   })
@@ -56,7 +56,7 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   life.begin()
 }
 
-/** Goes on serving until the next supervisor does, or none has come for too long. */
+/** Keeps serving until the next supervisor takes over or the wait times out. */
 async function outliveSupervisor(life: WorkerLife, log: OperationLog, told: AbortSignal): Promise<void> {
   if (!life.isServing) return life.end(ORPHAN_DRAIN_MS, 0)
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env

@@ -6,10 +6,10 @@ import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
 import type { ResponsesQuestion } from '../../worker/messages.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
-/** The digest that the fake backend serves. */
+/** Digest served by the fake backend. */
 export const FAKE_DIGEST = 'ab'.repeat(32)
 
-/** A status of a gateway in which all is well. */
+/** Returns the status of a healthy gateway. */
 export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorStatus {
   return {
     version: '0.0.0',
@@ -32,7 +32,7 @@ export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorS
   }
 }
 
-/** A gateway that only writes down what it is asked; `result` is what every deploy comes to. */
+/** A gateway that only records requests. Every deploy returns `result`. */
 export class FakeBackend implements AdminBackend {
   readonly journal: { readonly text: string; readonly request: WriteRequest }[] = []
   result: ApplyResult = { result: 'applied', digest: FAKE_DIGEST, changes: [], warnings: [] }
@@ -52,7 +52,7 @@ export class FakeBackend implements AdminBackend {
     prepare: (apply) => apply(async () => true),
     settle: async (digest) => (digest === FAKE_DIGEST ? this.result : null),
   }
-  /** Deploys end when this does. */
+  /** Deploys wait for this promise. */
   until: Promise<void> = Promise.resolve()
 
   status(): SupervisorStatus {
@@ -79,7 +79,7 @@ export class FakeBackend implements AdminBackend {
     return upstream !== 'none'
   }
 
-  /** What the workers were asked about the responses they keep. */
+  /** Queries sent to the workers about stored responses. */
   readonly asked: ResponsesQuestion[] = []
 
   async askResponses(what: ResponsesQuestion) {

@@ -1,4 +1,4 @@
-/** Self-signed for localhost and 127.0.0.1, for tests only; the common names differ. */
+/** Self-signed certificates for localhost and 127.0.0.1, for tests only. Their common names differ. */
 export const FAKE_CERTIFICATES = {
   localhost: {
     cert: `-----BEGIN CERTIFICATE-----

@@ -1,38 +1,38 @@
 import type { PurgeOrder } from '../cache-store.js'
 
-/** What a thread asks of the one that keeps values in Valkey. Keys are whole: `space/key`. */
+/** Call from a server thread to the persistence thread. Keys are complete: `space/key`. */
 export type PersistCall =
-  /** Values were put, or were to be. */
+  /** Values were written, or their writes were attempted. */
   | { readonly kind: 'changed'; readonly keys: readonly string[] }
   | { readonly kind: 'load'; readonly id: number; readonly key: string }
   | { readonly kind: 'remove'; readonly id: number; readonly key: string }
   | { readonly kind: 'purge'; readonly id: number; readonly order: PurgeOrder }
-  /** The memory has been looked through for the last purge of this thread. */
+  /** The memory scan of this thread's last purge is complete. */
   | { readonly kind: 'purged' }
 
 /**
- * To a load: it is in the memory now, or there is none that can be used. To a removal: there was one in Valkey, or none; to a
- * purge `found`. `unknown`: Valkey has not confirmed it.
+ * Result of a call. Load: the value is now in memory, or there is no usable one. Removal: Valkey had a value,
+ * or none. Purge: `found`. `unknown`: Valkey has not confirmed.
  */
 export type PersistOutcome = 'found' | 'absent' | 'unknown'
 
-/** The answer to a call with this id. */
+/** Answer to the call with this id. */
 export interface PersistAnswer {
   readonly kind: 'answer'
   readonly id: number
   readonly outcome: PersistOutcome
 }
 
-/** What all threads share where values are kept in Valkey. */
+/** Memory shared by all threads of a persistent server. */
 export interface PersistMemory {
-  /** How often keys were written or removed, by a part of their hash. */
+  /** Number of writes and removals, by hash slot of the key. */
   readonly writes: SharedArrayBuffer
   readonly counters: SharedArrayBuffer
 }
 
 const SLOTS = 65_536
 
-/** What became of values on their way to Valkey and back. */
+/** Results of reading and writing values in Valkey. */
 export const PERSIST_RESULTS = [
   'found',
   'absent',
@@ -44,13 +44,13 @@ export const PERSIST_RESULTS = [
   'forgotten',
 ] as const
 
-/** One of PERSIST_RESULTS. */
+/** Result of reading or writing, one of PERSIST_RESULTS. */
 export type PersistResult = (typeof PERSIST_RESULTS)[number]
 
-/** Behind the results: whether Valkey is used (0 or 1), and how many keys wait to be written. */
+/** Values after the results: Valkey in use (0 or 1), and the number of keys waiting to be written. */
 const GAUGES = 2
 
-/** Memory for the threads of a server. */
+/** Creates the memory for the threads of a server. */
 export function persistMemory(): PersistMemory {
   return {
     writes: new SharedArrayBuffer(SLOTS * 4),
@@ -58,12 +58,12 @@ export function persistMemory(): PersistMemory {
   }
 }
 
-/** Which of the words of `writes` is that of a key with this hash. */
+/** Returns the index in `writes` for a key with this hash. */
 export function slotOf(hash: number): number {
   return hash & (SLOTS - 1)
 }
 
-/** The numbers of one server; one thread writes them, and any can read them. */
+/** Persistence counters of one server. One thread writes them, and any thread can read them. */
 export class PersistCounters {
   readonly #values: Float64Array
 

@@ -3,10 +3,10 @@ import { keyHash } from '../key-hash.js'
 import type { PersistAnswer, PersistCall, PersistMemory, PersistOutcome } from './persist-calls.js'
 import { slotOf } from './persist-calls.js'
 
-/** Calls of a thread that wait for their answer. */
+/** Maximum number of unanswered calls per thread. */
 const MAX_WAITING = 4096
 
-/** What a thread of the server knows of the one that keeps values in Valkey. */
+/** A server thread's link to the persistence thread. */
 export class PersistLink {
   readonly #writes: Int32Array
   readonly #secret: readonly [number, number]
@@ -21,12 +21,12 @@ export class PersistLink {
     this.#post = post
   }
 
-  /** A value is about to be put or removed: what is loaded meanwhile is older. */
+  /** Announces that a value is about to be written or removed: values loaded meanwhile are older. */
   changing(key: string): void {
     Atomics.add(this.#writes, slotOf(keyHash(key, this.#secret[0], this.#secret[1])), 1)
   }
 
-  /** It has been put, after `changing`. */
+  /** Announces a completed write, after `changing`. */
   changed(key: string): void {
     if (this.#changed.push(key) === 1) setImmediate(() => this.#tell())
   }
@@ -35,12 +35,12 @@ export class PersistLink {
     this.#ask((id) => ({ kind: 'load', id, key }), then)
   }
 
-  /** After `changing`. */
+  /** Removes a value. Call `changing` first. */
   remove(key: string, then: (outcome: PersistOutcome) => void): void {
     this.#ask((id) => ({ kind: 'remove', id, key }), then)
   }
 
-  /** The memory is purged behind the answer, whatever it is; `purged` says that it has been. */
+  /** Purges values. Whatever the answer, purge the memory after it, and then call `purged`. */
   purge(order: PurgeOrder, then: (outcome: PersistOutcome) => void): void {
     this.#ask((id) => ({ kind: 'purge', id, order }), then)
   }
@@ -55,7 +55,10 @@ export class PersistLink {
     then?.(outcome)
   }
 
-  /** Too many loads are misses; the others are few, because each is asked for by a request that waits. */
+  /**
+   * Sends a call. Excess loads count as misses. Other calls are few, because each belongs to a waiting
+   * request.
+   */
   #ask(call: (id: number) => PersistCall, then: (outcome: PersistOutcome) => void): void {
     this.#tell()
     const id = ++this.#lastId

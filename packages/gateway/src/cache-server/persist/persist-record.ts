@@ -1,28 +1,31 @@
 import { isFieldValue } from '@sluice/core'
 import type { Entry } from '../entry.js'
 
-// A record, big-endian: magic, epoch, number, end (ms), bytes of key, type and tags, 0, bytes of the value; then these four.
+// Record layout, big-endian: magic, epoch, number, expiry (ms), length of key, type and tags, 0, length of
+// the value; then the four contents.
 const MAGIC = 0x534c4331
 const HEAD_BYTES = 36
 const MAX_TYPE_BYTES = 256
 const MAX_TAGS_BYTES = 2048
-/** 365 days. */
+/** Maximum lifetime in milliseconds: 365 days. */
 const MAX_TTL_MS = 365 * 86_400_000
-/** A little for clocks that differ. */
+/** Tolerance for clock differences in milliseconds. */
 const SLACK_MS = 60_000
 
-/** A value as Valkey keeps it, and when it was written, in the order of the writes and purges of all starts of a server. */
+/**
+ * A value as stored in Valkey. Epoch and number order all writes and purges across restarts of the server.
+ */
 export interface PersistRecord {
   readonly entry: Omit<Entry, 'hash'>
-  /** Which start. */
+  /** Start of the server that wrote it. */
   readonly epoch: number
   readonly number: number
 }
 
-/** The most bytes that a record can have beside its key and value. */
+/** Maximum record size in bytes without key and value. */
 export const BESIDE_BYTES = HEAD_BYTES + MAX_TYPE_BYTES + MAX_TAGS_BYTES
 
-/** The bytes of a record. */
+/** Serializes a record. */
 export function writeRecord({ entry, epoch, number }: PersistRecord): Buffer {
   const { key, type, tags, value, expiresAt } = entry
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + key.length + type.length + tags.length + value.length)
@@ -42,8 +45,8 @@ export function writeRecord({ entry, epoch, number }: PersistRecord): Buffer {
 }
 
 /**
- * Reads what Valkey has for a key. Null: others have written it, it is damaged, or over.
- * @param maxBytes longest value.
+ * Parses the record of a key. Returns null if it was written by something else, is damaged, or has expired.
+ * @param maxBytes maximum value size.
  */
 export function readRecord(
   bytes: Buffer,

@@ -4,20 +4,20 @@ import type { Argument } from '../../state/valkey/connection.js'
 import { ValkeyServer } from '../../state/valkey/server.js'
 import type { PurgeLog } from './purge-log.js'
 
-/** A write that is not answered so long says that Valkey is away. */
+/** Timeout of a write in milliseconds, after which Valkey counts as unavailable. */
 const WRITE_MS = 2000
-/** Fields of what is kept beside the values: purges, and a few more. */
+/** Maximum number of fields in the metadata hash: purges, and a few more. */
 const MAX_FIELDS = 1010
 
-/** Which values in Valkey are those of this server. */
+/** The values in Valkey that belong to this server. */
 export interface Holding {
-  /** Part of the name of each. With another one, nothing that was there is found any more. */
+  /** Part of each key name. With a new generation, earlier values are no longer found. */
   readonly generation: string
-  /** Which start of the server on these values. */
+  /** Number of this start of the server on these values. */
   readonly epoch: number
 }
 
-/** What a server keeps in Valkey, command by command. All of them reject when Valkey does not confirm. */
+/** The Valkey commands of a persistent cache server. All of them reject if Valkey does not confirm. */
 export class PersistServer {
   readonly server: ValkeyServer
   readonly #prefix: string
@@ -36,7 +36,7 @@ export class PersistServer {
     })
   }
 
-  /** Takes over what a server with this prefix has left; null: nothing that can be used. */
+  /** Takes over the values of a previous server with this prefix. Returns null if there is nothing usable. */
   async adopt(log: PurgeLog): Promise<Holding | null> {
     const generation = await this.#readMeta(log)
     if (generation === null) return null
@@ -45,7 +45,7 @@ export class PersistServer {
     return Number.isSafeInteger(epoch) && epoch > 0 && epoch < 2 ** 32 ? { generation, epoch } : null
   }
 
-  /** Begins anew: what is there is found by nobody any more, and ends with its time. */
+  /** Starts a new generation. Earlier values are no longer found, and expire on their own. */
   async renew(): Promise<Holding> {
     const generation = randomBytes(8).toString('hex')
     await this.forgetAll()
@@ -53,18 +53,18 @@ export class PersistServer {
     return { generation, epoch: 1 }
   }
 
-  /** Has no start of a server find what is there. */
+  /** Makes sure that no later start of a server finds the current values. */
   async forgetAll(): Promise<void> {
     await this.#ask(['UNLINK', this.#meta])
   }
 
-  /** Null: nobody has what is there any more; false: another server has. */
+  /** Returns true if this server owns the values, false if another one does, and null if nobody does. */
   async isOwner(): Promise<boolean | null> {
     const owner = (await this.#ask(['HGET', this.#meta, 'o'])) as Buffer | null
     return owner === null ? null : owner.toString() === this.#owner
   }
 
-  /** At most so many bytes. Empty: there is none. */
+  /** Reads at most this many bytes; empty if there is no value. */
   async read(generation: string, key: string, maxBytes: number): Promise<Buffer> {
     return (await this.#ask(['GETRANGE', this.#nameOf(generation, key), '0', String(maxBytes)])) as Buffer
   }
@@ -74,7 +74,7 @@ export class PersistServer {
     await this.#ask(['SET', this.#nameOf(generation, key), record, 'PX', ttl], record.length)
   }
 
-  /** Whether there was one. */
+  /** Removes a value. Returns true if there was one. */
   async remove(generation: string, key: string): Promise<boolean> {
     return (await this.#ask(['UNLINK', this.#nameOf(generation, key)])) === 1
   }
@@ -85,7 +85,7 @@ export class PersistServer {
 
   async #readMeta(log: PurgeLog): Promise<string | null> {
     const count = await this.#ask(['HLEN', this.#meta]).catch((error: Error) => {
-      // Others have written there.
+      // Something else has written to this key.
       if (error.message.includes('WRONGTYPE')) return MAX_FIELDS + 1
       throw error
     })
@@ -104,7 +104,7 @@ export class PersistServer {
     return this.server.ask(args, { valueBytes })
   }
 
-  /** Keys are bytes, one a character. */
+  /** Returns the name of a key in Valkey. Keys hold one byte per character. */
   #nameOf(generation: string, key: string): Buffer {
     return Buffer.concat([Buffer.from(`${this.#prefix}${generation}:`), Buffer.from(key, 'latin1')])
   }

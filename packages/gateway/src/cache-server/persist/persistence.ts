@@ -11,12 +11,12 @@ import { type Holding, PersistServer } from './persist-server.js'
 import { PurgeLog } from './purge-log.js'
 import { WriteBehind } from './write-behind.js'
 
-/** What keeps values in Valkey needs. */
+/** Options for `Persistence`. */
 export interface PersistOptions {
   readonly plan: PersistPlan
   readonly spaces: Spaces
   readonly memory: PersistMemory
-  /** Of the common store. */
+  /** Hash secret of the common store. */
   readonly secret: readonly [number, number]
   readonly maxObjectBytes: number
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -24,54 +24,60 @@ export interface PersistOptions {
 
 type Answer = (outcome: PersistOutcome) => void
 
-/** Values that are asked for in Valkey at a time, and the room for them if all are as long as can be; more are misses. */
+/**
+ * Maximum number of concurrent loads from Valkey, and their memory if all values have the maximum size.
+ * Further ones are misses.
+ */
 const MAX_LOADS = 1000
 const MAX_LOAD_BYTES = 128 * 1024 ** 2
-/** What is without an end in memory ends in Valkey: 365 days. */
+/** Maximum lifetime in Valkey in milliseconds, used for values without an expiry: 365 days. */
 const LONGEST_MS = 365 * 86_400_000
 const LOOK_MS = 200
 const OWNER_MS = 1000
-/** After more was put than could be written, it is not tried again at once. */
+/** Pause in milliseconds after the write queue overflowed. */
 const FULL_PAUSE_MS = 10_000
 const FAILED_PAUSE_MS = 500
-/** Who starts while Valkey does waits for it so long: later nothing of what was kept is used. */
+/**
+ * Wait in milliseconds for Valkey at start, in case both start at the same time. Stored values that become
+ * readable later are not used.
+ */
 const OPENED_WITHIN_MS = 3000
 const SLOW_MS = 10_000
 const FLUSH_MS = 5000
 
 /**
- * Keeps the values of a cache server in Valkey, in one thread and over one connection, so that what it sends stays in order.
+ * Persists the values of a cache server to Valkey, in one thread and over one connection, so that commands
+ * stay in order.
  *
- * A value that was removed or purged never comes back from there. While Valkey confirms, it forgets what is removed, and
- * remembers what was purged. When it does not, or a connection is lost, nobody knows what of that has come there: then
- * nothing is read from it, and once it is back the values get another generation, which is part of their names. What is in
- * memory is written again then.
+ * A removed or purged value never comes back from Valkey. While Valkey confirms commands, it deletes removed values and
+ * stores purges. If it does not, or the connection is lost, their state in Valkey is unknown. Nothing is read then. Once
+ * Valkey is back, a new generation starts, which is part of the key names, and the values in memory are written again.
  */
 export class Persistence {
-  /** What was kept can be read, or could not be in time. */
+  /** Resolves when stored values are readable, or the wait for them has timed out. */
   readonly opened: Promise<void>
   readonly #options: PersistOptions
   readonly #server: PersistServer
   readonly #log = new PurgeLog()
   readonly #counters: PersistCounters
   readonly #writes: Int32Array
-  /** The writes of other threads of which this one has heard. */
+  /** Number of writes by other threads that this thread has processed, by slot. */
   readonly #heard: Int32Array
   readonly #loads = new Map<string, Answer[]>()
   readonly #mostLoads: number
   readonly #queue: WriteBehind
   readonly #timer: NodeJS.Timeout
-  /** Null: nothing is read or written now. */
+  /** Current generation, or null while nothing is read or written. */
   #holding: Holding | null = null
   #number = 0
-  /** Nothing has changed since the server started. */
+  /** True if nothing has changed since the server started. */
   #isUntouched = true
   #isBeginning = false
   #isTaken = false
   #notBeforeMono = 0
   #ownerCheckedMono = performance.now()
   #onBegun = (): void => {}
-  /** Why nothing is kept, as operators know it. */
+  /** Last reported reason why persistence is off. */
   #told: string | null = null
 
   constructor(options: PersistOptions) {
@@ -83,8 +89,8 @@ export class Persistence {
     this.#heard = new Int32Array(this.#writes.length)
     this.#queue = new WriteBehind({
       send: (key, done) => this.#write(key, done),
-      onFull: () => this.#lose('more was put than it could take', FULL_PAUSE_MS),
-      onFailed: () => this.#lose('does not confirm what was put'),
+      onFull: () => this.#lose('writes came faster than it could store them', FULL_PAUSE_MS),
+      onFailed: () => this.#lose('did not confirm a write'),
     })
     this.#server = new PersistServer(plan, (event, { problem, server }) => {
       if (event === 'state_unavailable') this.#lose(String(problem))
@@ -92,13 +98,13 @@ export class Persistence {
     })
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref()
     this.opened = this.#untilBegun().then(() => {
-      // What is put from now on may be newer than what is there.
+      // Values written from now on may be newer than the stored ones.
       this.#isUntouched = false
     })
     void this.#server.server.opened.then(() => this.#begin())
   }
 
-  /** Hears a thread. */
+  /** Handles a call of a server thread. */
   hear(call: PersistCall, answer: Answer): void {
     switch (call.kind) {
       case 'changed':
@@ -119,7 +125,7 @@ export class Persistence {
     this.#show()
   }
 
-  /** Writes what waits, for a while. */
+  /** Writes the remaining values, within a time limit. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     if (this.#holding !== null)
@@ -127,7 +133,9 @@ export class Persistence {
     this.#server.server.close()
   }
 
-  /** Longer where Valkey is slow than where it is not there. */
+  /**
+   * Resolves when persistence starts, or on a timeout: longer if Valkey is slow than if it is unavailable.
+   */
   #untilBegun(): Promise<void> {
     return new Promise((resolve) => {
       let deadline = setTimeout(() => {
@@ -176,7 +184,7 @@ export class Persistence {
       })
   }
 
-  /** Brings a value to the memory, unless it was put, removed or purged meanwhile. */
+  /** Loads a value into memory, unless it was written, removed or purged meanwhile. */
   async #fetch(key: string, holding: Holding): Promise<PersistOutcome> {
     const { spaces, maxObjectBytes } = this.#options
     const slot = this.#slotOf(key)
@@ -206,7 +214,7 @@ export class Persistence {
     return epoch > holding.epoch || this.#log.has(key, tags, epoch, number)
   }
 
-  /** It waits to be written, or a thread is just changing it. */
+  /** Returns true if a key waits to be written, or a thread is changing it. */
   #isChanging(key: string): boolean {
     const slot = this.#slotOf(key)
     return this.#queue.has(key) || Atomics.load(this.#writes, slot) !== this.#heard[slot]
@@ -226,7 +234,10 @@ export class Persistence {
     )
   }
 
-  /** What is put from now on is not purged: nothing is written until the memory has been looked through. */
+  /**
+   * Purges values in Valkey. Values written from now on are not part of the purge, so nothing is sent until
+   * the memory has been scanned.
+   */
   async #purge(order: PurgeOrder): Promise<PersistOutcome> {
     this.#queue.hold()
     const holding = this.#holding
@@ -237,8 +248,8 @@ export class Persistence {
       remembered.then(
         (): PersistOutcome => 'found',
         async (): Promise<PersistOutcome> => {
-          // There is no room for one more, here or there.
-          this.#lose('could not remember a purge')
+          // No room for another purge, here or in Valkey.
+          this.#lose('could not store a purge')
           await this.#server.forgetAll()
           return 'found'
         },
@@ -246,7 +257,7 @@ export class Persistence {
     )
   }
 
-  /** No longer than a request waits. */
+  /** Waits for a confirmation, but not longer than a request's timeout. */
   async #confirmed(outcome: Promise<PersistOutcome>): Promise<PersistOutcome> {
     const known = outcome.catch((error: unknown): PersistOutcome => {
       this.#lose(messageOf(error))
@@ -260,7 +271,7 @@ export class Persistence {
     return first
   }
 
-  /** What the memory has for a key now, or that it has nothing. */
+  /** Sends the key's current value, or its removal if there is none. */
   #write(key: string, done: (isKept: boolean) => void): number {
     const holding = this.#holding
     const nowMs = Date.now()
@@ -278,7 +289,7 @@ export class Persistence {
     const record = writeRecord({ entry, epoch, number: ++this.#number })
     const ttlMs = Math.min(entry.expiresAt - nowMs, LONGEST_MS)
     const written = this.#server.write(generation, key, record, ttlMs).catch(() => {
-      // Such as `OOM command not allowed`: what it has is older than what was put.
+      // For example `OOM command not allowed`. The stored value is outdated, so remove it.
       this.#counters.count('failed')
       return remove()
     })
@@ -296,7 +307,7 @@ export class Persistence {
     )
   }
 
-  /** From now on nothing is read or written, until Valkey is there and has forgotten all. */
+  /** Stops reading and writing until Valkey is available and a new generation has started. */
   #lose(problem: string, pauseMs = 0): void {
     this.#notBeforeMono = Math.max(this.#notBeforeMono, performance.now() + pauseMs)
     this.#tell(problem)
@@ -307,7 +318,7 @@ export class Persistence {
     this.#show()
   }
 
-  /** Says why nothing is kept, once for each reason. */
+  /** Reports why persistence is off, once per reason. */
   #tell(problem: string): void {
     if (this.#told === problem) return
     this.#told = problem
@@ -326,7 +337,9 @@ export class Persistence {
     }
   }
 
-  /** Takes over what was kept, if nothing has changed since, or begins anew. */
+  /**
+   * Takes over the stored values if nothing has changed since the start; otherwise starts a new generation.
+   */
   async #begin(): Promise<void> {
     if (this.#isBeginning || this.#holding !== null || this.#server.server.problem !== null) return
     this.#isBeginning = true
@@ -350,12 +363,12 @@ export class Persistence {
     }
   }
 
-  /** Two servers that keep values under one prefix would not know of each other's removals. */
+  /** Checks that no other server uses the same prefix: they would not see each other's removals. */
   async #checkOwner(): Promise<void> {
     const isOwner = await this.#server.isOwner().catch((): true => true)
     if (isOwner === true) return
     this.#isTaken = isOwner === false
-    this.#lose(isOwner === false ? 'another cache server keeps its values at this prefix' : 'was emptied')
+    this.#lose(isOwner === false ? 'another cache server uses this key prefix' : 'was emptied')
   }
 
   #slotOf(key: string): number {
@@ -372,7 +385,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Names of spaces have no slash. */
+/** Returns the space of a key. Names of spaces contain no slash. */
 function spaceOf(key: string): string {
   return key.slice(0, key.indexOf('/'))
 }

@@ -1,6 +1,6 @@
 import type { PurgeOrder } from '../cache-store.js'
 
-/** Purges that are remembered, and the characters of what they name. */
+/** Maximum number of remembered purges, and of the characters in them. */
 const MAX_PURGES = 1000
 const MAX_CHARACTERS = 256 * 1024
 
@@ -10,14 +10,14 @@ interface Purge extends PurgeOrder {
 }
 
 /**
- * What was purged, and when: a value in Valkey that was written before is not used any more. So a purge costs the same
- * however many values there are.
+ * Log of purges. A stored value that is older than a matching purge is not used. So a purge costs the same
+ * regardless of the number of values.
  */
 export class PurgeLog {
   readonly #purges = new Map<string, Purge>()
   #characters = 0
 
-  /** Remembers one; the field and the value under which Valkey keeps it. Null: there is no room. */
+  /** Adds a purge. Returns the field and value to store in Valkey, or null if there is no room. */
   add({ prefix, tag }: PurgeOrder, epoch: number, number: number): readonly [string, string] | null {
     const field = `p${JSON.stringify([prefix, tag])}`
     if (!this.#purges.has(field)) {
@@ -28,14 +28,14 @@ export class PurgeLog {
     return [field, `${epoch}.${number}`]
   }
 
-  /** Takes one that Valkey has kept. False: it cannot be read, or is one too many. */
+  /** Restores a purge from Valkey. Returns false if it is unreadable or one too many. */
   take(field: string, value: string): boolean {
     const at = /^(\d{1,10})\.(\d{1,16})$/.exec(value)
     const order = at === null ? null : readOrder(field)
     return order !== null && this.add(order, Number(at![1]), Number(at![2])) !== null
   }
 
-  /** Whether a value with this key and these tags, which was written then, has been purged since. */
+  /** Returns true if a value with this key and these tags was purged after it was written. */
   has(key: string, tags: string, epoch: number, number: number): boolean {
     for (const purge of this.#purges.values()) {
       const isLater = purge.epoch > epoch || (purge.epoch === epoch && purge.number > number)

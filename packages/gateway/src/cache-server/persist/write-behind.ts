@@ -1,27 +1,27 @@
 import type { CacheStore } from '../cache-store.js'
 
-/** Keys that wait to be written, with as much for each beside it. */
+/** Maximum memory of waiting keys, including an overhead per key, in bytes. */
 const MAX_WAITING_BYTES = 16 * 1024 ** 2
 const BESIDE_KEY_BYTES = 64
-/** On their way at a time. */
+/** Limits of writes in progress. */
 const MAX_SENT_BYTES = 2 * 1024 ** 2
 const MAX_SENT = 500
-/** Keys that wait while the whole memory is written again, so that those of callers find room. */
+/** Maximum number of waiting keys added while all values are written again, to leave room for new writes. */
 const REWRITE_AHEAD = 5000
 
-/** What a queue of keys needs. */
+/** Options for `WriteBehind`. */
 export interface WriteBehindOptions {
-  /** Sends what the memory has for the key now; answers how many bytes that are. Calls `done` with whether it came there. */
+  /** Sends the current value of a key and returns its size in bytes. Calls `done` with true on success. */
   readonly send: (key: string, done: (isKept: boolean) => void) => number
-  /** More keys wait than there is room for. */
+  /** Called when the queue is full. */
   readonly onFull: () => void
-  /** What was sent did not come there. */
+  /** Called when a write failed. */
   readonly onFailed: () => void
 }
 
 /**
- * Keys whose values are to be written to Valkey, each once however often it has changed. What is written is what the memory
- * has when its turn comes: of a value that is gone by then Valkey forgets what it has.
+ * Queue of keys to write to Valkey. Each key is queued once, however often it changes. The value is read when
+ * its turn comes; if it is gone by then, it is removed from Valkey.
  */
 export class WriteBehind {
   readonly #options: WriteBehindOptions
@@ -46,13 +46,13 @@ export class WriteBehind {
     return this.#waiting.has(key)
   }
 
-  /** Writes from now on, all that the stores have first. */
+  /** Starts writing, beginning with all values in the stores. */
   start(stores: readonly CacheStore[]): void {
     this.#isOn = true
     void this.#rewrite(stores, ++this.#round)
   }
 
-  /** Forgets all keys. */
+  /** Stops writing and clears the queue. */
   stop(): void {
     this.#isOn = false
     this.#round++
@@ -72,12 +72,12 @@ export class WriteBehind {
     this.#pump()
   }
 
-  /** Its value is not written any more. */
+  /** Removes a key from the queue. */
   forget(key: string): void {
     if (this.#waiting.delete(key)) this.#bytes -= key.length + BESIDE_KEY_BYTES
   }
 
-  /** Sends nothing until it is released as often. */
+  /** Pauses sending until `release` was called as often. */
   hold(): void {
     this.#holds++
   }
@@ -87,7 +87,7 @@ export class WriteBehind {
     this.#pump()
   }
 
-  /** Resolves when nothing waits and nothing is on its way. */
+  /** Resolves when the queue is empty and nothing is being sent. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle.push(resolve)

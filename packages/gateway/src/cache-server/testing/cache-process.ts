@@ -6,7 +6,7 @@ import type { CacheSettings } from '../settings.js'
 
 const PROGRAM = fileURLToPath(new URL('./cache-program.js', import.meta.url))
 
-/** What a cache server of a test is, where the test says nothing else. */
+/** Default settings of cache servers in tests. */
 export const CACHE_SETTINGS: CacheSettings = {
   host: '127.0.0.1',
   port: 0,
@@ -21,7 +21,7 @@ export const CACHE_SETTINGS: CacheSettings = {
   persist: null,
 }
 
-/** A cache server in a process of its own, which can be killed or stopped; ends with the test. */
+/** A cache server in its own process, which can be killed or stopped. It is killed after the test. */
 export class CacheProcess {
   readonly port: number
   readonly url: string

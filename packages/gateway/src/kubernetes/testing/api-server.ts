@@ -13,12 +13,12 @@ export interface FakePod {
   readonly terminating?: boolean
 }
 
-/** Answers a request in place of the server; false: the server is to answer as ever. */
+/** Handles a request in place of the server. Returns false to let the server handle it as usual. */
 export type Misbehave = (req: IncomingMessage, res: ServerResponse, isWatch: boolean) => boolean
 
-/** Lists and watches EndpointSlices as an API server does, as far as a client can tell, and misbehaves on demand. */
+/** A fake API server that lists and watches EndpointSlices, and misbehaves on demand. */
 export class ApiServer {
-  /** The queries of all requests, `watch` or `list` and the version asked for. */
+  /** All requests: `list` or `watch`, the requested version and the token. */
   readonly asked: { readonly kind: 'list' | 'watch'; readonly version: string; readonly token: string }[] = []
   readonly port: number
   misbehave: Misbehave = () => false
@@ -60,7 +60,10 @@ export class ApiServer {
     return this.asked.filter((one) => one.kind === kind).length
   }
 
-  /** Has a slice hold these pods. @param isTold whether those who watch hear of it. */
+  /**
+   * Sets the pods of a slice.
+   * @param isTold true to send an event to watchers.
+   */
   set(name: string, pods: readonly FakePod[], { isTold = true } = {}): void {
     const type = this.#slices.has(name) ? 'MODIFIED' : 'ADDED'
     const slice = sliceOf(name, pods, String(++this.#version))
@@ -81,13 +84,13 @@ export class ApiServer {
     return resourceVersion
   }
 
-  /** Sends to all who watch: an event, or a text as it is. */
+  /** Sends an event or a raw text to all watchers. */
   tell(event: object | string): void {
     const line = typeof event === 'string' ? event : `${JSON.stringify(event)}\n`
     for (const res of this.#watches) res.write(line)
   }
 
-  /** Ends all watches, with or without a proper end. */
+  /** Ends all watches, properly or by a reset. */
   cut(how: 'end' | 'reset'): void {
     for (const res of this.#watches) how === 'end' ? res.end() : res.destroy()
   }

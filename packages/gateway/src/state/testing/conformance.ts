@@ -3,9 +3,9 @@ import { type TestContext, test } from 'node:test'
 import { type LimitRule, MAX_STATE_VALUE_BYTES, type StateStore } from '@sluice/core'
 import { until } from '../../testing/gateway.js'
 
-/** Long enough that no token comes while a test runs. */
+/** Long enough that no token is refilled during a test. */
 const HOUR_MS = 3_600_000
-/** No test takes so long. */
+/** Longer than any test. */
 const LONG_MS = 600_000
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
@@ -19,7 +19,10 @@ const rule = (overrides: Partial<LimitRule> = {}): LimitRule => ({
 
 type Conforms = (what: string, check: (store: StateStore) => Promise<void>) => void
 
-/** What every store has to do. @param make a store that no other test uses. */
+/**
+ * Tests that a store conforms to the interface.
+ * @param make returns a store that no other test uses.
+ */
 export function testConformance(name: string, make: (t: TestContext) => Promise<StateStore>): void {
   const conforms: Conforms = (what, check) => {
     test(`${name}: ${what}`, async (t) => check(await make(t)))

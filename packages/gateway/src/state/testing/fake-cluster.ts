@@ -2,17 +2,20 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { TestContext } from 'node:test'
 import { Server as TlsServer } from 'node:tls'
 
-/** A server that greets as one should, and answers everything else as a test says. */
+/** A server that answers greetings, and everything else as the test says. */
 export interface FakeNode {
   readonly port: number
-  /** The commands that came, greetings left out. */
+  /** Commands received, without greetings. */
   readonly commands: string[][]
 }
 
-/** What it answers to a command, in the bytes of the protocol; null: nothing. */
+/** Returns the answer to a command in protocol bytes, or null for no answer. */
 export type FakeAnswer = (command: readonly string[], port: number) => string | null
 
-/** @param server default: one without TLS. */
+/**
+ * Starts a fake node.
+ * @param server TCP server; defaults to one without TLS.
+ */
 export async function startFakeNode(
   t: TestContext,
   answer: FakeAnswer,
@@ -44,7 +47,7 @@ export async function startFakeNode(
   return { port, commands }
 }
 
-/** The arrays of texts in what a client wrote in one go. */
+/** Parses the commands in a chunk from a client. */
 function* commandsIn(text: string): Generator<string[]> {
   const lines = text.split('\r\n')
   for (let at = 0; lines[at]?.startsWith('*') === true; ) {
@@ -54,7 +57,7 @@ function* commandsIn(text: string): Generator<string[]> {
   }
 }
 
-/** The answer to CLUSTER SLOTS: ranges with the host and port that have them. */
+/** Builds the answer to CLUSTER SLOTS: ranges with their host and port. */
 export function layoutOf(
   ranges: readonly (readonly [from: number, to: number, host: string, port: number])[],
 ): string {

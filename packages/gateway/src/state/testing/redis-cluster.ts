@@ -11,7 +11,7 @@ const RANGES = [
   [10_923, 16_383],
 ] as const
 
-/** What tests of a cluster let each node do: fail over when it is told to, not when this machine is slow. */
+/** Options of test nodes: they fail over on command, not because this machine is slow. */
 const NODE = [
   ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '60000', '--cluster-require-full-coverage', 'no'],
   ...['--repl-diskless-sync-delay', '0'],
@@ -19,13 +19,13 @@ const NODE = [
 
 type Ending = Pick<TestContext, 'after'>
 
-/** A node of a cluster, or what becomes one. */
+/** Starts a cluster node. */
 export async function startNode(t: Ending, args: readonly string[] = []): Promise<RedisServer> {
   const own = [...NODE, '--cluster-port', String(await closedPort())]
   return RedisServer.start(t, [...own, ...args])
 }
 
-/** A cluster of three primaries, with more nodes that have no slots yet. */
+/** A cluster of three primaries, and more nodes without slots. */
 export class RedisCluster {
   readonly primaries: readonly RedisServer[]
   readonly others: readonly RedisServer[]
@@ -41,7 +41,7 @@ export class RedisCluster {
     const meetings = nodes.map((node) => `cluster meet 127.0.0.1 ${node.port} ${busPortOf(node)}`)
     for (const [i, node] of nodes.entries()) {
       const slots = i < RANGES.length ? [`cluster addslotsrange ${RANGES[i]!.join(' ')}`] : []
-      // Every pair: otherwise they hear of each other only as time goes by.
+      // Introduce every pair: otherwise nodes learn of each other only over time.
       const others = meetings.filter((_, at) => at !== i)
       node.commands([...slots, `cluster set-config-epoch ${i + 1}`, ...others])
     }
@@ -50,7 +50,7 @@ export class RedisCluster {
     return cluster
   }
 
-  /** All nodes know all others, and all slots. */
+  /** Waits until all nodes know all others and all slots. */
   async hasSettled(): Promise<void> {
     const nodes = [...this.primaries, ...this.others]
     for (const node of nodes) {
@@ -67,12 +67,12 @@ export class RedisCluster {
   }
 }
 
-/** Where a node hears the others. */
+/** Returns the cluster bus port of a node. */
 function busPortOf(node: RedisServer): string {
   return node.cli('config', 'get', 'cluster-port').split('\n')[1]!
 }
 
-/** A cluster of one node, which has all slots. */
+/** Starts a cluster of one node, which has all slots. */
 export async function startWholeNode(t: Ending, args: readonly string[] = []): Promise<RedisServer> {
   const node = await startNode(t, args)
   node.cli('cluster', 'addslotsrange', '0', '16383')
@@ -80,17 +80,20 @@ export async function startWholeNode(t: Ending, args: readonly string[] = []): P
   return node
 }
 
-/** The id by which the nodes of a cluster name one. */
+/** Returns the id of a node in its cluster. */
 export function idOf(node: RedisServer): string {
   return node.cli('cluster', 'myid')
 }
 
-/** The slot of a key. */
+/** Returns the slot of a key. */
 export function slotOf(key: string): number {
   return calculateSlot.default(key)
 }
 
-/** A key behind a prefix whose slot one of the three primaries has. @param at which of them. */
+/**
+ * Returns a key whose slot, with the prefix, belongs to one of the three primaries.
+ * @param at index of the primary.
+ */
 export function keyOn(at: number, prefix: string): string {
   const [from, to] = RANGES[at]!
   for (let i = 0; ; i++) {

@@ -11,13 +11,16 @@ import { ValkeyStore } from '../valkey/valkey-store.js'
 
 const isThere = spawnSync('redis-server', ['--version']).error === undefined
 
-/** Why tests against a server are skipped; false where it is installed, and where its absence is a failure. */
+/**
+ * Reason to skip tests that need a server; false if it is installed, or in CI, where its absence is a
+ * failure.
+ */
 export const redisSkip =
   isThere || process.env['CI'] === 'true'
     ? false
     : 'redis-server is not installed (apt-get install redis-server)'
 
-/** The plan of a store on a port of this machine. */
+/** Returns the plan of a store on a local port. */
 export function statePlanOf(port: number, overrides: Partial<StatePlan> = {}): StatePlan {
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -31,7 +34,7 @@ export function statePlanOf(port: number, overrides: Partial<StatePlan> = {}): S
   }
 }
 
-/** A store with what it reported; closed with the test. */
+/** Opens a store and records its events. It is closed after the test. */
 export function openStore(t: TestContext, plan: StatePlan) {
   const events: string[] = []
   const report = (event: string, { problem = '' }: Readonly<Record<string, unknown>>): void =>
@@ -51,7 +54,7 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
-/** A real server without persistence on a port of its own; ends with the test. */
+/** A real server without persistence on its own port. It is killed after the test. */
 export class RedisServer {
   readonly port: number
   readonly #dir: string
@@ -76,7 +79,7 @@ export class RedisServer {
     return server
   }
 
-  /** Starts it, or starts it again: empty. */
+  /** Starts or restarts the server, empty. */
   run(): void {
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir]
     const args = [...own, '--save', '', '--appendonly', 'no', ...this.#args]
@@ -96,12 +99,12 @@ export class RedisServer {
     await ended
   }
 
-  /** Asks it as an operator would. */
+  /** Runs a command with redis-cli. */
   cli(...args: string[]): string {
     return spawnSync('redis-cli', ['-p', String(this.port), ...args], { encoding: 'utf8' }).stdout.trim()
   }
 
-  /** Sends it several commands, each on a line. */
+  /** Sends several commands, one per line. */
   commands(lines: readonly string[]): void {
     spawnSync('redis-cli', ['-p', String(this.port)], { input: lines.join('\n') })
   }

@@ -1,7 +1,7 @@
 import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A way to a port of this machine on which answers take their time; closed with the test. */
+/** Starts a proxy to a local port that delays answers. It is closed after the test. */
 export async function slowBridge(t: Pick<TestContext, 'after'>, output: number) {
   const bridge = { port: 0, delayMs: 0 }
   const sockets = new Set<net.Socket>()
@@ -20,7 +20,7 @@ export async function slowBridge(t: Pick<TestContext, 'after'>, output: number) 
       })
     }
     client.on('data', (chunk) => onward.write(chunk))
-    // Answers that were held up must not be overtaken.
+    // Keep the order of delayed answers.
     let dueMono = 0
     onward.on('data', (chunk) => {
       dueMono = Math.max(dueMono, performance.now() + bridge.delayMs)

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net'
 
-/** Of a cluster, by its specification. */
+/** Number of slots of a cluster, by its specification. */
 export const SLOTS = 16_384
-/** Primaries that are followed: each of them costs a worker a connection. */
+/** Maximum number of primaries. Each costs a worker a connection. */
 const MAX_PRIMARIES = 128
-/** A name, or an address of version 4. */
+/** Matches a host name or an IPv4 address. */
 const HOST = /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/
 
-/** Slots that one primary has: the first and the last of them, and its host and port. */
+/** Slots of one primary: first and last slot, and its host and port. */
 export interface SlotRange {
   readonly from: number
   readonly to: number
   readonly address: string
 }
 
-/** What a node says instead of an answer: another one has the slot (`MOVED`), or will have it (`ASK`). */
+/** Redirect of a node: another node has the slot (`MOVED`), or is taking it over (`ASK`). */
 export interface Redirect {
   readonly kind: 'MOVED' | 'ASK'
   readonly slot: number
@@ -22,21 +22,21 @@ export interface Redirect {
 }
 
 /**
- * Reads the answer to CLUSTER SLOTS.
- * @param asked host and port of the node that answered: a node without a host is reached where it is.
- * @throws Error when it says nothing that can be followed.
+ * Parses the answer to CLUSTER SLOTS.
+ * @param asked host and port of the node that answered; a node without a host has the same host.
+ * @throws Error if the answer is invalid.
  */
 export function readLayout(answer: unknown, asked: string): SlotRange[] {
-  if (!Array.isArray(answer)) throw new Error('answers nonsense')
-  if (answer.length === 0) throw new Error('knows of no slots')
-  if (answer.length > SLOTS) throw new Error('answers nonsense')
+  if (!Array.isArray(answer)) throw new Error('sent an invalid answer')
+  if (answer.length === 0) throw new Error('has no slots')
+  if (answer.length > SLOTS) throw new Error('sent an invalid answer')
   const ranges = answer.map((entry: unknown) => readRange(entry, asked))
   const primaries = new Set(ranges.map(({ address }) => address))
-  if (primaries.size > MAX_PRIMARIES) throw new Error(`names more than ${MAX_PRIMARIES} primaries`)
+  if (primaries.size > MAX_PRIMARIES) throw new Error(`lists more than ${MAX_PRIMARIES} primaries`)
   return ranges
 }
 
-/** Null: the words of a server are no redirect that can be followed. */
+/** Parses a redirect; null if the error is not a valid one. */
 export function readRedirect(words: string, asked: string): Redirect | null {
   const match = /^(MOVED|ASK) (\d{1,5}) (\S*):(\d{1,5})$/.exec(words)
   if (match === null) return null
@@ -47,11 +47,11 @@ export function readRedirect(words: string, asked: string): Redirect | null {
 function readRange(entry: unknown, asked: string): SlotRange {
   const [from, to, primary] = Array.isArray(entry) ? (entry as unknown[]) : []
   if (!isSlot(from) || !isSlot(to) || from > to || !Array.isArray(primary))
-    throw new Error('answers nonsense')
+    throw new Error('sent an invalid answer')
   const [host, port] = primary as unknown[]
   const name = host === null ? '' : Buffer.isBuffer(host) ? host.toString('latin1') : '?'
   const address = addressOf(name, port, asked)
-  if (address === null) throw new Error('names a node that has no address')
+  if (address === null) throw new Error('lists a node without an address')
   return { from, to, address }
 }
 
@@ -59,7 +59,7 @@ function isSlot(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < SLOTS
 }
 
-/** As a URL has them; null: these are none. */
+/** Returns the address as in a URL; null if it is invalid. */
 function addressOf(host: string, port: unknown, asked: string): string | null {
   if (typeof port !== 'number' || !(port > 0 && port < 65_536)) return null
   if (host === '') return `${asked.replace(/:\d+$/, '')}:${port}`

@@ -11,52 +11,61 @@ import {
   type ValkeyServers,
 } from './server.js'
 
-/** What a cluster needs beside what its servers have together. */
+/** Options for `ValkeyCluster`. */
 export interface ClusterOptions extends Omit<ServerOptions, 'plan' | 'onChange'> {
   readonly plan: Omit<ServerOptions['plan'], 'url'>
-  /** Nodes that are asked for the others, all with one scheme. */
+  /** Seed nodes, all with the same scheme. */
   readonly urls: readonly string[]
 }
 
-/** How often a call is sent on. */
+/** Maximum number of redirects per call. */
 const MAX_REDIRECTS = 5
-/** Calls that wait for a connection to a new node. */
+/** Maximum number of calls waiting for a connection to a new node. */
 const MAX_FOLLOWING = 1000
-/** Nodes that are asked at all. */
+/** Maximum number of nodes. */
 const MAX_NODES = 256
-/** A node that calls were sent on to is kept for so long without being in a layout. */
+/** Time in milliseconds that a redirect target is kept without being in the layout. */
 const REDIRECTED_MS = 60_000
-/** Nodes that are asked, one after the other, where the slots are. */
+/** Maximum number of nodes asked in turn for the layout. */
 const MAX_ASKED = 5
-/** While a node is away the cluster is asked after so long, for other reasons no sooner than this after the last time. */
+/**
+ * Refresh interval of the layout while a node is unavailable, and minimum pause between refreshes, in
+ * milliseconds.
+ */
 const LEARN_AGAIN_MS = 500
 const LEARN_PAUSE_MS = 100
-/** What makes a worker ready waits for all nodes no longer. */
+/** Longest wait for all nodes before a worker becomes ready, in milliseconds. */
 const OPENED_WITHIN_MS = 2000
 
-/** Not the package `cluster-key-slot`, which this was made of: that one takes `{}` in a key for the beginning of a tag. */
+/**
+ * Not the package `cluster-key-slot`, from which this was derived: it treats `{}` in a key as the start of a
+ * tag.
+ */
 const slotOf = calculateSlot.default
 
 /**
- * The primaries of a Valkey or Redis cluster, a connection to each. Where slots are is learned from any node, and again
- * when one says that it has changed, or is away. Nodes that the cluster names are asked over TLS where those of the
- * document are.
+ * The primaries of a Valkey or Redis cluster, with a connection to each. The layout is read from any node,
+ * and again when a node reports a change or becomes unavailable. Discovered nodes are contacted over TLS if
+ * the configured ones are.
  *
- * The cluster client of the library is not used: a node that accepts connections and does not answer makes it wait for
- * ever, and an answer with slots that cannot be ends the process.
+ * The library's cluster client is not used. A node that accepts connections without answering makes it wait forever, and
+ * an answer with invalid slots crashes the process.
  */
 export class ValkeyCluster implements ValkeyServers {
   readonly opened: Promise<void>
   readonly #options: ClusterOptions
   readonly #protocol: string
-  /** By host and port: the primaries; those of the document too until these are known, and while none of them answers. */
+  /**
+   * Nodes by host and port: the primaries. Also the configured nodes until the primaries are known, and while
+   * none of them answers.
+   */
   readonly #nodes = new Map<string, ValkeyServer>()
   readonly #owners: (ValkeyServer | null)[] = new Array(SLOTS).fill(null)
-  /** When a node was last named by another one instead of an answer. */
+  /** Time when a node was last the target of a redirect, by address. */
   readonly #redirectedMono = new Map<string, number>()
   #isKnown = false
-  /** Null: every slot has a node. */
-  #layoutProblem: string | null = 'is not known yet'
+  /** Problem of the layout; null if every slot has a node. */
+  #layoutProblem: string | null = 'has not been discovered yet'
   #learning: Promise<void> | null = null
   #learnedMono = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
@@ -145,20 +154,20 @@ export class ValkeyCluster implements ValkeyServers {
     throw this.#unavailable(this.#isKnown ? `no node has slot ${slot}` : `the cluster: ${this.problem}`)
   }
 
-  /** Where a call is sent on to. One that has no slots yet, to which the first are on their way, is in no layout. */
+  /** Returns the target of a redirect. A node that is receiving its first slots is not in the layout yet. */
   #targetOf(address: string): ValkeyServer {
     if (this.#isClosed) throw new StateUnavailable('the store is closed')
     if (!this.#nodes.has(address) && this.#nodes.size >= MAX_NODES)
-      throw this.#unavailable(`the cluster names more than ${MAX_NODES} nodes`)
+      throw this.#unavailable(`the cluster lists more than ${MAX_NODES} nodes`)
     this.#redirectedMono.set(address, performance.now())
     this.#learnSoon(LEARN_PAUSE_MS)
     return this.#openNode(`${this.#protocol}//${address}`)
   }
 
-  /** A new node is waited for, no longer than for an answer. */
+  /** Waits for the connection to a new node, at most for the timeout of a call. */
   async #connected(server: ValkeyServer, startedMono: number): Promise<void> {
     if (server.problem !== BEGINNING) return
-    if (this.#following >= MAX_FOLLOWING) throw this.#unavailable('too many calls wait for a new node')
+    if (this.#following >= MAX_FOLLOWING) throw this.#unavailable('too many calls are waiting for a new node')
     this.#following++
     const leftMs = startedMono + this.#options.timeoutMs - performance.now()
     await Promise.race([server.opened, sleep(Math.max(1, leftMs), undefined, { ref: false })])
@@ -174,7 +183,7 @@ export class ValkeyCluster implements ValkeyServers {
     this.#timer ??= setTimeout(learn, waitMs).unref()
   }
 
-  /** Learns where the slots are; all who want to know wait for one answer. Never rejects. */
+  /** Reads the layout. Concurrent callers share one answer. Never rejects. */
   #learn(): Promise<void> {
     this.#learning ??= this.#learnNow().finally(() => {
       this.#learning = null
@@ -200,7 +209,10 @@ export class ValkeyCluster implements ValkeyServers {
     }
   }
 
-  /** Any node knows; one that is cut off from the others may know what has been. */
+  /**
+   * Returns nodes to ask for the layout, in random order. Any node can answer, but one cut off from the
+   * others may be outdated.
+   */
   #informants(): ValkeyServer[] {
     const there = [...this.#nodes.values()].filter(({ problem }) => problem === null)
     if (there.length === 0) this.#openSeeds()
@@ -240,12 +252,12 @@ export class ValkeyCluster implements ValkeyServers {
 
   #failureOf(error: unknown, server: ValkeyServer): StateUnavailable {
     const { message } = error as Error
-    // Where the cluster is divided, the nodes that answer so are on the smaller side.
+    // In a partitioned cluster, nodes that answer this are in the minority.
     if (message.includes('CLUSTERDOWN')) this.#learnSoon(LEARN_PAUSE_MS)
     return this.#unavailable(`${server.address}: ${message}`)
   }
 
-  /** Partial, as long as one of the nodes can be asked. */
+  /** Creates the error of a failed call. It is partial while any node is available. */
   #unavailable(message: string): StateUnavailable {
     const isPartial = this.#isKnown && [...this.#nodes.values()].some(({ problem }) => problem === null)
     return new StateUnavailable(message, isPartial)

@@ -5,36 +5,42 @@ import type { StatePlan } from '@sluice/config'
 /** One argument of a command. */
 export type Argument = string | Buffer
 
-/** One server, and how it is trusted and asked. */
+/** Address and credentials of one server. */
 export interface ServerPlan extends Pick<StatePlan, 'username' | 'password' | 'tls'> {
-  /** `redis://` or `rediss://`, without a user. */
+  /** Server URL with `redis://` or `rediss://`, without a user. */
   readonly url: string
 }
 
-/** A connection to the server, made again and again while there is none. */
+/** Options for `ValkeyConnection`. */
 export interface ConnectionOptions {
   readonly plan: ServerPlan
-  /** Null: it is there; else why not. Called when that changes. */
+  /** Called with null when the connection is established, or with the reason when it is lost. */
   readonly onChange: (problem: string | null) => void
 }
 
-/** Why there is no connection before it has been tried. */
+/** Problem reported before the first connection attempt has finished. */
 export const BEGINNING = 'is not connected yet'
 
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 5000
-/** For the connection, and for what it begins with. */
+/** Timeout in milliseconds for connecting and the initial commands. */
 const CONNECT_MS = 5000
 
-/** Only a key that is there turns off the default of 5 s. */
+/** Disables the default timeout of 5 s, which only a key that is present does. */
 const NO_TIMEOUT: object = { timeout: undefined }
 
 type Library = Awaited<ReturnType<typeof loadLibrary>>
 type Client = ReturnType<typeof clientOf>
 
-/** The one connection of a worker to Valkey or Redis. While it is down, commands fail at once. */
+/**
+ * A worker's only connection to a Valkey or Redis server. It reconnects automatically; until then, commands
+ * fail immediately.
+ */
 export class ValkeyConnection {
-  /** Loaded when a document first names a server: it is a sixth of what a gateway loads to start. */
+  /**
+   * Loaded when a document first uses a server, because it is a sixth of the code that a gateway loads at
+   * start.
+   */
   static #library: Promise<Library> | null = null
   readonly #options: ConnectionOptions
   #client: Client | null = null
@@ -49,18 +55,21 @@ export class ValkeyConnection {
     this.#connect()
   }
 
-  /** Why there is none; null: there is one. */
+  /** Reason why there is no connection, or null. */
   get problem(): string | null {
     return this.#isUp ? null : this.#problem
   }
 
-  /** @throws what the server or the connection says; at once when there is none. */
+  /**
+   * Sends a command.
+   * @throws the error of the server or the connection; immediately if there is none.
+   */
   async send(args: readonly Argument[]): Promise<unknown> {
     if (!this.#isUp || this.#client === null) throw new Error(this.#problem)
     return this.#client.sendCommand([...args])
   }
 
-  /** Gives up this connection for a new one. */
+  /** Drops this connection and opens a new one. */
   drop(problem: string): void {
     const client = this.#client
     this.#client = null
@@ -92,8 +101,8 @@ export class ValkeyConnection {
     }
     client.on('error', lose)
     client.on('end', () => lose(new Error('closed the connection')))
-    // One that is stopped accepts connections and greets nobody.
-    const late = setTimeout(() => lose(new Error('did not greet in time')), CONNECT_MS).unref()
+    // A stopped server accepts connections but never answers.
+    const late = setTimeout(() => lose(new Error('did not answer the handshake in time')), CONNECT_MS).unref()
     client
       .connect()
       .then(() => this.#gain(client), lose)
@@ -113,18 +122,24 @@ export class ValkeyConnection {
     if (this.#isClosed) return
     this.#options.onChange(problem)
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 10))
-    // Workers that lose the server together do not come back together.
+    // Random delays, so that workers that lose the server together do not all reconnect at once.
     this.#retry ??= setTimeout(() => this.#connect(), longest * (0.5 + Math.random() / 2)).unref()
   }
 }
 
-/** All clients are of one class: one with all commands for each, as `createClient` makes it, costs 10 ms and more. */
+/**
+ * Loads the client library. All clients share one class: `createClient` would build one with all commands
+ * each time, which takes at least 10 ms.
+ */
 async function loadLibrary() {
   const { RedisClient, RESP_TYPES } = await import('@redis/client')
   return { makeClient: RedisClient.factory({ RESP: 2 }), RESP_TYPES }
 }
 
-/** @throws Error when the file of the authority cannot be read. */
+/**
+ * Creates a client.
+ * @throws Error if the CA file cannot be read.
+ */
 function clientOf({ makeClient, RESP_TYPES }: Library, { url, username, password, tls }: ServerPlan) {
   const { protocol, hostname, port, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -143,17 +158,17 @@ function clientOf({ makeClient, RESP_TYPES }: Library, { url, username, password
     ...(password === null ? {} : { password }),
     name: 'sluice',
     disableOfflineQueue: true,
-    // With RESP3 a server could send the client to another host ("maintenance notifications").
+    // With RESP3, a server could redirect the client to another host ("maintenance notifications").
     RESP: 2,
     maintNotifications: 'disabled',
-    // Its own deadlines cost an AbortSignal a command; the store has one clock for all.
+    // The library's timeouts cost an AbortSignal per command. The store has one timer for all.
     commandOptions: { ...NO_TIMEOUT, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
   } as const
   return makeClient(options)
 }
 
 function tlsOptions(tls: StatePlan['tls'], host: string) {
-  // An address is no name (RFC 6066, 3).
+  // IP addresses are not valid server names (RFC 6066, 3).
   const servername = tls.serverName ?? (isIP(host) === 0 ? host : null)
   return {
     ...(servername === null ? {} : { servername }),
@@ -163,7 +178,7 @@ function tlsOptions(tls: StatePlan['tls'], host: string) {
 }
 
 function destroy(client: Client | null): void {
-  // Those that are under way learn of it by their own failure.
+  // Pending commands report their own failure.
   client?.on('error', () => {})
   if (client?.isOpen === true) client.destroy()
 }

@@ -1,8 +1,8 @@
-/** Calls that are sent less than this after another do not count: one hiccup delays many of them. */
+/** Minimum distance between measured calls in milliseconds, because one hiccup delays many calls. */
 const SAMPLE_EVERY_MS = 50
-/** Part of a call in the average. */
+/** Weight of a call in the average. */
 const WEIGHT = 1 / 8
-/** A server that was slow has to be fast for so long. */
+/** Time in milliseconds that a slow server has to be fast before it recovers. */
 const FAST_FOR_MS = 5000
 
 /**
@@ -20,11 +20,11 @@ export class LatencyMeter {
     this.#slowAfterMs = slowAfterMs
   }
 
-  /** Adds an answer. Returns true if the server has become slow, or is no longer. */
+  /** Adds a response. Returns true if the server has just become slow or recovered. */
   add(sentMono: number, nowMono: number): boolean {
     if (sentMono - this.#sampledMono < SAMPLE_EVERY_MS) return false
     this.#sampledMono = sentMono
-    // One call that hangs says no more than one that is clearly slow.
+    // Limit outliers: a call that hangs counts no more than one that is clearly slow.
     const latencyMs = Math.min(nowMono - sentMono, 2 * this.#slowAfterMs)
     this.averageMs += WEIGHT * (latencyMs - this.averageMs)
     const wasSlow = this.isSlow

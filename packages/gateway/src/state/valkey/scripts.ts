@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A Lua script of the server, and the name it is called by once the server knows it. */
+/** A Lua script, and its hash for calling it once the server knows it. */
 export interface Script {
   readonly text: string
   readonly sha: string
@@ -11,9 +11,10 @@ function scriptOf(text: string): Script {
 }
 
 /**
- * Takes tokens of a limit, or gives them back when the amount is negative: `takeTokens` and `giveTokensBack` of
- * core/src/state/limit-state.ts, by the clock of the server. Arguments: algorithm, limit, periodMs, burst, anchorMs, amount.
- * Answers texts, because numbers would lose their fractions: granted, remaining, retryAfterMs, resetMs.
+ * Takes tokens of a limit, or returns them if the amount is negative: `takeTokens` and `giveTokensBack` of
+ * core/src/state/limit-state.ts, with the server's clock. Arguments: algorithm, limit, periodMs, burst,
+ * anchorMs, amount. Returns granted, remaining, retryAfterMs and resetMs as texts, because numbers would lose
+ * their fractions.
  */
 export const LIMIT_SCRIPT = scriptOf(`
 local algorithm, limit, period = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -76,7 +77,7 @@ return {
 }
 `)
 
-/** Adds to a counter whose time begins with it. Arguments: amount, ttlMs. */
+/** Adds to a counter whose lifetime starts with the first addition. Arguments: amount, ttlMs. */
 export const ADD_SCRIPT = scriptOf(`
 local isThere = redis.call('EXISTS', KEYS[1]) == 1
 if not isThere and ARGV[1] == '0' then return 0 end

@@ -2,69 +2,75 @@ import { StateUnavailable } from '@sluice/core'
 import { type Argument, type ServerPlan, ValkeyConnection } from './connection.js'
 import { LatencyMeter } from './latency-meter.js'
 
-/** How calls ended. */
+/** Number of calls by result. */
 export interface ValkeyCounts {
   answered: number
   failed: number
   late: number
-  /** Not sent: the server is away, or too many wait. */
+  /** Calls not sent, because the server is unavailable or too many are waiting. */
   refused: number
-  /** Of those that were answered, ms. */
+  /** Total duration of answered calls in milliseconds. */
   sumMs: number
 }
 
-/** Calls that wait for their answer, and what they hold: of all servers of a store together. */
+/** Unanswered calls and their memory, for all servers of a store together. */
 export interface CallBudget {
   calls: number
   bytes: number
 }
 
-/** What servers of one store have together. */
+/** Options of a server; servers of one store share the budget and counts. */
 export interface ServerOptions {
   readonly plan: ServerPlan
   readonly timeoutMs: number
-  /** Average latency from which the server counts as slow; absent: from none. */
+  /** Average latency in milliseconds above which the server counts as slow; absent to disable this. */
   readonly slowAfterMs?: number | undefined
   readonly budget: CallBudget
   readonly counts: ValkeyCounts
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
-  /** It can be used now (null), or not for this reason. */
+  /** Called with null when the server becomes usable, or with the reason when it is not. */
   readonly onChange?: (problem: string | null) => void
 }
 
-/** One call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Of the value among the arguments. */
+  /** Size of the value among the arguments, in bytes. */
   readonly valueBytes?: number
-  /** When the time of the call began; default: now. */
+  /** Start of the call on the monotonic clock; defaults to now. */
   readonly startedMono?: number
-  /** Of a slot that another node still has, but that is on its way to this one. */
+  /** True if the slot is being moved from another node to this one. */
   readonly isAsking?: boolean
-  /** True if the caller does without the server while that is slow. */
+  /** True to skip the server while it is slow. */
   readonly isHasty?: boolean
 }
 
-/** Options of a call to whichever server has the key. */
+/** Options of a call to the server that has the key. */
 export type SendOptions = Pick<CallOptions, 'valueBytes' | 'isHasty'>
 
 /** The servers of a store: one, or the primaries of a cluster. */
 export interface ValkeyServers {
-  /** They are connected, or could not be, or not in time: who serves before counts by itself, or refuses. */
+  /**
+   * Resolves when all are connected, cannot be, or after a timeout. A worker that serves without them counts
+   * locally, or refuses.
+   */
   readonly opened: Promise<void>
-  /** Why not all of them can be used; null: they can. */
+  /** Reason why not all of them are usable, or null. */
   readonly problem: string | null
   /** True while one of them answers slowly. */
   readonly isSlow: boolean
-  /** Sends a command about one key to the server that has it. Rejects with StateUnavailable. */
+  /** Sends a command to the server that has the key. Rejects with StateUnavailable. */
   send(key: Argument, args: readonly Argument[], options?: SendOptions): Promise<unknown>
-  /** Those that have all keys together. @throws StateUnavailable */
+  /**
+   * Returns the servers that together have all keys.
+   * @throws StateUnavailable
+   */
   all(): readonly Pick<ValkeyServer, 'ask'>[]
   close(): void
 }
 
-/** A server has answered with an error. */
+/** Error answer of a server. */
 export class ServerRefused extends StateUnavailable {
-  /** What it said, bounded. */
+  /** Error text of the server, truncated. */
   readonly words: string
 
   constructor(words: string) {
@@ -75,9 +81,9 @@ export class ServerRefused extends StateUnavailable {
 
 const MAX_CALLS = 10_000
 const MAX_BYTES = 8 * 1024 ** 2
-/** What makes a worker ready waits for the first connection no longer. */
+/** Longest wait for the first connection before a worker becomes ready, in milliseconds. */
 const OPENED_WITHIN_MS = 2000
-/** A server that has still not answered so long after the deadline gets a new connection, and what it sent is given up. */
+/** Time in milliseconds after a call's deadline without an answer until the connection is replaced. */
 const HUNG_MS = 1000
 /** Interval between probes of a slow server, in milliseconds. */
 const PROBE_MS = 250
@@ -89,18 +95,18 @@ interface Waiting {
   isLate: boolean
 }
 
-/** One server, and one connection to it. It has a deadline for each call; while one is overdue no other is sent. */
+/** One server with one connection. Every call has a deadline. While a call is overdue, no others are sent. */
 export class ValkeyServer implements ValkeyServers {
   readonly opened: Promise<void>
-  /** Host and port, as its URL has them. */
+  /** Host and port as in its URL. */
   readonly address: string
   readonly #options: ServerOptions
   readonly #connection: ValkeyConnection
-  /** In the order in which they were sent, which is that of their answers. */
+  /** Calls in the order in which they were sent and are answered. */
   readonly #waiting = new Set<Waiting>()
   readonly #latency: LatencyMeter
   #clock: NodeJS.Timeout | null = null
-  /** Runs while the server is slow. */
+  /** Probe timer while the server is slow. */
   #probe: NodeJS.Timeout | null = null
   #reported: string | null = 'nothing yet'
   #isClosed = false
@@ -137,7 +143,7 @@ export class ValkeyServer implements ValkeyServers {
     return [this]
   }
 
-  /** Rejects with StateUnavailable: ServerRefused when it answers with an error. */
+  /** Sends a command. Rejects with StateUnavailable, or with ServerRefused for an error answer. */
   ask(args: readonly Argument[], options: CallOptions = {}): Promise<unknown> {
     const bytes = (options.valueBytes ?? 0) + 200
     const problem = this.problem ?? this.#fullness(bytes) ?? this.#slowness(options)
@@ -151,7 +157,7 @@ export class ValkeyServer implements ValkeyServers {
       this.#waiting.add(waiting)
       this.#hold(1, bytes)
       this.#clock ??= this.#startClock()
-      // Both leave in one go.
+      // Both are sent together.
       if (options.isAsking === true) this.#connection.send(['ASKING']).catch(() => {})
       this.#connection.send(args).then(
         (answer) => {
@@ -160,7 +166,7 @@ export class ValkeyServer implements ValkeyServers {
         },
         (error: unknown) => {
           this.#settle(waiting, 'failed')
-          // Another one is the primary now, perhaps behind the same name.
+          // Another server is the primary now, perhaps behind the same name.
           if (messageOf(error).startsWith('READONLY')) this.#connection.drop('is a read-only replica')
           reject(new ServerRefused(messageOf(error)))
         },
@@ -179,7 +185,7 @@ export class ValkeyServer implements ValkeyServers {
   #settle(waiting: Waiting, outcome: 'answered' | 'failed'): void {
     this.#waiting.delete(waiting)
     this.#hold(-1, -waiting.bytes)
-    // Calls that failed because the connection is gone say nothing.
+    // Calls that failed with a lost connection say nothing about the latency.
     if (this.#connection.problem === null && this.#latency.add(waiting.startedMono, performance.now()))
       this.#reportLatency()
     if (waiting.isLate) {
@@ -200,7 +206,7 @@ export class ValkeyServer implements ValkeyServers {
   #fullness(bytes: number): string | null {
     const { budget } = this.#options
     const isFull = budget.calls >= MAX_CALLS || budget.bytes + bytes > MAX_BYTES
-    return isFull ? 'has too many calls to answer' : null
+    return isFull ? 'has too many unanswered calls' : null
   }
 
   #slowness({ isHasty = false }: CallOptions): string | null {
@@ -219,13 +225,17 @@ export class ValkeyServer implements ValkeyServers {
     this.#probe = isSlow ? setInterval(probe, PROBE_MS).unref() : null
   }
 
-  /** Answers come in order: while the oldest call is late, so would be a new one. */
+  /**
+   * Returns a problem while the oldest call is late: answers come in order, so a new call would be late too.
+   */
   #lateness(): string | null {
     const [oldest] = this.#waiting
     return oldest?.isLate === true ? `did not answer within ${this.#options.timeoutMs} ms` : null
   }
 
-  /** One coarse clock for all calls, behind what has arrived while this process was busy. */
+  /**
+   * Starts one coarse timer for all calls. It runs after messages that arrived while this process was busy.
+   */
   #startClock(): NodeJS.Timeout {
     const dueMono = performance.now() + this.#options.timeoutMs / 4
     const isLate = (): boolean => performance.now() - dueMono > (this.#options.slowAfterMs ?? 0) / 4
@@ -262,7 +272,7 @@ export class ValkeyServer implements ValkeyServers {
   }
 }
 
-/** Bounded: it is logged, and comes from outside. */
+/** Returns the error message, truncated because it comes from outside and is logged. */
 function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 200)
 }

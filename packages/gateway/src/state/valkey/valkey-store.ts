@@ -11,21 +11,24 @@ import { ValkeyCluster } from './cluster.js'
 import { ADD_SCRIPT, LIMIT_SCRIPT, type Script } from './scripts.js'
 import { type SendOptions, type ValkeyCounts, ValkeyServer, type ValkeyServers } from './server.js'
 
-/** What a store needs beside its plan. */
+/** Options for `ValkeyStore`. */
 export interface ValkeyOptions {
   readonly plan: StatePlan
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
-/** Keys that a server looks at in one step, and the most steps of a search there. */
+/** Number of keys that a server scans per step, and maximum number of steps. */
 const SCAN_COUNT = 1000
 const MAX_SCANS = 100_000
-/** Limits do without a server that is slow, see `onStoreDown`. */
+/** Limits skip a slow server, see `onStoreDown`. */
 const HASTY: SendOptions = { isHasty: true }
 
-/** The store in a Valkey or Redis server, or in a cluster of them. */
+/** A state store in a Valkey or Redis server, or in a cluster. */
 export class ValkeyStore implements StateStore {
-  /** It is connected, or could not be, or not in time: who serves before counts by itself, or refuses. */
+  /**
+   * Resolves when connected, if that is impossible, or after a timeout. A worker that serves without it
+   * counts locally, or refuses.
+   */
   readonly opened: Promise<void>
   readonly counts: ValkeyCounts = { answered: 0, failed: 0, late: 0, refused: 0, sumMs: 0 }
   readonly #keyPrefix: string
@@ -43,12 +46,12 @@ export class ValkeyStore implements StateStore {
     this.opened = this.#servers.opened
   }
 
-  /** Why it cannot be used, or not all of a cluster; null: it can. */
+  /** Reason why the server, or a part of the cluster, is unusable; null if there is none. */
   get problem(): string | null {
     return this.#servers.problem
   }
 
-  /** True while it takes longer than `slowAfter` for its answers. */
+  /** True while answers take longer than `slowAfter`. */
   get isSlow(): boolean {
     return this.#servers.isSlow
   }
@@ -78,7 +81,7 @@ export class ValkeyStore implements StateStore {
     const [granted, remaining, retryAfterMs, resetMs] = Array.isArray(answer) ? answer.map(Number) : []
     const grant = { granted, remaining, retryAfterMs, resetMs } as Grant
     if (!Object.values(grant).every(Number.isFinite))
-      throw new StateUnavailable('the server answers nonsense')
+      throw new StateUnavailable('the server sent an invalid answer')
     return grant
   }
 
@@ -104,12 +107,12 @@ export class ValkeyStore implements StateStore {
     const failures: unknown[] = []
     for (const server of this.#servers.all()) {
       const done = this.#scan(server, prefix, async (found) => {
-        // All keys of one command would have to be in one slot.
+        // All keys of one command would have to be in the same slot.
         const answers = await Promise.all(found.map((key) => this.#servers.send(key, ['UNLINK', key])))
         for (const answer of answers) deleted += Number(answer)
         return true
       })
-      // What the other nodes have is deleted all the same.
+      // Continue with the other nodes.
       await done.catch((error: unknown) => failures.push(error))
     }
     if (failures.length > 0) throw failures[0]
@@ -129,7 +132,10 @@ export class ValkeyStore implements StateStore {
     return this.#servers.send(name, [command, name])
   }
 
-  /** @param take whether to go on. */
+  /**
+   * Scans a server's keys.
+   * @param take receives keys; returns true to continue.
+   */
   async #scan(
     server: Pick<ValkeyServer, 'ask'>,
     prefix: string,
@@ -145,7 +151,7 @@ export class ValkeyStore implements StateStore {
     }
   }
 
-  /** A server forgets scripts when it starts, and where a replica takes over. */
+  /** Runs a script. Servers lose scripts at a restart and at a failover. */
   async #run(
     { sha, text }: Script,
     key: string,
@@ -171,7 +177,7 @@ function wholeMs(ms: number): string {
   return String(Math.max(1, Math.ceil(ms)))
 }
 
-/** What the glob patterns of the server take literally. */
+/** Escapes the characters that are special in the server's glob patterns. */
 function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&')
 }

@@ -156,7 +156,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   await until(async () => (await serving.put('s/a')) === 204)
   const status = (await gateway.status()).cacheServer
   assert.deepEqual([status?.state, status?.restarts], ['ready', 1])
-  await until(() => gateway.log('cache-server.ended')[0]?.['reason'] === 'ended by SIGKILL')
+  await until(() => gateway.log('cache-server.ended')[0]?.['reason'] === 'killed by SIGKILL')
   const metrics = await (await gateway.api('/metrics')).text()
   assert.match(metrics, /gw_cache_server_up 1\n/)
   assert.match(metrics, /gw_cache_server_restarts_total 1\n/)
@@ -169,7 +169,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   await until(() => other.address() !== null)
   const taken = (other.address() as { port: number }).port
   const refused = await serving.deploy({ listen: `127.0.0.1:${taken}` })
-  assert.match(refused, /the cache server cannot serve on .*EADDRINUSE.*change cache.serve.listen/)
+  assert.match(refused, /the cache server cannot listen on .*EADDRINUSE.*change cache.serve.listen/)
   assert.equal(await serving.get('s/a'), 200)
 
   const moved = await closedPort()

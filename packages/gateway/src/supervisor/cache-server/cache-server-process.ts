@@ -7,23 +7,26 @@ import { SignsOfLife, type Watched } from '../watchdog.js'
 import { exitText } from '../worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
-/** Threads of its own do the work: one helper of V8 is enough. */
+/** The server does its work in threads, so one V8 helper thread is enough. */
 const FLAGS = ['--v8-pool-size=1']
-/** The largest head that uWebSockets accepts, in bytes: keys, tags and a long token. */
+/** Largest request head that uWebSockets accepts, in bytes. It has to hold keys, tags and a long token. */
 const HEAD_BYTES = { UWS_HTTP_MAX_HEADERS_SIZE: '32768' }
 /** Start timeout in milliseconds of process time (see `ProcessClock`). */
 const START_MS = 30_000
-/** Longest time that it takes to end after it was told to. */
+/** Time in milliseconds for a graceful stop before the process is killed. */
 const END_MS = 15_000
 
-/** One process that serves a cache. Its settings come over the channel, so that no token stands in the list of processes. */
+/**
+ * One cache server process. It receives its settings over IPC, so that the token never shows up in the
+ * process list.
+ */
 export class CacheServerProcess implements Watched {
   readonly startedMono = performance.now()
-  /** Null: it serves; else why it does not. */
+  /** Resolves with null once it listens, or with the reason why it failed. */
   readonly listening: Promise<string | null>
-  /** Why it has ended. */
+  /** Resolves with the exit reason. */
   readonly ended: Promise<string>
-  /** Resident memory, at its last heartbeat. */
+  /** Resident memory in bytes, from the last heartbeat. */
   rssBytes = 0
   readonly #child: ChildProcess
   readonly #signs: SignsOfLife
@@ -44,7 +47,7 @@ export class CacheServerProcess implements Watched {
       child.once('exit', (code, signal) => resolve(this.#fault ?? exitText({ code, signal })))
     })
     this.listening = new Promise((resolve) => {
-      const stop = processTimeout(clock, START_MS, () => void this.kill('does not start'))
+      const stop = processTimeout(clock, START_MS, () => void this.kill('did not start in time'))
       const settle = (problem: string | null): void => {
         stop()
         resolve(problem)
@@ -73,15 +76,15 @@ export class CacheServerProcess implements Watched {
     if (this.#signs.isQuiet) this.#send({ kind: 'beat' })
   }
 
-  /** Ends it: what is under way has some time. */
+  /** Stops gracefully: requests in flight have time to finish. */
   async stop(): Promise<void> {
     this.#send({ kind: 'stop' })
-    const deadline = setTimeout(() => this.kill('does not end'), END_MS)
+    const deadline = setTimeout(() => this.kill('did not stop in time'), END_MS)
     await this.ended
     clearTimeout(deadline)
   }
 
-  /** Ends it at once. */
+  /** Kills the process immediately. */
   async kill(reason: string): Promise<void> {
     this.#fault ??= reason
     this.#child.kill('SIGKILL')
@@ -93,7 +96,7 @@ export class CacheServerProcess implements Watched {
   }
 }
 
-/** `persist_lost` as the operation log names it. */
+/** Operation log event of a server event: `persist_lost` becomes `cache-server.persist-lost`. */
 function eventName(event: string): string {
   return `cache-server.${event.replace('_', '-')}`
 }

@@ -5,11 +5,14 @@ import { RestartBudget } from '../restart-budget.js'
 import { SILENT, watchSilence } from '../watchdog.js'
 import { CacheServerProcess } from './cache-server-process.js'
 
-/** A former supervisor's server needs a moment to let go of the address. */
+/** The server of a previous supervisor may still hold the address for a moment. */
 const TRIES = 4
 const BETWEEN_TRIES_MS = 250
 
-/** The place of a cache server, filled until it is ended: a process that dies is followed by another, which is empty; one that hangs is killed. */
+/**
+ * Keeps one cache server process running: restarts it (with an empty cache) when it dies, and kills it when
+ * it hangs.
+ */
 export class CacheServerSeat {
   readonly settings: CacheSettings
   restarts = 0
@@ -25,12 +28,15 @@ export class CacheServerSeat {
     this.#log = log
   }
 
-  /** The process; null while there is none. */
+  /** The current process, or null during a restart. */
   get process(): CacheServerProcess | null {
     return this.#process
   }
 
-  /** Starts it for the first time. Null: it serves; else why it cannot, and nothing runs. */
+  /**
+   * Starts the server for the first time. Resolves with null once it listens; otherwise with the reason, and
+   * nothing is left running.
+   */
   async open(): Promise<string | null> {
     for (let tries = 1; ; tries++) {
       const process = new CacheServerProcess(this.settings, this.#log)
@@ -44,7 +50,9 @@ export class CacheServerSeat {
     }
   }
 
-  /** Starts it, and again while it cannot. Resolves when the first process serves or has ended. */
+  /**
+   * Starts the server and retries until it listens. Resolves when the first process listens or has exited.
+   */
   async start(): Promise<void> {
     this.#timer = null
     const process = new CacheServerProcess(this.settings, this.#log)
@@ -53,12 +61,12 @@ export class CacheServerSeat {
     if ((await process.listening) === null) this.#serve(process)
   }
 
-  /** Ends it: what is under way has some time, or is cut. */
+  /** Stops the server for good. `isCut` kills it instead of letting requests in flight finish. */
   async end({ isCut }: { readonly isCut: boolean }): Promise<void> {
     this.#isEnded = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     const process = this.#process
-    if (isCut) await process?.kill('is replaced, or the gateway ends')
+    if (isCut) await process?.kill('replaced, or the gateway is stopping')
     else await process?.stop()
   }
 
@@ -91,7 +99,7 @@ export class CacheServerSeat {
     this.#process = null
     if (this.#isEnded) return
     const verdict = this.#budget.died({ ageMs: performance.now() - process.startedMono })
-    // The workers serve without it: there is no reason to give up.
+    // The workers can serve without a cache, so there is no reason to give up.
     const delayMs = verdict.kind === 'restart' ? verdict.delayMs : LONGEST_WAIT_MS
     this.state = 'restarting'
     this.restarts++

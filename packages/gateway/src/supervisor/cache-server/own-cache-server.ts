@@ -7,9 +7,9 @@ import type { CacheServerStatus } from '../status.js'
 import { CacheServerSeat } from './cache-server-seat.js'
 
 /**
- * The cache server of a gateway whose document has `cache.serve`. It takes part in a rollout as the admin API does: one for
- * another port starts beside the one that serves, with other settings on the same port it takes its place, empty. One that
- * keeps its values in Valkey takes the place of the other always.
+ * The cache server of a gateway whose document has `cache.serve`. It takes part in a rollout like the admin
+ * API. A server on a new port starts beside the running one. With other settings on the same port it replaces
+ * the running one and starts empty. A server that persists to Valkey always replaces the running one.
  */
 export class OwnCacheServer {
   readonly #log: OperationLog
@@ -19,7 +19,7 @@ export class OwnCacheServer {
     this.#log = log
   }
 
-  /** Null: the plan has none. */
+  /** Status for operators, or null if the plan has no cache server. */
   get status(): CacheServerStatus | null {
     const seat = this.#seat
     if (seat === null) return null
@@ -29,20 +29,20 @@ export class OwnCacheServer {
     return { pid: process?.pid ?? null, state, host, port, tls: tls !== null, restarts, rssBytes }
   }
 
-  /** @param plan with the values of its references. */
+  /** @param plan cache plan with resolved references. */
   async prepare(plan: CachePlan | null): Promise<AdminPreparation> {
     const settings = settingsOf(plan)
     const last = this.#seat
     if (JSON.stringify(settings) === JSON.stringify(last?.settings ?? null)) return prepared(async () => {})
     if (settings === null) return prepared(async () => this.#seatNext(null))
     if (settings.token !== null && !isCacheToken(settings.token))
-      return { ok: false, reason: 'cache.token has to be 16 to 4096 visible ASCII characters' }
+      return { ok: false, reason: 'cache.token must have 16 to 4096 visible ASCII characters' }
     const next = new CacheServerSeat(settings, this.#log)
     if (last !== null && !canStandBeside(last.settings, settings))
       return prepared(() => this.#replace(last, next))
     const problem = await next.open()
     if (problem !== null) {
-      const reason = `the cache server cannot serve on ${settings.host}:${settings.port} (${problem}); change cache.serve.listen`
+      const reason = `the cache server cannot listen on ${settings.host}:${settings.port} (${problem}); change cache.serve.listen`
       return { ok: false, reason }
     }
     return prepared(
@@ -51,7 +51,7 @@ export class OwnCacheServer {
     )
   }
 
-  /** Ends it, behind the workers. */
+  /** Stops the server. Call it after the workers have stopped. */
   async close(options: { readonly isCut: boolean }): Promise<void> {
     await this.#seat?.end(options)
   }
@@ -62,7 +62,7 @@ export class OwnCacheServer {
     void last?.end({ isCut: false })
   }
 
-  /** What is under way is cut, so that callers are without a cache for a moment only. */
+  /** Cuts the requests in flight, so that callers are without a cache only for a moment. */
   async #replace(last: CacheServerSeat, next: CacheServerSeat): Promise<void> {
     this.#seat = next
     await last.end({ isCut: true })
@@ -70,7 +70,7 @@ export class OwnCacheServer {
   }
 }
 
-/** Two cannot have one port, nor keep values in one place. */
+/** Two servers cannot share a port or persist to the same place. */
 function canStandBeside(last: CacheSettings, next: CacheSettings): boolean {
   return last.port !== next.port && (last.persist === null || next.persist === null)
 }

@@ -10,20 +10,20 @@ import {
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { OperatorStores } from './operator-stores.js'
 
-/** A caller whom a `client-ban` has banned. */
+/** A client banned by a `client-ban` policy. */
 export interface Ban {
-  /** The policy's id. */
+  /** Id of the policy. */
   readonly policy: string
-  /** Who: what the policy's `key` reads. */
+  /** Value of the policy's `key` for the banned client. */
   readonly key: string
-  /** ISO 8601. */
+  /** End of the ban, ISO 8601. */
   readonly until: string
 }
 
-/** The most bans that one answer shows. */
+/** Maximum number of bans in one answer. */
 export const MAX_BANS_SHOWN = 1000
 
-/** The bans of `client-ban`, for operators. */
+/** Lists and lifts the bans of `client-ban` policies, for operators. */
 export class Bans {
   readonly #stores: OperatorStores
   readonly #log: OperationLog
@@ -34,7 +34,7 @@ export class Bans {
   }
 
   /**
-   * Of one policy or of all. Null: there is no such policy.
+   * Returns the bans of one policy, or of all policies. Null if there is no such policy.
    * @throws StateUnavailable
    */
   async list(policy: string | null): Promise<Ban[] | null> {
@@ -50,9 +50,9 @@ export class Bans {
   }
 
   /**
-   * Ends bans early; whoever is banned again begins with the shortest. Null: there is no such policy.
-   * @param key null: of all callers.
-   * @returns how many.
+   * Ends bans early and returns their number, or null if there is no such policy. A client banned again
+   * starts with the shortest ban.
+   * @param key banned key, or null for all keys of the policy.
    * @throws StateUnavailable
    */
   async lift(policy: string, key: string | null, actor: string): Promise<number | null> {
@@ -63,7 +63,7 @@ export class Bans {
     return lifted
   }
 
-  /** Null: there is no policy with the id. */
+  /** Returns the state scope by policy id, or null if there is no policy with the id. */
   #policies(policy: string | null): Map<string, StateScope> | null {
     const found = new Map<string, StateScope>()
     for (const route of this.#stores.plan()?.routes ?? []) {
@@ -82,7 +82,7 @@ async function bansOf(policy: string, store: StateStore, most: number): Promise<
   const values = await Promise.all(names.map((name) => store.get(name)))
   return names.flatMap((name, i) => {
     const value = values[i]
-    // It has ended meanwhile.
+    // The ban has expired meanwhile.
     if (value == null) return []
     const until = new Date(Number(Buffer.from(value).toString('latin1'))).toISOString()
     return [{ policy, key: name.slice(prefix.length), until }]
@@ -95,7 +95,7 @@ async function liftIn(store: StateStore, policy: string, key: string | null): Pr
     lifted = await store.deleteAll(banName(policy, 'ban'))
     for (const entry of ['bans', 'count'] as const) await store.deleteAll(banName(policy, entry))
   } else {
-    // An address of IPv6 is banned with its /64.
+    // IPv6 addresses are banned by their /64 network.
     const known = namedCounterKey(clientNetwork(key))
     lifted = Number(await store.delete(banName(policy, 'ban', known)))
     for (const entry of ['bans', 'count'] as const) await store.delete(banName(policy, entry, known))

@@ -5,16 +5,16 @@ import type { OperationLog } from '../../telemetry/operation-log.js'
 import { writePrivateFile } from '../private-file.js'
 import { copyLimitsToParent } from './parent-copy.js'
 
-/** How often what has changed is written. */
+/** Write interval in milliseconds. */
 const EVERY_MS = 1000
-/** Writing takes no more than this part of the time, so that many quotas are written less often. */
+/** Maximum share of time spent writing. Many quotas are therefore written less often. */
 const MAX_SHARE = 1 / 20
-/** 100,000 quotas have less. A larger file is not one of ours. */
+/** Maximum file size in bytes. 100,000 quotas need less, so a larger file cannot be ours. */
 const MAX_BYTES = 64 * 1024 ** 2
 
 /**
- * What the supervisor holds for all workers, and `quotas-*.json` in the data directory: what the quotas of a document have
- * counted, also for the next supervisor.
+ * Shared memory of all workers whose quotas survive a restart. They are stored per document in
+ * `quotas-*.json` in the data directory.
  */
 export class LastingMemory extends SharedMemory {
   readonly #path: string
@@ -24,7 +24,7 @@ export class LastingMemory extends SharedMemory {
   #hasFailed = false
   readonly #endCopies: () => void
 
-  /** Reads the file, if there is one; the parent may know more. */
+  /** Reads the file if it exists. The parent process may send newer counts. */
   constructor(path: string, log: OperationLog) {
     super()
     this.#path = path
@@ -34,12 +34,12 @@ export class LastingMemory extends SharedMemory {
     this.#endCopies = copyLimitsToParent(this)
   }
 
-  /** Writes from now on. */
+  /** Starts writing at intervals. */
   beginSaving(): void {
     this.#timer ??= this.#wait(EVERY_MS)
   }
 
-  /** Writes what has changed since; a disk that is full costs what the next supervisor knows. */
+  /** Writes the counts if they have changed. A full disk loses what the next supervisor would know. */
   save(): void {
     const { revision } = this.lasting
     if (revision === this.#savedRevision) return
@@ -49,7 +49,7 @@ export class LastingMemory extends SharedMemory {
       this.#hasFailed = false
     } catch (error) {
       if (!this.#hasFailed) {
-        const remedy = 'make room in the data directory'
+        const remedy = 'free disk space in the data directory'
         this.#log.warn('quota.not-kept', {
           reason: error instanceof Error ? error.message : String(error),
           remedy,
@@ -75,7 +75,7 @@ export class LastingMemory extends SharedMemory {
     return setTimeout(onTime, ms).unref()
   }
 
-  /** None when there is no such file, or it is not one of ours. */
+  /** Returns the stored counts; empty if the file is missing or not ours. */
   #read(): readonly StoredLimit[] {
     try {
       if (statSync(this.#path).size > MAX_BYTES) return []

@@ -16,32 +16,32 @@ import {
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { OperatorStores } from './operator-stores.js'
 
-/** What was counted for a key by one limit of a policy. */
+/** Count for one key under one limit of a policy. */
 export interface LimitCount {
   readonly policy: string
-  /** `100/s`, `10000/month` */
+  /** Limit as configured: `100/s`, `10000/month` */
   readonly limit: string
-  /** The route or API that is counted apart; empty: all together. */
+  /** Route or API with its own counter, or empty for one counter in total. */
   readonly place: string
-  /** Empty: the requests without a key. */
+  /** Counter key, or empty for requests without a key. */
   readonly key: string
-  /** With what workers have taken and not used yet. */
+  /** Count including what workers have reserved but not used yet. */
   readonly used: number
   readonly remaining: number
-  /** When all of it is there again, or the period ends; ISO 8601. */
+  /** Time at which the limit is fully available again or the period ends; ISO 8601. */
   readonly resetAt: string
 }
 
-/** Which counts are meant. */
+/** Filter for counts. */
 export interface CountSelection {
   readonly kind: LimitKind
-  /** Null: all policies of the kind. */
+  /** Policy id, or null for all policies of the kind. */
   readonly policy: string | null
-  /** Null: all keys. */
+  /** Counter key, or null for all keys. */
   readonly key: string | null
 }
 
-/** What is to count as used of a quota, for a key. */
+/** New used count of a quota for one key. */
 export interface QuotaRequest {
   readonly policy: string
   readonly key: string
@@ -49,25 +49,28 @@ export interface QuotaRequest {
   readonly actor: string
 }
 
-/** The most counts that one answer shows. */
+/** Maximum number of counts in one answer. */
 export const MAX_COUNTS = 1000
 
-/** The store reads a clock of its own: without rounding a month would end at 20:59:59.999Z at times. */
+/**
+ * Rounding step in milliseconds. The store has its own clock; without rounding, a month sometimes ended at
+ * 20:59:59.999Z.
+ */
 const CLOCK_STEP_MS = 100
 
-/** A policy of the plan that counts. */
+/** A counting policy of the plan. */
 interface Counting {
   readonly id: string
   readonly prefix: string
   readonly limits: readonly Limit[]
   readonly scope: StateScope
-  /** Those that are known from the plan: an empty one, or routes and APIs. */
+  /** Places known from the plan: one empty string, or routes or APIs. */
   readonly places: readonly string[]
-  /** Keys are addresses of clients. */
+  /** True if keys are client addresses. */
   readonly isByAddress: boolean
 }
 
-/** The counts of `rate-limit` and `quota`, for operators. */
+/** Reads, resets and sets the counts of `rate-limit` and `quota`, for operators. */
 export class LimitCounters {
   readonly #stores: OperatorStores
   readonly #log: OperationLog
@@ -77,7 +80,10 @@ export class LimitCounters {
     this.#log = log
   }
 
-  /** Null: there is no such policy. @throws StateUnavailable */
+  /**
+   * Returns the selected counts, or null if there is no such policy.
+   * @throws StateUnavailable
+   */
   async get(selection: CountSelection): Promise<LimitCount[] | null> {
     const policies = this.#policies(selection)
     if (policies === null) return null
@@ -95,7 +101,10 @@ export class LimitCounters {
     })
   }
 
-  /** How many counts begin anew; null: there is no such policy. @throws StateUnavailable */
+  /**
+   * Resets the selected counts and returns their number, or null if there is no such policy.
+   * @throws StateUnavailable
+   */
   async reset(selection: CountSelection, actor: string): Promise<number | null> {
     const policies = this.#policies(selection)
     if (policies === null) return null
@@ -116,7 +125,7 @@ export class LimitCounters {
   }
 
   /**
-   * Sets what was used of a quota. Null: there is no such policy.
+   * Sets the used count of a quota. Returns null if there is no such policy.
    * @throws StateUnavailable
    */
   async set({ policy, key, used, actor }: QuotaRequest): Promise<LimitCount[] | null> {
@@ -176,7 +185,7 @@ function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting
   }
 }
 
-/** Of a key those that there can be, of all keys those that there are. */
+/** Returns the possible counter names for one key, or all existing names without a key. */
 async function namesOf(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
   const { prefix, limits, places, isByAddress } = policy
   if (key === null) return (await store.list(prefix, MAX_COUNTS)).sort()

@@ -4,16 +4,16 @@ import type { SharedMemory } from '../../state/shared-memory.js'
 import { ValkeyStore } from '../../state/valkey/valkey-store.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 
-/** Where state and policies are. */
+/** Dependencies of `OperatorStores`. */
 export interface OperatorStoresSeams {
   readonly memory: SharedMemory
-  /** The one that serves; null: none does yet. */
+  /** Returns the active bundle, or null before the first deploy. */
   readonly bundle: () => ConfigBundle | null
   readonly resolve: (bundle: ConfigBundle) => Plan
   readonly log: OperationLog
 }
 
-/** The stores that the policies of a gateway use, for what operators ask and change. */
+/** The state stores that the gateway's policies use, opened for operators. */
 export class OperatorStores {
   readonly #seams: OperatorStoresSeams
 
@@ -21,15 +21,16 @@ export class OperatorStores {
     this.#seams = seams
   }
 
-  /** The plan that serves, with its references resolved; null: none does yet. */
+  /** Returns the active plan with resolved references, or null before the first deploy. */
   plan(): Plan | null {
     const bundle = this.#seams.bundle()
     return bundle === null ? null : this.#seams.resolve(bundle)
   }
 
   /**
-   * Works with the stores. A server that replicas share is asked over a connection of its own: operators come seldom.
-   * @param isLasting what outlives the supervisor is meant, which is what quotas count.
+   * Runs work against the stores. A server shared by replicas is accessed over a dedicated connection, since
+   * operator requests are rare.
+   * @param isLasting true to use the memory that survives the supervisor, as quotas do.
    * @throws StateUnavailable
    */
   async use<T>(

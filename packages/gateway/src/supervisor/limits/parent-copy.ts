@@ -32,11 +32,11 @@ export function copyLimitsToParent(memory: SharedMemory): () => void {
   }
 }
 
-/** The parent's copy of the counts. Bounded: what changed longest ago goes. */
+/** The parent's copy of the counts. It is bounded: the least recently changed entries are dropped. */
 export class LimitCopies {
   readonly #byKey = new Map<string, StoredLimit>()
 
-  /** @param limits those that have changed; a key alone is a limit that is gone. */
+  /** @param limits changed limits; a key alone means that the limit was deleted. */
   note(limits: readonly (StoredLimit | readonly [key: string])[]): void {
     for (const limit of limits) {
       this.#byKey.delete(limit[0])

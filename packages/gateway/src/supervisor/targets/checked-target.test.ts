@@ -22,7 +22,7 @@ const heard = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 
 test('a target that works again is back a tenth of an interval after the first check that says so', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  let problem: string | null = 'the status is 500'
+  let problem: string | null = 'unexpected status 500'
   let changes = 0
   const target = new CheckedTarget(
     PLAN,

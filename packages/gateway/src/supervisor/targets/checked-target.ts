@@ -1,33 +1,33 @@
 import type { HealthPlan } from '@sluice/config'
 import type { HealthCheck } from './health-check.js'
 
-/** What the checks of a target have found. */
+/** Health of a target according to its checks. */
 export type Health = 'unknown' | 'healthy' | 'unhealthy'
 
-/** Checks under way at once; what is due waits a little then. */
+/** Maximum number of concurrent checks. Checks beyond it are delayed. */
 const MAX_UNDERWAY = 100
 const WAIT_MS = 50
-/** The first checks of many targets are spread over this time at most. */
+/** The first checks of many targets are spread over at most this many milliseconds. */
 const SPREAD_MS = 1000
-/** Whether a target is back is known this much sooner. */
+/** A recovering target is checked this many times more often. */
 const HURRY = 10
 
 const underway = { count: 0 }
 
-/** One target with its health checks, for as long as a plan has both. */
+/** One target with its health checks, for as long as it is in the plan. */
 export class CheckedTarget {
   health: Health = 'unknown'
-  /** Why the last check failed; null: it did not, or there was none. */
+  /** Reason why the last check failed, or null if it passed or there was none. */
   problem: string | null = null
-  /** When the last check ended; null: there was none. */
+  /** End of the last check, or null before the first. */
   checkedAt: Date | null = null
-  /** Checks so far. */
+  /** Number of checks by result. */
   readonly counts = { success: 0, failure: 0 }
-  /** The target has become unhealthy, or is so no more. */
+  /** Called when the target becomes unhealthy or recovers. */
   readonly #onChange: () => void
   #plan: HealthPlan
   #check: HealthCheck
-  /** Equal outcomes in a row. */
+  /** Number of equal results in a row. */
   #inRow = 0
   #timer: NodeJS.Timeout
   #isStopped = false
@@ -42,7 +42,7 @@ export class CheckedTarget {
     )
   }
 
-  /** Goes on with other settings; what is known of the target stays. */
+  /** Continues with other settings. The known health is kept. */
   change(plan: HealthPlan, check: HealthCheck): void {
     this.#plan = plan
     this.#check = check
@@ -69,7 +69,7 @@ export class CheckedTarget {
     underway.count++
     const problem = await check()
     underway.count--
-    // Of a check that was replaced meanwhile the next one has been scheduled.
+    // A check replaced meanwhile has its successor scheduled already.
     if (this.#isStopped || check !== this.#check) return
     this.#note(problem)
     this.#schedule(this.#nextMs())

@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs'
 import { documentFile } from '../document-file.js'
 import { writePrivateFile } from '../private-file.js'
 
-/** A target that an operator has drained. */
+/** A target drained by an operator. */
 export interface DrainedTarget {
   readonly upstream: string
   readonly origin: string
 }
 
-/** `drained-*.json` in the data directory: the targets of a document that are drained, also for the next supervisor. */
+/** `drained-*.json` in the data directory: a document's drained targets, kept across restarts. */
 export class DrainedFile {
   readonly #path: string
   #saved = '[]'
 
-  /** @param document its path; several gateways may share a data directory. */
+  /** @param document path of the document; several gateways may share a data directory. */
   constructor(dataDir: string, document: string) {
     this.#path = documentFile(dataDir, 'drained', document)
   }
 
-  /** None when there is no such file, or it is not one of ours. */
+  /** Returns the drained targets; empty if the file is missing or not ours. */
   read(): readonly DrainedTarget[] {
     try {
       const targets: unknown = JSON.parse(readFileSync(this.#path, 'utf8'))
@@ -30,7 +30,10 @@ export class DrainedFile {
     }
   }
 
-  /** Nothing is written when it is as before. @throws Error of the file system. */
+  /**
+   * Writes the drained targets, unless they are unchanged.
+   * @throws Error of the file system.
+   */
   save(targets: readonly DrainedTarget[]): void {
     const text = JSON.stringify(targets.map(({ upstream, origin }) => ({ upstream, origin })))
     if (text === this.#saved) return

@@ -59,7 +59,7 @@ test('a target that refuses, resets, lies or is silent is not healthy, and the r
   const lying = await rawOrigin(t, answering('nonsense\r\n\r\n'))
   assert.equal(await check(lying.url), 'the response is not valid HTTP/1.1')
   const silent = await rawOrigin(t, () => {})
-  assert.equal(await check(silent.url, { timeoutMs: 30 }), 'no whole answer within 30 ms')
+  assert.equal(await check(silent.url, { timeoutMs: 30 }), 'no complete response within 30 ms')
   const cut = await rawOrigin(
     t,
     answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive', (socket) => socket.resetAndDestroy()),
@@ -74,7 +74,10 @@ test('a body without an end is read as far as it counts', async (t) => {
     res.on('close', () => clearInterval(timer))
   })
   assert.equal(await check(endless.url, { body: 'up' }), null)
-  assert.equal(await check(endless.url, { body: 'down' }), 'the body does not hold the text of health.body')
+  assert.equal(
+    await check(endless.url, { body: 'down' }),
+    'the body does not contain the text of health.body',
+  )
 })
 
 test('a check speaks TLS as the upstream does', async (t) => {
@@ -87,7 +90,7 @@ test('a check speaks TLS as the upstream does', async (t) => {
   assert.equal(await secured({ caFile }), null)
   const other = { caFile, servername: 'shop.example' }
   assert.equal(await secured(other), 'the TLS handshake with the target failed')
-  assert.match((await secured({ caFile: `${caFile}.none` })) ?? '', /a file of tls/)
+  assert.match((await secured({ caFile: `${caFile}.none` })) ?? '', /a tls file of the upstream/)
 })
 
 function certificateFile(t: TestContext): string {

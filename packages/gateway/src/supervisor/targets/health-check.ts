@@ -11,24 +11,24 @@ import { type Connector, createConnector } from '../../data-plane/upstream/conne
 import { FAILURES, failureOf } from '../../data-plane/upstream/failure.js'
 import { Resolver } from '../../data-plane/upstream/resolver.js'
 
-/** Asks a target once: null when it is healthy, else why not. Never rejects. */
+/** Checks a target once. Resolves with null if it is healthy, otherwise with the reason. Never rejects. */
 export type HealthCheck = () => Promise<string | null>
 
-/** Bytes of a body that `body` and `bodyPattern` are looked for in; the rest is not waited for. */
+/** Maximum number of body bytes searched for `body` and `bodyPattern`. The check does not wait for more. */
 const MAX_BODY_BYTES = 65_536
 
 const resolver = new Resolver(dns.lookup)
 
 type TestBody = (text: string) => string | null
 
-/** How an answer is examined; `end` is heard once. */
+/** Rules for judging a response; only the first call of `end` counts. */
 interface Examination {
   readonly health: HealthPlan
   readonly testBody: TestBody
   readonly end: (problem: string | null) => void
 }
 
-/** The check of one target, over a new connection each time that is made as those of the upstream are. */
+/** Creates the check of one target. Each check opens a new connection with the upstream's settings. */
 export function createHealthCheck(plan: UpstreamPlan, health: HealthPlan, url: URL): HealthCheck {
   const testBody = bodyTest(health)
   const { timeoutMs } = health
@@ -42,7 +42,7 @@ export function createHealthCheck(plan: UpstreamPlan, health: HealthPlan, url: U
         resolve(problem)
         socket?.destroy()
       }
-      const timer = setTimeout(() => end(`no whole answer within ${timeoutMs} ms`), timeoutMs)
+      const timer = setTimeout(() => end(`no complete response within ${timeoutMs} ms`), timeoutMs)
       const ask = (connection: net.Socket): void => {
         socket = connection
         connection.on('error', (error) => end(failureOf(error).detail))
@@ -57,7 +57,7 @@ export function createHealthCheck(plan: UpstreamPlan, health: HealthPlan, url: U
           else ask(connection)
         })
       } catch {
-        end('the check cannot be made: a file of tls is not usable')
+        end('the check failed: a tls file of the upstream is not usable')
       }
     })
 }
@@ -109,7 +109,7 @@ function askHttp2(socket: net.Socket, url: URL, examination: Examination): void 
   }
 }
 
-const NOT_SENDABLE = 'the check cannot be made: the path or a header is not usable'
+const NOT_SENDABLE = 'the check failed: its path or a header is invalid'
 
 function fieldsOf({ headers }: HealthPlan): Record<string, string> {
   return { 'user-agent': 'sluice-health', ...Object.fromEntries(headers) }
@@ -118,7 +118,7 @@ function fieldsOf({ headers }: HealthPlan): Record<string, string> {
 function examine(status: number, answer: Readable & { readonly rstCode?: number }, by: Examination): void {
   const { health, testBody, end } = by
   if (!health.statuses.some(([first, last]) => status >= first && status <= last)) {
-    end(`the status is ${status}`)
+    end(`unexpected status ${status}`)
     return
   }
   const chunks: Buffer[] = []
@@ -130,15 +130,15 @@ function examine(status: number, answer: Readable & { readonly rstCode?: number 
     size += chunk.length
     if (size >= MAX_BODY_BYTES) testIt()
   })
-  // A reset ends a stream of HTTP/2 too.
-  answer.on('end', () => ((answer.rstCode ?? 0) === 0 ? testIt() : end('the answer was cut short')))
-  answer.on('error', () => end('the answer was cut short'))
+  // HTTP/2 streams also end after a reset.
+  answer.on('end', () => ((answer.rstCode ?? 0) === 0 ? testIt() : end('the response was truncated')))
+  answer.on('error', () => end('the response was truncated'))
 }
 
 function bodyTest({ body, bodyPattern }: HealthPlan): TestBody {
   const pattern = bodyPattern === null ? null : compileRegex(bodyPattern)
   return (text) => {
-    if (body !== null && !text.includes(body)) return 'the body does not hold the text of health.body'
+    if (body !== null && !text.includes(body)) return 'the body does not contain the text of health.body'
     if (pattern === null || pattern.matcher(text).find()) return null
     return 'the body does not match health.bodyPattern'
   }

@@ -8,62 +8,62 @@ import { CheckedTarget, type Health } from './checked-target.js'
 import type { DrainedFile, DrainedTarget } from './drained-file.js'
 import { createHealthCheck } from './health-check.js'
 
-/** What the gateway knows of a target, beside what its workers see. */
+/** Status of a target as the supervisor knows it. */
 export interface TargetStatus {
-  /** As the metrics name it. */
+  /** Origin of the target, as in the metrics. */
   readonly origin: string
-  /** `unchecked`: there are no health checks; `unknown`: none has ended yet, and it counts as healthy. */
+  /** `unchecked`: no health checks. `unknown`: no check has finished yet; counts as healthy. */
   readonly health: Health | 'unchecked'
-  /** Why the last check failed, or the pods of a Service are not known. */
+  /** Reason why the last check failed, or why the pods of a Service are unknown; null if there is none. */
   readonly problem: string | null
-  /** ISO 8601. */
+  /** Time of the last check, ISO 8601. */
   readonly checkedAt: string | null
   readonly drained: boolean
-  /** Of a Service of Kubernetes: how many pods get requests; absent: the target is none. */
+  /** Number of pods receiving requests if the target is a Kubernetes Service; otherwise absent. */
   readonly endpoints?: number
 }
 
-/** Targets that are taken out of service, or back. */
+/** Request to drain targets or to return them to service. */
 export interface DrainRequest {
   readonly upstream: string
-  /** Null: all of the upstream. */
+  /** Target to change, or null for all targets of the upstream. */
   readonly target: string | null
   readonly isDrained: boolean
   readonly actor: string
 }
 
-/** How the states of targets come to the workers. */
+/** Dependencies of `TargetStates`. */
 export interface TargetStatesSeams {
-  /** Resolves when the workers have taken it over, or did not answer in time. */
+  /** Sends the outages to the workers. Resolves when they have applied them, or after a timeout. */
   readonly publish: (outages: readonly TargetOutage[]) => Promise<void>
-  /** Where those that are drained outlive the supervisor. */
+  /** File in which drained targets survive the supervisor. */
   readonly drained: Pick<DrainedFile, 'read' | 'save'>
   readonly log: OperationLog
-  /** What is known of a Service; null: nothing. */
+  /** Returns the status of a Service, or null if unknown. */
   readonly serviceOf: (service: ServicePlan) => ServiceStatus | null
 }
 
 interface KnownTarget {
   readonly upstream: string
   readonly origin: string
-  /** As the document names it. */
+  /** URL as written in the document. */
   readonly url: string
   isDrained: boolean
-  /** Whose pods it stands for; null: for none. */
+  /** Kubernetes Service whose pods it stands for, or null. */
   service: ServicePlan | null
   checked: CheckedTarget | null
-  /** What the check was made of. */
+  /** Settings of the current check, as JSON. */
   settings: string
 }
 
-/** The targets of the plan that serves: which an operator has drained, and what the health checks say. */
+/** Targets of the active plan: drained by an operator, and health check results. */
 export class TargetStates {
   readonly #seams: TargetStatesSeams
   #targets = new Map<string, KnownTarget>()
-  /** Drained before this start, until the first plan serves. */
+  /** Targets drained before this start; empty once the first plan is active. */
   #wasDrained: ReadonlySet<string>
 
-  /** Has the first workers know at once what was drained before. */
+  /** Sends targets drained earlier to the first workers at once. */
   constructor(seams: TargetStatesSeams) {
     this.#seams = seams
     const drained = seams.drained.read()
@@ -73,7 +73,7 @@ export class TargetStates {
     void seams.publish(outages.map((outage) => ({ ...outage, isDrained: true, isHealthy: true })))
   }
 
-  /** A plan serves from now on, its references resolved. A target that it shares with the one before keeps its state. */
+  /** Activates a plan with resolved references. Targets that were in the previous plan keep their state. */
   serve(plan: Plan): void {
     const targets = new Map<string, KnownTarget>()
     for (const upstream of plan.upstreams) {
@@ -98,7 +98,7 @@ export class TargetStates {
     const target = this.#targets.get(keyOf(name)) ?? fresh
     target.service = service
     const { tls, http2, proxy } = upstream
-    // Whether a pod gets requests is for its readiness probe to say.
+    // The readiness probes of pods decide which ones receive requests.
     const health = service === null ? upstream.health : null
     const settings = JSON.stringify([health, tls, http2, proxy])
     if (target.settings === settings) return target
@@ -115,7 +115,7 @@ export class TargetStates {
     return target
   }
 
-  /** The targets of an upstream in the order of its plan. */
+  /** Returns the targets of an upstream in plan order. */
   of(upstream: string): readonly TargetStatus[] {
     const own = [...this.#targets.values()].filter((target) => target.upstream === upstream)
     return own.map((target) => this.#statusOf(target))
@@ -133,7 +133,10 @@ export class TargetStates {
     }
   }
 
-  /** Resolves when the workers know it. False: there is no such upstream or target. */
+  /**
+   * Drains targets or returns them to service. Resolves when the workers have applied it, or with false if
+   * there is no such upstream or target.
+   */
   async drain({ upstream, target, isDrained, actor }: DrainRequest): Promise<boolean> {
     const meant = [...this.#targets.values()].filter(
       (known) =>
@@ -175,13 +178,13 @@ export class TargetStates {
     void this.#publish()
   }
 
-  /** A disk that is full costs what the next supervisor knows, not the drain. */
+  /** Saves the drained targets. A full disk loses the record for the next supervisor, not the drain. */
   #keepDrained(): void {
     try {
       this.#seams.drained.save([...this.#targets.values()].filter(({ isDrained }) => isDrained))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#seams.log.warn('target.drain-not-kept', { reason, remedy: 'make room in the data directory' })
+      this.#seams.log.warn('target.drain-not-kept', { reason, remedy: 'free disk space in the data directory' })
     }
   }
 

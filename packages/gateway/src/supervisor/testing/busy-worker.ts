@@ -2,7 +2,7 @@ import { fakeCatalog } from '../../testing/fake-policy.js'
 import { createDataPlane } from '../../worker/create-data-plane.js'
 import { runWorker } from '../../worker/worker-process.js'
 
-/** What each request costs of the worker's core, in milliseconds; `/hang` never ends. */
+/** CPU time per request in milliseconds; `/hang` never ends. */
 const BUSY_MS = 0.2
 
 const catalog = fakeCatalog({
@@ -13,5 +13,5 @@ const catalog = fakeCatalog({
   },
 })
 
-// A real data plane whose policy works on the event loop.
+// A real data plane whose policy blocks the event loop.
 runWorker((seat) => createDataPlane({ catalog, ...seat, isReceiveBounded: false }))

@@ -6,22 +6,23 @@ import type { Sample } from '../../telemetry/sample.js'
 import type { DataPlane, Prepared } from '../../worker/data-plane.js'
 import type { WorkerSeat } from '../../worker/worker-process.js'
 
-/** What the echo answers about the worker that took the request. */
+/** Response of the echo, describing the worker. */
 export interface Echo {
   readonly worker: number
   readonly pid: number
   readonly digest: string | null
   readonly ready: boolean
   readonly routes: readonly string[]
-  /** What the native parser would have been given. */
+  /** Head limit that the native parser would have received. */
   readonly headBytes: string
-  /** `/count`: how many requests for it all workers have got; -1: the store did not say. */
+  /** For `/count`: number of such requests to all workers, or -1 if the store failed. */
   readonly count?: number
 }
 
 /**
- * A data plane on node:http that misbehaves on request, for tests of the processes around it. Route ids of the plan
- * choose what `prepare` does (`refused-by-2`, `crash-by-2`, `slow-by-2`), paths what a request does (`/hang`, `/block`, `/throw`).
+ * A data plane on node:http that misbehaves on request, for tests of the processes around it. Route ids of
+ * the plan control `prepare` (`refused-by-2`, `crash-by-2`, `slow-by-2`). Paths control requests (`/hang`,
+ * `/block`, `/throw`).
  */
 export class EchoPlane implements DataPlane {
   readonly connections = 0
@@ -72,7 +73,7 @@ export class EchoPlane implements DataPlane {
     }
   }
 
-  /** Longer than any test waits. */
+  /** Waits longer than any test does. */
   async #dawdle(): Promise<void> {
     this.#seat.report('plane.dawdles', {})
     await new Promise((resolve) => setTimeout(resolve, 60_000))
@@ -178,5 +179,5 @@ export class EchoPlane implements DataPlane {
 }
 
 function throwUncaught(): never {
-  throw new Error('a worker met an error that nobody caught')
+  throw new Error('uncaught error in a worker')
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { runWorker } from '../../worker/worker-process.js'
 import { EchoPlane } from './echo-plane.js'
 
-/** Workers that are started while this file exists die before they have said anything. */
+/** While this file exists, new workers exit before their first message. */
 const crashFlag = process.env['GW_TEST_CRASH_FLAG'] ?? ''
 if (crashFlag !== '' && existsSync(crashFlag)) process.exit(9)
 

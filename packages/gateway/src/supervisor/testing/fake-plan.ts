@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AdminPlan, ConfigBundle, ListenerPlan, Plan, RoutePlan } from '@sluice/config'
 
-/** A listener on loopback with small limits. */
+/** Returns a listener on loopback with small limits. */
 export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
   return {
     address: `127.0.0.1:${port}`,
@@ -33,7 +33,7 @@ export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
   }
 }
 
-/** A route that answers by itself; its id is what tests recognise a plan by. */
+/** Returns a route that answers by itself. Tests recognise a plan by its id. */
 export function fakeRoute(id: string): RoutePlan {
   return {
     id,
@@ -59,7 +59,7 @@ export function fakeRoute(id: string): RoutePlan {
   }
 }
 
-/** The admin API on any free loopback port, without tokens. */
+/** Admin API on any free loopback port, without tokens. */
 export const FAKE_ADMIN: AdminPlan = {
   address: '127.0.0.1:0',
   host: '127.0.0.1',
@@ -68,7 +68,7 @@ export const FAKE_ADMIN: AdminPlan = {
   tokens: [],
 }
 
-/** A whole plan with one listener and one route. */
+/** Returns a complete plan with one listener and one route. */
 export function fakePlan(changes: Partial<Plan> = {}): Plan {
   return {
     version: 1,
@@ -100,7 +100,7 @@ export function fakePlan(changes: Partial<Plan> = {}): Plan {
   }
 }
 
-/** A plan with its digest and no references. */
+/** Returns a plan with its digest and no references. */
 export function fakeBundle(changes: Partial<Plan> = {}): ConfigBundle {
   const plan = fakePlan(changes)
   const digest = createHash('sha256').update(JSON.stringify(plan)).digest('hex')

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { FromWorker, ToWorker } from '../../worker/messages.js'
 import type { WorkerProcess } from '../worker-handle.js'
 
-/** A process that says what the test asks it to. */
+/** A worker process scripted by the test. */
 export class FakeProcess extends EventEmitter implements WorkerProcess {
   readonly heard: ToWorker[] = []
   readonly signals: string[] = []

@@ -9,24 +9,24 @@ import type { Addresses, SupervisorStatus } from '../status.js'
 import type { Echo } from './echo-plane.js'
 import { until } from './until.js'
 
-/** How a gateway is started in a test. */
+/** Options for starting a gateway in a test. */
 export interface GatewayOptions {
   readonly document?: string
-  /** A directory that outlives one gateway; by default a fresh one. */
+  /** Directory that outlives one gateway; by default a new one. */
   readonly dir?: string
   readonly workers?: number | null
-  /** What the workers do; by default they echo. */
+  /** Kind of workers; by default they echo. */
   readonly kind?: 'echo' | 'busy'
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** How a process ended. */
+/** Exit of a process. */
 export interface ProcessEnd {
   readonly code: number | null
   readonly signal: string | null
 }
 
-/** What the process says about its start. */
+/** Message from the process about its start. */
 interface StartReport {
   readonly addresses?: Addresses
   readonly error?: string
@@ -35,7 +35,7 @@ interface StartReport {
 /** One entry of the operation log. */
 export type LogEntry = Readonly<Record<string, unknown>>
 
-/** A document with one listener and one route, by whose id a test recognises it. */
+/** Returns a document with one listener and one route, recognisable by its id. */
 export function fakeDocument(routeId: string, more = ''): string {
   return [
     'version: 1',
@@ -48,12 +48,12 @@ export function fakeDocument(routeId: string, more = ''): string {
   ].join('\n')
 }
 
-/** A fresh directory for a gateway, which removes it at its end. */
+/** Creates a temporary directory. `GatewayProcess` removes it at the end. */
 export function testDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'gateway-'))
 }
 
-/** A gateway in a process of its own, with echoing workers; everything it started is ended after the test. */
+/** A gateway in a separate process, with echoing workers. Everything it started is killed after the test. */
 export class GatewayProcess {
   readonly dir: string
   readonly configFile: string
@@ -61,7 +61,7 @@ export class GatewayProcess {
   readonly #child: ChildProcess
   #report: StartReport | null = null
   #stderr = ''
-  /** Of every worker that was ever ready. */
+  /** Process ids of all workers that were ever ready. */
   readonly #workerPids = new Set<number>()
 
   constructor(t: TestContext, options: GatewayOptions = {}) {
@@ -82,7 +82,8 @@ export class GatewayProcess {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString()
     })
-    // Not `close`: workers that outlive it hold its output. What it has written last is read within a turn.
+    // Not `close`: workers that outlive the process hold its output open. Its last output arrives within a
+    // turn.
     this.exited = new Promise((resolve) => {
       child.once('exit', async (code, signal) => {
         for (let turn = 0; turn < 2; turn++) await setImmediate()
@@ -105,14 +106,17 @@ export class GatewayProcess {
     this.#child.kill(name)
   }
 
-  /** Waits until it serves. @throws Error with what it said when it ends instead. */
+  /**
+   * Waits until the gateway is ready.
+   * @throws Error with its output if it exits instead.
+   */
   async started(): Promise<this> {
     const error = await this.startError()
     if (error !== null) throw new Error(`not started: ${error}\n${this.#stderr}`)
     return this
   }
 
-  /** Waits for the end of the start: why it failed, null when it did not. */
+  /** Waits until the start has finished. Returns the error, or null on success. */
   async startError(): Promise<string | null> {
     const report = () => this.#report ?? (this.#child.exitCode === null ? null : { error: 'it ended' })
     return (await until(report)).error ?? null
@@ -126,7 +130,7 @@ export class GatewayProcess {
     return this.addresses.listeners[0]!.url
   }
 
-  /** The entries of the operation log with this event, of all processes. */
+  /** Returns the operation log entries with this event, of all processes. */
   log(event: string): LogEntry[] {
     const lines = this.#stderr.split('\n').filter((line) => line.startsWith('{'))
     return lines.map((line) => JSON.parse(line) as LogEntry).filter((entry) => entry['event'] === event)
@@ -151,7 +155,7 @@ export class GatewayProcess {
     return (await (await fetch(`${this.url}${path}`)).json()) as Echo
   }
 
-  /** The route ids that the workers serve, each worker asked through the status. */
+  /** Returns the active digest of each worker. */
   async servedDigests(): Promise<readonly (string | null)[]> {
     return (await this.status()).workers.map((worker) => worker.digest)
   }
@@ -164,7 +168,7 @@ export class GatewayProcess {
   }
 }
 
-/** Whether a process exists (a zombie counts as gone only once it is reaped). */
+/** Returns true if a process exists. A zombie still exists until it is reaped. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -178,6 +182,6 @@ function killQuietly(pid: number): void {
   try {
     if (pid > 0) process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // The process has exited already.
   }
 }

@@ -3,8 +3,8 @@ import { StartError } from '../start-error.js'
 import { startSupervisor } from '../start-supervisor.js'
 
 /**
- * The gateway of the tests: configuration file and data directory from the command line. Its workers echo, or have a real
- * data plane with the policy `p`, which keeps them busy.
+ * Gateway for tests. Configuration file and data directory come from the command line. Its workers echo, or
+ * run a real data plane whose policy `p` keeps them busy.
  */
 const [, , configFile = '', dataDir = '', workers = '', kind = 'echo'] = process.argv
 

@@ -1,4 +1,7 @@
-/** Waits until a condition holds, asking often. @throws Error at the deadline, with what was waited for. */
+/**
+ * Waits until a condition is met, polling often.
+ * @throws Error at the deadline, naming the condition.
+ */
 export async function until<T>(
   condition: () => T | Promise<T>,
   deadlineMs = 300_000,
