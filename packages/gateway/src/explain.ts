@@ -21,7 +21,7 @@ import { REFUSALS } from './data-plane/pipeline/refusals.js'
 import type { Candidate } from './data-plane/router/candidate.js'
 import { compileRouter, type Match } from './data-plane/router/router.js'
 import { Canary } from './data-plane/upstream/canary.js'
-import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
+import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from './explain/arrival.js'
 import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
 import {
   type ComparedRoute,
@@ -117,7 +117,7 @@ export async function explainRequest(
   const target = targetOf(request.url)
   const listener = listenerFor(plan, target)
   const x = new Exchange()
-  const refused = takeIn(x, request, { target, listener })
+  const refused = applyRequest(x, request, { target, listener })
   const nothing = { request: factsOf(x), refusal: null, route: null, losers: [] }
   if (refused !== null) return { ...nothing, outcome: 'refused', refusal: refusalOf(refused) }
   if (listener.health && x.path.startsWith('/-/')) return { ...nothing, outcome: 'health' }

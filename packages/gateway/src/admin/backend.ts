@@ -9,10 +9,10 @@ import type { SupervisorStatus } from '../supervisor/status.js'
 import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
 import type { ResponsesAnswer } from '../supervisor/worker-handle.js'
 import type { Sample } from '../telemetry/sample.js'
-import type { ResponsesQuestion } from '../worker/messages.js'
+import type { ResponsesQuery } from '../worker/messages.js'
 
 /** Options of a write request and its caller. */
-export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'agree'>
+export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'confirm'>
 
 /** What the admin API shows and changes: the supervisor, or a small object in a test. */
 export interface AdminBackend {
@@ -40,7 +40,7 @@ export interface AdminBackend {
    * Queries or purges the stored responses of every worker. The result is null for a worker that did not
    * answer in time.
    */
-  askResponses(what: ResponsesQuestion): Promise<readonly (ResponsesAnswer | null)[]>
+  queryResponses(what: ResponsesQuery): Promise<readonly (ResponsesAnswer | null)[]>
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
   apply(text: string, request: WriteRequest): Promise<ApplyResult>

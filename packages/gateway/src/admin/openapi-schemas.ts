@@ -76,11 +76,17 @@ export const OPENAPI_SCHEMAS = {
     url: text,
     weight: count,
     role: text,
-    state: object({ ...targetState, workers: { ...numbers, description: 'Number of workers by the state they see.' } }),
+    state: object({
+      ...targetState,
+      workers: { ...numbers, description: 'Number of workers by the state they see.' },
+    }),
     numbers,
   }),
   TargetName: {
-    ...object({ upstream: text }, { target: { ...text, description: 'URL of the target. Omit it for all targets.' } }),
+    ...object(
+      { upstream: text },
+      { target: { ...text, description: 'URL of the target. Omit it for all targets.' } },
+    ),
     additionalProperties: false,
   },
   TargetStates: object({ upstream: text, targets: listOf(object({ origin: text, ...targetState })) }),

@@ -217,7 +217,9 @@ export const OPENAPI = {
         responses: { ...APPLY_RESPONSES, 404: problem('There is no such deploy.') },
       },
     },
-    '/v1/upstreams/drain': drainOf('Stops sending requests to targets of an upstream until they are undrained'),
+    '/v1/upstreams/drain': drainOf(
+      'Stops sending requests to targets of an upstream until they are undrained',
+    ),
     '/v1/upstreams/undrain': drainOf('Sends requests to drained targets again'),
     '/v1/cache': read('Contents and counters of response-cache in all workers', 'Cache'),
     '/v1/cache/stored': {

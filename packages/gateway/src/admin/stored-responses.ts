@@ -5,8 +5,7 @@ import { readMembers } from './request-body.js'
 
 /** Maximum number of characters of a key or tag, as for a URL. */
 const MOST_CHARS = 16_384
-const USAGE =
-  'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"NAME"} or {"all":true}'
+const USAGE = 'send {"key":"HOST/PATH?QUERY"}, {"prefix":"HOST/PATH"}, {"tag":"NAME"} or {"all":true}'
 
 /** Purges stored responses in all workers. */
 export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
@@ -14,7 +13,7 @@ export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
   if (!body.ok) return body.answer
   const scope = readScope(body.text)
   if (scope === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', USAGE)
-  const answers = await call.backend.askResponses({ purge: scope })
+  const answers = await call.backend.queryResponses({ purge: scope })
   const purged = answers.reduce((sum, answer) => sum + (answer?.purged ?? 0), 0)
   return jsonAnswer(200, { purged, unanswered: answers.filter((answer) => answer === null).length })
 }
@@ -22,8 +21,9 @@ export async function purgeAnswer(call: AdminCall): Promise<AdminAnswer> {
 /** Lists the responses stored under a key in all workers. */
 export async function storedAnswer(call: AdminCall): Promise<AdminAnswer> {
   const key = call.query.get('key') ?? ''
-  if (key.length > MOST_CHARS) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'the key is longer than 16384 characters')
-  const answers = key === '' ? [] : await call.backend.askResponses({ key })
+  if (key.length > MOST_CHARS)
+    return problemAnswer('GW_ADMIN_BAD_REQUEST', 'the key is longer than 16384 characters')
+  const answers = key === '' ? [] : await call.backend.queryResponses({ key })
   return jsonAnswer(200, { stored: answers.flatMap((answer) => answer?.found ?? []) })
 }
 

@@ -1,6 +1,6 @@
 import { type LimitKind, parseDuration } from '@sluice/core'
 import type { ApplyResult } from '../supervisor/apply-result.js'
-import type { Agree } from '../supervisor/held-rollout.js'
+import type { ConfirmActivation } from '../supervisor/held-rollout.js'
 import type { WriteRequest } from './backend.js'
 import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
@@ -53,8 +53,9 @@ async function putConfig(call: AdminCall): Promise<AdminAnswer> {
   const hold = call.query.get('hold')
   if (hold === null || request.dryRun) return applyAnswer(await backend.apply(body.text, request))
   const holdMs = holdTime(hold)
-  if (holdMs === null) return problemAnswer('GW_ADMIN_BAD_REQUEST', 'hold must be a duration from 1s to 5m, such as 30s')
-  const apply = (agree: Agree) => backend.apply(body.text, { ...request, agree })
+  if (holdMs === null)
+    return problemAnswer('GW_ADMIN_BAD_REQUEST', 'hold must be a duration from 1s to 5m, such as 30s')
+  const apply = (confirm: ConfirmActivation) => backend.apply(body.text, { ...request, confirm })
   return applyAnswer(await backend.held.prepare(apply, holdMs))
 }
 
@@ -101,7 +102,9 @@ async function postRollback(call: AdminCall): Promise<AdminAnswer> {
   const result = await call.backend.rollback(asked.to, request)
   if (result !== null) return applyAnswer(result)
   const detail =
-    asked.to === null ? 'there is no earlier deploy; see GET /v1/deploys' : `there is no deploy '${asked.to}'; see GET /v1/deploys`
+    asked.to === null
+      ? 'there is no earlier deploy; see GET /v1/deploys'
+      : `there is no deploy '${asked.to}'; see GET /v1/deploys`
   return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
 }
 

@@ -4,7 +4,7 @@ import { CachedClock } from '../data-plane/lib/cached-clock.js'
 import { TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../data-plane/listener/listener.js'
 import { openUwsListener } from '../data-plane/listener/uws/listener.js'
-import { CacheGate } from './cache-gate.js'
+import { CacheRequestHandler } from './cache-request-handler.js'
 import { Counters } from './counters.js'
 import { PersistLink } from './persist/persist-link.js'
 import type { CacheSettings, FromThread, ThreadData, ToThread } from './settings.js'
@@ -62,7 +62,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
     memory.persist === null
       ? null
       : new PersistLink(memory.persist, memory.common.secret, (call) => tell({ kind: 'persist', call }))
-  const gate = new CacheGate({ settings, spaces, counters, budget, wheel, epoch, persist, memory })
+  const gate = new CacheRequestHandler({ settings, spaces, counters, budget, wheel, epoch, persist, memory })
   const listener = await openUwsListener({
     host: settings.host,
     port: settings.port,
@@ -75,7 +75,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
     onTurnedAway: () => counters.count('refused'),
   })
   parentPort?.on('message', (message: ToThread) => {
-    if (typeof message === 'object') persist?.hear(message)
+    if (typeof message === 'object') persist?.onAnswer(message)
     else if (message === 'drain') drain(gate, listener, budget)
     else if (message === 'beat') tell({ kind: 'heartbeat' })
     else {
@@ -87,7 +87,7 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   tell({ kind: 'listening' })
 }
 
-function drain(gate: CacheGate, listener: Listener, budget: TransferBudget): void {
+function drain(gate: CacheRequestHandler, listener: Listener, budget: TransferBudget): void {
   gate.isDraining = true
   listener.close()
   const since = performance.now()

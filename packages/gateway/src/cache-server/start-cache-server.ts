@@ -153,7 +153,7 @@ class ServerThread {
       worker.on('message', (message: FromThread) => {
         if (message.kind !== 'persist') return
         const id = 'id' in message.call ? message.call.id : 0
-        persistence.hear(message.call, (outcome) => this.post({ kind: 'answer', id, outcome }))
+        persistence.handle(message.call, (outcome) => this.post({ kind: 'answer', id, outcome }))
       })
     this.drained = new Promise((resolve) => {
       worker.on('message', ({ kind }: FromThread) => {

@@ -44,7 +44,8 @@ export class Upload implements BodyReceiver, ClientOwner, Deadline {
     }
     const gathered = this.#wait()
     if (gathered.size + chunk.length > maxBytes) this.#refuse(413, tooLarge(maxBytes))
-    else if (!budget.take(chunk.length)) this.#refuse(503, 'too many large values are being uploaded; try again')
+    else if (!budget.take(chunk.length))
+      this.#refuse(503, 'too many large values are being uploaded; try again')
     else {
       gathered.add(chunk)
       if (!isLast) return

@@ -16,7 +16,7 @@ import {
   type StreamingReader,
 } from '@sluice/core'
 
-const CROWDED = refusal('GW_OVERLOADED', 'too many large bodies are being parsed; try again', [
+const BUSY = refusal('GW_OVERLOADED', 'too many large bodies are being parsed; try again', [
   'retry-after',
   '1',
 ])
@@ -67,14 +67,14 @@ async function ask(
   x: Exchange,
   body: Uint8Array,
   { questions, offload }: { questions: readonly BodyQuery[]; offload: Offload<BodyInput, BodyAnswer[]> },
-): Promise<typeof CROWDED | null> {
+): Promise<typeof BUSY | null> {
   try {
     const answers = await offload.run({ body, headers: x.headers }, x)
     if (x.bodyAnswers?.body !== body) x.bodyAnswers = new BodyAnswers(body)
     x.bodyAnswers.add(questions, answers)
     return null
   } catch (error) {
-    if (error instanceof Overload) return CROWDED
+    if (error instanceof Overload) return BUSY
     throw error
   }
 }

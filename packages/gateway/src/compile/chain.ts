@@ -62,7 +62,7 @@ export class ChainCompiler {
       finish: [],
     }
     const questions: BodyQuery[] = []
-    let keeper: number | null = null
+    let storingStep: number | null = null
     let isDecidedOnBody = false
     for (const [order, use] of inChainOrder(uses, this.#catalog).entries()) {
       const when =
@@ -73,9 +73,9 @@ export class ChainCompiler {
       if (step === null) continue
       checkCondition(use, when, this.#catalog)
       if (step.keepsResponses === true) {
-        if (keeper !== null)
+        if (storingStep !== null)
           throw new Error(`policy '${use.id}': a route can have only one policy that stores responses`)
-        keeper = order
+        storingStep = order
       }
       const asked = when?.constant === true ? null : when
       this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked), isDecidedOnBody })
@@ -83,7 +83,7 @@ export class ChainCompiler {
     }
     const examine = bodyExaminer(questions, this.#catalog, this.#env, 'policy')
     if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
-    return chainOf(phases, keeper)
+    return chainOf(phases, storingStep)
   }
 
   async #step(use: PolicyUse, used: CompiledStep[]): Promise<Step | null> {

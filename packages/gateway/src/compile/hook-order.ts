@@ -23,9 +23,9 @@ interface Placed {
  *
  *     client ─► a ─► cache ─► b ─► upstream        client ◄─ a ◄─ cache ◄─ b ◄─ upstream
  *
- * @param keeper position of the step that stores responses, or null.
+ * @param storingStep position of the step that stores responses, or null.
  */
-export function chainOf(phases: Phases, keeper: number | null): Chain {
+export function chainOf(phases: Phases, storingStep: number | null): Chain {
   const plain = {
     request: orNull(phases.request),
     requestBody: orNull(phases.requestBody),
@@ -37,14 +37,14 @@ export function chainOf(phases: Phases, keeper: number | null): Chain {
     layers: null,
     refresh: null,
   }
-  if (keeper === null) return plain
-  const response = onWayBack(phases.response, keeper)
-  const responseBody = onWayBack(phases.responseBody, keeper)
+  if (storingStep === null) return plain
+  const response = onWayBack(phases.response, storingStep)
+  const responseBody = onWayBack(phases.responseBody, storingStep)
   const chain = { ...plain, response: orNull(response), responseBody: orNull(responseBody) }
   return {
     ...chain,
-    layers: layersOf(response, responseBody, keeper),
-    refresh: refreshChain(phases, keeper),
+    layers: layersOf(response, responseBody, storingStep),
+    refresh: refreshChain(phases, storingStep),
   }
 }
 
@@ -52,43 +52,47 @@ export function chainOf(phases: Phases, keeper: number | null): Chain {
  * Returns the response hooks on each side of the storing step. Null if no hook behind it changes bodies, so
  * that all heads can be handled before all bodies.
  */
-function layersOf(response: readonly Hook[], responseBody: readonly Hook[], keeper: number): Chain['layers'] {
-  const innerBodies = behind(responseBody, keeper)
+function layersOf(
+  response: readonly Hook[],
+  responseBody: readonly Hook[],
+  storingStep: number,
+): Chain['layers'] {
+  const innerBodies = behind(responseBody, storingStep)
   if (innerBodies.length === 0) return null
   return {
-    inner: { response: orNull(behind(response, keeper)), responseBody: innerBodies },
+    inner: { response: orNull(behind(response, storingStep)), responseBody: innerBodies },
     outer: {
-      response: orNull(response.filter(({ order }) => order <= keeper)),
-      responseBody: orNull(responseBody.filter(({ order }) => order <= keeper)),
+      response: orNull(response.filter(({ order }) => order <= storingStep)),
+      responseBody: orNull(responseBody.filter(({ order }) => order <= storingStep)),
     },
   }
 }
 
 /** Returns the chain for background refreshes. The steps before the storing one have run already. */
-function refreshChain(phases: Phases, keeper: number): Chain {
-  const isPart = ({ order }: Placed): boolean => order >= keeper
-  const response = onWayBack(phases.response.filter(isPart), keeper)
-  const responseBody = onWayBack(phases.responseBody.filter(isPart), keeper)
+function refreshChain(phases: Phases, storingStep: number): Chain {
+  const isPart = ({ order }: Placed): boolean => order >= storingStep
+  const response = onWayBack(phases.response.filter(isPart), storingStep)
+  const responseBody = onWayBack(phases.responseBody.filter(isPart), storingStep)
   return {
-    request: orNull(behind(phases.request, keeper)),
-    requestBody: orNull(behind(phases.requestBody, keeper)),
+    request: orNull(behind(phases.request, storingStep)),
+    requestBody: orNull(behind(phases.requestBody, storingStep)),
     attempt: orNull(phases.attempt),
     rejected: orNull(phases.rejected),
     response: orNull(response),
     responseBody: orNull(responseBody),
     finish: orNull(phases.finish.filter(isPart)),
-    layers: layersOf(response, responseBody, keeper),
+    layers: layersOf(response, responseBody, storingStep),
     refresh: null,
   }
 }
 
-function onWayBack(hooks: readonly Hook[], keeper: number): readonly Hook[] {
-  const own = hooks.filter(({ order }) => order === keeper)
-  return [...behind(hooks, keeper), ...own, ...hooks.filter(({ order }) => order < keeper)]
+function onWayBack(hooks: readonly Hook[], storingStep: number): readonly Hook[] {
+  const own = hooks.filter(({ order }) => order === storingStep)
+  return [...behind(hooks, storingStep), ...own, ...hooks.filter(({ order }) => order < storingStep)]
 }
 
-function behind<T extends Placed>(hooks: readonly T[], keeper: number): readonly T[] {
-  return hooks.filter(({ order }) => order > keeper)
+function behind<T extends Placed>(hooks: readonly T[], storingStep: number): readonly T[] {
+  return hooks.filter(({ order }) => order > storingStep)
 }
 
 function orNull<T>(list: readonly T[]): readonly T[] | null {

@@ -50,7 +50,7 @@ export function listenerFor(plan: Plan, { authority }: Target): ListenerPlan {
 }
 
 /** Fills the exchange as a listener does. Returns a reply if the listener refuses the request. */
-export function takeIn(
+export function applyRequest(
   x: Exchange,
   request: ExplainedRequest,
   at: { readonly target: Target; readonly listener: ListenerPlan },

@@ -35,7 +35,7 @@ export function rejectedRouteOf(
   { winner, catalog }: { readonly winner: ComparedRoute | null; readonly catalog: Catalog },
 ): RejectedRoute {
   const { id, match } = route.shown
-  const [failed, reason] = firstFlaw(route, x, catalog) ?? ['order', behind(route, x, winner)]
+  const [failed, reason] = firstMismatch(route, x, catalog) ?? ['order', behind(route, x, winner)]
   return { id, path: match.path.text || '/*', failed, reason }
 }
 
@@ -65,17 +65,17 @@ export function isMet(text: string, x: Exchange, catalog: Catalog): boolean {
   }
 }
 
-type Flaw = readonly [failed: RejectedRoute['failed'], reason: string]
+type Mismatch = readonly [failed: RejectedRoute['failed'], reason: string]
 
 /** Returns the first predicate of a route that does not match, or null if all do. */
-function firstFlaw({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Flaw | null {
+function firstMismatch({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Mismatch | null {
   const { hosts, path, methods } = plan.match
   if (!holds(plan, { hosts }, x)) return ['host', `host ${x.host} is not ${orList(shown.match.hosts)}`]
   if (!holds(plan, { path }, x)) return ['path', `path ${x.path} does not match ${shown.match.path.text}`]
   if (servedMethods(methods)?.has(x.method) === false) {
     return ['method', `method ${x.method} is not ${orList(methods)}`]
   }
-  return fieldFlaw({ plan, shown }, x) ?? conditionFlaw({ plan, shown }, x, catalog)
+  return fieldMismatch({ plan, shown }, x) ?? conditionMismatch({ plan, shown }, x, catalog)
 }
 
 const NO_PREDICATES: MatchPlan = {
@@ -98,7 +98,7 @@ function holds(plan: RoutePlan, part: Partial<MatchPlan>, x: Exchange): boolean 
   return isMatch
 }
 
-function fieldFlaw({ plan, shown }: ComparedRoute, x: Exchange): Flaw | null {
+function fieldMismatch({ plan, shown }: ComparedRoute, x: Exchange): Mismatch | null {
   const { headers, query } = plan.match
   const header = headers.findIndex((predicate) => !compileHeader(predicate).test(x))
   if (header >= 0) {
@@ -116,7 +116,7 @@ function fieldText({ name, test, value }: FieldPredicate, actual: string | null)
   return actual === null ? `${name} is not ${wanted}` : `${name} is '${actual}', not ${wanted}`
 }
 
-function conditionFlaw({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Flaw | null {
+function conditionMismatch({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Mismatch | null {
   const { when } = plan.match
   const verdict = when === null ? 'true' : verdictOf({ text: when, scope: 'route' }, x, catalog)
   if (verdict === 'true') return null

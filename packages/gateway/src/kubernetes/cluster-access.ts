@@ -44,9 +44,7 @@ export async function inClusterAccess(
 ): Promise<ClusterAccess> {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env
   if (host === '')
-    throw new AccessError(
-      'this process does not run in a Kubernetes cluster; set kubernetes.kubeconfig',
-    )
+    throw new AccessError('this process does not run in a Kubernetes cluster; set kubernetes.kubeconfig')
   const server = new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`)
   const read = (name: string) =>
     readFile(`${folder}/${name}`, 'utf8').catch(() => {

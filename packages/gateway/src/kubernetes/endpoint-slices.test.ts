@@ -76,7 +76,10 @@ test('ports that no pod can have are none, and what no slice can have is not rea
 
 test('a port that the pods do not have is named, with those that they have', () => {
   const { problem } = endpointsOf({ ...SERVICE, port: '80' }, [slice(['10.0.0.1'])])
-  assert.equal(problem, 'no pod of the Service orders in namespace default has port 80; available: 8080 (http)')
+  assert.equal(
+    problem,
+    'no pod of the Service orders in namespace default has port 80; available: 8080 (http)',
+  )
   const none = endpointsOf(SERVICE, []).problem
   assert.equal(none, 'the Service orders in namespace default has no pods, or there is no such Service')
 })

@@ -91,9 +91,7 @@ function credentialsOf(
       'the kubeconfig user gets its credentials from a program (exec), which is not supported here; use a token',
     )
   if (user['auth-provider'] !== undefined)
-    throw new AccessError(
-      'the kubeconfig user has an auth-provider, which Kubernetes has removed; use exec',
-    )
+    throw new AccessError('the kubeconfig user has an auth-provider, which Kubernetes has removed; use exec')
   if (user['username'] !== undefined)
     throw new AccessError(
       'the kubeconfig user has a password, which API servers no longer accept; use a token',

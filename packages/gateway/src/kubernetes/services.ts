@@ -11,7 +11,7 @@ import type { WatchTimes } from './slice-watch.js'
 import { type ServiceStatus, WatchedService } from './watched-service.js'
 
 /** Dependencies of `Services`. */
-export interface ServicesSeams {
+export interface ServicesDependencies {
   /** Sends the pods of all Services to the workers, replacing what was sent before. */
   readonly publish: (services: readonly KnownService[]) => Promise<void>
   readonly log: OperationLog
@@ -40,12 +40,12 @@ const NOTHING: Generation = { settings: '', client: null, watched: new Map() }
  * The Kubernetes Services used as targets by the plan. Each is watched once, whatever the number of workers.
  */
 export class Services {
-  readonly #seams: ServicesSeams
+  readonly #dependencies: ServicesDependencies
   #serving = NOTHING
   #coming = NOTHING
 
-  constructor(seams: ServicesSeams) {
-    this.#seams = seams
+  constructor(dependencies: ServicesDependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -112,8 +112,8 @@ export class Services {
     const settings = JSON.stringify(plan ?? null)
     const isSame = last.client !== null && last.settings === settings
     const client = isSame ? last.client : new ApiClient(await this.#access(plan))
-    const { log, times } = this.#seams
-    const seams = {
+    const { log, times } = this.#dependencies
+    const dependencies = {
       client,
       log,
       onChange: () => void this.#publish(),
@@ -122,13 +122,13 @@ export class Services {
     const watched = new Map<string, WatchedService>()
     for (const [key, service] of services) {
       const known = isSame ? last.watched.get(key) : undefined
-      watched.set(key, known ?? new WatchedService(service, seams))
+      watched.set(key, known ?? new WatchedService(service, dependencies))
     }
     return { settings, client, watched }
   }
 
   async #access(plan: KubernetesPlan | undefined): Promise<ClusterAccess> {
-    if (this.#seams.access !== undefined) return this.#seams.access(plan)
+    if (this.#dependencies.access !== undefined) return this.#dependencies.access(plan)
     if (plan === undefined) return inClusterAccess()
     const { kubeconfigAccess } = await import('./kubeconfig.js')
     return kubeconfigAccess(plan.kubeconfig, { context: plan.context })
@@ -150,7 +150,7 @@ export class Services {
         services.set(key, { key, endpoints })
       }
     }
-    await this.#seams.publish([...services.values()])
+    await this.#dependencies.publish([...services.values()])
   }
 }
 

@@ -15,7 +15,7 @@ export interface ServiceStatus {
 }
 
 /** Dependencies of a watched Service. */
-export interface ServiceSeams {
+export interface WatchedServiceDependencies {
   readonly client: ApiClient
   readonly times?: WatchTimes
   /** Called when its pods change. */
@@ -33,7 +33,7 @@ export class WatchedService {
   /** Resolves with the first answer or failure of the API server. */
   readonly answered: Promise<void>
   readonly #service: ServicePlan
-  readonly #seams: ServiceSeams
+  readonly #dependencies: WatchedServiceDependencies
   readonly #watch: SliceWatch
   readonly #startedMono = performance.now()
   #answer = UNKNOWN
@@ -43,9 +43,9 @@ export class WatchedService {
   #settle: () => void = () => {}
   failures = 0
 
-  constructor(service: ServicePlan, seams: ServiceSeams) {
+  constructor(service: ServicePlan, dependencies: WatchedServiceDependencies) {
     this.#service = service
-    this.#seams = seams
+    this.#dependencies = dependencies
     this.answered = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -53,7 +53,7 @@ export class WatchedService {
       onSlices: (slices: Parameters<typeof endpointsOf>[1]) => this.#learn(endpointsOf(service, slices)),
       onFailure: (reason: string) => this.#fail(reason),
     }
-    this.#watch = new SliceWatch(seams.client, service, listener, seams.times)
+    this.#watch = new SliceWatch(dependencies.client, service, listener, dependencies.times)
   }
 
   get status(): ServiceStatus {
@@ -72,13 +72,13 @@ export class WatchedService {
   #learn(answer: ServiceAnswer): void {
     const before = this.#answer
     this.#answer = answer
-    if (this.#failure !== null) this.#seams.log.info('service.heard', this.#facts())
+    if (this.#failure !== null) this.#dependencies.log.info('service.heard', this.#facts())
     this.#failure = null
     if (answer.problem !== null && answer.problem !== before.problem)
-      this.#seams.log.warn('service.empty', { ...this.#facts(), reason: answer.problem })
+      this.#dependencies.log.warn('service.empty', { ...this.#facts(), reason: answer.problem })
     if (before === UNKNOWN || textOf(before) !== textOf(answer)) {
-      this.#seams.log.info('service.changed', this.#facts())
-      this.#seams.onChange()
+      this.#dependencies.log.info('service.changed', this.#facts())
+      this.#dependencies.onChange()
     }
     this.#settle()
   }
@@ -87,7 +87,7 @@ export class WatchedService {
     this.failures++
     if (this.#failure === null) {
       this.#failedMono = performance.now()
-      this.#seams.log.warn('service.unheard', { ...this.#facts(), reason })
+      this.#dependencies.log.warn('service.unheard', { ...this.#facts(), reason })
     }
     this.#failure = reason
     this.#settle()

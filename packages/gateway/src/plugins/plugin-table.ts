@@ -73,6 +73,8 @@ export class PluginTable {
     const names = new Set(loaded.map((policy) => policy.name))
     const missing = policies.find((policy) => !names.has(policy.name))
     if (missing !== undefined)
-      throw new Error(`its policy '${missing.name}' was removed after the document was checked; deploy the document again`)
+      throw new Error(
+        `its policy '${missing.name}' was removed after the document was checked; deploy the document again`,
+      )
   }
 }

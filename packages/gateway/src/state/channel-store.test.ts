@@ -17,7 +17,7 @@ function supervised(timeoutMs = 4000, takeMs = timeoutMs) {
       messages.push(structuredClone(calls))
       if (seat.isReading) setImmediate(written)
       const answer = (): void =>
-        store.hear(id, structuredClone(answerCalls(() => table, structuredClone(calls))))
+        store.onResults(id, structuredClone(answerCalls(() => table, structuredClone(calls))))
       if (seat.isAnswering) setImmediate(answer)
       else seat.late = answer
       return true

@@ -55,7 +55,7 @@ export class ChannelStore implements StateStore {
   readonly #send: SendCalls
   readonly #timeouts: Timeouts
   /** Calls not sent yet. */
-  #coming: Waiting[] = []
+  #queued: Waiting[] = []
   readonly #sent = new Map<number, readonly Waiting[]>()
   #unread = 0
   #calls = 0
@@ -103,7 +103,7 @@ export class ChannelStore implements StateStore {
   }
 
   /** Handles the supervisor's answer to a message. Tokens that arrive too late are returned. */
-  hear(id: number, results: readonly StateResult[]): void {
+  onResults(id: number, results: readonly StateResult[]): void {
     const calls = this.#sent.get(id) ?? []
     this.#sent.delete(id)
     calls.forEach((waiting, i) => {
@@ -145,14 +145,14 @@ export class ChannelStore implements StateStore {
       const { takeMs, otherMs } = this.#timeouts
       const dueMono = performance.now() + (call[0] === 'take' ? takeMs : otherMs)
       const settle = { resolve: resolve as (value: unknown) => void, reject }
-      this.#coming.push({ call, bytes, dueMono, isOver: false, ...settle })
+      this.#queued.push({ call, bytes, dueMono, isOver: false, ...settle })
       this.#clock ??= this.#startClock()
       this.#flushSoon()
     })
   }
 
   #flushSoon(): void {
-    if (this.#isFlushing || this.#coming.length === 0) return
+    if (this.#isFlushing || this.#queued.length === 0) return
     this.#isFlushing = true
     setImmediate(() => {
       this.#isFlushing = false
@@ -161,8 +161,8 @@ export class ChannelStore implements StateStore {
   }
 
   #flush(): void {
-    while (this.#coming.length > 0 && this.#sent.size < MAX_MESSAGES && this.#unread < MAX_MESSAGES) {
-      const calls = this.#coming.splice(0, messageLength(this.#coming))
+    while (this.#queued.length > 0 && this.#sent.size < MAX_MESSAGES && this.#unread < MAX_MESSAGES) {
+      const calls = this.#queued.splice(0, messageLength(this.#queued))
       const id = ++this.#lastId
       this.#sent.set(id, calls)
       this.#unread++
@@ -194,8 +194,8 @@ export class ChannelStore implements StateStore {
     const nowMono = performance.now()
     const isLate = ({ dueMono }: Waiting): boolean => dueMono <= nowMono
     for (const calls of this.#sent.values()) this.#fail(calls.filter(isLate), slow)
-    const late = this.#coming.filter(isLate)
-    this.#coming = this.#coming.filter((waiting) => !isLate(waiting))
+    const late = this.#queued.filter(isLate)
+    this.#queued = this.#queued.filter((waiting) => !isLate(waiting))
     this.#fail(late, slow)
     this.#clock = this.#calls > 0 ? this.#startClock() : null
   }

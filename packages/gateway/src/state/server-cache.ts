@@ -22,34 +22,34 @@ const MAX_SENT_BYTES = 16 * 1024 ** 2
 const MAX_TYPE_LENGTH = 256
 
 /** Dependencies of a snapshot's cache. */
-export interface CacheSurroundings extends HttpClientSource {
+export interface CacheDependencies extends HttpClientSource {
   readonly memory: StateStore
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
 /** Returns the cache of a snapshot: the server in the plan, or the gateway's memory. */
-export function cacheOf(plan: CachePlan | null, surroundings: CacheSurroundings): CacheStore {
-  if (plan === null) return new LocalCache(surroundings.memory)
+export function cacheOf(plan: CachePlan | null, dependencies: CacheDependencies): CacheStore {
+  if (plan === null) return new LocalCache(dependencies.memory)
   const { url: origin, timeoutMs, connections, tls } = plan
   const times = { connectMs: timeoutMs, headersMs: timeoutMs, totalMs: timeoutMs }
   const client = createHttpClient(
     { origin, ...times, connections, tls, maxResponseBytes: MAX_CACHED_BYTES },
-    surroundings,
+    dependencies,
   )
-  return new ServerCache(client, plan.token, surroundings.report)
+  return new ServerCache(client, plan.token, dependencies.report)
 }
 
 /** A cache on a cache server, over its HTTP API. */
 export class ServerCache implements CacheStore {
   readonly #client: HttpClient
   readonly #authorization: readonly string[]
-  readonly #report: CacheSurroundings['report']
+  readonly #report: CacheDependencies['report']
   /** End of the pause on the monotonic clock in milliseconds; 0 if the last call was answered. */
   #pausedUntilMono = 0
   #sentBytes = 0
 
   /** @param token token, or null if the server requires none. */
-  constructor(client: HttpClient, token: string | null, report: CacheSurroundings['report']) {
+  constructor(client: HttpClient, token: string | null, report: CacheDependencies['report']) {
     this.#client = client
     this.#authorization = token === null ? [] : ['authorization', `Bearer ${token}`]
     this.#report = report

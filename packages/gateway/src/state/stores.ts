@@ -16,7 +16,7 @@ export function memoryStores(
 }
 
 /** Dependencies of a snapshot's stores. */
-export interface StoreSurroundings {
+export interface StoreDependencies {
   readonly memory: StateStore
   /** Secret shared by all workers, see StateStores; defaults to none. */
   readonly secret?: Uint8Array | undefined
@@ -32,9 +32,9 @@ export interface StoreSurroundings {
  */
 export async function storesOf(
   plan: StatePlan | null,
-  surroundings: StoreSurroundings,
+  dependencies: StoreDependencies,
 ): Promise<StateStores> {
-  const { memory, secret = randomBytes(32), shared, closers, report } = surroundings
+  const { memory, secret = randomBytes(32), shared, closers, report } = dependencies
   if (plan === null) return memoryStores(memory, secret)
   const create = (): ValkeyStore => new ValkeyStore({ plan, report })
   const { value, release } = shared.acquire(`state:${JSON.stringify(plan)}`, create)

@@ -1,6 +1,6 @@
 import type { Diagnostic, PlanChange } from '@sluice/config'
 import type { Origin } from './deploy-history.js'
-import type { Agree } from './held-rollout.js'
+import type { ConfirmActivation } from './held-rollout.js'
 import type { Objection } from './rollout.js'
 
 /** Options for applying a document. */
@@ -16,7 +16,7 @@ export interface ApplyRequest {
   /** True to also write the document to the gateway's file, so that it survives a restart. */
   readonly save?: boolean
   /** Called after preparing and before activating; absent to activate right away. */
-  readonly agree?: Agree
+  readonly confirm?: ConfirmActivation
 }
 
 /** Result of applying a document. Except for `applied`, the previous configuration stays active. */

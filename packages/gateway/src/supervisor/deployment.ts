@@ -18,13 +18,13 @@ export interface Deployed {
 }
 
 /** Dependencies of `Deployment`. */
-export interface DeploymentSeams {
+export interface DeploymentDependencies {
   readonly documents: Documents
   /**
    * Rolls a bundle out to all workers. Returns an empty list on success, otherwise the objections, and
    * nothing has changed.
    */
-  readonly rollOut: (bundle: ConfigBundle, agree: MayActivate | null) => Promise<readonly Objection[]>
+  readonly rollOut: (bundle: ConfigBundle, confirm: MayActivate | null) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
   /**
@@ -43,15 +43,15 @@ export class Deployment {
   /** Number of rollouts by result. */
   readonly counts = { applied: 0, unchanged: 0, 'rolled-back': 0, invalid: 0 }
   lastRollout: RolloutReport | null = null
-  readonly #seams: DeploymentSeams
+  readonly #dependencies: DeploymentDependencies
   readonly #queue = new SerialQueue(MAX_WAITING)
   #current: Deployed | null = null
   /** API deploy that the file replaced at this start, or null. A later deploy clears it. */
   #replaced: Deploy | null = null
   #isClosed = false
 
-  constructor(seams: DeploymentSeams) {
-    this.#seams = seams
+  constructor(dependencies: DeploymentDependencies) {
+    this.#dependencies = dependencies
   }
 
   get current(): Deployed | null {
@@ -84,7 +84,7 @@ export class Deployment {
       return { result: 'stale', digest: digestNow }
 
     const startedMono = performance.now()
-    const outcome = await this.#seams.documents.load(source, serving)
+    const outcome = await this.#dependencies.documents.load(source, serving)
     if (!outcome.ok) return this.#refuse(outcome.diagnostics, request, startedMono)
     const { bundle, warnings, changes } = outcome
     const accepted = { digest: bundle.digest, changes, warnings }
@@ -104,8 +104,11 @@ export class Deployment {
     }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
-    const { agree } = request
-    const reasons = await this.#seams.rollOut(bundle, agree === undefined ? null : () => agree(accepted))
+    const { confirm } = request
+    const reasons = await this.#dependencies.rollOut(
+      bundle,
+      confirm === undefined ? null : () => confirm(accepted),
+    )
     const result = reasons.length === 0 ? 'applied' : 'rolled-back'
     this.#remember(request, { result, digest: bundle.digest, reasons, mistakes: [] }, startedMono)
     if (result === 'rolled-back') return { result, digest: digestNow, reasons }
@@ -119,20 +122,20 @@ export class Deployment {
   /** Records that the file replaced an API deploy at this start. */
   #noteReplaced({ digest }: ConfigBundle, { origin }: ApplyRequest): void {
     const isStart = this.#current === null
-    const last = this.#seams.history.list()[0]
+    const last = this.#dependencies.history.list()[0]
     this.#replaced = null
     if (!isStart || origin !== 'file' || last?.origin !== 'api' || last.digest === digest) return
     this.#replaced = last
     const { id, at, actor, note } = last
     const remedy = `restore it with gw rollback --to ${id}; deploy with --save to keep a document across restarts`
-    this.#seams.log.warn('start.deploy-replaced', { deploy: id, at, actor, note, digest, remedy })
+    this.#dependencies.log.warn('start.deploy-replaced', { deploy: id, at, actor, note, digest, remedy })
   }
 
   /** Saves the document to the gateway file if the request says so. Returns the outcome. */
   #save({ text }: DocumentSource, request: ApplyRequest): Pick<Accepted, 'isSaved' | 'notSaved'> {
     if (request.save !== true || request.dryRun) return {}
     try {
-      this.#seams.save(text)
+      this.#dependencies.save(text)
       this.#current = { ...this.#current!, origin: 'file' }
       this.#replaced = null
       return { isSaved: true }
@@ -145,7 +148,7 @@ export class Deployment {
   warnings(): string[] {
     if (this.#current === null) return []
     const { origin, by, warnings, source } = this.#current
-    const all = warnings.map((warning) => this.#seams.documents.describe(warning))
+    const all = warnings.map((warning) => this.#dependencies.documents.describe(warning))
     if (origin === 'last-good')
       all.unshift(
         'the document could not be loaded at start, so the last valid one is active: correct the document',
@@ -169,7 +172,9 @@ export class Deployment {
 
   #refuse(diagnostics: readonly Diagnostic[], request: ApplyRequest, startedMono: number): ApplyResult {
     if (!request.dryRun) {
-      const mistakes = diagnostics.slice(0, MAX_SHOWN).map((one) => this.#seams.documents.describe(one))
+      const mistakes = diagnostics
+        .slice(0, MAX_SHOWN)
+        .map((one) => this.#dependencies.documents.describe(one))
       this.#remember(request, { result: 'invalid', digest: null, reasons: [], mistakes }, startedMono)
     }
     return { result: 'invalid', diagnostics }
@@ -188,7 +193,7 @@ export class Deployment {
 
   /** Stores the document for restarts and rollbacks. A full disk loses this copy, not the deploy. */
   #keep(bundle: ConfigBundle, source: DocumentSource, request: ApplyRequest): void {
-    const { lastGood, history, log } = this.#seams
+    const { lastGood, history, log } = this.#dependencies
     const { origin, actor, note } = request
     try {
       lastGood.save({ digest: bundle.digest, ...source })
@@ -204,7 +209,7 @@ export class Deployment {
   }
 
   #report(source: DocumentSource, request: ApplyRequest, before: string | null, result: ApplyResult): void {
-    const { log, documents } = this.#seams
+    const { log, documents } = this.#dependencies
     const { origin, actor, note, dryRun } = request
     const facts = { document: source.name, origin, actor, note, dryRun, before }
     if (result.result === 'invalid') {

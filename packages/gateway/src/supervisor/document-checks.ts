@@ -25,7 +25,7 @@ export interface CheckSettings {
 }
 
 /** Request to the document thread. */
-export type DocumentQuestion =
+export type DocumentRequest =
   | { readonly kind: 'check'; readonly source: DocumentSource; readonly serving: ConfigBundle | null }
   | { readonly kind: 'display'; readonly bundle: ConfigBundle }
 
@@ -67,7 +67,7 @@ export function checkDocuments(catalog: Catalog): void {
     await loadPlannedPolicies(plan, catalog)
     return displayPlan(plan, catalog)
   }
-  parentPort!.on('message', async (asked: DocumentQuestion) => {
+  parentPort!.on('message', async (asked: DocumentRequest) => {
     const answer = asked.kind === 'check' ? check(asked.source, asked.serving) : display(asked.bundle)
     parentPort!.postMessage(await answer)
   })

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ConfigBundle, DocumentSource, Plan } from '@sluice/config'
-import type { CheckResult, CheckSettings, DocumentQuestion } from './document-checks.js'
+import type { CheckResult, CheckSettings, DocumentRequest } from './document-checks.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
 
 /** Limits for checking a document. A document that exceeds them is refused. */
@@ -109,7 +109,7 @@ export class DocumentThread {
   }
 
   /** Sends a request to the thread. @param onProblem returns the result if it exceeds its time or memory limit. */
-  #ask<T>(question: DocumentQuestion, onProblem: (problem: string) => T): Promise<T> {
+  #ask<T>(request: DocumentRequest, onProblem: (problem: string) => T): Promise<T> {
     const thread = this.#started()
     const { deadlineMs, memoryMb } = this.#bounds
     return new Promise<T>((resolve, reject) => {
@@ -138,7 +138,7 @@ export class DocumentThread {
         this.close()
       })
       thread.on('message', settle).on('error', fail).on('exit', fail)
-      thread.postMessage(question)
+      thread.postMessage(request)
     })
   }
 }

@@ -26,7 +26,7 @@ interface FleetRecord {
 }
 
 /** Time in milliseconds that orphaned processes keep serving without a new supervisor. */
-export const LEFT_BEHIND_MS = 60_000
+export const ORPHAN_LIFETIME_MS = 60_000
 /** Polling interval of orphaned processes in milliseconds. */
 export const LOOK_MS = 200
 /** Longest wait for an abandoned supervisor to exit, in milliseconds of its CPU time. */
@@ -110,13 +110,17 @@ export class FleetFile {
 }
 
 /**
- * Waits in an orphaned worker until another supervisor serves, the gateway stops, or `LEFT_BEHIND_MS` pass.
+ * Waits in an orphaned worker until another supervisor serves, the gateway stops, or `ORPHAN_LIFETIME_MS` pass.
  * Returns the reason to exit.
  */
-export async function untilSucceeded(path: string, instance: string, told: AbortSignal): Promise<string> {
+export async function waitForSuccessor(
+  path: string,
+  instance: string,
+  stopSignal: AbortSignal,
+): Promise<string> {
   let wasThere = false
-  for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS; waitedMs += LOOK_MS) {
-    if (told.aborted) return 'another supervisor has taken over, or the gateway is stopping'
+  for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS; waitedMs += LOOK_MS) {
+    if (stopSignal.aborted) return 'another supervisor has taken over, or the gateway is stopping'
     const record = readRecord(path)
     if (record !== null && record.instance !== instance) return 'another supervisor serves'
     // The next supervisor has exited already, or cannot write its own record.

@@ -41,29 +41,29 @@ export class Fleet {
   /**
    * Rolls a bundle out everywhere. Returns an empty list on success, otherwise the objections, and nothing
    * has changed.
-   * @param agree called when everything is prepared; null activates right away.
+   * @param confirm called when everything is prepared; null activates right away.
    */
-  async bring(bundle: ConfigBundle, agree: MayActivate | null): Promise<readonly Objection[]> {
+  async rollOut(bundle: ConfigBundle, confirm: MayActivate | null): Promise<readonly Objection[]> {
     const { ports } = this.#options
     // Only workers need the routes.
     const plan = this.#options.resolve({ ...bundle, routeTexts: [] })
     const claim = await ports.claim(plan.listeners)
     const objections = claim.ok
-      ? await this.#bringTo(claim.ports, bundle, plan, agree)
+      ? await this.#rollOutTo(claim.ports, bundle, plan, confirm)
       : claim.reasons.map(ownObjection)
     if (objections.length > 0) ports.release()
     return objections
   }
 
-  async #bringTo(
+  async #rollOutTo(
     ports: Ports,
     bundle: ConfigBundle,
     plan: Plan,
-    agree: MayActivate | null,
+    confirm: MayActivate | null,
   ): Promise<readonly Objection[]> {
     const preparation = await this.#prepareOwn(plan)
     if (!preparation.ok) return [ownObjection(preparation.reason)]
-    const objections = await this.#vote(bundle, ports, agree)
+    const objections = await this.#vote(bundle, ports, confirm)
     if (objections.length > 0) await preparation.prepared.discard()
     else await this.#settle(plan, ports, preparation.prepared)
     return objections
@@ -92,7 +92,11 @@ export class Fleet {
   }
 
   /** Has all workers activate the bundle, or none. */
-  async #vote(bundle: ConfigBundle, ports: Ports, agree: MayActivate | null): Promise<readonly Objection[]> {
+  async #vote(
+    bundle: ConfigBundle,
+    ports: Ports,
+    confirm: MayActivate | null,
+  ): Promise<readonly Objection[]> {
     const { pool } = this.#options
     const { plan } = bundle
     const first = { headBytes: headBytesOf(plan), reservedBytes: cacheBytesOf(plan) }
@@ -100,11 +104,11 @@ export class Fleet {
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers did not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
     if (this.#takesNewProcesses(bundle.plan)) {
-      if (agree !== null)
+      if (confirm !== null)
         return [ownObjection('a plugin has changed and needs new workers: a prepared rollout cannot do that')]
       return this.#renew(assignment)
     }
-    const result = await rollOut(assignment, await pool.participants(), agree)
+    const result = await rollOut(assignment, await pool.participants(), confirm)
     if (result.kind === 'rolled-back') return result.objections
     await pool.commit(assignment)
     return []

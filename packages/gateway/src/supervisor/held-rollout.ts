@@ -1,7 +1,7 @@
 import type { Accepted, ApplyResult } from './apply-result.js'
 
 /** Called when all workers have prepared a bundle. True activates it; false discards it. */
-export type Agree = (accepted: Accepted) => Promise<boolean>
+export type ConfirmActivation = (accepted: Accepted) => Promise<boolean>
 
 interface Held {
   readonly digest: string
@@ -20,9 +20,9 @@ export class HeldRollout {
   /**
    * Resolves once all workers have prepared the bundle, or with the result of a rollout that fails earlier.
    */
-  prepare(apply: (agree: Agree) => Promise<ApplyResult>, holdMs: number): Promise<ApplyResult> {
+  prepare(apply: (confirm: ConfirmActivation) => Promise<ApplyResult>, holdMs: number): Promise<ApplyResult> {
     return new Promise((resolve, reject) => {
-      const agree: Agree = (accepted) =>
+      const confirm: ConfirmActivation = (accepted) =>
         new Promise((decide) => {
           const timer = setTimeout(() => this.#decide(false), holdMs)
           const settle = (isActivated: boolean): void => {
@@ -32,7 +32,7 @@ export class HeldRollout {
           this.#held = { digest: accepted.digest, decide: settle, ended }
           resolve({ result: 'prepared', ...accepted })
         })
-      const ended = apply(agree)
+      const ended = apply(confirm)
       ended.then(resolve, reject)
     })
   }

@@ -67,7 +67,10 @@ test('an address of another machine is refused', async () => {
   const listener = { ...fakeListener(0), host: '192.0.2.1', address: '192.0.2.1:0' }
   const claim = await new ListenerPorts().claim([listener])
   assert.ok(!claim.ok)
-  assert.match(claim.reasons[0]!, /192\.0\.2\.1:0 is not a local address of this machine; change listeners\[0\]/)
+  assert.match(
+    claim.reasons[0]!,
+    /192\.0\.2\.1:0 is not a local address of this machine; change listeners\[0\]/,
+  )
 })
 
 test('an IPv6 host stands in brackets', () => {

@@ -68,7 +68,7 @@ export class ListenerPorts {
     this.#names.keepOnly({})
   }
 
-  async #find({ address, host, port }: ListenerPlan): Promise<number | Complaint> {
+  async #find({ address, host, port }: ListenerPlan): Promise<number | AddressProblem> {
     // Workers of a killed supervisor still listen here. They are asked to exit once the new workers listen
     // beside them.
     const former = this.#formerPort(address)
@@ -80,11 +80,11 @@ export class ListenerPorts {
     // The port may be active on another address of this gateway, and then a test bind would fail.
     const found = Object.values(this.#serving).includes(port) ? port : await freePort(host, port)
     if (typeof found !== 'number' || (await this.#names.take(address, port))) return found
-    return complaint(host, port, REMEDIES['EADDRINUSE']!)
+    return addressProblem(host, port, REMEDIES['EADDRINUSE']!)
   }
 
   /** Picks a free port from our range, or lets the system choose if none is found. */
-  async #any(address: string, host: string): Promise<number | Complaint> {
+  async #any(address: string, host: string): Promise<number | AddressProblem> {
     for (let i = 0; i < ATTEMPTS; i++) {
       const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
       if (typeof found === 'number' && (await this.#names.take(address, found))) return found
@@ -94,7 +94,7 @@ export class ListenerPorts {
 }
 
 /** Describes a problem with an address. `place` is its position in the document. */
-type Complaint = (place: string) => string
+type AddressProblem = (place: string) => string
 
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; stop the other process or change',
@@ -111,13 +111,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
 const CHOSEN_PORTS = { first: 10_000, count: 10_000 }
 const ATTEMPTS = 20
 
-/** Binds an address briefly. Resolves with its port, or with a complaint. */
-function freePort(host: string, port: number): Promise<number | Complaint> {
+/** Binds an address briefly. Resolves with its port, or with a addressProblem. */
+function freePort(host: string, port: number): Promise<number | AddressProblem> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       const remedy = REMEDIES[error.code ?? ''] ?? `cannot be used (${error.message}); change`
-      resolve(complaint(host, port, remedy))
+      resolve(addressProblem(host, port, remedy))
     })
     server.listen({ host, port, exclusive: true }, () => {
       const address = server.address()
@@ -127,7 +127,7 @@ function freePort(host: string, port: number): Promise<number | Complaint> {
   })
 }
 
-function complaint(host: string, port: number, remedy: string): Complaint {
+function addressProblem(host: string, port: number, remedy: string): AddressProblem {
   return (place) => `address ${addressText(host, port)} ${remedy} ${place}`
 }
 

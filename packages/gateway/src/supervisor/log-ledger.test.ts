@@ -9,7 +9,7 @@ function isWhole(log: LogIdentity): boolean {
 
 test('the identity holds over living and ended workers, with what an ended one held counted as dropped', () => {
   const ledger = new LogLedger()
-  ledger.depart({ ...EMPTY_LOG, received: 10, indexed: 6, dropped: 1, droppedBy: { full: 1 }, inMemory: 3 })
+  ledger.retire({ ...EMPTY_LOG, received: 10, indexed: 6, dropped: 1, droppedBy: { full: 1 }, inMemory: 3 })
   const total = ledger.total([{ ...EMPTY_LOG, received: 5, indexed: 4, inMemory: 1 }])
   assert.equal(isWhole(total), true)
   assert.deepEqual(total, {
@@ -24,7 +24,7 @@ test('the identity holds over living and ended workers, with what an ended one h
 
 test('a worker that held nothing leaves no reason behind', () => {
   const ledger = new LogLedger()
-  ledger.depart({ ...EMPTY_LOG, received: 2, indexed: 2 })
+  ledger.retire({ ...EMPTY_LOG, received: 2, indexed: 2 })
   assert.deepEqual(ledger.total([]).droppedBy, {})
 })
 
@@ -41,7 +41,7 @@ function worker(
 
 test('what an ended worker has left in a spool stays counted as on disk until another has taken it over', () => {
   const ledger = new LogLedger()
-  ledger.depart(worker('a', { received: 10, indexed: 4, onDisk: 5, inMemory: 1 }))
+  ledger.retire(worker('a', { received: 10, indexed: 4, onDisk: 5, inMemory: 1 }))
   const between = ledger.total([worker('b', { received: 3, indexed: 3 })])
   assert.equal(isWhole(between), true)
   assert.deepEqual([between.received, between.indexed, between.onDisk, between.dropped], [13, 7, 6, 0])
@@ -58,8 +58,8 @@ test('what an ended worker has left in a spool stays counted as on disk until an
 
 test('what an ended worker delivered and received after its last heartbeat is counted when its spool is taken over', () => {
   const ledger = new LogLedger()
-  ledger.depart(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
-  ledger.depart(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
+  ledger.retire(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
+  ledger.retire(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
   const adopter = worker('c', { received: 1 + 4, onDisk: 5 }, [
     { made: 'a', from: 'a', by: 'c', records: 1 },
     { made: 'b', from: 'b', by: 'c', records: 4 },
@@ -71,11 +71,11 @@ test('what an ended worker delivered and received after its last heartbeat is co
 
 test('records of a spool go from one worker to the next, also when one of them ended unheard', () => {
   const ledger = new LogLedger()
-  ledger.depart(worker('a', { received: 5, onDisk: 5 }))
+  ledger.retire(worker('a', { received: 5, onDisk: 5 }))
   // b took them over and was killed before its first heartbeat.
   const toC = { made: 'a', from: 'b', by: 'c', records: 5 }
   assert.equal(ledger.total([worker('c', { received: 5, onDisk: 5 }, [toC])]).received, 5)
-  ledger.depart(worker('c', { received: 5, onDisk: 5 }, [toC]))
+  ledger.retire(worker('c', { received: 5, onDisk: 5 }, [toC]))
   const toD = { made: 'a', from: 'c', by: 'd', records: 5 }
   const total = ledger.total([worker('d', { received: 5, indexed: 2, onDisk: 3 }, [toD])])
   assert.equal(isWhole(total), true)
@@ -85,7 +85,7 @@ test('records of a spool go from one worker to the next, also when one of them e
 test('a target that is given the spool of another counts what it finds there, and neither goes backwards', () => {
   const ledger = new LogLedger()
   const old = worker('a', { received: 5, indexed: 2, onDisk: 3 })
-  ledger.depart({ ...old, targets: { siem: old } })
+  ledger.retire({ ...old, targets: { siem: old } })
   const taken = worker('b', { received: 3, onDisk: 3 }, [{ made: 'a', from: 'a', by: 'b', records: 3 }])
   const { targets, ...total } = ledger.total([{ ...taken, targets: { audit: taken } }])
   assert.equal(isWhole(total), true)
@@ -95,7 +95,7 @@ test('a target that is given the spool of another counts what it finds there, an
 
 test('dead letters that had to go stay counted when their worker has ended, and are part of no sum', () => {
   const ledger = new LogLedger()
-  ledger.depart({ ...EMPTY_LOG, received: 4, dead: 4, deadRemoved: 3 })
+  ledger.retire({ ...EMPTY_LOG, received: 4, dead: 4, deadRemoved: 3 })
   const total = ledger.total([{ ...EMPTY_LOG, received: 1, dead: 1, deadRemoved: 7 }])
   assert.equal(isWhole(total), true)
   assert.deepEqual([total.dead, total.deadRemoved], [5, 10])

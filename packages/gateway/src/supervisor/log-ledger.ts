@@ -1,22 +1,22 @@
 import { EMPTY_LOG, type LogCounts, type LogIdentity, type LossReason } from '@sluice/core'
-import { countedOnce, withoutHandovers } from '../telemetry/handed-over.js'
-import { mapped, sumOfLogs } from '../telemetry/log-identities.js'
+import { mapCounts, sumOfLogs } from '../telemetry/log-identities.js'
+import { deduplicate, withoutTakeovers } from '../telemetry/spool-takeovers.js'
 
 /** Traffic log counts of the whole gateway: living workers and all that have exited. */
 export class LogLedger {
-  #departed: LogIdentity = EMPTY_LOG
+  #retired: LogIdentity = EMPTY_LOG
 
   /**
    * Adds the counts of an exited worker. Records it still held count as lost, except those in a spool, which
    * a living worker will take over.
    */
-  depart(log: LogIdentity): void {
-    this.#departed = countedOnce(sumOfLogs([this.#departed, mapped(log, withRestLost)]))
+  retire(log: LogIdentity): void {
+    this.#retired = deduplicate(sumOfLogs([this.#retired, mapCounts(log, withRestLost)]))
   }
 
   /** Returns the counts of all exited and living workers. */
   total(live: Iterable<LogIdentity>): LogIdentity {
-    return withoutHandovers(countedOnce(sumOfLogs([this.#departed, ...live])))
+    return withoutTakeovers(deduplicate(sumOfLogs([this.#retired, ...live])))
   }
 }
 

@@ -15,7 +15,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_websockets: 'Open WebSocket connections. They do not count as requests in flight.',
   gw_websocket_messages_total: 'WebSocket messages, by sender.',
   gw_requests_total: 'Requests answered, by route, method and status class.',
-  gw_request_duration_seconds: 'Time from the arrival of a request to the last byte of its response, by route.',
+  gw_request_duration_seconds:
+    'Time from the arrival of a request to the last byte of its response, by route.',
   gw_request_bytes_total: 'Bytes of request bodies, by route.',
   gw_response_bytes_total: 'Bytes of response bodies, by route.',
   gw_limit_requests_total:
@@ -50,8 +51,7 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_unavailable_total: 'Requests refused because no target of the upstream was available.',
   gw_upstream_target_state:
     'Number of workers that see the target in this state: available, drained, unhealthy, ejected, open or half-open.',
-  gw_upstream_target_healthy:
-    '1 if the health checks find the target healthy or have no result yet, else 0.',
+  gw_upstream_target_healthy: '1 if the health checks find the target healthy or have no result yet, else 0.',
   gw_upstream_health_checks_total: 'Health checks, by target and result.',
   gw_service_endpoints: 'Pods of a Kubernetes Service that receive requests, by service.',
   gw_service_stale_seconds:

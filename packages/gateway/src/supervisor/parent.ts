@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants } from 'node:os'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
-import { LeftBehind } from './left-behind.js'
 import { LimitCopies } from './limits/parent-copy.js'
+import { OrphanedWorkers } from './orphaned-workers.js'
 import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-link.js'
 import { parentsOfThisProcess } from './process-stat.js'
 import { RestartBudget } from './restart-budget.js'
@@ -28,7 +28,7 @@ export function runParent(log: OperationLog = createOperationLog()): Promise<num
 class Parent {
   readonly ended: Promise<number>
   readonly #log: OperationLog
-  readonly #workers = new LeftBehind()
+  readonly #workers = new OrphanedWorkers()
   readonly #limits = new LimitCopies()
   #pids: readonly number[] = []
   #end: (code: number) => void = () => {}
@@ -46,7 +46,7 @@ class Parent {
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
-    for (const signal of SIGNALS) process.on(signal, () => this.#pass(signal))
+    for (const signal of SIGNALS) process.on(signal, () => this.#forward(signal))
     if (process.env['npm_execpath'] !== undefined) this.#followNpm()
     this.#child = this.#start()
   }
@@ -56,14 +56,14 @@ class Parent {
     this.#pids = []
     const env = { ...process.env, [PARENT_ENV]: String(process.pid) }
     const child = fork(process.argv[1]!, process.argv.slice(2), { env })
-    child.on('message', (message: FromSupervisor) => this.#hear(message))
+    child.on('message', (message: FromSupervisor) => this.#onMessage(message))
     child.on('error', () => {})
     for (const limits of this.#limits.pieces()) child.send({ limits } satisfies ToSupervisor, () => {})
     child.once('exit', (code, signal) => this.#onExit(code ?? SIGNALLED + constants.signals[signal!]))
     return child
   }
 
-  #pass(signal: (typeof SIGNALS)[number]): void {
+  #forward(signal: (typeof SIGNALS)[number]): void {
     if (signal !== 'SIGHUP') this.#noteStop()
     if (this.#child.connected) this.#child.send({ signal } satisfies ToSupervisor, () => {})
     else if (this.#isEnding) this.#finish(SIGNALLED + constants.signals[signal])
@@ -94,7 +94,7 @@ class Parent {
       if (String(parentsOfThisProcess()) === parents) return
       clearInterval(timer)
       this.#log.info('parent.gone', { because: 'the npm process that started the gateway has exited' })
-      if (!this.#isEnding) this.#pass('SIGTERM')
+      if (!this.#isEnding) this.#forward('SIGTERM')
     }, NPM_LOOK_MS)
     timer.unref()
   }
@@ -104,7 +104,7 @@ class Parent {
     void this.#workers.end().then(() => this.#end(code))
   }
 
-  #hear(message: FromSupervisor): void {
+  #onMessage(message: FromSupervisor): void {
     if (message.state === 'workers') {
       this.#pids = message.pids
       this.#workers.note(message.pids, message.drainMs)

@@ -9,50 +9,50 @@ function budget() {
 
 const young = { ageMs: 20 }
 
-function delaysOf(seat: RestartBudget, deaths: number, ageMs: number): number[] {
+function delaysOf(slot: RestartBudget, deaths: number, ageMs: number): number[] {
   return Array.from({ length: deaths }, () => {
-    const verdict = seat.died({ ageMs })
+    const verdict = slot.died({ ageMs })
     return verdict.kind === 'restart' ? verdict.delayMs : -1
   })
 }
 
-test('the first death of a seat that never served costs no wait, the following ones wait twice as long each', () => {
+test('the first death of a slot that never served costs no wait, the following ones wait twice as long each', () => {
   assert.deepEqual(delaysOf(budget().budget, 5, 0), [0, 500, 1000, 2000, -1])
 })
 
-test('a seat that served is filled at once five times in a minute, then with gaps of up to 5 s', () => {
-  const { budget: seat } = budget()
-  seat.becameReady()
-  assert.deepEqual(delaysOf(seat, 10, 0), [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 5000])
+test('a slot that served is filled at once five times in a minute, then with gaps of up to 5 s', () => {
+  const { budget: slot } = budget()
+  slot.becameReady()
+  assert.deepEqual(delaysOf(slot, 10, 0), [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 5000])
 })
 
 test('the time that a worker lived is part of the gap', () => {
-  const { budget: seat } = budget()
-  seat.becameReady()
-  assert.deepEqual(delaysOf(seat, 9, 1500), [0, 0, 0, 0, 0, 0, 0, 500, 2500])
+  const { budget: slot } = budget()
+  slot.becameReady()
+  assert.deepEqual(delaysOf(slot, 9, 1500), [0, 0, 0, 0, 0, 0, 0, 500, 2500])
 })
 
 test('five deaths and never a ready worker are a crash loop, however long a slow machine takes for each', () => {
   for (const ageMs of [20, 60_000]) {
-    const { budget: seat, clock } = budget()
+    const { budget: slot, clock } = budget()
     for (let i = 0; i < 4; i++) {
       clock.ms += ageMs
-      assert.equal(seat.died({ ageMs }).kind, 'restart')
+      assert.equal(slot.died({ ageMs }).kind, 'restart')
     }
-    assert.deepEqual(seat.died({ ageMs }), { kind: 'stop', deaths: 5 })
+    assert.deepEqual(slot.died({ ageMs }), { kind: 'stop', deaths: 5 })
   }
 })
 
-test('a seat that was ready once is restarted for ever', () => {
-  const { budget: seat } = budget()
-  seat.becameReady()
-  for (let i = 0; i < 50; i++) assert.equal(seat.died(young).kind, 'restart')
+test('a slot that was ready once is restarted for ever', () => {
+  const { budget: slot } = budget()
+  slot.becameReady()
+  for (let i = 0; i < 50; i++) assert.equal(slot.died(young).kind, 'restart')
 })
 
 test('a worker that lived ten seconds begins a new count', () => {
-  const { budget: seat } = budget()
-  seat.becameReady()
-  seat.died(young)
-  seat.died(young)
-  assert.deepEqual(seat.died({ ageMs: 10_000 }), { kind: 'restart', delayMs: 0 })
+  const { budget: slot } = budget()
+  slot.becameReady()
+  slot.died(young)
+  slot.died(young)
+  assert.deepEqual(slot.died({ ageMs: 10_000 }), { kind: 'restart', delayMs: 0 })
 })

@@ -46,7 +46,7 @@ export type MayActivate = () => Promise<boolean>
 export async function rollOut(
   assignment: Assignment,
   workers: readonly Participant[],
-  agree: MayActivate | null = null,
+  confirm: MayActivate | null = null,
 ): Promise<RolloutResult> {
   if (workers.length === 0) return rolledBack([{ worker: 0, reason: 'no worker is running; see the log' }])
 
@@ -56,9 +56,11 @@ export async function rollOut(
     return rolledBack(objections)
   }
 
-  if (agree !== null && !(await agree())) {
+  if (confirm !== null && !(await confirm())) {
     await discardEverywhere(assignment, workers)
-    return rolledBack([{ worker: 0, reason: 'the caller discarded the rollout, or did not activate it in time' }])
+    return rolledBack([
+      { worker: 0, reason: 'the caller discarded the rollout, or did not activate it in time' },
+    ])
   }
   await activateEverywhere(assignment, workers)
   return { kind: 'activated' }

@@ -36,10 +36,10 @@ test('there is one spare at most, and the next only after it was taken', (t) => 
 test('the process learns which worker it is once it listens, and only once', (t) => {
   const { worker, processes } = spare(t)
   worker.keep(16_384)
-  worker.take(16_384)?.seat(2)
+  worker.take(16_384)?.assignNumber(2)
   assert.deepEqual(processes[0]?.heard, [])
   processes[0]?.say({ kind: 'hello' })
-  assert.deepEqual(processes[0]?.heard, [{ kind: 'seat', worker: 2, secret: SECRET }])
+  assert.deepEqual(processes[0]?.heard, [{ kind: 'identity', worker: 2, secret: SECRET }])
 })
 
 test('a spare for smaller heads is ended instead of taken', (t) => {

@@ -11,7 +11,7 @@ import { workerFork } from './fork.js'
 import { outliveParent } from './parent-link.js'
 import { Reloading } from './reloading.js'
 import { saveDocument } from './saved-document.js'
-import { hearSignals } from './signals.js'
+import { handleSignals } from './signals.js'
 import { heapFlags, type Tier, thisMachine, workerCount } from './sizing.js'
 import { Supervisor } from './supervisor.js'
 import { DrainedFile } from './targets/drained-file.js'
@@ -84,9 +84,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     log,
   })
   const reloading = new Reloading(supervisor, log)
-  const stopHearing = hearSignals(supervisor, () => void reloading.reload('SIGHUP'), log)
+  const removeSignalHandlers = handleSignals(supervisor, () => void reloading.reload('SIGHUP'), log)
   void supervisor.finished.then(() => {
-    stopHearing()
+    removeSignalHandlers()
     reloading.close()
     thread.close()
   })

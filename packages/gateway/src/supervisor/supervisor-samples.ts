@@ -15,8 +15,7 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
   gw_build_info: 'Always 1; the label holds the version.',
   gw_ready: '1 if /readyz answers 200, else 0.',
   gw_uptime_seconds: 'Time since the supervisor started.',
-  gw_rollouts_total:
-    'Documents applied or refused, by result. Unchanged counts only after a refused one.',
+  gw_rollouts_total: 'Documents applied or refused, by result. Unchanged counts only after a refused one.',
   gw_rollout_queue_length: 'Documents being applied or waiting.',
   gw_rollout_last_seconds: 'Duration of the last rollout.',
   gw_supervisor_rss_bytes: 'Resident memory of the supervisor.',

@@ -9,7 +9,7 @@ import { Services } from '../kubernetes/services.js'
 import { memorySamples } from '../state/state-samples.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
-import type { ResponsesQuestion } from '../worker/messages.js'
+import type { ResponsesQuery } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
 import { OwnCacheServer } from './cache-server/own-cache-server.js'
 import { CertificateWatch } from './certificate-watch.js'
@@ -17,13 +17,13 @@ import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment } from './deployment.js'
 import { Fleet } from './fleet.js'
-import { LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
+import { LOOK_MS, ORPHAN_LIFETIME_MS } from './fleet-file.js'
 import { HeldRollout } from './held-rollout.js'
 import { LastGoodFile } from './last-good.js'
 import { Bans } from './limits/bans.js'
-import { LastingMemory } from './limits/lasting-memory.js'
 import { LimitCounters } from './limits/limit-counters.js'
 import { OperatorStores } from './limits/operator-stores.js'
+import { PersistentMemory } from './limits/persistent-memory.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
 import { logSamples } from './log-samples.js'
@@ -31,8 +31,8 @@ import { METRICS_HELP } from './metrics-help.js'
 import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import { type Addresses, type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
+import type { SupervisorDependencies } from './supervisor-dependencies.js'
 import { supervisorSamples } from './supervisor-samples.js'
-import type { SupervisorSeams } from './supervisor-seams.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
 import type { ResponsesAnswer } from './worker-handle.js'
 import { WorkerPool } from './worker-pool.js'
@@ -48,7 +48,7 @@ export class Supervisor implements AdminBackend {
    * 1.
    */
   readonly finished: Promise<number>
-  readonly #seams: SupervisorSeams
+  readonly #dependencies: SupervisorDependencies
   readonly #admin: AdminEndpoint
   readonly #metrics: MetricsEndpoint
   readonly #cacheServer: OwnCacheServer
@@ -56,7 +56,7 @@ export class Supervisor implements AdminBackend {
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
   readonly #pool: WorkerPool
-  readonly #memory: LastingMemory
+  readonly #memory: PersistentMemory
   readonly limits: LimitCounters
   readonly bans: Bans
   readonly #targets: TargetStates
@@ -74,25 +74,25 @@ export class Supervisor implements AdminBackend {
   #draining: Promise<number> | null = null
   #ending: Promise<void> | null = null
 
-  constructor(seams: SupervisorSeams) {
-    this.#seams = seams
-    const { log, documents } = seams
+  constructor(dependencies: SupervisorDependencies) {
+    this.#dependencies = dependencies
+    const { log, documents } = dependencies
     this.finished = new Promise((resolve) => {
       this.#finish = resolve
     })
-    this.#history = new DeployHistory(seams.dataDir)
-    this.#memory = new LastingMemory(seams.quotaPath, log)
+    this.#history = new DeployHistory(dependencies.dataDir)
+    this.#memory = new PersistentMemory(dependencies.quotaPath, log)
     const bundle = () => this.#deployment.current?.bundle ?? null
     const stores = new OperatorStores({ memory: this.#memory, bundle, resolve: documents.resolve, log })
     this.limits = new LimitCounters(stores, log)
     this.bans = new Bans(stores, log)
-    this.#lastGood = new LastGoodFile(seams.dataDir)
+    this.#lastGood = new LastGoodFile(dependencies.dataDir)
     this.#admin = new AdminEndpoint(this, log)
     this.#metrics = new MetricsEndpoint(this, log)
     this.#cacheServer = new OwnCacheServer(log)
-    this.#ports = new ListenerPorts((address) => seams.fleetFile.formerPort(address))
+    this.#ports = new ListenerPorts((address) => dependencies.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
-      fork: seams.fork,
+      fork: dependencies.fork,
       log,
       memory: this.#memory,
       onGaveUp: (reason) => this.#giveUp(reason),
@@ -106,7 +106,7 @@ export class Supervisor implements AdminBackend {
     this.#services = new Services({ publish: (known) => this.#pool.setServices(known), log })
     this.#targets = new TargetStates({
       publish: (outages) => this.#pool.setOutages(outages),
-      drained: seams.drainedFile,
+      drained: dependencies.drainedFile,
       serviceOf: (service) => this.#services.of(service),
       log,
     })
@@ -117,19 +117,19 @@ export class Supervisor implements AdminBackend {
       metrics: this.#metrics,
       services: this.#services,
       cacheServer: this.#cacheServer,
-      size: seams.size,
+      size: dependencies.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
       onServing: (plan) => this.#targets.serve(plan),
       log,
     })
-    const rollOut = fleet.bring.bind(fleet)
+    const rollOut = fleet.rollOut.bind(fleet)
     this.#deployment = new Deployment({
       documents,
       rollOut,
       lastGood: this.#lastGood,
       history: this.#history,
-      save: seams.saveDocument,
+      save: dependencies.saveDocument,
       log,
     })
   }
@@ -145,9 +145,9 @@ export class Supervisor implements AdminBackend {
    */
   async start(): Promise<DocumentSource> {
     try {
-      await this.#seams.fleetFile.takeOver()
-      this.#pool.startEarly(this.#seams.earlyWorkers)
-      const source = await this.#seams.readSource()
+      await this.#dependencies.fleetFile.takeOver()
+      this.#pool.startEarly(this.#dependencies.earlyWorkers)
+      const source = await this.#dependencies.readSource()
       this.#lastGood.startedWith = resolve(source.name)
       if (!(await this.#resumeDeployed())) {
         const result = await this.apply(source, { origin: 'file', actor: 'start' })
@@ -172,7 +172,7 @@ export class Supervisor implements AdminBackend {
   /** Applies a document on all workers or on none. Errors in the document never reject. */
   async apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
     const source =
-      typeof document === 'string' ? { name: this.#seams.documentName, text: document } : document
+      typeof document === 'string' ? { name: this.#dependencies.documentName, text: document } : document
     const request = {
       dryRun: false,
       ifMatch: null,
@@ -192,7 +192,7 @@ export class Supervisor implements AdminBackend {
    */
   async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
     try {
-      const source = await this.#seams.readSource()
+      const source = await this.#dependencies.readSource()
       return { source, result: await this.apply(source, { origin: 'file', actor }) }
     } catch (error) {
       this.#deployment.noteUnreadable(
@@ -219,7 +219,7 @@ export class Supervisor implements AdminBackend {
     const { admin } = current?.bundle.plan ?? {}
     const url = this.#admin.url
     return {
-      version: this.#seams.version,
+      version: this.#dependencies.version,
       pid: process.pid,
       startedAt: this.#startedAt.toISOString(),
       uptimeMs: Math.round(performance.now() - this.#startedMono),
@@ -241,7 +241,7 @@ export class Supervisor implements AdminBackend {
   async plan(): Promise<{ readonly digest: string; readonly plan: Plan } | null> {
     const bundle = this.#deployment.current?.bundle
     if (bundle === undefined) return null
-    return { digest: bundle.digest, plan: await this.#seams.documents.display(bundle) }
+    return { digest: bundle.digest, plan: await this.#dependencies.documents.display(bundle) }
   }
 
   targetsOf(upstream: string): readonly TargetStatus[] {
@@ -252,8 +252,8 @@ export class Supervisor implements AdminBackend {
     return this.#targets.drain(request)
   }
 
-  askResponses(what: ResponsesQuestion): Promise<(ResponsesAnswer | null)[]> {
-    return this.#pool.askResponses(what)
+  queryResponses(what: ResponsesQuery): Promise<(ResponsesAnswer | null)[]> {
+    return this.#pool.queryResponses(what)
   }
 
   deploys(): readonly Deploy[] {
@@ -300,10 +300,10 @@ export class Supervisor implements AdminBackend {
    * times out.
    */
   async serveAbandoned(): Promise<void> {
-    const { fleetFile, log } = this.#seams
-    log.warn('supervisor.abandoned', { servesForMs: LEFT_BEHIND_MS })
+    const { fleetFile, log } = this.#dependencies
+    log.warn('supervisor.abandoned', { servesForMs: ORPHAN_LIFETIME_MS })
     fleetFile.abandon()
-    for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS && this.#draining === null; waitedMs += LOOK_MS) {
+    for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS && this.#draining === null; waitedMs += LOOK_MS) {
       await sleep(LOOK_MS)
       // The workers keep serving until those of the successor do.
       if (fleetFile.hasSuccessor) process.exit(0)
@@ -319,14 +319,14 @@ export class Supervisor implements AdminBackend {
   async #drain(reason: string, delayMs = this.#drainTimes.delayMs): Promise<number> {
     const { timeoutMs } = this.#drainTimes
     if (this.#isStarted) notifyParent({ state: 'ending' })
-    this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
+    this.#dependencies.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
     // Release the names: once the workers stop listening, another gateway may use the ports.
     this.#ports.close()
     await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
     const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
-    this.#seams.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
+    this.#dependencies.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
     await this.#end(cut > 0 || this.#isCut ? 1 : 0)
     return this.finished
   }
@@ -350,13 +350,13 @@ export class Supervisor implements AdminBackend {
     // After the workers, which return the quota they did not use.
     this.#memory.close()
     await this.#cacheServer.close({ isCut: code !== 0 })
-    this.#seams.fleetFile.remove()
+    this.#dependencies.fleetFile.remove()
     this.#finish(code)
   }
 
   /** Restores the deployed document of a killed supervisor, rather than the older one on disk. */
   async #resumeDeployed(): Promise<boolean> {
-    const last = this.#seams.fleetFile.wasDeployed ? this.#lastGood.read() : null
+    const last = this.#dependencies.fleetFile.wasDeployed ? this.#lastGood.read() : null
     if (last === null) return false
     const { name, text } = last
     const result = await this.apply({ name, text }, { origin: 'api', actor: 'restart' })
@@ -365,12 +365,12 @@ export class Supervisor implements AdminBackend {
 
   /** Falls back to the last good document when the document is broken or the workers refuse it. */
   async #startWithLastGood(first: ApplyResult): Promise<void> {
-    const error = startError(first, this.#seams.documents.describe)
+    const error = startError(first, this.#dependencies.documents.describe)
     const mayHelp = isDocumentAtFault(first) && this.#failure === null
     const last = mayHelp ? this.#lastGood.read() : null
     if (last === null) throw error
     const { name, text, digest } = last
-    this.#seams.log.error('start.last-good', {
+    this.#dependencies.log.error('start.last-good', {
       digest,
       document: name,
       because: error.message,
@@ -384,7 +384,7 @@ export class Supervisor implements AdminBackend {
   #giveUp(reason: string): void {
     this.#failure ??= reason
     if (!this.#isStarted) return
-    this.#seams.log.error('gateway.stopped', { reason })
+    this.#dependencies.log.error('gateway.stopped', { reason })
     void this.#end(1)
   }
 
@@ -397,7 +397,7 @@ export class Supervisor implements AdminBackend {
     if (!this.#isStarted) return
     const workers = this.#pool.slots.map(({ handle }) => handle?.pid ?? 0).filter((pid) => pid !== 0)
     const origin = this.#deployment.current?.origin ?? 'file'
-    this.#seams.fleetFile.serve({ workers, ports: this.#ports.serving, origin })
+    this.#dependencies.fleetFile.serve({ workers, ports: this.#ports.serving, origin })
   }
 
   #unreadiness(): string | null {

@@ -14,7 +14,7 @@ export const SILENCE_MS = 4000
 export const SILENT = 'no heartbeat: the event loop hangs or the process is stopped'
 
 /** Heartbeat tracking of one process. */
-export class SignsOfLife {
+export class HeartbeatMonitor {
   readonly #clock: ProcessClock
   readonly #askAfterMs: number
   readonly #countedMs: number

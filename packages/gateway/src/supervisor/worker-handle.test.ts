@@ -33,12 +33,12 @@ function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
   return { process, worker: new WorkerHandle(process, deadlines, new Uint8Array(32)) }
 }
 
-test('a spare is not asked for numbers, which it would never answer; a seated worker is', async () => {
+test('a spare is not asked for numbers, which it would never answer; a numbered worker is', async () => {
   const { process, worker } = handle()
   process.say({ kind: 'hello' })
   await worker.sample()
   assert.deepEqual(process.heard, [])
-  worker.seat(1)
+  worker.assignNumber(1)
   const sampled = worker.sample()
   process.say({ kind: 'samples', id: 1, samples: [{ name: 'gw_connections', labels: '', value: 3 }] })
   await sampled
@@ -49,12 +49,12 @@ test('a worker knows which targets are out of service before it is given anythin
   const outages = [{ upstream: 'up', target: 'http://a:1', isDrained: true, isHealthy: true }]
   const { process, worker } = handle()
   const known = worker.setTargets({ outages, services: [] })
-  worker.seat(1)
+  worker.assignNumber(1)
   process.say({ kind: 'hello' })
   void worker.prepare(ASSIGNMENT)
   assert.deepEqual(
     process.heard.map(({ kind }) => kind),
-    ['seat', 'targets', 'routes', 'prepare'],
+    ['identity', 'targets', 'routes', 'prepare'],
   )
   await known
   const changed = worker.setTargets({ outages: [], services: [] })

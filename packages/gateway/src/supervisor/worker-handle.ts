@@ -8,14 +8,14 @@ import {
   type FromWorker,
   type HeartbeatMessage,
   NO_TARGET_FACTS,
-  type ResponsesQuestion,
+  type ResponsesQuery,
   type TargetFacts,
   type ToWorker,
 } from '../worker/messages.js'
 import { ProcessClock, processTimeout } from './process-clock.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 import { RouteDelivery } from './route-delivery.js'
-import { SILENCE_MS, SignsOfLife, type Watched } from './watchdog.js'
+import { HeartbeatMonitor, SILENCE_MS, type Watched } from './watchdog.js'
 
 /**
  * Deadlines of a worker for each step, in milliseconds. `start`, `prepare`, `activate`, `discard` and `silence` use its
@@ -67,7 +67,7 @@ export type ResponsesAnswer = Pick<Extract<Answer, { kind: 'responses' }>, 'purg
 
 /** A request without its id, which the handle adds. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
-type Question = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
+type WorkerRequest = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
 type Numbered<T> = T & { readonly id: number }
 
 /** Time in milliseconds that a drain may take beyond its deadline, to write the traffic log and answer. */
@@ -76,10 +76,15 @@ export const DRAIN_GRACE_MS = 8000
 /**
  * Requests whose deadline uses the wall clock: neither a scrape nor a shutdown waits for a starved worker.
  */
-const IMPATIENT: ReadonlySet<Question['kind']> = new Set(['samples', 'targets', 'responses', 'drain'])
+const WALL_CLOCK_REQUESTS: ReadonlySet<WorkerRequest['kind']> = new Set([
+  'samples',
+  'targets',
+  'responses',
+  'drain',
+])
 
 /** Time limit for reading a dead process's channel. It is a local pipe, so this is never reached. */
-const LAST_WORDS_MS = 500
+const FINAL_MESSAGES_MS = 500
 
 /** The supervisor's side of one worker process. Every request is settled, at the latest by its deadline. */
 export class WorkerHandle implements Participant, Watched {
@@ -107,7 +112,7 @@ export class WorkerHandle implements Participant, Watched {
   readonly #secret: Uint8Array
   readonly #startedMono = performance.now()
   /** Requests not answered yet, by id. Each has a deadline, which bounds their number. */
-  readonly #questions = new Map<number, (answer: Answer) => void>()
+  readonly #requests = new Map<number, (answer: Answer) => void>()
   readonly #routes = new RouteDelivery()
   /**
    * Resolves when the next routes are sent; null when no bundle is being sent. Bundles are sent one at a
@@ -117,7 +122,7 @@ export class WorkerHandle implements Participant, Watched {
   #lastId = 0
   #targets = NO_TARGET_FACTS
   readonly #clock: ProcessClock
-  readonly #signs: SignsOfLife
+  readonly #heartbeat: HeartbeatMonitor
   /** Plugin code being run during `prepare`, or null. */
   #doing: string | null = null
   #isUp = false
@@ -135,8 +140,8 @@ export class WorkerHandle implements Participant, Watched {
     this.#deadlines = deadlines
     this.#secret = secret
     this.#clock = new ProcessClock(this.pid)
-    this.#signs = new SignsOfLife(this.#clock, deadlines.silenceMs)
-    process.on('message', (message: FromWorker) => this.#hear(message))
+    this.#heartbeat = new HeartbeatMonitor(this.#clock, deadlines.silenceMs)
+    process.on('message', (message: FromWorker) => this.#onMessage(message))
     // Sending to a process that has just died fails here. Its exit follows and settles everything.
     process.on('error', () => {})
     this.exited = new Promise((resolve) => {
@@ -151,10 +156,10 @@ export class WorkerHandle implements Participant, Watched {
   }
 
   /** Assigns the worker number to the process. Call it once, before any other request. */
-  seat(worker: number): void {
+  assignNumber(worker: number): void {
     this.worker = worker
     if (!this.#isUp) return
-    this.#send({ kind: 'seat', worker, secret: this.#secret })
+    this.#send({ kind: 'identity', worker, secret: this.#secret })
     if (this.#targets !== NO_TARGET_FACTS) void this.#askTargets()
   }
 
@@ -175,7 +180,7 @@ export class WorkerHandle implements Participant, Watched {
    * Queries or purges the worker's stored responses. Returns null if it did not answer in time; it still
    * executes the request. A spare stores no responses.
    */
-  async askResponses(what: ResponsesQuestion): Promise<ResponsesAnswer | null> {
+  async queryResponses(what: ResponsesQuery): Promise<ResponsesAnswer | null> {
     if (!this.#isUp || this.worker === 0) return { purged: 0, found: [] }
     const answer = await this.#ask({ kind: 'responses', what }, this.#deadlines.samplesMs)
     return answer.kind === 'responses' ? answer : null
@@ -207,8 +212,8 @@ export class WorkerHandle implements Participant, Watched {
       this.#send({ kind: 'routes', routes })
     }
     this.#sending = null
-    const question = { kind: 'prepare', epoch, bundle, ports, routes: numbers, forgotten } as const
-    return refusalOf(await this.#ask(question, this.#deadlines.prepareMs))
+    const request = { kind: 'prepare', epoch, bundle, ports, routes: numbers, forgotten } as const
+    return refusalOf(await this.#ask(request, this.#deadlines.prepareMs))
   }
 
   async activate(epoch: number): Promise<Refusal> {
@@ -245,7 +250,10 @@ export class WorkerHandle implements Participant, Watched {
     const allowedMs = deadlineMs + DRAIN_GRACE_MS
     const answer = await this.#ask({ kind: 'drain', deadlineMs }, allowedMs)
     // The deadline also covers a worker that answers but does not exit.
-    const timer = setTimeout(() => this.kill(`did not exit within ${allowedMs} ms of a drain`), DRAIN_GRACE_MS)
+    const timer = setTimeout(
+      () => this.kill(`did not exit within ${allowedMs} ms of a drain`),
+      DRAIN_GRACE_MS,
+    )
     if (answer.kind !== 'drained') this.kill(answer.kind === 'failed' ? answer.reason : 'drain failed')
     await this.exited
     clearTimeout(timer)
@@ -267,29 +275,29 @@ export class WorkerHandle implements Participant, Watched {
 
   /** Returns true if the worker is silent. Before the first message, `started` keeps the deadline. */
   isSilent(): boolean {
-    return this.#isUp && this.#signs.isSilent()
+    return this.#isUp && this.#heartbeat.isSilent()
   }
 
   askHeartbeat(): void {
-    if (this.#isUp && this.#signs.isQuiet) this.#send({ kind: 'beat' })
+    if (this.#isUp && this.#heartbeat.isQuiet) this.#send({ kind: 'beat' })
   }
 
-  #ask(question: Question, deadlineMs: number): Promise<Answer> {
+  #ask(request: WorkerRequest, deadlineMs: number): Promise<Answer> {
     const id = ++this.#lastId
     if (this.#endReason !== null) return Promise.resolve({ kind: 'failed', id, reason: this.#endReason })
     return new Promise((resolve) => {
       const expire = (): void => {
-        const reason = this.#withDoing(`no answer to ${question.kind} within ${deadlineMs} ms`)
+        const reason = this.#withDoing(`no answer to ${request.kind} within ${deadlineMs} ms`)
         this.#settle({ kind: 'failed', id, reason })
       }
-      const stop = IMPATIENT.has(question.kind)
+      const stop = WALL_CLOCK_REQUESTS.has(request.kind)
         ? timeout(deadlineMs, expire)
         : processTimeout(this.#clock, deadlineMs, expire)
-      this.#questions.set(id, (answer) => {
+      this.#requests.set(id, (answer) => {
         stop()
         resolve(answer)
       })
-      const message: Numbered<Question> = { ...question, id }
+      const message: Numbered<WorkerRequest> = { ...request, id }
       this.#send(message)
     })
   }
@@ -299,12 +307,12 @@ export class WorkerHandle implements Participant, Watched {
     if (this.#process.isConnected()) this.#process.send(message, () => {})
   }
 
-  #hear(message: FromWorker): void {
-    this.#signs.seen()
+  #onMessage(message: FromWorker): void {
+    this.#heartbeat.seen()
     if (message.kind === 'hello') {
       this.#isUp = true
       // Messages sent before the first one are lost, because the process does not listen yet.
-      if (this.worker !== 0) this.seat(this.worker)
+      if (this.worker !== 0) this.assignNumber(this.worker)
       this.#greet(true)
       return
     }
@@ -336,8 +344,8 @@ export class WorkerHandle implements Participant, Watched {
   }
 
   #settle(answer: Answer): void {
-    const resolve = this.#questions.get(answer.id)
-    this.#questions.delete(answer.id)
+    const resolve = this.#requests.get(answer.id)
+    this.#requests.delete(answer.id)
     resolve?.(answer)
   }
 
@@ -350,7 +358,7 @@ export class WorkerHandle implements Participant, Watched {
       then()
       return
     }
-    const timer = setTimeout(then, LAST_WORDS_MS)
+    const timer = setTimeout(then, FINAL_MESSAGES_MS)
     this.#process.once('disconnect', () => {
       clearTimeout(timer)
       then()
@@ -363,7 +371,7 @@ export class WorkerHandle implements Participant, Watched {
     this.#greet(false)
     const reason = this.killReason ?? exitText(exit)
     this.#endReason = reason
-    for (const id of [...this.#questions.keys()]) this.#settle({ kind: 'failed', id, reason })
+    for (const id of [...this.#requests.keys()]) this.#settle({ kind: 'failed', id, reason })
     return exit
   }
 }

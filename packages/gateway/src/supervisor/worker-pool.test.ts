@@ -90,7 +90,7 @@ test('a plan with other workers than were expected gets its own', async (t) => {
   void fewer.workers.start(1, { headBytes: 16_384, reservedBytes: 0 })
   assert.deepEqual(
     [fewer.workers.slots.length, fewer.forked.map(({ process }) => process.heard.at(-1)?.kind)],
-    [1, ['seat', 'drain']],
+    [1, ['identity', 'drain']],
   )
 })
 

@@ -8,7 +8,7 @@ import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import {
   NO_TARGET_FACTS,
-  type ResponsesQuestion,
+  type ResponsesQuery,
   type TargetFacts,
   type TargetOutage,
 } from '../worker/messages.js'
@@ -242,8 +242,8 @@ export class WorkerPool {
    * Queries or purges the stored responses of all workers. The result is null for a worker that did not
    * answer in time.
    */
-  askResponses(what: ResponsesQuestion): Promise<(ResponsesAnswer | null)[]> {
-    return Promise.all([...this.#live].map((handle) => handle.askResponses(what)))
+  queryResponses(what: ResponsesQuery): Promise<(ResponsesAnswer | null)[]> {
+    return Promise.all([...this.#live].map((handle) => handle.queryResponses(what)))
   }
 
   /** Tells all current and future workers which targets are out of service. */
@@ -275,7 +275,7 @@ export class WorkerPool {
           this.#queue.push(waiting)
           this.#fillNext()
         },
-        seat: (worker) => this.#seat(worker),
+        obtainWorker: (worker) => this.#obtainWorker(worker),
         current: () => this.#current,
         isOpen: () => this.#isOpen,
         changed: () => this.#changed(),
@@ -302,9 +302,9 @@ export class WorkerPool {
     }
   }
 
-  #seat(worker: number): WorkerHandle {
+  #obtainWorker(worker: number): WorkerHandle {
     const handle = this.#spare.take(this.#headBytes) ?? this.#fork(this.#headBytes)
-    handle.seat(worker)
+    handle.assignNumber(worker)
     return handle
   }
 
@@ -326,8 +326,8 @@ export class WorkerPool {
     this.#live.add(handle)
     void handle.exited.then(() => {
       this.#live.delete(handle)
-      this.#samples.depart(handle.lastSamples)
-      this.#logs.depart(handle.lastLog ?? EMPTY_LOG)
+      this.#samples.retire(handle.lastSamples)
+      this.#logs.retire(handle.lastLog ?? EMPTY_LOG)
     })
     return handle
   }

@@ -4,11 +4,11 @@ import type { Assignment } from './rollout.js'
 import { exitText, type WorkerHandle } from './worker-handle.js'
 
 /** Dependencies of a worker slot. */
-export interface SlotSeams {
+export interface SlotDependencies {
   /** Calls `fill` once another worker may start. */
   enqueue(slot: WorkerSlot): void
   /** Returns a process with this worker number: a new one, or the spare. */
-  seat(worker: number): WorkerHandle
+  obtainWorker(worker: number): WorkerHandle
   /** Returns the active bundle, or null before the first rollout. */
   current(): Assignment | null
   /** Returns true if workers may report ready. */
@@ -37,15 +37,15 @@ export class WorkerSlot {
   /** Reason of the last failure to activate the current bundle. */
   refusal = 'the worker did not start; see the log'
 
-  readonly #seams: SlotSeams
+  readonly #dependencies: SlotDependencies
   readonly #budget = new RestartBudget(() => performance.now())
   #handle: WorkerHandle | null = null
   #timer: NodeJS.Timeout | null = null
   #catchingUp: WorkerHandle | null = null
 
-  constructor(worker: number, seams: SlotSeams) {
+  constructor(worker: number, dependencies: SlotDependencies) {
     this.worker = worker
-    this.#seams = seams
+    this.#dependencies = dependencies
   }
 
   /** The current worker, or null while the slot waits for a restart. */
@@ -57,12 +57,12 @@ export class WorkerSlot {
   start(): void {
     this.#timer = null
     this.#become('starting')
-    this.#seams.enqueue(this)
+    this.#dependencies.enqueue(this)
   }
 
   /** Starts a worker. Resolves with true when it is up, or false if it has exited. */
   fill(): Promise<boolean> {
-    const handle = this.#seams.seat(this.worker)
+    const handle = this.#dependencies.obtainWorker(this.worker)
     this.#handle = handle
     void handle.exited.then(() => this.#onExit(handle))
     const started = handle.started()
@@ -85,7 +85,7 @@ export class WorkerSlot {
    * two. Returns null if the new one fails, and then nothing has changed.
    */
   async replace(): Promise<WorkerHandle | null> {
-    const next = this.#seams.seat(this.worker)
+    const next = this.#dependencies.obtainWorker(this.worker)
     const isUp = (await next.started()) && (await this.#catchUp(next))
     if (!isUp || this.state === 'stopped') {
       next.kill('the replacement did not start')
@@ -109,7 +109,7 @@ export class WorkerSlot {
     this.#catchingUp = null
     if (handle !== this.#handle) return
     if (!isCurrent) handle.kill('the active bundle cannot be prepared')
-    else if (this.#seams.current() !== null) this.#serve(handle)
+    else if (this.#dependencies.current() !== null) this.#serve(handle)
   }
 
   async #bringUp(handle: WorkerHandle, started: Promise<boolean>): Promise<void> {
@@ -121,12 +121,16 @@ export class WorkerSlot {
   /** Updates the worker until it serves the active bundle. A rollout may change that meanwhile. */
   async #catchUp(handle: WorkerHandle): Promise<boolean> {
     for (;;) {
-      const current = this.#seams.current()
+      const current = this.#dependencies.current()
       if (current === null || handle.epoch === current.epoch) return true
       const refusal = (await handle.prepare(current)) ?? (await handle.activate(current.epoch))
       if (refusal !== null) {
         this.refusal = refusal
-        this.#seams.log.error('worker.refused', { worker: this.worker, pid: handle.pid, reason: refusal })
+        this.#dependencies.log.error('worker.refused', {
+          worker: this.worker,
+          pid: handle.pid,
+          reason: refusal,
+        })
         return false
       }
     }
@@ -134,9 +138,9 @@ export class WorkerSlot {
 
   #serve(handle: WorkerHandle): void {
     this.#budget.becameReady()
-    handle.setReady(this.#seams.isOpen())
+    handle.setReady(this.#dependencies.isOpen())
     if (this.state !== 'ready') {
-      this.#seams.log.info('worker.ready', { worker: this.worker, pid: handle.pid })
+      this.#dependencies.log.info('worker.ready', { worker: this.worker, pid: handle.pid })
     }
     this.#become('ready')
   }
@@ -154,12 +158,14 @@ export class WorkerSlot {
     const verdict = this.#budget.died(exit)
     const facts = { worker: this.worker, pid: handle.pid, reason, ageMs: Math.round(exit.ageMs) }
     if (verdict.kind === 'stop') {
-      this.#seams.log.error('worker.crash-loop', { ...facts, deaths: verdict.deaths })
+      this.#dependencies.log.error('worker.crash-loop', { ...facts, deaths: verdict.deaths })
       this.stop()
-      this.#seams.gaveUp(`worker ${this.worker} exited ${verdict.deaths} times before it was ready: ${reason}`)
+      this.#dependencies.gaveUp(
+        `worker ${this.worker} exited ${verdict.deaths} times before it was ready: ${reason}`,
+      )
       return
     }
-    this.#seams.log.error('worker.ended', { ...facts, restartInMs: verdict.delayMs })
+    this.#dependencies.log.error('worker.ended', { ...facts, restartInMs: verdict.delayMs })
     this.restarts++
     this.#become('restarting')
     this.#timer = setTimeout(() => this.start(), verdict.delayMs)
@@ -167,6 +173,6 @@ export class WorkerSlot {
 
   #become(state: SlotState): void {
     this.state = state
-    this.#seams.changed()
+    this.#dependencies.changed()
   }
 }

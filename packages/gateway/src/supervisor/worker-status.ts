@@ -1,5 +1,5 @@
 import { EMPTY_LOG } from '@sluice/core'
-import { withoutHandovers } from '../telemetry/handed-over.js'
+import { withoutTakeovers } from '../telemetry/spool-takeovers.js'
 import type { WorkerStatus } from './status.js'
 import type { WorkerHandle } from './worker-handle.js'
 import type { WorkerPool } from './worker-pool.js'
@@ -8,8 +8,8 @@ import type { WorkerPool } from './worker-pool.js'
  * Returns the status of every worker: one entry per slot, then the draining ones. The spare is not included.
  */
 export function workerStatuses(pool: WorkerPool): WorkerStatus[] {
-  const seated = new Set([pool.spare, ...pool.slots.map((slot) => slot.handle)])
-  const leaving = [...pool.live].filter((handle) => !seated.has(handle))
+  const assigned = new Set([pool.spare, ...pool.slots.map((slot) => slot.handle)])
+  const leaving = [...pool.live].filter((handle) => !assigned.has(handle))
   const restartsOf = new Map(pool.slots.map((slot) => [slot.worker, slot.restarts]))
   return [
     ...pool.slots.map((slot) => statusOf(slot.worker, slot.handle, slot.state, slot.restarts)),
@@ -38,6 +38,6 @@ function statusOf(
     loopLagMs: beat?.loopLagMs ?? 0,
     stateProblem: beat?.stateProblem ?? null,
     uptimeMs: handle === null ? 0 : Math.round(handle.ageMs),
-    log: withoutHandovers(handle?.lastLog ?? EMPTY_LOG),
+    log: withoutTakeovers(handle?.lastLog ?? EMPTY_LOG),
   }
 }

@@ -11,7 +11,7 @@ export function sumOfLogs(logs: Iterable<LogIdentity>): LogIdentity {
 }
 
 /** Applies a change to the counts of the whole log and of each target. */
-export function mapped(
+export function mapCounts(
   { targets, ...counts }: LogIdentity,
   change: (counts: LogCounts) => LogCounts,
 ): LogIdentity {

@@ -23,7 +23,7 @@ test('a counter does not go backwards when its worker ends, a gauge ends with it
     sample('gw_connections', 4),
     sample('gw_request_duration_seconds_bucket', 9, 'le="0.1"'),
   ]
-  ledger.depart(dying)
+  ledger.retire(dying)
   const merged = ledger.merged([[sample('gw_requests_total', 1), sample('gw_connections', 2)]])
   assert.deepEqual(merged, [
     sample('gw_requests_total', 11),
@@ -34,7 +34,7 @@ test('a counter does not go backwards when its worker ends, a gauge ends with it
 
 test('merging changes neither the ledger nor the samples handed in', () => {
   const ledger = new SampleLedger()
-  ledger.depart([sample('gw_requests_total', 1)])
+  ledger.retire([sample('gw_requests_total', 1)])
   const live = [sample('gw_requests_total', 2)]
   assert.deepEqual(ledger.merged([live]), ledger.merged([live]))
   assert.deepEqual(live, [sample('gw_requests_total', 2)])

@@ -6,19 +6,19 @@ import type { MetricKind, Sample } from './sample.js'
  */
 export class SampleLedger {
   /** Metrics of exited workers, by `name{labels}`. */
-  readonly #departed = new Map<string, Sample>()
+  readonly #retired = new Map<string, Sample>()
 
   /** Keeps the last counters and histograms of an exited worker. */
-  depart(samples: readonly Sample[]): void {
+  retire(samples: readonly Sample[]): void {
     for (const sample of samples) {
       if (kindOf(sample.name) === 'gauge') continue
-      if (this.#departed.size < MAX_DEPARTED) add(this.#departed, sample)
+      if (this.#retired.size < MAX_RETIRED) add(this.#retired, sample)
     }
   }
 
   /** Returns the sum over exited workers and the given ones, in the order in which series were first seen. */
   merged(live: Iterable<readonly Sample[]>): Sample[] {
-    const sums = new Map(this.#departed)
+    const sums = new Map(this.#retired)
     for (const samples of live) {
       for (const sample of samples) add(sums, sample)
     }
@@ -48,7 +48,7 @@ export function familyOf(name: string): string {
  * Maximum number of series kept for exited workers. Routes that come and go with reloads must not grow the
  * table forever.
  */
-const MAX_DEPARTED = 500_000
+const MAX_RETIRED = 500_000
 
 function add(sums: Map<string, Sample>, sample: Sample): void {
   const key = `${sample.name}{${sample.labels}}`

@@ -32,12 +32,12 @@ import { Metrics } from '../telemetry/metrics.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
-import { GatewayGate } from './gateway-gate.js'
-import { KnownOutages } from './known-outages.js'
+import { drainInFlight } from './drain-in-flight.js'
 import { keyOf, settingsOf } from './listener-settings.js'
 import type { TargetFacts } from './messages.js'
+import { RequestDispatcher } from './request-dispatcher.js'
 import { WorkerResponses } from './stored-responses.js'
-import { waitForRequests } from './wait-for-requests.js'
+import { TargetOutages } from './target-outages.js'
 import { WorkerLog } from './worker-log.js'
 
 const NO_ROUTES: ReadonlySet<string> = new Set()
@@ -102,9 +102,9 @@ class WorkerDataPlane implements DataPlane {
   readonly #plugins: PluginTable
   readonly #context
   readonly #admission = new Admission()
-  readonly #gate: GatewayGate
+  readonly #dispatcher: RequestDispatcher
   readonly #ids = new RequestIds()
-  readonly #outages = new KnownOutages()
+  readonly #outages = new TargetOutages()
   /** Maximum number of open descriptors. */
   readonly #descriptors: number
   #listeners = new Map<string, OpenListener>()
@@ -144,7 +144,7 @@ class WorkerDataPlane implements DataPlane {
       isDraining: false,
       isCutting: false,
     }
-    this.#gate = new GatewayGate(this.#context, this.#admission)
+    this.#dispatcher = new RequestDispatcher(this.#context, this.#admission)
   }
 
   get digest(): string | null {
@@ -236,7 +236,7 @@ class WorkerDataPlane implements DataPlane {
       plan,
       port,
       settings,
-      gate: this.#gate,
+      gate: this.#dispatcher,
       ids: this.#ids,
       clock: this.#context.clock,
       wheel: this.#context.wheel,
@@ -256,7 +256,7 @@ class WorkerDataPlane implements DataPlane {
     this.#admission.configure(snapshot.plan.overload)
     this.#changeListeners(snapshot.plan, opened)
     // After the log is switched: waiting requests may finish at once.
-    this.#gate.serve(snapshot)
+    this.#dispatcher.serve(snapshot)
     this.#context.webSockets.closeExcept(snapshot.webSocketRoutes)
     before?.release()
   }
@@ -310,7 +310,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   setReady(isReady: boolean): void {
-    this.#gate.isReady = isReady
+    this.#dispatcher.isReady = isReady
     if (!isReady) this.#announceEnd()
   }
 
@@ -352,9 +352,9 @@ class WorkerDataPlane implements DataPlane {
   #closeShared(value: unknown): void {
     if (value instanceof ValkeyStore) value.close()
     if (value instanceof OutboundPool) void value.close()
-    this.responses.depart(value)
+    this.responses.retire(value)
     if (!(value instanceof Upstream)) return
-    this.#upstreamSamples.depart(upstreamSamples(value).filter((sample) => sample.value > 0))
+    this.#upstreamSamples.retire(upstreamSamples(value).filter((sample) => sample.value > 0))
     void value.close()
   }
 
@@ -376,11 +376,11 @@ class WorkerDataPlane implements DataPlane {
     this.#drainUntilMono = Math.min(this.#drainUntilMono, performance.now() + deadlineMs)
     this.#announceEnd()
     this.#context.isDraining = true
-    this.#gate.drain()
+    this.#dispatcher.drain()
     const listeners = this.#allListeners()
     for (const listener of listeners) listener.close()
     this.#context.webSockets.closeExcept(NO_ROUTES)
-    await waitForRequests(
+    await drainInFlight(
       () => this.#underWay,
       () => this.#drainUntilMono,
     )

@@ -4,4 +4,4 @@ import { runWorker } from './worker-process.js'
 
 // Entry file of a worker process, started by the supervisor.
 const catalog = lazyCatalog()
-runWorker((seat) => createDataPlane({ catalog, ...seat }))
+runWorker((context) => createDataPlane({ catalog, ...context }))

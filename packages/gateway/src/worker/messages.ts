@@ -32,7 +32,7 @@ export type ToWorker =
    * Sent once, before anything else: the worker's number and the gateway's secret (StateStores). A spare
    * waits for it with its modules loaded.
    */
-  | { readonly kind: 'seat'; readonly worker: number; readonly secret: Uint8Array }
+  | { readonly kind: 'identity'; readonly worker: number; readonly secret: Uint8Array }
   | RoutesMessage
   | PrepareMessage
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
@@ -43,7 +43,7 @@ export type ToWorker =
   | { readonly kind: 'samples'; readonly id: number }
   | TargetsMessage
   /** Purges stored responses, or lists those of a key. */
-  | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuestion }
+  | { readonly kind: 'responses'; readonly id: number; readonly what: ResponsesQuery }
   | ChangedMessage
   /** Answers the calls of the message with this `id`, in order. */
   | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
@@ -71,7 +71,7 @@ export interface PrepareMessage {
 }
 
 /** A purge or lookup of a worker's stored responses. */
-export type ResponsesQuestion = { readonly purge: PurgeScope } | { readonly key: string }
+export type ResponsesQuery = { readonly purge: PurgeScope } | { readonly key: string }
 
 /** State of all targets; replaces what was sent before. */
 export interface TargetsMessage extends TargetFacts {

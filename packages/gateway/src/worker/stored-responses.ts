@@ -55,8 +55,8 @@ export class WorkerResponses {
   }
 
   /** Keeps the counters of a store that is being closed. */
-  depart(value: unknown): void {
-    if (value instanceof StoredResponses) this.#ledger.depart(samplesOf(value.counts()))
+  retire(value: unknown): void {
+    if (value instanceof StoredResponses) this.#ledger.retire(samplesOf(value.counts()))
   }
 
   #stores(): StoredResponses[] {

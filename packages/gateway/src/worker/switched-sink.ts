@@ -1,6 +1,6 @@
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink } from '@sluice/core'
-import { countedOnce } from '../telemetry/handed-over.js'
-import { mapped, sumOfLogs } from '../telemetry/log-identities.js'
+import { mapCounts, sumOfLogs } from '../telemetry/log-identities.js'
+import { deduplicate } from '../telemetry/spool-takeovers.js'
 
 /**
  * The worker's log sink, which a reload can replace. Counts of all sinks are kept, so that none goes
@@ -48,7 +48,7 @@ export class SwitchedSink implements LogSink {
 
   identity(): LogIdentity {
     const others = [...this.#others].map((sink) => sink.identity()).filter(isUsed)
-    return countedOnce(sumOfLogs([this.#closed, ...others, this.#current.identity()]))
+    return deduplicate(sumOfLogs([this.#closed, ...others, this.#current.identity()]))
   }
 
   /**
@@ -62,8 +62,8 @@ export class SwitchedSink implements LogSink {
   async #close(sink: LogSink, deadlineMs: number): Promise<void> {
     await sink.close(deadlineMs)
     this.#others.delete(sink)
-    const last = mapped(sink.identity(), (counts) => ({ ...counts, lagMs: 0 }))
-    if (isUsed(last)) this.#closed = countedOnce(sumOfLogs([this.#closed, last]))
+    const last = mapCounts(sink.identity(), (counts) => ({ ...counts, lagMs: 0 }))
+    if (isUsed(last)) this.#closed = deduplicate(sumOfLogs([this.#closed, last]))
   }
 }
 

@@ -13,8 +13,7 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_gc_total: 'Garbage collections of the worker.',
   gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
   gw_worker_loop_delay_seconds: 'Event loop delays of the worker, measured every 20 ms.',
-  gw_worker_capture_held_bytes:
-    'Memory used by captured bodies of requests in flight.',
+  gw_worker_capture_held_bytes: 'Memory used by captured bodies of requests in flight.',
   gw_worker_http2_streams_refused_total: 'HTTP/2 streams refused because the queue of new requests was full.',
   gw_worker_response_buffer_bytes: 'Memory used by responses buffered for slow clients.',
   gw_worker_capture_cut_total: 'Captured bodies truncated because all of them together used too much memory.',

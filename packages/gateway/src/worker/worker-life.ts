@@ -10,7 +10,7 @@ import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
 /** What a worker provides to its data plane. */
-export interface PlaneSurroundings {
+export interface PlaneDependencies {
   /** Chosen port by listener address. It grows before a bundle that needs more ports is prepared. */
   readonly ports: Readonly<Record<string, number>>
   /** Returns the longest recent delay of the event loop in milliseconds. */
@@ -26,7 +26,7 @@ export interface PlaneSurroundings {
 }
 
 /** Creates the data plane once the worker knows its number. */
-export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => DataPlane
+export type CreatePlane = (worker: number, dependencies: PlaneDependencies) => DataPlane
 
 /**
  * Time in milliseconds after a drain's deadline for writing the traffic log. After that the process exits
@@ -43,7 +43,7 @@ const MAX_BEATS_UNDERWAY = 120
 
 /** The worker's side of the protocol in `messages.ts`, from the first message to the exit. */
 export class WorkerLife {
-  readonly #make: PlaneMaker
+  readonly #createPlane: CreatePlane
   readonly #ports: Record<string, number> = {}
   readonly #memory = new ChannelStore((id, calls, written) => {
     if (!process.connected) return false
@@ -58,14 +58,14 @@ export class WorkerLife {
   #vitals: Vitals | null = null
   #plane: DataPlane | null = null
   #preparation: Preparation | null = null
-  readonly #heartbeat = new Heartbeat(() => this.#sendHeartbeat(), turnLoop)
+  readonly #heartbeat = new Heartbeat(() => this.#sendHeartbeat(), wakeEventLoop)
   #beatsUnderway = 0
   #isEnding = false
   #isDraining = false
   #drainMs = 0
 
-  constructor(make: PlaneMaker) {
-    this.#make = make
+  constructor(createPlane: CreatePlane) {
+    this.#createPlane = createPlane
   }
 
   get isEnding(): boolean {
@@ -87,17 +87,17 @@ export class WorkerLife {
     process.on(LOOP_SIGNAL, () => {})
     process.once('disconnect', () => this.#memory.close())
     this.#heartbeat.begin()
-    say({ kind: 'hello' })
+    send({ kind: 'hello' })
   }
 
   /** Handles a message of the supervisor. */
-  hear(message: ToWorker): void {
-    if (message.kind === 'seat') this.#sit(message.worker, message.secret)
-    else if (message.kind === 'state') this.#memory.hear(message.id, message.results)
+  onMessage(message: ToWorker): void {
+    if (message.kind === 'identity') this.#start(message.worker, message.secret)
+    else if (message.kind === 'state') this.#memory.onResults(message.id, message.results)
     else if (message.kind === 'routes') this.#receive(message.routes)
     else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
     else if (this.#plane !== null && this.#preparation !== null) {
-      this.#obey(message, this.#plane, this.#preparation)
+      this.#execute(message, this.#plane, this.#preparation)
     }
   }
 
@@ -115,14 +115,14 @@ export class WorkerLife {
     process.exit(code)
   }
 
-  #sit(worker: number, secret: Uint8Array): void {
+  #start(worker: number, secret: Uint8Array): void {
     this.#worker = worker
     const vitals = new Vitals((lateMs) => {
       this.#plane?.onLoopDelay(lateMs)
       this.#tellChanges()
     })
     this.#vitals = vitals
-    this.#plane = this.#make(worker, {
+    this.#plane = this.#createPlane(worker, {
       ports: this.#ports,
       loopLagMs: () => vitals.lag.longestMs,
       heartbeat: this.#heartbeat,
@@ -136,11 +136,11 @@ export class WorkerLife {
   /** Reports changed URIs, batched per event loop measurement. */
   #tellChanges(): void {
     const uris = this.#plane?.responses.takeChanged() ?? []
-    if (uris.length > 0) say({ kind: 'changed', uris })
+    if (uris.length > 0) send({ kind: 'changed', uris })
   }
 
-  #obey(
-    message: Exclude<ToWorker, { kind: 'seat' | 'beat' | 'state' | 'routes' }>,
+  #execute(
+    message: Exclude<ToWorker, { kind: 'identity' | 'beat' | 'state' | 'routes' }>,
     plane: DataPlane,
     preparation: Preparation,
   ): void {
@@ -148,28 +148,28 @@ export class WorkerLife {
       case 'prepare':
         Object.assign(this.#ports, message.ports)
         this.#drainMs = message.bundle.plan.drain.timeoutMs
-        void preparation.prepare(message.id, message.epoch, this.#bundleOf(message)).then(say)
+        void preparation.prepare(message.id, message.epoch, this.#bundleOf(message)).then(send)
         break
       case 'activate':
-        void preparation.activate(message.id, message.epoch).then(say)
+        void preparation.activate(message.id, message.epoch).then(send)
         break
       case 'discard':
-        void preparation.discard(message.id, message.epoch).then(say)
+        void preparation.discard(message.id, message.epoch).then(send)
         break
       case 'ready':
         plane.setReady(message.isReady && !this.#isEnding)
         break
       case 'samples':
-        say({ kind: 'samples', id: message.id, samples: this.#samples(plane) })
+        send({ kind: 'samples', id: message.id, samples: this.#samples(plane) })
         break
       case 'targets':
         plane.setTargets(message)
-        say({ kind: 'targets', id: message.id })
+        send({ kind: 'targets', id: message.id })
         break
       case 'responses': {
         const { id, what } = message
         const purged = 'purge' in what ? plane.responses.purge(what.purge) : 0
-        say({ kind: 'responses', id, purged, found: 'key' in what ? plane.responses.find(what.key) : [] })
+        send({ kind: 'responses', id, purged, found: 'key' in what ? plane.responses.find(what.key) : [] })
         break
       }
       case 'changed':
@@ -241,14 +241,14 @@ export class WorkerLife {
  * timers, `setImmediate` and new sockets. If a future version behaves differently, requests still trigger
  * heartbeats.
  */
-function turnLoop(): void {
+function wakeEventLoop(): void {
   process.kill(process.pid, LOOP_SIGNAL)
 }
 
 /**
  * Sends a message to the supervisor, if it is connected. The end of the channel is handled by `disconnect`.
  */
-function say(message: FromWorker): void {
+function send(message: FromWorker): void {
   if (process.connected) process.send!(message, () => {})
 }
 

@@ -1,12 +1,12 @@
 import cluster from 'node:cluster'
-import { LEFT_BEHIND_MS, untilSucceeded } from '../supervisor/fleet-file.js'
+import { ORPHAN_LIFETIME_MS, waitForSuccessor } from '../supervisor/fleet-file.js'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
-import { type PlaneSurroundings, WorkerLife } from './worker-life.js'
+import { type PlaneDependencies, WorkerLife } from './worker-life.js'
 
 /** What a worker process passes to its data plane. */
-export interface WorkerSeat extends PlaneSurroundings {
+export interface WorkerContext extends PlaneDependencies {
   /** Worker number, from 1 to N. */
   readonly worker: number
   readonly version: string
@@ -24,14 +24,14 @@ const CRASH_DRAIN_MS = 1000
  * uncaught error, or some time after the supervisor is gone. Call it once, in the worker's entry file.
  * @throws Error if the process was not started by the supervisor.
  */
-export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
-  const seat = cluster.worker
-  if (seat === undefined) throw new Error('this file runs as a worker; start the gateway with `gw start`')
+export function runWorker(create: (context: WorkerContext) => DataPlane): void {
+  const self = cluster.worker
+  if (self === undefined) throw new Error('this file runs as a worker; start the gateway with `gw start`')
   let log = createOperationLog({ fields: { pid: process.pid } })
-  const life = new WorkerLife((worker, surroundings) => {
+  const life = new WorkerLife((worker, dependencies) => {
     log = createOperationLog({ fields: { worker, pid: process.pid } })
     const version = process.env[WORKER_VERSION_ENV] ?? ''
-    return create({ ...surroundings, worker, version, report: reporter(log) })
+    return create({ ...dependencies, worker, version, report: reporter(log) })
   })
 
   // The reader of the operation log may be gone. Keep serving.
@@ -39,12 +39,12 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   // Ctrl-C reaches every process of the terminal. Only the supervisor acts on it.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   // The parent of a killed supervisor asks orphaned workers to exit by SIGTERM.
-  const told = new AbortController()
-  process.on('SIGTERM', () => told.abort())
-  seat.on('disconnect', () => {
+  const stop = new AbortController()
+  process.on('SIGTERM', () => stop.abort())
+  self.on('disconnect', () => {
     // Otherwise node:cluster ends the process right after this event, in the middle of its requests.
-    seat.exitedAfterDisconnect = true
-    void outliveSupervisor(life, log, told.signal)
+    self.exitedAfterDisconnect = true
+    void outliveSupervisor(life, log, stop.signal)
   })
   const crash = (error: unknown): void => {
     if (!life.isEnding) log.error('worker.crashed', errorFields(error))
@@ -52,19 +52,23 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   }
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
-  process.on('message', (message: ToWorker) => life.hear(message))
+  process.on('message', (message: ToWorker) => life.onMessage(message))
   life.begin()
 }
 
 /** Keeps serving until the next supervisor takes over or the wait times out. */
-async function outliveSupervisor(life: WorkerLife, log: OperationLog, told: AbortSignal): Promise<void> {
+async function outliveSupervisor(
+  life: WorkerLife,
+  log: OperationLog,
+  stopSignal: AbortSignal,
+): Promise<void> {
   if (!life.isServing) return life.end(ORPHAN_DRAIN_MS, 0)
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
-  log.warn('worker.left-behind', { servesForMs: LEFT_BEHIND_MS })
-  log.info('worker.leaves', { because: await untilSucceeded(path, instance, told) })
+  log.warn('worker.left-behind', { servesForMs: ORPHAN_LIFETIME_MS })
+  log.info('worker.leaves', { because: await waitForSuccessor(path, instance, stopSignal) })
   await life.end(life.drainMs, 0)
 }
 
-function reporter(log: OperationLog): WorkerSeat['report'] {
+function reporter(log: OperationLog): WorkerContext['report'] {
   return (event, fields) => log.warn(event, { ...fields })
 }

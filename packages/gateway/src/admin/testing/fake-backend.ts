@@ -3,7 +3,7 @@ import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
 import type { DrainRequest } from '../../supervisor/targets/target-states.js'
 import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
-import type { ResponsesQuestion } from '../../worker/messages.js'
+import type { ResponsesQuery } from '../../worker/messages.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
 /** Digest served by the fake backend. */
@@ -80,9 +80,9 @@ export class FakeBackend implements AdminBackend {
   }
 
   /** Queries sent to the workers about stored responses. */
-  readonly asked: ResponsesQuestion[] = []
+  readonly asked: ResponsesQuery[] = []
 
-  async askResponses(what: ResponsesQuestion) {
+  async queryResponses(what: ResponsesQuery) {
     this.asked.push(what)
     return [{ purged: 2, found: [] }, null]
   }

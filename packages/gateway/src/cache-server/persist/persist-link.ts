@@ -49,7 +49,7 @@ export class PersistLink {
     this.#post({ kind: 'purged' })
   }
 
-  hear({ id, outcome }: PersistAnswer): void {
+  onAnswer({ id, outcome }: PersistAnswer): void {
     const then = this.#waiting.get(id)
     this.#waiting.delete(id)
     then?.(outcome)

@@ -105,7 +105,7 @@ export class Persistence {
   }
 
   /** Handles a call of a server thread. */
-  hear(call: PersistCall, answer: Answer): void {
+  handle(call: PersistCall, answer: Answer): void {
     switch (call.kind) {
       case 'changed':
         for (const key of call.keys) this.#onChanged(key)

@@ -41,11 +41,11 @@ export interface CallOptions {
   /** True if the slot is being moved from another node to this one. */
   readonly isAsking?: boolean
   /** True to skip the server while it is slow. */
-  readonly isHasty?: boolean
+  readonly skipIfSlow?: boolean
 }
 
 /** Options of a call to the server that has the key. */
-export type SendOptions = Pick<CallOptions, 'valueBytes' | 'isHasty'>
+export type SendOptions = Pick<CallOptions, 'valueBytes' | 'skipIfSlow'>
 
 /** The servers of a store: one, or the primaries of a cluster. */
 export interface ValkeyServers {
@@ -209,8 +209,8 @@ export class ValkeyServer implements ValkeyServers {
     return isFull ? 'has too many unanswered calls' : null
   }
 
-  #slowness({ isHasty = false }: CallOptions): string | null {
-    return isHasty && this.isSlow
+  #slowness({ skipIfSlow = false }: CallOptions): string | null {
+    return skipIfSlow && this.isSlow
       ? `is slow: its average response time exceeds ${this.#options.slowAfterMs} ms`
       : null
   }

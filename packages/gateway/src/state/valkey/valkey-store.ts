@@ -21,7 +21,7 @@ export interface ValkeyOptions {
 const SCAN_COUNT = 1000
 const MAX_SCANS = 100_000
 /** Limits skip a slow server, see `onStoreDown`. */
-const HASTY: SendOptions = { isHasty: true }
+const SKIP_IF_SLOW: SendOptions = { skipIfSlow: true }
 
 /** A state store in a Valkey or Redis server, or in a cluster. */
 export class ValkeyStore implements StateStore {
@@ -77,7 +77,7 @@ export class ValkeyStore implements StateStore {
   }
 
   async take(key: string, rule: LimitRule, amount: number): Promise<Grant> {
-    const answer = await this.#run(LIMIT_SCRIPT, key, [...ruleArguments(rule), String(amount)], HASTY)
+    const answer = await this.#run(LIMIT_SCRIPT, key, [...ruleArguments(rule), String(amount)], SKIP_IF_SLOW)
     const [granted, remaining, retryAfterMs, resetMs] = Array.isArray(answer) ? answer.map(Number) : []
     const grant = { granted, remaining, retryAfterMs, resetMs } as Grant
     if (!Object.values(grant).every(Number.isFinite))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { CacheSettings, FromServer, ToServer } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { ProcessClock, processTimeout } from '../process-clock.js'
-import { SignsOfLife, type Watched } from '../watchdog.js'
+import { HeartbeatMonitor, type Watched } from '../watchdog.js'
 import { exitText } from '../worker-handle.js'
 
 const PROGRAM = fileURLToPath(new URL('../../cache-server/child-program.js', import.meta.url))
@@ -29,7 +29,7 @@ export class CacheServerProcess implements Watched {
   /** Resident memory in bytes, from the last heartbeat. */
   rssBytes = 0
   readonly #child: ChildProcess
-  readonly #signs: SignsOfLife
+  readonly #heartbeat: HeartbeatMonitor
   #fault: string | null = null
 
   constructor(settings: CacheSettings, log: OperationLog) {
@@ -41,7 +41,7 @@ export class CacheServerProcess implements Watched {
     })
     this.#child = child
     const clock = new ProcessClock(child.pid ?? 0)
-    this.#signs = new SignsOfLife(clock)
+    this.#heartbeat = new HeartbeatMonitor(clock)
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message))
       child.once('exit', (code, signal) => resolve(this.#fault ?? exitText({ code, signal })))
@@ -53,7 +53,7 @@ export class CacheServerProcess implements Watched {
         resolve(problem)
       }
       child.on('message', (message: FromServer) => {
-        this.#signs.seen()
+        this.#heartbeat.seen()
         if (message.kind === 'listening') settle(null)
         else if (message.kind === 'heartbeat') this.rssBytes = message.rssBytes
         else if (message.kind === 'fault') this.#fault = message.message
@@ -69,11 +69,11 @@ export class CacheServerProcess implements Watched {
   }
 
   isSilent(): boolean {
-    return this.#signs.isSilent()
+    return this.#heartbeat.isSilent()
   }
 
   askHeartbeat(): void {
-    if (this.#signs.isQuiet) this.#send({ kind: 'beat' })
+    if (this.#heartbeat.isQuiet) this.#send({ kind: 'beat' })
   }
 
   /** Stops gracefully: requests in flight have time to finish. */

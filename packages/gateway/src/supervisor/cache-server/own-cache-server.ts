@@ -4,7 +4,7 @@ import type { AdminPreparation } from '../../admin/admin-endpoint.js'
 import type { CacheSettings } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import type { CacheServerStatus } from '../status.js'
-import { CacheServerSeat } from './cache-server-seat.js'
+import { CacheServerKeeper } from './cache-server-keeper.js'
 
 /**
  * The cache server of a gateway whose document has `cache.serve`. It takes part in a rollout like the admin
@@ -13,7 +13,7 @@ import { CacheServerSeat } from './cache-server-seat.js'
  */
 export class OwnCacheServer {
   readonly #log: OperationLog
-  #seat: CacheServerSeat | null = null
+  #keeper: CacheServerKeeper | null = null
 
   constructor(log: OperationLog) {
     this.#log = log
@@ -21,10 +21,10 @@ export class OwnCacheServer {
 
   /** Status for operators, or null if the plan has no cache server. */
   get status(): CacheServerStatus | null {
-    const seat = this.#seat
-    if (seat === null) return null
-    const { host, port, tls } = seat.settings
-    const { process, state, restarts } = seat
+    const keeper = this.#keeper
+    if (keeper === null) return null
+    const { host, port, tls } = keeper.settings
+    const { process, state, restarts } = keeper
     const rssBytes = process?.rssBytes ?? 0
     return { pid: process?.pid ?? null, state, host, port, tls: tls !== null, restarts, rssBytes }
   }
@@ -32,12 +32,12 @@ export class OwnCacheServer {
   /** @param plan cache plan with resolved references. */
   async prepare(plan: CachePlan | null): Promise<AdminPreparation> {
     const settings = settingsOf(plan)
-    const last = this.#seat
+    const last = this.#keeper
     if (JSON.stringify(settings) === JSON.stringify(last?.settings ?? null)) return prepared(async () => {})
-    if (settings === null) return prepared(async () => this.#seatNext(null))
+    if (settings === null) return prepared(async () => this.#switchTo(null))
     if (settings.token !== null && !isCacheToken(settings.token))
       return { ok: false, reason: 'cache.token must have 16 to 4096 visible ASCII characters' }
-    const next = new CacheServerSeat(settings, this.#log)
+    const next = new CacheServerKeeper(settings, this.#log)
     if (last !== null && !canStandBeside(last.settings, settings))
       return prepared(() => this.#replace(last, next))
     const problem = await next.open()
@@ -46,25 +46,25 @@ export class OwnCacheServer {
       return { ok: false, reason }
     }
     return prepared(
-      async () => this.#seatNext(next),
+      async () => this.#switchTo(next),
       () => next.end({ isCut: true }),
     )
   }
 
   /** Stops the server. Call it after the workers have stopped. */
   async close(options: { readonly isCut: boolean }): Promise<void> {
-    await this.#seat?.end(options)
+    await this.#keeper?.end(options)
   }
 
-  #seatNext(next: CacheServerSeat | null): void {
-    const last = this.#seat
-    this.#seat = next
+  #switchTo(next: CacheServerKeeper | null): void {
+    const last = this.#keeper
+    this.#keeper = next
     void last?.end({ isCut: false })
   }
 
   /** Cuts the requests in flight, so that callers are without a cache only for a moment. */
-  async #replace(last: CacheServerSeat, next: CacheServerSeat): Promise<void> {
-    this.#seat = next
+  async #replace(last: CacheServerKeeper, next: CacheServerKeeper): Promise<void> {
+    this.#keeper = next
     await last.end({ isCut: true })
     await next.start()
   }

@@ -91,7 +91,7 @@ export class LimitCounters {
       const counts: LimitCount[] = []
       for (const policy of policies) {
         const store = storeOf(policy.scope)
-        for (const name of await namesOf(policy, selection.key, store)) {
+        for (const name of await counterNames(policy, selection.key, store)) {
           if (counts.length >= MAX_COUNTS) return counts
           const count = await readCount(policy, name, store)
           if (count !== null) counts.push(count)
@@ -114,7 +114,7 @@ export class LimitCounters {
         const store = storeOf(policy.scope)
         if (selection.key === null) reset += await store.deleteAll(policy.prefix)
         else {
-          for (const name of await namesOf(policy, selection.key, store))
+          for (const name of await counterNames(policy, selection.key, store))
             if (await store.delete(name)) reset++
         }
       }
@@ -135,7 +135,7 @@ export class LimitCounters {
     await this.#stores.use(selection.kind === 'quota', async (storeOf) => {
       for (const one of policies) {
         const store = storeOf(one.scope)
-        for (const name of await namesOf(one, key, store)) {
+        for (const name of await counterNames(one, key, store)) {
           await store.delete(name)
           await store.take(name, one.limits[0]!.rule(Date.now()), used)
         }
@@ -186,7 +186,7 @@ function countingOf(kind: LimitKind, use: PolicyUse, route: RoutePlan): Counting
 }
 
 /** Returns the possible counter names for one key, or all existing names without a key. */
-async function namesOf(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
+async function counterNames(policy: Counting, key: string | null, store: StateStore): Promise<string[]> {
   const { prefix, limits, places, isByAddress } = policy
   if (key === null) return (await store.list(prefix, MAX_COUNTS)).sort()
   const counted = namedCounterKey(isByAddress ? clientNetwork(key) : key)

@@ -5,7 +5,7 @@ import { ValkeyStore } from '../../state/valkey/valkey-store.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 
 /** Dependencies of `OperatorStores`. */
-export interface OperatorStoresSeams {
+export interface OperatorStoresDependencies {
   readonly memory: SharedMemory
   /** Returns the active bundle, or null before the first deploy. */
   readonly bundle: () => ConfigBundle | null
@@ -15,33 +15,33 @@ export interface OperatorStoresSeams {
 
 /** The state stores that the gateway's policies use, opened for operators. */
 export class OperatorStores {
-  readonly #seams: OperatorStoresSeams
+  readonly #dependencies: OperatorStoresDependencies
 
-  constructor(seams: OperatorStoresSeams) {
-    this.#seams = seams
+  constructor(dependencies: OperatorStoresDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Returns the active plan with resolved references, or null before the first deploy. */
   plan(): Plan | null {
-    const bundle = this.#seams.bundle()
-    return bundle === null ? null : this.#seams.resolve(bundle)
+    const bundle = this.#dependencies.bundle()
+    return bundle === null ? null : this.#dependencies.resolve(bundle)
   }
 
   /**
    * Runs work against the stores. A server shared by replicas is accessed over a dedicated connection, since
    * operator requests are rare.
-   * @param isLasting true to use the memory that survives the supervisor, as quotas do.
+   * @param isPersistent true to use the memory that survives the supervisor, as quotas do.
    * @throws StateUnavailable
    */
   async use<T>(
-    isLasting: boolean,
+    isPersistent: boolean,
     work: (storeOf: (scope: StateScope) => StateStore) => Promise<T>,
   ): Promise<T> {
-    const { lasting, passing } = this.#seams.memory
-    const memory = new MemoryStore(isLasting ? lasting : passing)
+    const { persistent, transient } = this.#dependencies.memory
+    const memory = new MemoryStore(isPersistent ? persistent : transient)
     const plan = this.plan()?.state ?? null
     if (plan === null) return work(() => memory)
-    const { log } = this.#seams
+    const { log } = this.#dependencies
     const shared = new ValkeyStore({ plan, report: (event, fields) => log.warn(event, { ...fields }) })
     try {
       await shared.opened

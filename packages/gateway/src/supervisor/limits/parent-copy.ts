@@ -11,7 +11,7 @@ const EVERY_MS = 50
  */
 export function copyLimitsToParent(memory: SharedMemory): () => void {
   if (!hasParent()) return () => {}
-  const tables = [memory.passing, memory.lasting]
+  const tables = [memory.transient, memory.persistent]
   for (const table of tables) table.changed = new Set()
   const restore = (message: ToSupervisor): void => {
     if (!('limits' in message)) return

@@ -33,7 +33,7 @@ export interface DrainRequest {
 }
 
 /** Dependencies of `TargetStates`. */
-export interface TargetStatesSeams {
+export interface TargetStatesDependencies {
   /** Sends the outages to the workers. Resolves when they have applied them, or after a timeout. */
   readonly publish: (outages: readonly TargetOutage[]) => Promise<void>
   /** File in which drained targets survive the supervisor. */
@@ -58,19 +58,19 @@ interface KnownTarget {
 
 /** Targets of the active plan: drained by an operator, and health check results. */
 export class TargetStates {
-  readonly #seams: TargetStatesSeams
+  readonly #dependencies: TargetStatesDependencies
   #targets = new Map<string, KnownTarget>()
   /** Targets drained before this start; empty once the first plan is active. */
   #wasDrained: ReadonlySet<string>
 
   /** Sends targets drained earlier to the first workers at once. */
-  constructor(seams: TargetStatesSeams) {
-    this.#seams = seams
-    const drained = seams.drained.read()
+  constructor(dependencies: TargetStatesDependencies) {
+    this.#dependencies = dependencies
+    const drained = dependencies.drained.read()
     this.#wasDrained = new Set(drained.map(keyOf))
     if (drained.length === 0) return
     const outages = drained.map(({ upstream, origin }) => ({ upstream, target: origin }))
-    void seams.publish(outages.map((outage) => ({ ...outage, isDrained: true, isHealthy: true })))
+    void dependencies.publish(outages.map((outage) => ({ ...outage, isDrained: true, isHealthy: true })))
   }
 
   /** Activates a plan with resolved references. Targets that were in the previous plan keep their state. */
@@ -122,7 +122,7 @@ export class TargetStates {
   }
 
   #statusOf({ origin, isDrained, checked, service }: KnownTarget): TargetStatus {
-    const known = service === null ? null : this.#seams.serviceOf(service)
+    const known = service === null ? null : this.#dependencies.serviceOf(service)
     return {
       origin,
       health: checked?.health ?? 'unchecked',
@@ -146,7 +146,11 @@ export class TargetStates {
     for (const known of meant) known.isDrained = isDrained
     const targets = meant.map(({ origin }) => origin)
     this.#keepDrained()
-    this.#seams.log.info(isDrained ? 'target.drained' : 'target.undrained', { upstream, targets, actor })
+    this.#dependencies.log.info(isDrained ? 'target.drained' : 'target.undrained', {
+      upstream,
+      targets,
+      actor,
+    })
     await this.#publish()
     return true
   }
@@ -171,7 +175,7 @@ export class TargetStates {
 
   #onHealth(target: KnownTarget): void {
     const { upstream, origin, checked } = target
-    const { log } = this.#seams
+    const { log } = this.#dependencies
     if (checked?.health === 'unhealthy') {
       log.warn('target.unhealthy', { upstream, target: origin, reason: checked.problem })
     } else log.info('target.healthy', { upstream, target: origin })
@@ -181,10 +185,13 @@ export class TargetStates {
   /** Saves the drained targets. A full disk loses the record for the next supervisor, not the drain. */
   #keepDrained(): void {
     try {
-      this.#seams.drained.save([...this.#targets.values()].filter(({ isDrained }) => isDrained))
+      this.#dependencies.drained.save([...this.#targets.values()].filter(({ isDrained }) => isDrained))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#seams.log.warn('target.drain-not-kept', { reason, remedy: 'free disk space in the data directory' })
+      this.#dependencies.log.warn('target.drain-not-kept', {
+        reason,
+        remedy: 'free disk space in the data directory',
+      })
     }
   }
 
@@ -194,7 +201,7 @@ export class TargetStates {
       const isHealthy = checked?.health !== 'unhealthy'
       if (isDrained || !isHealthy) outages.push({ upstream, target: origin, isDrained, isHealthy })
     }
-    return this.#seams.publish(outages)
+    return this.#dependencies.publish(outages)
   }
 }
 

@@ -14,4 +14,4 @@ const catalog = fakeCatalog({
 })
 
 // A real data plane whose policy blocks the event loop.
-runWorker((seat) => createDataPlane({ catalog, ...seat, isReceiveBounded: false }))
+runWorker((context) => createDataPlane({ catalog, ...context, isReceiveBounded: false }))

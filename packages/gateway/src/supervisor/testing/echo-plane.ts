@@ -4,7 +4,7 @@ import { resolvePlan, unpackBundle } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../../telemetry/sample.js'
 import type { DataPlane, Prepared } from '../../worker/data-plane.js'
-import type { WorkerSeat } from '../../worker/worker-process.js'
+import type { WorkerContext } from '../../worker/worker-process.js'
 
 /** Response of the echo, describing the worker. */
 export interface Echo {
@@ -28,7 +28,7 @@ export class EchoPlane implements DataPlane {
   readonly connections = 0
   readonly stateProblem = null
   readonly responses = { purge: () => 0, find: () => [], takeChanged: () => [], invalidate: () => {} }
-  readonly #seat: WorkerSeat
+  readonly #context: WorkerContext
   readonly #servers = new Map<string, Server>()
   #bundle: ConfigBundle | null = null
   #inFlight = 0
@@ -36,8 +36,8 @@ export class EchoPlane implements DataPlane {
   #isReady = false
   #cut: () => void = () => {}
 
-  constructor(seat: WorkerSeat) {
-    this.#seat = seat
+  constructor(context: WorkerContext) {
+    this.#context = context
   }
 
   get digest(): string | null {
@@ -49,7 +49,7 @@ export class EchoPlane implements DataPlane {
   }
 
   async prepare(bundle: ConfigBundle): Promise<Prepared> {
-    const { worker } = this.#seat
+    const { worker } = this.#context
     const plan = resolvePlan(bundle)
     const ids = plan.routes.map((route) => route.id)
     if (ids.includes(`refused-by-${worker}`)) throw new Error(`worker ${worker} was asked to refuse`)
@@ -60,7 +60,7 @@ export class EchoPlane implements DataPlane {
     for (const { address, host, port } of plan.listeners) {
       if (this.#servers.has(address)) continue
       added.push(address)
-      await this.#listen(address, host, this.#seat.ports[address] ?? port)
+      await this.#listen(address, host, this.#context.ports[address] ?? port)
     }
     return {
       activate: () => {
@@ -75,7 +75,7 @@ export class EchoPlane implements DataPlane {
 
   /** Waits longer than any test does. */
   async #dawdle(): Promise<void> {
-    this.#seat.report('plane.dawdles', {})
+    this.#context.report('plane.dawdles', {})
     await new Promise((resolve) => setTimeout(resolve, 60_000))
   }
 
@@ -159,14 +159,14 @@ export class EchoPlane implements DataPlane {
   }
 
   async #count(response: ServerResponse): Promise<void> {
-    const count = await this.#seat.memory.add('count', 1, 600_000).catch(() => -1)
+    const count = await this.#context.memory.add('count', 1, 600_000).catch(() => -1)
     this.#echo(response, count)
   }
 
   #echo(response: ServerResponse, count?: number): void {
     this.#answered++
     const echo: Echo = {
-      worker: this.#seat.worker,
+      worker: this.#context.worker,
       pid: process.pid,
       digest: this.digest,
       ready: this.#isReady,

@@ -6,4 +6,4 @@ import { EchoPlane } from './echo-plane.js'
 const crashFlag = process.env['GW_TEST_CRASH_FLAG'] ?? ''
 if (crashFlag !== '' && existsSync(crashFlag)) process.exit(9)
 
-runWorker((seat) => new EchoPlane(seat))
+runWorker((context) => new EchoPlane(context))

@@ -6,7 +6,7 @@ import type { DrainedFile } from './targets/drained-file.js'
 import type { Fork } from './worker-pool.js'
 
 /** Dependencies of a supervisor, provided by `startSupervisor`. */
-export interface SupervisorSeams {
+export interface SupervisorDependencies {
   readonly documents: Documents
   /**
    * Reads the document.

@@ -29,8 +29,8 @@ const DEFAULT_TYPE = 'application/octet-stream'
 /** Owner of clients whose response is sent at once. */
 const NOBODY: ClientOwner = { onClientAbort() {}, onClientDrain() {}, onBodyInvalid() {} }
 
-/** Options for `CacheGate`. */
-export interface CacheGateOptions {
+/** Options for `CacheRequestHandler`. */
+export interface CacheRequestHandlerOptions {
   readonly settings: CacheSettings
   readonly spaces: Spaces
   readonly counters: Counters
@@ -44,15 +44,15 @@ export interface CacheGateOptions {
 }
 
 /** Answers the requests to a cache server from its stores. */
-export class CacheGate implements Gate {
+export class CacheRequestHandler implements Gate {
   isDraining = false
-  readonly #options: CacheGateOptions
+  readonly #options: CacheRequestHandlerOptions
   readonly #found: FoundEntry
   #isPurging = false
   /** Host of the last request known not to come from a web page. */
-  #soundHost = ''
+  #trustedHost = ''
 
-  constructor(options: CacheGateOptions) {
+  constructor(options: CacheRequestHandlerOptions) {
     this.#options = options
     this.#found = new FoundEntry(options.settings.maxObjectBytes + MAX_TYPE_BYTES)
   }
@@ -62,7 +62,8 @@ export class CacheGate implements Gate {
     const path = x.rawPath
     if (path === '/healthz') sendText(client, 'text/plain', 'ok\n')
     else if (path === '/readyz') this.#sendReadiness(client)
-    else if (this.#isOfPage(x)) this.#refuse(client, 403, 'requests from web pages are refused by a cache without a token')
+    else if (this.#isFromWebPage(x))
+      this.#refuse(client, 403, 'requests from web pages are refused by a cache without a token')
     else if (!this.#isTrusted(x))
       this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
     else if (path === '/metrics') this.#sendMetrics(client)
@@ -258,14 +259,14 @@ export class CacheGate implements Gate {
    * Returns true for requests from web pages. Without a token, a page could otherwise make a local browser
    * read and change the cache.
    */
-  #isOfPage(x: Exchange): boolean {
+  #isFromWebPage(x: Exchange): boolean {
     const { token, host: own } = this.#options.settings
     if (token !== null) return false
     const { authority: host } = x
     const origin = headerValue(x.headers, 'origin') ?? undefined
-    if (origin === undefined && host === this.#soundHost) return false
+    if (origin === undefined && host === this.#trustedHost) return false
     if (browserRefusal({ host, origin }, own) !== null) return true
-    this.#soundHost = host
+    this.#trustedHost = host
     return false
   }
 

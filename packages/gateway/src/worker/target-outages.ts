@@ -5,7 +5,7 @@ import type { TargetOutage } from './messages.js'
 const NONE: KnownState = { isDrained: false, isHealthy: true }
 
 /** Drained and unhealthy targets, as last reported by the supervisor. */
-export class KnownOutages {
+export class TargetOutages {
   #byTarget = new Map<string, KnownState>()
 
   /** Replaces all known outages. */

@@ -16,7 +16,7 @@ const MAX_BYTES = 64 * 1024 ** 2
  * Shared memory of all workers whose quotas survive a restart. They are stored per document in
  * `quotas-*.json` in the data directory.
  */
-export class LastingMemory extends SharedMemory {
+export class PersistentMemory extends SharedMemory {
   readonly #path: string
   readonly #log: OperationLog
   #savedRevision: number
@@ -29,8 +29,8 @@ export class LastingMemory extends SharedMemory {
     super()
     this.#path = path
     this.#log = log
-    this.lasting.restore(this.#read())
-    this.#savedRevision = this.lasting.revision
+    this.persistent.restore(this.#read())
+    this.#savedRevision = this.persistent.revision
     this.#endCopies = copyLimitsToParent(this)
   }
 
@@ -41,10 +41,10 @@ export class LastingMemory extends SharedMemory {
 
   /** Writes the counts if they have changed. A full disk loses what the next supervisor would know. */
   save(): void {
-    const { revision } = this.lasting
+    const { revision } = this.persistent
     if (revision === this.#savedRevision) return
     try {
-      writePrivateFile(this.#path, JSON.stringify({ version: 1, quotas: this.lasting.limits() }))
+      writePrivateFile(this.#path, JSON.stringify({ version: 1, quotas: this.persistent.limits() }))
       this.#savedRevision = revision
       this.#hasFailed = false
     } catch (error) {

@@ -15,14 +15,18 @@ import { EarlyRequests } from './early-requests.js'
 
 const NO_LEASE: Lease = { release() {} }
 const RETRY_SOON = ['retry-after', '1']
-const STARTING = refusal('GW_OVERLOADED', 'too many requests are waiting for this worker to start', RETRY_SOON)
+const STARTING = refusal(
+  'GW_OVERLOADED',
+  'too many requests are waiting for this worker to start',
+  RETRY_SOON,
+)
 const STOPPING = refusal('GW_OVERLOADED', 'this worker is stopping before it was ready', RETRY_SOON)
 
 /**
  * Entry point of a worker's pipeline: finds the route of each request and starts its flow. A worker listens
  * shortly before its first snapshot is active, and requests arriving in between wait.
  */
-export class GatewayGate implements Gate {
+export class RequestDispatcher implements Gate {
   /** The only variable that a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false

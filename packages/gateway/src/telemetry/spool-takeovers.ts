@@ -1,25 +1,25 @@
 import { type LogCounts, type LogIdentity, sumOfCounts, type Takeover } from '@sluice/core'
-import { mapped } from './log-identities.js'
+import { mapCounts } from './log-identities.js'
 
 /**
  * Removes double counts from a sum of log counts. If a spool's owner has ended and another took it over, the
  * records are in the counts of both.
  */
-export function countedOnce(log: LogIdentity): LogIdentity {
+export function deduplicate(log: LogIdentity): LogIdentity {
   const { targets, ...counts } = log
-  if (targets === undefined) return onceIn(counts, counts.spools?.takeovers ?? [])
+  if (targets === undefined) return deduplicateCounts(counts, counts.spools?.takeovers ?? [])
   const all = Object.values(targets).flatMap(({ spools }) => spools?.takeovers ?? [])
-  const once = Object.entries(targets).map(([id, target]) => [id, onceIn(target, all)] as const)
+  const once = Object.entries(targets).map(([id, target]) => [id, deduplicateCounts(target, all)] as const)
   return { ...sumOfCounts(once.map(([, target]) => target)), targets: Object.fromEntries(once) }
 }
 
 /** Returns the counts without the takeover details, for display. */
-export function withoutHandovers(log: LogIdentity): LogIdentity {
-  return mapped(log, ({ spools, ...counts }) => counts)
+export function withoutTakeovers(log: LogIdentity): LogIdentity {
+  return mapCounts(log, ({ spools, ...counts }) => counts)
 }
 
 /** @param all takeovers of the whole log: another target may have received this one's spool. */
-function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
+function deduplicateCounts(log: LogCounts, all: readonly Takeover[]): LogCounts {
   if (log.spools === undefined || all.length === 0) return log
   const own = new Set(log.spools.takeovers)
   const left: Record<string, number> = { ...log.spools.left }

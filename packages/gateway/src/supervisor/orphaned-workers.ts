@@ -10,7 +10,7 @@ const LOOK_MS = 50
  * parent asks them to exit once the next supervisor is serving, and stops them before it exits itself. No
  * file is needed for that.
  */
-export class LeftBehind {
+export class OrphanedWorkers {
   /** Start time by process id, to detect reused ids. */
   #workers = new Map<number, string>()
   /** Time in milliseconds for requests in flight to finish. */

@@ -13,7 +13,7 @@ const BETWEEN_TRIES_MS = 250
  * Keeps one cache server process running: restarts it (with an empty cache) when it dies, and kills it when
  * it hangs.
  */
-export class CacheServerSeat {
+export class CacheServerKeeper {
   readonly settings: CacheSettings
   restarts = 0
   state: 'starting' | 'ready' | 'restarting' = 'starting'

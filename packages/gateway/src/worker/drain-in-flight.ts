@@ -13,7 +13,7 @@ const IDLE_POLLS = 13
  * @param underWay returns the number of requests in flight.
  * @param deadlineMono returns the deadline on the monotonic clock in milliseconds; it may move closer.
  */
-export async function waitForRequests(underWay: () => number, deadlineMono: () => number): Promise<void> {
+export async function drainInFlight(underWay: () => number, deadlineMono: () => number): Promise<void> {
   let idlePolls = 0
   while (idlePolls < IDLE_POLLS && performance.now() < deadlineMono()) {
     await delay(POLL_MS)
