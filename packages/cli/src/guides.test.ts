@@ -15,7 +15,7 @@ const PAGES = [
 ]
 
 /** Pages with excerpts that are not complete values yet. */
-const PENDING = /(caching|consumers|kubernetes|plugins|traffic-policies)\.md/
+const PENDING = /(consumers|kubernetes|plugins)\.md/
 
 interface Block {
   readonly place: string

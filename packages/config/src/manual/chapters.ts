@@ -88,7 +88,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'cache',
-    text: 'Where the policy `cache` keeps values for several gateways: [its server](../guides/cache-server.md), [the policy](../guides/caching.md#values-of-your-own). Each policy says what happens while the server does not answer.',
+    text: 'Where the policy `cache` keeps values for several gateways: [its server](../guides/cache-server.md), [the policy](../guides/caching.md#cache-your-own-values). Each policy says what happens while the server does not answer.',
   },
   {
     at: 'cache.serve',
