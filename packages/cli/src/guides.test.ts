@@ -15,7 +15,7 @@ const PAGES = [
 ]
 
 /** Pages with excerpts that are not complete values yet. */
-const PENDING = /(kubernetes|plugins)\.md/
+const PENDING = /plugins\.md/
 
 interface Block {
   readonly place: string
