@@ -64,8 +64,8 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['status --server ftp://a', /is not the URL of a gateway/],
   ['status --server http://user:secret@a', /is not the URL of a gateway/],
   ['logs search --limit 0', /write a whole number from 1 to 100000; see gw logs search --help\n$/],
-  ['logs search --since 1m --until 1h', /^nothing is between 1m and 1h; /],
-  ['logs search --where t.total>fast', /^'t\.total>fast' compares with 'fast', which is no number; /],
+  ['logs search --since 1m --until 1h', /^the time range from 1m to 1h is empty; /],
+  ['logs search --where t.total>fast', /^'t\.total>fast' compares with 'fast', which is not a number; /],
   ['logs search --dir a --elasticsearch http://b', /^name --dir or --elasticsearch, not both\n$/],
   ['logs search --dir a --data-stream b', /^--data-stream is of Elasticsearch, and a has files; /],
   ['logs tail --elasticsearch http://b --data-stream A*', /^'A\*' is not the name of a data stream; /],
@@ -88,7 +88,7 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
     /^'5m' is not a retention; write for example 30d, or/,
   ],
   ['log-setup --elasticsearch http://b --replicas 11', /write a whole number from 0 to 10/],
-  ['logs tail --status 9x', /^'9x' is not a status; write for example 404, 5xx or 400-499\n$/],
+  ['logs tail --status 9x', /^'9x' is not a status; use for example 404, 5xx or 400-499\n$/],
 ]
 
 for (const [i, [line, message]] of MISTAKES.entries()) {

@@ -1,4 +1,7 @@
-/** For commands that talk to a cluster themselves; apart, so that nobody else loads the client of Elasticsearch. */
+/**
+ * Entry point for commands that talk to Elasticsearch directly. Separate from index.ts, so that other code
+ * does not load the Elasticsearch client.
+ */
 
 export { type ClusterSetup, planClusterSetup, setUpCluster } from './outputs/elasticsearch/set-up-cluster.js'
 export { conflictText, type SetupOutcome } from './outputs/elasticsearch/setup.js'

@@ -1,15 +1,18 @@
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
 
-/** One of several outputs. */
+/** One of several targets of the traffic log. */
 export interface Outlet {
-  /** The name of its counts. */
+  /** Key of its counts in `LogIdentity.targets`. */
   readonly id: string
   readonly sink: LogSink
-  /** Whether it gets the record of an exchange that has ended; null: of all. Does not throw. */
+  /**
+   * Returns true if the target receives the record of a finished exchange. Null sends it all records. Must
+   * not throw.
+   */
   readonly wants: ((x: Exchange) => boolean) | null
 }
 
-/** A log with several targets: each gets the records that it wants, and none waits for another. */
+/** Traffic log with several targets. Each receives the records it wants, independently of the others. */
 export class FanOutSink implements LogSink {
   readonly opened: Promise<void>
   readonly #outlets: readonly Outlet[]
@@ -39,7 +42,7 @@ async function allOf(promises: readonly Promise<void>[]): Promise<void> {
   await Promise.all(promises)
 }
 
-/** The sink of a gateway without a traffic log: takes nothing, counts nothing. */
+/** Sink of a gateway without a traffic log. It discards all records. */
 export const noneSink: LogSink = {
   opened: Promise.resolve(),
   record(_x: Exchange): void {},

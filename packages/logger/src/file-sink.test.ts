@@ -128,7 +128,7 @@ test('a directory that cannot be written is refused when the sink is opened', ()
 })
 
 test('a cap that cannot hold a log is refused when the sink is opened', () => {
-  assert.throws(() => open(scratchDir(), { maxBytes: MIB - 1 }), /give it at least 1mb/)
+  assert.throws(() => open(scratchDir(), { maxBytes: MIB - 1 }), /set it to at least 1mb/)
 })
 
 test('a record that finds the queue full is dropped, counted and reported', async (t) => {
@@ -141,7 +141,7 @@ test('a record that finds the queue full is dropped, counted and reported', asyn
   assert.ok(inMemory >= 1 && inMemory < 10, `${inMemory} held`)
   assert.deepEqual(droppedBy, { queue_full: 100 - inMemory })
   await until(() => problems.length > 0, 'the loss is reported')
-  assert.equal(problems[0], `${100 - inMemory} records lost: the writer of the traffic log does not keep up`)
+  assert.equal(problems[0], `${100 - inMemory} records lost: the writer of the traffic log is too slow`)
   await until(() => sink.identity().inMemory === 0, 'the held records are written')
   recordMany(sink, ['later'])
   await until(() => sink.identity().indexed === inMemory + 1, 'the sink takes records again')
@@ -157,7 +157,7 @@ test('a record that no segment can hold is dropped and counted', async () => {
   await sink.close(5000)
   assert.deepEqual(sink.identity().droppedBy, { too_large: 1 })
   assert.equal(sink.identity().indexed, 1)
-  assert.match(problems[0] ?? '', /does not fit a segment/)
+  assert.match(problems[0] ?? '', /does not fit in a segment/)
 })
 
 test('a record larger than a batch is written whole', async () => {
@@ -202,7 +202,7 @@ test('a directory that is removed while it is written is made again', async (t) 
   await until(() => sink.identity().indexed === 301, 'the others are written')
   assertIdentity(sink.identity())
   assert.deepEqual(idsIn(dir), [...numbered('after', 300)])
-  assert.match(problems[0] ?? '', /was deleted while it was written; a new segment was begun/)
+  assert.match(problems[0] ?? '', /was deleted while it was being written; started a new segment/)
 })
 
 test('records that the file system refuses are counted, and writing goes on when it can', async (t) => {

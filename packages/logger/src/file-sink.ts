@@ -9,30 +9,38 @@ import { makeWritable } from './writable-dir.js'
 import type { WriterThreadOptions } from './writer/thread.js'
 import type { WriterProgram } from './writer/writer-thread.js'
 
-/** How the traffic log is written to files. */
+/** Options for writing the traffic log to files. */
 export interface FileSinkOptions extends SinkOptions {
-  /** Shared by all workers; created when it is missing. */
+  /** Log directory, shared by all workers. Created if missing. */
   readonly dir: string
-  /** All segments of all workers together; at least 1 MiB. The oldest closed segments are deleted. */
+  /**
+   * Maximum size of all segments of all workers together in bytes; at least 1 MiB. The oldest closed segments
+   * are deleted.
+   */
   readonly maxBytes: number
-  /** A segment is closed at this size, or earlier when the cap leaves too little for older ones. */
+  /**
+   * Size at which a segment is closed, in bytes. Smaller if `maxBytes` would leave too little room for older
+   * segments.
+   */
   readonly segmentBytes: number
 }
 
 const MIN_CAP_BYTES = 1024 ** 2
 const QUEUE_BYTES = 8 * 1024 ** 2
 const FLUSH_MS = 20
-/** The widest tier has 8 workers. */
+/** Default for `writers`. Large installations run 8 workers. */
 const WRITERS = 8
 
 /**
- * Opens the traffic log in files: `<dir>/traffic-<worker>-<startMs>-<seq>.ndjson`, written by a thread of its own.
- * @throws Error when the directory cannot be created or written, or privacy rules cannot be applied.
- * @throws RangeError when maxBytes is too small.
+ * Opens a traffic log that a separate thread writes to `<dir>/traffic-<worker>-<startMs>-<seq>.ndjson`.
+ * @throws Error if the directory cannot be created or written, or the privacy rules are invalid.
+ * @throws RangeError if `maxBytes` is too small.
  */
 export function openFileSink(options: FileSinkOptions): LogSink {
   if (options.maxBytes < MIN_CAP_BYTES) {
-    throw new RangeError(`the traffic log's cap is ${options.maxBytes} bytes; give it at least 1mb`)
+    throw new RangeError(
+      `the size limit of the traffic log is ${options.maxBytes} bytes; set it to at least 1mb`,
+    )
   }
   const dir = resolve(options.dir)
   makeWritable(dir, 'the traffic log', 'choose another log.file.dir')
@@ -54,11 +62,14 @@ function segmentProgram(options: WriterThreadOptions): WriterProgram {
   return { entry: new URL('./writer/thread.js', import.meta.url), options }
 }
 
-/** Open segments count with their full size, so all of them together take at most half of the cap. */
+/**
+ * Limits the segment size so that all open segments together take at most half of `maxBytes`. Open segments
+ * count with their full size.
+ */
 function fittingSegmentBytes(options: FileSinkOptions): number {
   const share = Math.floor(options.maxBytes / (2 * (options.writers ?? WRITERS)))
   return Math.min(options.segmentBytes, share)
 }
 
-/** The identity still counts what nobody wants to hear. */
+/** Default for `onProblem`. Problems still appear in the counts. */
 function ignore(): void {}

@@ -3,22 +3,22 @@ import { BatchPrivacy, type RedactedBatch } from './redaction/batch-privacy.js'
 import type { PrivacyOptions } from './redaction/privacy-options.js'
 import { compileRules } from './redaction/rules.js'
 
-/** What is done to records on the thread that writes them. */
+/** Processing of records on the thread that writes them. */
 export interface PreparationOptions {
-  /** What is added; null: nothing. */
+  /** Options for adding client locations, or null. */
   readonly geo: GeoOptions | null
-  /** What is taken away; null: nothing. */
+  /** Rules for redacting records, or null. */
   readonly privacy: PrivacyOptions | null
 }
 
-/** What every record goes through before it is on disk. */
+/** Processing that every record passes before it is written to disk. */
 export interface Preparation {
-  /** As many lines as there were. Never throws. */
+  /** Processes whole lines and returns the same number of lines. Never throws. */
   prepared(lines: Buffer): RedactedBatch
   close(): void
 }
 
-/** The options for a thread. @throws Error when privacy rules cannot be applied. */
+/** Returns the options for a thread. @throws Error if the privacy rules are invalid. */
 export function checkedPreparation(options: {
   readonly geo?: GeoOptions | null
   readonly privacy?: PrivacyOptions | null
@@ -26,7 +26,10 @@ export function checkedPreparation(options: {
   return { geo: options.geo ?? null, privacy: checkedPrivacy(options.privacy) }
 }
 
-/** @param report hears what an operator should know beside the problem of a batch. */
+/**
+ * Opens the processing steps.
+ * @param report Receives problems other than those of a batch.
+ */
 export function openPreparation(
   { geo, privacy }: PreparationOptions,
   report: (problem: string) => void,
@@ -43,8 +46,8 @@ export function openPreparation(
 }
 
 /**
- * The rules for a thread, or null when there are none. They are compiled once here, so that a mistake is reported to the
- * one who opens the log, not found by a thread that ends again and again. @throws Error when they cannot be applied.
+ * Returns the privacy rules for a thread, or null if there are none. Compiles them once, so that a mistake is
+ * reported to the caller and does not make the thread fail repeatedly. @throws Error if they are invalid.
  */
 export function checkedPrivacy(options: PrivacyOptions | null | undefined): PrivacyOptions | null {
   if (options === null || options === undefined || options.rules.length === 0) return null

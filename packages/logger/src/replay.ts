@@ -1,4 +1,7 @@
-/** For the command that delivers dead letters again; apart, so that nobody else loads the outputs. */
+/**
+ * Entry point for the command that redelivers dead letters. Separate from index.ts, so that other code does
+ * not load the outputs.
+ */
 
 export type { LogOutputOptions } from './outputs/open-output.js'
 export {

@@ -124,7 +124,7 @@ function defineTests(): void {
     await until(() => sink.identity().indexed === 12_000, 'all are indexed', 300_000)
     assertIdentity(sink.identity())
     assert.equal(await countIn(streams.outage), 12_000)
-    assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not answer/)
+    assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not respond/)
   })
 
   test('a target that hangs, with connections open, costs nothing either', { skip }, async (t) => {

@@ -11,14 +11,14 @@ import { OwnerDirectoryWatch } from './spool/owner-directory-watch.js'
 import { ownerName } from './spool/owner-name.js'
 import { makeWritable } from './writable-dir.js'
 
-/** How the traffic log is shipped to an output. */
+/** Options for shipping the traffic log to an output. */
 export interface ShippingSinkOptions extends SinkOptions {
   readonly spool: {
-    /** Shared by all workers; created when it is missing. */
+    /** Spool directory, shared by all workers. Created if missing. */
     readonly dir: string
-    /** All workers together. */
+    /** Maximum size of the spools of all workers together, in bytes. */
     readonly maxBytes: number
-    /** Bytes of the disk that are left to others; default 0. */
+    /** Free disk space to leave to other programs, in bytes; default 0. */
     readonly keepFreeBytes?: number
     readonly whenFull: 'drop-oldest' | 'drop-newest'
   }
@@ -27,13 +27,13 @@ export interface ShippingSinkOptions extends SinkOptions {
 
 const QUEUE_BYTES = 8 * 1024 ** 2
 const FLUSH_MS = 20
-/** A larger record could not be shipped by any output. */
+/** Maximum record size. No output accepts larger records. */
 const MAX_RECORD_BYTES = 1024 ** 2
 
 /**
- * Opens the traffic log that is shipped: spooled to disk by a thread of its own, then delivered to the output, for as
- * long as it takes.
- * @throws Error when the spool's directory cannot be created or written, or privacy rules cannot be applied.
+ * Opens a traffic log that a separate thread spools to disk and delivers to the output, retrying as long as
+ * necessary.
+ * @throws Error if the spool directory cannot be created or written, or the privacy rules are invalid.
  */
 export function openShippingSink(options: ShippingSinkOptions): LogSink {
   const { spool, output, worker } = options

@@ -3,35 +3,41 @@ import type { CaptureNarrowing } from './record/capture-narrowing.js'
 import type { FieldSet } from './record/record-env.js'
 import type { PrivacyOptions } from './redaction/privacy-options.js'
 
-/** What every sink of a worker is opened with. */
+/** Options for every sink of a worker. */
 export interface SinkOptions {
   readonly fields: FieldSet
-  /** The worker's index. */
+  /** Index of the worker. */
   readonly worker: number
-  /** How many workers share the directory; default 8. */
+  /** Number of workers that share the directory; default 8. */
   readonly writers?: number
-  /** The machine or pod, as records name it; default the host's name. */
+  /** Name of the machine or pod in records; default the host name. */
   readonly node?: string
-  /** Which gateway this is among several, as records name it; null or absent: they do not. */
+  /** Name of the environment in records, to distinguish several gateways. Null or absent omits it. */
   readonly environment?: string | null
-  /** The build of the gateway, as records name it. */
+  /** Version of the gateway in records. */
   readonly version: string
-  /** The digest of the configuration that serves now; asked for once a record. */
+  /** Returns the digest of the active configuration. Called once per record. */
   readonly configDigest: () => string
-  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
+  /** Header fields and query parameters that hold secrets, in addition to the well-known ones. */
   readonly sensitiveNames?: readonly string[]
-  /** What is recorded of captured messages; null or absent: all that was captured. */
+  /** Restrictions on captured messages in records. Null or absent records all that was captured. */
   readonly capture?: CaptureNarrowing | null
-  /** The record of an exchange that took longer holds as much as that of one that failed, ms; absent: none does for its time alone. */
+  /**
+   * Duration in milliseconds from which an exchange is recorded in as much detail as a failed one. Absent
+   * disables this.
+   */
   readonly slowMs?: number
-  /** Records where clients are, on the thread that writes; null or absent: not. */
+  /** Options for adding client locations on the writing thread. Null or absent adds none. */
   readonly geo?: GeoOptions | null
-  /** What is kept out of the log, on the thread that writes; null or absent: nothing. */
+  /** Privacy rules applied on the writing thread. Null or absent applies none. */
   readonly privacy?: PrivacyOptions | null
-  /** Bytes that may wait for the thread; default 8 MiB. Beyond, new records are dropped and counted. */
+  /**
+   * Maximum number of bytes waiting for the thread; default 8 MiB. Beyond it, new records are dropped and
+   * counted.
+   */
   readonly queueBytes?: number
-  /** The longest time before a record is on its way to the disk, ms; default 20. */
+  /** Maximum delay in milliseconds before a record is handed over for writing; default 20. */
   readonly flushMs?: number
-  /** Hears what goes wrong, once a second at most. */
+  /** Called when a problem occurs, at most once per second. */
   readonly onProblem?: (message: string) => void
 }

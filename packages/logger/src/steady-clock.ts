@@ -1,15 +1,15 @@
 /**
- * Milliseconds of a clock that never steps, the same in all threads of the machine (`performance.now()` begins with its
- * thread). Its zero means nothing.
+ * Returns the monotonic time in milliseconds, the same in all threads of the machine. `performance.now()`, in
+ * contrast, starts with its thread. The origin is arbitrary.
  */
 export function steadyMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000
 }
 
-/** A moment: as people and files write it, and for durations. */
+/** A point in time on both clocks. */
 export interface Instant {
-  /** ms since the epoch; an operator or a time server may set it forward or back. */
+  /** Wall-clock time in milliseconds since the epoch. An operator or time server may change it. */
   readonly wallMs: number
-  /** By `steadyMs`. */
+  /** Monotonic time from `steadyMs`. */
   readonly mono: number
 }

@@ -1,7 +1,10 @@
 import { accessSync, constants } from 'node:fs'
 import { makeFolders } from '@sluice/core'
 
-/** Makes sure that files can be created in a directory. @throws Error that says what cannot be written and what to do. */
+/**
+ * Ensures that files can be created in a directory, creating it if necessary. @throws Error with the reason
+ * and the remedy.
+ */
 export function makeWritable(dir: string, what: string, remedy: string): void {
   try {
     makeFolders(dir)

@@ -130,7 +130,7 @@ test('log-setup reports a template that wins over ours, with its name and the re
     assert.match(stdout, /\nindex template +house-rules +in the way\n/)
     assert.ok(stdout.includes(`  priority 900, for ${stream}*\n`), stdout)
     assert.match(stdout, / {2}url: text, not object\n/)
-    assert.match(stderr, /'house-rules' wins over .* give it a priority below 500\n$/)
+    assert.match(stderr, /'house-rules' overrides .* set its priority below 500\n$/)
   }
   // A gateway that writes all the same makes the data stream by the rules of the house.
   await node.request('POST', `/${stream}/_doc`, { '@timestamp': '2026-01-01T00:00:00Z' })
@@ -157,7 +157,7 @@ test('log-setup says when its credentials are not enough', { skip }, async () =>
   const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }
   const { code, stderr, stdout } = await ask(env, 'log-setup', '--data-stream', stream)
-  assert.match(stderr, /does not allow it \(403\): .*index_template.* is unauthorized for API key/)
+  assert.match(stderr, /denied access \(403\): .*index_template.* is unauthorized for API key/)
   assert.deepEqual([code, stdout], [4, ''])
 })
 
@@ -190,7 +190,7 @@ test('the calls of a gateway are found in Elasticsearch, and followed', { skip }
   const absent = await gwInProcess(['logs', 'search', '-c', config])
   assert.match(
     absent.stderr,
-    new RegExp(`^there is no data stream ${dataStream} in .*; create it with gw log-setup, or`),
+    new RegExp(`^data stream ${dataStream} does not exist in .*; create it with gw log-setup, or`),
   )
   assert.deepEqual([absent.code, absent.stdout], [1, ''])
   assert.equal((await gw(['log-setup', '-c', config])).code, 0)
@@ -240,11 +240,11 @@ test('reading needs read alone, and whoever may not read is reported', { skip },
   ])
   for (const { code, stdout, stderr } of [reader, user])
     assert.deepEqual([code, stdout, stderr], [0, '', 'no record matches\n'])
-  assert.match(writer.stderr, /does not allow it \(403\): .*unauthorized/)
+  assert.match(writer.stderr, /denied access \(403\): .*unauthorized/)
   for (const refused of [wrong, nobody]) {
     assert.match(
       refused.stderr,
-      /^Elasticsearch at \S+ refuses the credentials \(401\); check the user, password/,
+      /^Elasticsearch at \S+ rejected the credentials \(401\); check the user, password/,
     )
   }
   for (const { code, stdout, stderr } of [writer, wrong, nobody]) {
@@ -256,11 +256,11 @@ test('reading needs read alone, and whoever may not read is reported', { skip },
 test('a cluster that does not answer, or is not trusted, has its own message', { skip }, async () => {
   const port = await closedPort()
   const closed = await gwInProcess(['logs', 'search', '--elasticsearch', `http://127.0.0.1:${port}`])
-  assert.match(closed.stderr, /^Elasticsearch at http:\/\/127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/)
+  assert.match(closed.stderr, /^Elasticsearch at http:\/\/127\.0\.0\.1:\d+ does not respond: .*ECONNREFUSED/)
   const strange = await gwInProcess(['logs', 'tail', '--elasticsearch', node.url])
   assert.match(
     strange.stderr,
-    / does not answer: .*certificate.*; trust it with --es-ca-file or log\.elasticsearch\.tls/,
+    / does not respond: .*certificate.*; trust it with --es-ca-file or log\.elasticsearch\.tls/,
   )
   const setup = await gwInProcess(['log-setup', '--elasticsearch', `http://127.0.0.1:${port}`])
   for (const { code, stdout } of [closed, strange, setup]) assert.deepEqual([code, stdout], [5, ''])

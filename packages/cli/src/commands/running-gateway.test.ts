@@ -102,7 +102,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no record matches\n', 0])
     assert.equal(config.stdout.split('\n').length, 2)
     const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
-    assert.match(absent.stderr, /^there is no traffic log in /)
+    assert.match(absent.stderr, /^no traffic log found in /)
     assert.equal(absent.code, 1)
   })
 

@@ -49,7 +49,7 @@ test('records of a target that was renamed are reported by one worker, once for 
   await until(() => leftBehind(gateway).length > 0)
   assert.match(
     leftBehind(gateway)[0]!,
-    /^3 records wait in \/.*\/spool-siem, .*; name it in the spool\.dir of a/,
+    /^3 records wait in \/.*\/spool-siem, .*; set it as the spool\.dir of a/,
   )
   // Nothing changes for the log.
   await gateway.reload({ ...renamed, upstreams: [{ urls: ['http://127.0.0.1:2'] }] })

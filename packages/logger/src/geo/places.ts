@@ -1,37 +1,40 @@
 import { countryOf, flattenString, Memo, PlaceFile } from '@sluice/core'
 
-/** Where the places of addresses are looked up. */
+/** Options for looking up the location of client addresses. */
 export interface GeoOptions {
-  /** A database in the MaxMind DB format. */
+  /** Path of a database in the MaxMind DB format. */
   readonly file: string
-  /** How often it is looked whether the file has changed, ms; default a minute. */
+  /** Interval for checking whether the file has changed, in milliseconds; default one minute. */
   readonly renewMs?: number
 }
 
 const RENEW_MS = 60_000
-/** The workers look at different moments, so that they do not all hold two databases at once. */
+/** Jitter, so that workers do not hold two databases in memory at the same time. */
 const RENEW_SPREAD = 0.2
-/** Addresses whose place is remembered. */
+/** Number of addresses whose location is cached. */
 const REMEMBERED = 10_000
-/** Where records hold the address of the client. No text inside a record can look like it: its quotes are escaped. */
+/**
+ * Text before the client address in a record. It cannot occur inside a string value, because quotes are
+ * escaped there.
+ */
 const CLIENT = '"client":{"ip":"'
 
-/** Adds to records where their clients are. */
+/** Adds client locations to records. */
 export class Places {
   readonly #places: PlaceFile
   readonly #timer: NodeJS.Timeout
-  /** An address is a part of a batch, which it would keep. */
+  /** Keys are copied with `flattenString`, because a slice would keep the whole batch in memory. */
   readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), flattenString)
-  /** What the texts are from. */
+  /** Database from which the cached texts come. */
   #database: PlaceFile['database'] = null
 
-  /** Reads the file; when that fails, no record names a place until it can be read. */
+  /** Loads the database. If this fails, records have no locations until the file can be read. */
   constructor({ file, renewMs = RENEW_MS }: GeoOptions, report: (problem: string) => void) {
     this.#places = new PlaceFile(file, (problem) => {
       const rest =
         this.#places.database === null
-          ? 'records do not say where clients are'
-          : 'the one read before serves on'
+          ? 'records have no client locations'
+          : 'the previous database stays in use'
       report(`${problem}; ${rest}`)
     })
     this.#places.readNow()
@@ -40,7 +43,7 @@ export class Places {
     this.#timer.unref()
   }
 
-  /** Whole lines with the places of their clients, for those that are known. Never throws. */
+  /** Returns the lines with the locations of known clients added. Never throws. */
   addedTo(lines: Buffer): Buffer {
     const { database } = this.#places
     if (database === null) return lines
@@ -69,23 +72,23 @@ export class Places {
     try {
       return placeText(this.#database!.get(address))
     } catch {
-      // The database is damaged at this address: its place is unknown.
+      // The database is damaged at this address, so its location is unknown.
       return ''
     }
   }
 }
 
-/** Of what databases know of an address, what records hold; some makers write it without the inner object. */
+/** Coordinates in a database record. Some vendors use flat fields instead of a nested object. */
 interface Found {
   readonly location?: { readonly latitude?: unknown; readonly longitude?: unknown } | null
   readonly latitude?: unknown
   readonly longitude?: unknown
 }
 
-/** Four decimals are eleven metres; no database is that exact. */
+/** Rounds coordinates to four decimals, about eleven metres. No database is more precise. */
 const SCALE = 10_000
 
-/** `,"country":"TR","geo":{"lat":41.01,"lon":28.96}`, or as much of it as is known. */
+/** Returns `,"country":"TR","geo":{"lat":41.01,"lon":28.96}`, without the parts that are unknown. */
 function placeText(found: unknown): string {
   if (typeof found !== 'object' || found === null) return ''
   const { location, ...flat } = found as Found

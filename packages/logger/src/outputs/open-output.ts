@@ -4,7 +4,7 @@ import type { LogOutput, ReportProblem } from './output.js'
 import type { SyslogOptions } from './syslog/options.js'
 import type { WebhookOptions } from './webhook/options.js'
 
-/** What each kind of output is opened with. */
+/** Options of each kind of output. */
 interface OptionsByKind {
   readonly elasticsearch: ElasticsearchOptions
   readonly stdout: object
@@ -16,12 +16,15 @@ interface OptionsByKind {
 type Kind = keyof OptionsByKind
 type OptionsOf<K extends Kind> = { readonly kind: K } & OptionsByKind[K]
 
-/** An output by its kind; plain data, so that it can be handed to a thread. */
+/** Options of an output, with its kind. Structured-cloneable, so that they can be passed to a thread. */
 export type LogOutputOptions = { [K in Kind]: OptionsOf<K> }[Kind]
 
 type Opener<K extends Kind> = (options: OptionsByKind[K], report: ReportProblem) => Promise<LogOutput>
 
-/** Each loads only what it needs: the client of Elasticsearch alone takes some 100 ms. */
+/**
+ * Functions that open each kind of output. Modules are loaded on demand: the Elasticsearch client alone takes
+ * about 100 ms.
+ */
 const OPENERS: { readonly [K in Kind]: Opener<K> } = {
   elasticsearch: async (options, report) =>
     new (await import('./elasticsearch/output.js')).ElasticsearchOutput(options, report),
@@ -31,7 +34,7 @@ const OPENERS: { readonly [K in Kind]: Opener<K> } = {
   custom: async (options, report) => new (await import('./custom/output.js')).CustomOutput(options, report),
 }
 
-/** Opens an output; nothing is sent yet. Rejects when its options cannot be used. */
+/** Opens an output without sending anything. Rejects if the options are invalid. */
 export function openOutput<K extends Kind>(options: OptionsOf<K>, report: ReportProblem): Promise<LogOutput> {
   return OPENERS[options.kind](options, report)
 }

@@ -1,38 +1,49 @@
-/** Records on their way to an output, oldest first. */
+/** Batch of records for an output, oldest first. */
 export interface Shipment {
   readonly count: number
-  /** A name that belongs to record `i` alone, the same in every attempt, so that an output can refuse repetitions. */
+  /**
+   * Returns the unique ID of record `i`. It is the same in every attempt, so that an output can detect
+   * duplicates.
+   */
   idOf(i: number): string
-  /** The JSON of record `i`, printable ASCII without a newline; valid until the delivery has ended. */
+  /**
+   * Returns the JSON of record `i`: printable ASCII without a newline. Valid until the delivery has ended.
+   */
   jsonOf(i: number): Buffer
-  /** Bytes of the JSON of record `i`. */
+  /** Returns the length of the JSON of record `i` in bytes. */
   lengthOf(i: number): number
-  /** Copies the JSON of record `i` to a position in a buffer that has room for it; returns its length. */
+  /** Copies the JSON of record `i` into a buffer with enough room and returns its length. */
   copyJson(i: number, into: Buffer, at: number): number
-  /** Bytes of all records together. */
+  /** Total size of all records in bytes. */
   readonly bytes: number
-  /** An earlier attempt, whose answer nobody has seen, may have delivered some of them. */
+  /** True if an earlier attempt whose response was lost may have delivered some of the records. */
   readonly mayBeDelivered: boolean
 }
 
-/** A record that an output refuses, and the reason. */
+/** A record that an output refused, with the reason. */
 export interface Refusal {
-  /** Position in the shipment. */
+  /** Index in the shipment. */
   readonly index: number
   readonly status: number
   readonly type: string
   readonly reason: string
-  /** True if the target is at fault, not the record: the record is sent again for a while before it is given up. */
+  /**
+   * True if the target is at fault, not the record. The record is retried for a while before it becomes a
+   * dead letter.
+   */
   readonly isTemporary?: boolean
 }
 
-/** How an attempt to deliver a shipment ended. */
+/** Result of an attempt to deliver a shipment. */
 export type Delivery =
-  /** The output answered for every record: those not named here are delivered. */
+  /**
+   * The output accepted the shipment. Records listed in `refused` are rejected, those in `again` must be
+   * retried, and all others are delivered.
+   */
   | { readonly kind: 'answered'; readonly refused: readonly Refusal[]; readonly again: readonly number[] }
   /**
-   * Nothing is known about any record; all have to be sent again. `overload`: smaller and fewer would be better.
-   * `afterMs`: the output asks to be left alone for so long.
+   * The result is unknown for all records, so all must be retried. `overload`: use smaller and fewer
+   * requests. `afterMs`: minimum wait requested by the output, in milliseconds.
    */
   | {
       readonly kind: 'failed'
@@ -40,19 +51,22 @@ export type Delivery =
       readonly reason: string
       readonly afterMs?: number
     }
-  /** The output refuses the shipment as a whole: it is too large, or one of its records spoils it. Parts may pass. */
+  /**
+   * The output refused the whole shipment because it is too large or contains an invalid record. Smaller
+   * parts may be accepted.
+   */
   | { readonly kind: 'unfit'; readonly status: number; readonly reason: string }
 
 /**
- * Where records go in the end: what a shipper needs to know of Elasticsearch, of a syslog server, of Kafka. Several
- * deliveries may be under way at once.
+ * Destination of records, such as Elasticsearch, a syslog server or a webhook. Several deliveries may be in
+ * progress at once.
  */
 export interface LogOutput {
-  /** Delivers a shipment; what fails is reported, not thrown. It has to end within a bound of its own. */
+  /** Delivers a shipment. Reports failures as a result and does not throw. Must apply a timeout. */
   deliver(shipment: Shipment): Promise<Delivery>
-  /** Lets go of connections. */
+  /** Closes all connections. */
   close(): Promise<void>
 }
 
-/** Reports to operators what is wrong with an output. */
+/** Reports a problem with an output to the operator. */
 export type ReportProblem = (problem: string) => void

@@ -1,35 +1,35 @@
 import type { Batch } from '../writer/messages.js'
 
-/** A batch is handed over when it holds so many records, */
+/** Maximum number of records in a batch. */
 const BATCH_RECORDS = 512
-/** or so many bytes. */
+/** Maximum size of a batch in bytes, unless it consists of one longer record. */
 export const BATCH_BYTES = 128 * 1024
 
-/** A batch that is filled less than this gives its records away in a buffer of their size. */
+/** Batches smaller than this are copied to a buffer of their exact size. */
 const WORTH_GIVING_BYTES = BATCH_BYTES / 2
-/** Buffers that are kept for the next batches, at most: as many as are on their way to the thread and back. */
+/** Maximum number of spare buffers: as many as are on their way to the thread and back. */
 const SPARE_BUFFERS = 4
-/** Of batches that gave their records away, or that the thread has done with: new ones would have to be collected. */
+/** Reusable buffers of earlier batches. New buffers would burden the garbage collector. */
 const spare: Buffer[] = []
 
-/** Takes a buffer back that a batch was handed over in. */
+/** Returns the buffer of a processed batch for reuse. */
 export function giveBack(buffer: ArrayBuffer): void {
   if (buffer.byteLength === BATCH_BYTES && spare.length < SPARE_BUFFERS) spare.push(Buffer.from(buffer))
 }
 
-/** The batch that is being filled. */
+/** The batch that is currently being filled. */
 export class OpenBatch {
   readonly #bytes: Buffer
   #length = 0
   #records = 0
 
-  /** @param firstLineBytes a line longer than a usual batch gets one of its own. */
+  /** @param firstLineBytes Length of the first line. A line longer than a normal batch gets its own batch. */
   constructor(firstLineBytes: number) {
     const kept = firstLineBytes <= BATCH_BYTES ? spare.pop() : undefined
     this.#bytes = kept ?? Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
   }
 
-  /** Whether a line of so many bytes still belongs into it. */
+  /** Returns true if the batch has room for a line of this length. */
   takes(lineBytes: number): boolean {
     return this.#records < BATCH_RECORDS && this.#length + lineBytes <= this.#bytes.length
   }
@@ -38,18 +38,19 @@ export class OpenBatch {
     return this.#records === BATCH_RECORDS
   }
 
-  /** Adds a line of ASCII that ends with a newline; `takes` must have said yes. */
+  /** Adds an ASCII line that ends with a newline. Check `takes` first. */
   add(line: string): void {
     this.#length += this.#bytes.write(line, this.#length, 'latin1')
     this.#records++
   }
 
   /**
-   * What it holds, as a message; it takes nothing more. Batches wait while the thread does not get to them, and the
-   * bound of what waits counts records, so a batch of one record must not take the room of hundreds.
+   * Returns the content as a message. The batch cannot be used afterwards. Small batches are copied, because
+   * the queue limit counts record bytes: while the thread is busy, a waiting batch with one record must not
+   * occupy memory for hundreds.
    */
   seal(): Batch {
-    // allocUnsafeSlow never takes from a pool, so the buffer is this batch's alone and can be transferred.
+    // Buffers from allocUnsafeSlow are not pooled, so this one can be transferred.
     let buffer = this.#bytes.buffer as ArrayBuffer
     if (this.#length < WORTH_GIVING_BYTES) {
       const whole = buffer

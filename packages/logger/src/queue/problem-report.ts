@@ -1,7 +1,10 @@
-/** An operator hears once in this time at most, ms. */
+/** Minimum interval between two reports in milliseconds. */
 const REPORT_EVERY_MS = 1000
 
-/** Reports to an operator what goes wrong with the log, at most once a second, with the number of records lost since. */
+/**
+ * Reports problems of the log to the operator, at most once per second, with the number of records lost since
+ * the last report.
+ */
 export class ProblemReport {
   readonly #notify: (message: string) => void
   #lost = 0
@@ -12,18 +15,20 @@ export class ProblemReport {
     this.#notify = notify
   }
 
-  /** Keeps a problem for the next report; costs nothing but an addition, as it may happen on every request. */
+  /** Remembers a problem for the next report. Cheap enough to be called for every request. */
   note(lost: number, cause: string): void {
     this.#lost += lost
     this.#cause = cause
   }
 
-  /** Whether something waits to be reported. */
+  /** True if a problem has not been reported yet. */
   get isPending(): boolean {
     return this.#cause !== ''
   }
 
-  /** Reports what was noted, unless the last report is too fresh and this is not the last word. */
+  /**
+   * Reports the remembered problem, unless the last report is too recent. `isLast` reports it in any case.
+   */
   send(isLast: boolean): void {
     if (this.#cause === '') return
     const nowMono = performance.now()

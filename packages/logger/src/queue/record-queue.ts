@@ -8,59 +8,67 @@ import { giveBack, OpenBatch } from './open-batch.js'
 import { ProblemReport } from './problem-report.js'
 import { SpoolOwners } from './spool-owners.js'
 
-/** How records get from the request path to a writer thread. */
+/** Options for passing records from the request path to a writer thread. */
 export interface RecordQueueOptions {
   readonly env: RecordEnv
   readonly program: WriterProgram
-  /** Bytes that may be held without a receipt; beyond, new records are dropped. */
+  /** Maximum number of bytes waiting for a receipt. Beyond it, new records are dropped. */
   readonly queueBytes: number
-  /** The longest time a record waits for company, ms. */
+  /** Maximum time that a record waits in an open batch, in milliseconds. */
   readonly flushMs: number
-  /** A longer record is dropped. */
+  /** Maximum size of a record in bytes. Larger records are dropped. */
   readonly maxRecordBytes: number
   readonly onProblem: (message: string) => void
-  /** What the thread keeps in a spool that others can take over; null for a sink without one. */
+  /** Observer of the thread's spool, which another owner may take over. Null for a sink without a spool. */
   readonly spool: SpoolWatch | null
 }
 
-/** What is known of a spool outside of its thread. */
+/** Information about a spool outside of its thread. */
 export interface SpoolWatch {
   readonly count: SpoolCount
-  /** The name of the first thread's part of the spool; null: that thread chooses one. */
+  /** Name of the first thread's part of the spool. Null if the thread chooses one. */
   readonly owner: string | null
   /**
-   * Brings the number of records encoded so far to where it outlives this process. Does not throw.
-   * @returns false: it is not there yet, and this has to be asked again.
+   * Saves the number of encoded records so that it survives this process. Does not throw.
+   * @returns False if it is not saved yet and must be saved again.
    */
   note(encoded: number): boolean
   close(): void
 }
 
 /**
- * Shared with the thread of a spool: the number of records that the request path has encoded, how many of them were not
- * this thread's, how many threads there have been, the first number as the thread has last noted it, and when the oldest
- * record came that is not delivered (by the steady clock; NaN: there is none).
+ * Memory shared with the spool thread:
+ * - `[0]`: records encoded by the request path
+ * - `[1]`: those of them that did not belong to this thread
+ * - `[2]`: number of threads so far
+ * - `[3]`: value of `[0]` that the thread has last saved
+ * - `[4]`: arrival of the oldest undelivered record on the steady clock in milliseconds, or NaN if there is
+ * none
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
-/** The count of a sink with a spool. */
+/** Creates the shared count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
   const count = new Float64Array(new SharedArrayBuffer(40))
   count[4] = Number.NaN
   return count
 }
 
-/** Longest wait for the thread of a spool to begin, ms; a gateway that starts must not hang on its log. */
+/**
+ * Maximum wait for the spool thread to start, in milliseconds, so that a problem with the log does not block
+ * the gateway's start.
+ */
 const OPENING_MS = 5000
 
 /**
- * The sink of a worker. The request path encodes a record into a batch; batches go to the writer's thread, which
- * answers each with a receipt.
+ * The log sink of a worker. The request path encodes each record into a batch. The writer thread answers each
+ * batch with a receipt.
  *
  *     record ─► open batch ─► sealed batches ─► thread ─► receipt
  *               └──────────── held: at most queueBytes ─────────┘
  *
- * Batches stay sealed here only while there is no thread. Every record is counted where it is, at every moment.
+ * Sealed batches wait here only while no thread is running. At any moment, every record is counted in exactly
+ * one place.
  */
 export class RecordQueue implements LogSink {
   readonly opened: Promise<void>
@@ -74,18 +82,18 @@ export class RecordQueue implements LogSink {
   #sealed: Batch[] = []
   #heldBytes = 0
   #held = 0
-  /** Of the held ones, those that the thread has. */
+  /** Held records that were sent to the thread. */
   #sent = 0
   #sentBytes = 0
   #received = 0
   #indexed = 0
   #dead = 0
   #deadRemoved = 0
-  /** What the thread keeps, on disk and in its own memory. */
+  /** Records that the thread has on disk and in memory. */
   #spooled = 0
   #kept = 0
   readonly #dropped = new Map<LossReason, number>()
-  /** Of these, what the thread has not heard of. */
+  /** Dropped records that were not reported to the thread yet. */
   readonly #unreported = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
   readonly #spoolCount: SpoolCount
@@ -93,7 +101,7 @@ export class RecordQueue implements LogSink {
 
   constructor(options: RecordQueueOptions) {
     this.#options = options
-    // Counting into a place of its own costs less than asking whether there is one.
+    // Counting into an unused array is cheaper than checking whether there is a spool.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
     this.#owners = new SpoolOwners(options.spool?.owner ?? '')
     this.opened = options.spool === null ? Promise.resolve() : this.#opening()
@@ -121,18 +129,18 @@ export class RecordQueue implements LogSink {
   record(x: Exchange): void {
     this.#received++
     if (this.#closed !== null) {
-      this.#drop(1, 'closed', 'they came after the traffic log was closed')
+      this.#drop(1, 'closed', 'they arrived after the traffic log was closed')
       return
     }
     if (this.#heldBytes >= this.#options.queueBytes) {
-      this.#drop(1, 'queue_full', 'the writer of the traffic log does not keep up')
+      this.#drop(1, 'queue_full', 'the writer of the traffic log is too slow')
       return
     }
     let line: string
     try {
       line = this.#lineOf(x)
     } catch (error) {
-      // A defect, but one that must not end the request that met it.
+      // A bug, but it must not affect the request.
       this.#drop(1, 'not_encodable', String(error))
       return
     }
@@ -170,7 +178,7 @@ export class RecordQueue implements LogSink {
     return this.#closed
   }
 
-  /** A record that its bodies make too large is reported without them. */
+  /** Encodes a record, without its bodies if they make it too large. */
   #lineOf(x: Exchange): string {
     const line = encodeRecord(x, this.#options.env) + '\n'
     if (line.length <= this.#options.maxRecordBytes || x.record.capture === null) return line
@@ -180,7 +188,7 @@ export class RecordQueue implements LogSink {
   #add(line: string): void {
     const bytes = line.length
     if (bytes > this.#options.maxRecordBytes) {
-      this.#drop(1, 'too_large', `a record of ${bytes} bytes does not fit a segment`)
+      this.#drop(1, 'too_large', `a record of ${bytes} bytes does not fit in a segment`)
       return
     }
     if (this.#open !== null && !this.#open.takes(bytes)) this.#seal(this.#open)
@@ -238,13 +246,16 @@ export class RecordQueue implements LogSink {
     this.#report.send(false)
   }
 
-  /** The thread is gone: what has no receipt counts as lost, though part of it may be on disk. */
+  /**
+   * Counts the batches without a receipt as lost when the thread has ended, although part of them may be on
+   * disk.
+   */
   #loseSent(problem: string): void {
     const lost = this.#sent + this.#kept
     this.#held -= this.#sent
     this.#kept = 0
     this.#spoolCount[1] = this.#spoolCount[0]! - this.#held
-    // What is on disk is not lost: the thread that comes next takes it over.
+    // Records on disk are not lost. The next thread takes them over.
     if (this.#closed === null) {
       this.#owners.threadEnded(this.#spooled)
       this.#spooled = 0
@@ -273,7 +284,7 @@ export class RecordQueue implements LogSink {
     this.#report.send(true)
   }
 
-  /** Loses records on this side of the thread, which hears of it with the next batch. */
+  /** Drops records before they reach the thread. The thread is told with the next batch. */
   #drop(records: number, reason: LossReason, cause: string): void {
     this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + records)
     this.#count(records, reason, cause)
@@ -285,7 +296,7 @@ export class RecordQueue implements LogSink {
     this.#setTimer()
   }
 
-  /** One timer for the whole life of the sink; it never keeps the process alive. */
+  /** Restarts the sink's only timer, which does not keep the process alive. */
   #setTimer(): void {
     if (this.#isTimerSet || this.#closed !== null) return
     this.#isTimerSet = true
@@ -294,7 +305,7 @@ export class RecordQueue implements LogSink {
 
   #tick(): void {
     this.#isTimerSet = false
-    // Before the batch is on its way, and whether or not there is a thread that will count it.
+    // Must happen before the batch is sent, and even if no thread is running that could count it.
     const isNoted = this.#options.spool?.note(this.#spoolCount[0]!) ?? true
     this.#flush()
     this.#report.send(false)

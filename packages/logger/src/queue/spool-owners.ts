@@ -1,13 +1,19 @@
 import type { SpoolHandovers, Takeover } from '@sluice/core'
 
-/** Takeovers that a sink reports; a gateway whose workers end more often than that has other worries. */
+/** Maximum number of takeovers that a sink reports. */
 const MAX_TAKEOVERS = 1000
 
-/** Which part of a spool is this sink's: its thread's, those of threads that have ended, and what was taken over. */
+/**
+ * Parts of a spool that belong to this sink: those of its thread, of earlier threads, and those taken over
+ * from others.
+ */
 export class SpoolOwners {
-  /** '' while a new thread has not reported its name. */
+  /** Owner name of the current thread, or empty until it has reported its name. */
   #owner: string
-  /** By threads that have ended: what they had on disk. Their successor takes it over and counts it again. */
+  /**
+   * Records that earlier threads left on disk, by owner. Their successor takes them over and counts them
+   * again.
+   */
   readonly #ended = new Map<string, number>()
   readonly #takeovers: Takeover[] = []
 
@@ -15,7 +21,7 @@ export class SpoolOwners {
     this.#owner = owner
   }
 
-  /** On disk, of threads that have ended. */
+  /** Number of records that earlier threads left on disk. */
   get endedRecords(): number {
     let sum = 0
     for (const records of this.#ended.values()) sum += records
@@ -32,9 +38,9 @@ export class SpoolOwners {
   }
 
   /**
-   * Notes what the thread has taken over.
-   * @returns of these, how many this sink has counted already; and how many it had that are not there any more: they
-   * were delivered by a thread that ended before it could report.
+   * Records the takeovers of the thread.
+   * @returns `again`: records that this sink had already counted. `delivered`: records that are gone, because
+   * an earlier thread delivered them but ended before it could report that.
    */
   takeOver(takeovers: readonly Takeover[]): { readonly again: number; readonly delivered: number } {
     let again = 0
@@ -52,7 +58,7 @@ export class SpoolOwners {
     return { again, delivered }
   }
 
-  /** @param current what the thread has, on disk and in memory. */
+  /** Returns the handovers to report. @param current Records of the current thread on disk and in memory. */
   handovers(current: number): SpoolHandovers {
     const left = Object.fromEntries(this.#ended)
     if (this.#owner !== '' && current > 0) left[this.#owner] = current

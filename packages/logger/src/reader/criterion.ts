@@ -1,33 +1,33 @@
 import { type RecordView, recordValues, type TrafficRecord } from './record-view.js'
 import { fitsPattern, type TextPattern } from './text-pattern.js'
 
-/** How two numbers are compared. */
+/** Comparison operator for numbers. */
 export type Comparison = '>' | '>=' | '<' | '<='
 
-/** A condition on the values of one field, or of several of which one is enough. */
+/** Condition on one field, or on several fields of which one must match. */
 export type FieldCriterion =
   /** One of the fields has this value, compared as text. */
   | { readonly kind: 'equals'; readonly fields: readonly string[]; readonly value: string }
-  /** One of the fields has a value of this pattern. */
+  /** One of the fields has a value that matches the pattern. */
   | { readonly kind: 'matches'; readonly fields: readonly string[]; readonly pattern: TextPattern }
-  /** The field has another value, or none. */
+  /** The field has no value that matches the pattern. */
   | { readonly kind: 'differs'; readonly field: string; readonly pattern: TextPattern }
   | { readonly kind: 'prefix'; readonly field: string; readonly value: string }
-  /** Both ends belong to it. */
+  /** Inclusive range. */
   | { readonly kind: 'range'; readonly field: string; readonly from: number; readonly to: number }
-  /** Only numbers can be compared; a record without one does not meet it. */
+  /** Numeric comparison. Does not match records without a number in the field. */
   | { readonly kind: 'compares'; readonly field: string; readonly by: Comparison; readonly bound: number }
 
-/** One condition on a record, in a form that a search engine can be asked as well. */
+/** Condition on a record, in a form that can also be translated to a search engine query. */
 export type Criterion = FieldCriterion | { readonly kind: 'any'; readonly of: readonly FieldCriterion[] }
 
-/** The fields that a criterion is about. */
+/** Returns the fields that a criterion refers to. */
 export function fieldsOf(criterion: Criterion): readonly string[] {
   if (criterion.kind === 'any') return criterion.of.flatMap(fieldsOf)
   return 'fields' in criterion ? criterion.fields : [criterion.field]
 }
 
-/** Whether a record meets a criterion; of a list, one item is enough. */
+/** Returns true if a record meets a criterion. One matching item of a list is enough. */
 export function meets(view: RecordView, criterion: Criterion): boolean {
   const { record } = view
   switch (criterion.kind) {
@@ -67,7 +67,7 @@ function holds(value: number, by: Comparison, bound: number): boolean {
   }
 }
 
-/** Only single values can be compared. */
+/** Returns the scalar values of a field as text. */
 function textsAt(record: TrafficRecord, field: string): readonly string[] {
   const texts = recordValues(record, field).map(textOf)
   return texts.filter((text) => text !== null)

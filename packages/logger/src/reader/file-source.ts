@@ -5,12 +5,12 @@ import type { RecordView } from './record-view.js'
 import { firstRuns, type TrafficTail, tailSegments } from './tail.js'
 
 /**
- * A record is written when its call ends, so one that took long stands after younger ones. A search for everything
- * holds back so many records until their order is certain; a record that is further from its place comes too late.
+ * Number of records to buffer for sorting. A record is written when its call ends, so a long call appears
+ * after newer ones. A record that is further out of order is returned late.
  */
 const HELD_BACK = 10_000
 
-/** The traffic log in the files of a directory. */
+/** Traffic log in a directory of files. */
 export class FileSource implements RecordSource {
   readonly #dir: string
   #reading: TrafficTail | null = null
@@ -20,7 +20,7 @@ export class FileSource implements RecordSource {
     this.#dir = dir
   }
 
-  /** Lines that were no records, such as one that was cut when its writer was killed. */
+  /** Number of lines that are not records, such as one truncated when its writer was killed. */
   get skipped(): number {
     return this.#damaged + (this.#reading?.skippedLines ?? 0)
   }
@@ -29,7 +29,7 @@ export class FileSource implements RecordSource {
     return options.last === Number.POSITIVE_INFINITY ? this.#all(options) : this.#newest(options)
   }
 
-  /** Backward, so that a short answer costs little however large the log is. */
+  /** Reads backward from the end, so that small results are cheap even in a large log. */
   async *#newest(options: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
     const runs = await firstRuns(this.#dir, options.filter.sinceMs)
     yield* await newestRecords(runs, { ...options, onDamaged: () => this.#damaged++ })

@@ -2,15 +2,15 @@ import { endedMs, OUT_OF_ORDER_MS } from './newest-records.js'
 import { parseRecord } from './record-view.js'
 import { bytesAt } from './segment-bytes.js'
 
-/** Read at each step; a longer line shows no time there. */
+/** Number of bytes read per step. Longer lines are skipped. */
 const LOOK_BYTES = 64 * 1024
-/** A shorter stretch is read as it is. */
+/** Ranges smaller than this are read sequentially. */
 const ENOUGH_BYTES = 1024 ** 2
 const NEWLINE = 10
 
 /**
- * A position between two lines of a segment before which no call ended later than a time, found by halving: lines are in
- * the order in which calls ended.
+ * Finds a line start in a segment before which all calls ended before `sinceMs`. Uses binary search, because
+ * lines are ordered by end time.
  */
 export async function firstLineSince(path: string, bytes: number, sinceMs: number): Promise<number> {
   let before = 0
@@ -24,7 +24,7 @@ export async function firstLineSince(path: string, bytes: number, sinceMs: numbe
   return before
 }
 
-/** The first whole line after a position; null when none is near. */
+/** Returns the first complete line after a position, or null if there is none nearby. */
 async function lineBehind(
   path: string,
   position: number,

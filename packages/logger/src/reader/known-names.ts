@@ -2,7 +2,7 @@ import { METHODS } from 'node:http'
 import { ERRORS } from '@sluice/core'
 import { TRAFFIC_MAPPING } from '../outputs/elasticsearch/mapping.js'
 
-/** A name in a filter that no record can have; `known` are those that it may have been meant for. */
+/** Error for a name in a filter that no record can have. `known` lists the valid names. */
 export class UnknownNameError extends RangeError {
   readonly word: string
   readonly known: readonly string[]
@@ -17,21 +17,21 @@ export class UnknownNameError extends RangeError {
 const RESULTS = ['success', 'blocked', 'error', 'aborted', 'shed'] as const
 const CODES = Object.keys(ERRORS)
 
-/** What the fields with a fixed set of values hold. */
+/** Valid values of the fields with a fixed set of values. */
 const VALUES: Readonly<Record<string, { readonly what: string; readonly known: readonly string[] }>> = {
   'http.method': { what: 'a method', known: METHODS },
   result: { what: 'a result', known: RESULTS },
   'error.code': { what: 'an error code', known: CODES },
 }
 
-/** Checks a value that a filter wants a field to have. @throws UnknownNameError when the field never has it. */
+/** Checks a value for a field in a filter. @throws UnknownNameError if the field never has this value. */
 export function checkValue(field: string, value: string): void {
   const values = VALUES[field]
   if (values === undefined || values.known.includes(value)) return
   throw new UnknownNameError(`'${value}' is not ${values.what}`, value, values.known)
 }
 
-/** Checks the name of a field, a dotted path. @throws UnknownNameError when records have no such field. */
+/** Checks a field name, which is a dotted path. @throws UnknownNameError if records have no such field. */
 export function checkField(path: string): void {
   const names = path.split('.')
   let fields: Fields | undefined = TRAFFIC_MAPPING.properties as Fields
@@ -48,7 +48,11 @@ export function checkField(path: string): void {
   const message = `records have no field '${path}'`
   const members = FIELDS.filter((known) => known.startsWith(`${path}.`))
   if (members.length > 0)
-    throw new UnknownNameError(`${message} with a value; it has ${members.join(', ')}`, path, [])
+    throw new UnknownNameError(
+      `${message} with a value; use one of its fields ${members.join(', ')}`,
+      path,
+      [],
+    )
   throw new UnknownNameError(message, path, FIELDS)
 }
 
@@ -58,7 +62,7 @@ interface Field {
 }
 type Fields = Readonly<Record<string, Field>>
 
-/** All fields with a value, as dotted paths; a field that takes any member has one called NAME. */
+/** Paths of all fields with a value. `NAME` stands for any member of a flattened field. */
 const FIELDS: readonly string[] = pathsOf(TRAFFIC_MAPPING.properties as Fields, '')
 
 function pathsOf(fields: Fields, parent: string): string[] {

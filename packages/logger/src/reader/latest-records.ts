@@ -3,13 +3,13 @@ import type { RecordView } from './record-view.js'
 import type { RunPosition } from './run-reader.js'
 import type { Run } from './runs.js'
 
-/** A run with the position up to which it is read. */
+/** A run, and the position up to which to read it. */
 export interface EndedRun {
   readonly run: Run
   readonly end: RunPosition
 }
 
-/** Turns a line into a record; null when it is none or not wanted. */
+/** Parses a line. Returns null if it is not a record or not wanted. */
 export type Selector = (line: string) => RecordView | null
 
 interface Head {
@@ -18,8 +18,8 @@ interface Head {
 }
 
 /**
- * The last `count` records that `select` takes, oldest first. Reads backward from the ends of the runs, so that a
- * short answer costs little however large the log is; a run is opened when the search has come back to its time.
+ * Returns the last `count` records that `select` accepts, oldest first. Reads runs backward, so that small
+ * results are cheap even in a large log. A run is opened only when the search reaches its time.
  */
 export async function latestRecords(
   runs: readonly EndedRun[],
@@ -40,7 +40,10 @@ export async function latestRecords(
   return latest.sort((a, b) => a.timeMs - b.timeMs)
 }
 
-/** Opens the runs that may hold a later record than every head: nothing in a run is later than its last write. */
+/**
+ * Opens the runs that may contain a newer record than every head. No record in a run is newer than the run's
+ * last write.
+ */
 async function openReached(waiting: EndedRun[], heads: Head[], select: Selector): Promise<void> {
   while (waiting.length > 0) {
     const next = waiting.at(-1)!

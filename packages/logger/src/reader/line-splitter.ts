@@ -1,14 +1,14 @@
-/** A longer line is not a record; its rest will not parse and count as skipped, bytes. */
+/** Maximum length of a line in bytes. The rest of a longer line does not parse and counts as skipped. */
 export const MAX_LINE_BYTES = 1024 ** 2
 
 const NEWLINE = 10
 const NOTHING = Buffer.alloc(0)
 
-/** Cuts a stream of bytes into lines; the beginning of a line waits for its end. */
+/** Splits a byte stream into lines, buffering incomplete ones. */
 export class LineSplitter {
   #beginning: Buffer = NOTHING
 
-  /** The lines that are complete with these bytes. */
+  /** Adds bytes and returns the lines completed by them. */
   push(bytes: Buffer): string[] {
     const all = this.#beginning.length === 0 ? bytes : Buffer.concat([this.#beginning, bytes])
     const lines: string[] = []
@@ -21,7 +21,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** Gives up waiting: the line without an end, or null. */
+  /** Returns the incomplete last line, or null, and discards it. */
   takeRest(): string | null {
     if (this.#beginning.length === 0) return null
     const rest = this.#beginning.toString('utf8')

@@ -1,15 +1,15 @@
 import { MAX_LINE_BYTES } from './line-splitter.js'
 import { bytesAt } from './segment-bytes.js'
 
-/** Read at once, bytes. */
+/** Number of bytes read at a time. */
 const BLOCK_BYTES = 64 * 1024
 const NEWLINE = 10
 const NOTHING = Buffer.alloc(0)
 const LINE_END = Buffer.from('\n')
 
-/** The lines of a file before `end`, the last one first; one without a newline at the end is a line as well. */
+/** Yields the lines of a file before `end`, last line first. The last line may lack a newline. */
 export async function* linesBackward(path: string, end: number): AsyncGenerator<string, void, undefined> {
-  // The end of a line whose beginning is further ahead in the file.
+  // End of a line whose beginning is in an earlier block.
   let rest: Buffer = NOTHING
   for (let start = end; start > 0; ) {
     const length = Math.min(BLOCK_BYTES, start)
@@ -22,7 +22,7 @@ export async function* linesBackward(path: string, end: number): AsyncGenerator<
   }
 }
 
-/** Where the last complete line before `end` ends. */
+/** Returns the end of the last complete line before `end`. */
 export async function lastLineEnd(path: string, end: number): Promise<number> {
   for (let start = end; start > 0 && end - start < MAX_LINE_BYTES; ) {
     const length = Math.min(BLOCK_BYTES, start)

@@ -5,30 +5,30 @@ import { parseRecord, type RecordView, recordValue } from './record-view.js'
 import type { Run } from './runs.js'
 
 /**
- * A run is written in the order in which its calls ended, up to this: batches of a worker wait for each other, and a
- * clock may be put right by a little, ms.
+ * Tolerance for the order of records in a run, in milliseconds. Records are ordered by end time, except that
+ * batches of a worker wait for each other and the clock may be adjusted.
  */
 export const OUT_OF_ORDER_MS = 10_000
 
-/** What to look for. */
+/** Options for `newestRecords`. */
 export interface NewestOptions {
   readonly filter: RecordFilter
   readonly last: number
   readonly signal: AbortSignal
-  /** Hears of a line that is no record. */
+  /** Called for each line that is not a record. */
   readonly onDamaged: () => void
 }
 
 /**
- * The `last` records that began latest of those that a filter takes, oldest first. Each run is read backward, and only
- * so far that nothing before could have begun later than what was found: no call begins after it has ended.
+ * Returns the `last` matching records with the latest start time, oldest first. Each run is read backward
+ * until no earlier line can have a later start time, because a call cannot start after it has ended.
  */
 export async function newestRecords(
   runs: readonly Run[],
   { filter, last, signal, onDamaged }: NewestOptions,
 ): Promise<RecordView[]> {
   const found = new OrderedRecords()
-  /** Records that began before this are not wanted. */
+  /** Returns the time from which records are still wanted. */
   const sinceMs = (): number =>
     found.count < last ? (filter.sinceMs ?? Number.NEGATIVE_INFINITY) : found.oldest!.timeMs
   for (const run of [...runs].sort((a, b) => writtenMs(b) - writtenMs(a))) {
@@ -51,7 +51,7 @@ export async function newestRecords(
   return records
 }
 
-/** When the call of a record ended, which is when it was written. */
+/** Returns the time at which the call of a record ended and the record was written. */
 export function endedMs({ record, timeMs }: RecordView): number {
   const totalMs = recordValue(record, 't.total')
   return timeMs + (typeof totalMs === 'number' ? totalMs : 0)

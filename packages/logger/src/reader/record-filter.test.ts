@@ -76,7 +76,7 @@ test('what ends a time is before it, and has to be later than what begins it', (
   for (const until of ['59s', '2026-01-31T11:59:00.001Z']) assert.ok(isTaken({ until }), until)
   for (const until of ['1m', '2026-01-31T11:59:00Z']) assert.ok(!isTaken({ until }), until)
   assert.ok(isTaken({ since: '1m', until: '59s' }))
-  assert.throws(() => recordFilter({ since: '1m', until: '1h' }), /nothing is between 1m and 1h/)
+  assert.throws(() => recordFilter({ since: '1m', until: '1h' }), /the time range from 1m to 1h is empty/)
 })
 
 test('a condition may compare, or ask for another value', () => {
@@ -105,14 +105,17 @@ test('a condition may compare, or ask for another value', () => {
 
 test('what cannot be understood is refused with what to write instead', () => {
   const cases: readonly (readonly [FilterRequest, RegExp])[] = [
-    [{ status: '4x' }, /'4x' is not a status; write for example 404, 5xx or 400-499/],
+    [{ status: '4x' }, /'4x' is not a status; use for example 404, 5xx or 400-499/],
     [{ status: '' }, /is not a status/],
-    [{ since: 'yesterday' }, /'yesterday' is not a time; write for example 15m/],
+    [{ since: 'yesterday' }, /'yesterday' is not a time; use for example 15m/],
     [{ since: '2026-01-31T11:59:00' }, /is not a time/],
     [{ since: '2026-13-31' }, /is not a time/],
-    [{ where: ['up.name'] }, /'up\.name' is not a condition; write field=value/],
+    [{ where: ['up.name'] }, /'up\.name' is not a condition; use field=value/],
     [{ where: ['=x'] }, /is not a condition/],
-    [{ where: ['t.total>fast'] }, /compares with 'fast', which is no number; write for example t\.total>500/],
+    [
+      { where: ['t.total>fast'] },
+      /compares with 'fast', which is not a number; use for example t\.total>500/,
+    ],
     [{ until: 'tomorrow' }, /'tomorrow' is not a time/],
   ]
   for (const [request, message] of cases) {
@@ -140,10 +143,14 @@ test('names that no record can have are refused, with those that there are', () 
     [{ where: ['rout!=a'] }, "records have no field 'rout'", 'route'],
     [{ where: ['route=a || routs=b'] }, "records have no field 'routs'", 'route'],
     [{ where: ['__proto__=a'] }, "records have no field '__proto__'", 'route'],
-    [{ where: ['policies=auth'] }, "records have no field 'policies' with a value; it has policies.id, ", ''],
+    [
+      { where: ['policies=auth'] },
+      "records have no field 'policies' with a value; use one of its fields policies.id, ",
+      '',
+    ],
     [
       { where: ['hdr.req_up>1'] },
-      "records have no field 'hdr.req_up' with a value; it has hdr.req_up.NAME",
+      "records have no field 'hdr.req_up' with a value; use one of its fields hdr.req_up.NAME",
       '',
     ],
     [{ where: ['route.name=a'] }, "records have no field 'route.name'", 'route'],

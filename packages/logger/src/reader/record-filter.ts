@@ -4,63 +4,72 @@ import { checkField, checkValue } from './known-names.js'
 import type { RecordView } from './record-view.js'
 import { textPattern } from './text-pattern.js'
 
-/** One value, or several of which one is enough. */
+/** One value, or several alternatives. */
 type Wanted = string | readonly string[] | undefined
 
-/** What a person asks for; what is absent does not matter. `*` in a value stands for any text. */
+/** Filter as entered by a user. Absent fields match everything. `*` in a value matches any text. */
 export interface FilterRequest {
-  /** `404`, `5xx` or `400-499`; several with commas. */
+  /** Status such as `404`, `5xx` or `400-499`, or a comma-separated list. */
   readonly status?: Wanted
   readonly route?: Wanted
   readonly api?: Wanted
-  /** Several with commas. */
+  /** Method or comma-separated list of methods. */
   readonly method?: Wanted
-  /** The beginning of the path; with a `*` the whole of it. */
+  /** Path prefix, or the whole path if it contains `*`. */
   readonly path?: Wanted
   readonly host?: Wanted
-  /** The client's address. */
+  /** Client address. */
   readonly client?: Wanted
-  /** A consumer's id or name. */
+  /** ID or name of a consumer. */
   readonly consumer?: Wanted
-  /** Several with commas. */
+  /** Result or comma-separated list of results. */
   readonly result?: Wanted
-  /** An error code; several with commas. */
+  /** Error code or comma-separated list of error codes. */
   readonly code?: Wanted
-  /** The id of a request. */
+  /** Request ID. */
   readonly id?: Wanted
-  /** The id of a trace (W3C). */
+  /** W3C trace ID. */
   readonly trace?: Wanted
-  /** How long ago, `1h`, or an ISO 8601 instant. */
+  /** Start of the time range: an age such as `1h`, or an ISO 8601 instant. */
   readonly since?: string | undefined
-  /** As `since`; records that began then or later are left out. */
+  /** Exclusive end of the time range, in the same format as `since`. */
   readonly until?: string | undefined
-  /** `key=value`, or another operator of WHERE, the key a dotted path; several with ` || `. All must hold. */
+  /**
+   * Conditions that must all hold: `key=value` or another operator, where the key is a dotted path. ` || `
+   * separates alternatives.
+   */
   readonly where?: readonly string[] | undefined
 }
 
-/** Which records are wanted: those that meet every criterion and began at `sinceMs` or later, but before `untilMs`. */
+/**
+ * Compiled filter. A record must meet all criteria and have started at or after `sinceMs` and before
+ * `untilMs`.
+ */
 export interface RecordFilter {
   readonly criteria: readonly Criterion[]
-  /** ms since the epoch, or null for any time. */
+  /** Milliseconds since the epoch, or null for no limit. */
   readonly sinceMs: number | null
-  /** ms since the epoch, or null for any time. */
+  /** Milliseconds since the epoch, or null for no limit. */
   readonly untilMs: number | null
 }
 
 const STATUS_CLASS = /^([1-5])xx$/i
 const STATUS_RANGE = /^(\d{3})(?:-(\d{3}))?$/
 const WHERE = /^([@\w-]+(?:\.[\w-]+)*)(!=|>=|<=|=|>|<)(.*)$/s
-/** Without spaces around it, only before what reads as a condition: a value may hold it. */
+/**
+ * Separator between alternatives. Without surrounding spaces it only counts before text that looks like a
+ * condition, because a value may contain it.
+ */
 const OR = /\s+\|\|\s+|\|\|(?=[@\w][\w.-]*(?:!=|[<>=]))/
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
-/** A date, or a date and time that says its zone: a time without one means something else on every machine. */
+/** A date, or a date and time with a time zone. Without a zone, a time would depend on the machine. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
 
 /**
- * Builds a filter.
- * @param nowMs what `since` counts back from, ms since the epoch.
- * @throws RangeError for a value that cannot be understood, saying what to write; UnknownNameError for a field, method,
- * result or code that no record has.
+ * Compiles a filter.
+ * @param nowMs Reference time for ages such as `1h`, in milliseconds since the epoch.
+ * @throws RangeError with a remedy if a value is invalid, or UnknownNameError if no record has a field,
+ * method, result or code of this name.
  */
 export function recordFilter(request: FilterRequest, nowMs = Date.now()): RecordFilter {
   const { route, api, path, host, client, consumer, id, trace, where = [] } = request
@@ -85,24 +94,24 @@ export function recordFilter(request: FilterRequest, nowMs = Date.now()): Record
   return { criteria: criteria.filter((criterion) => criterion !== null), ...timeOf(request, nowMs) }
 }
 
-/** Whether a record is wanted. */
+/** Returns true if a record matches the filter. */
 export function matchesFilter(filter: RecordFilter, view: RecordView): boolean {
   if (filter.sinceMs !== null && view.timeMs < filter.sinceMs) return false
   if (filter.untilMs !== null && view.timeMs >= filter.untilMs) return false
   return filter.criteria.every((criterion) => meets(view, criterion))
 }
 
-/** When the records began. */
+/** Returns the time range of a filter. */
 function timeOf({ since, until }: FilterRequest, nowMs: number): Pick<RecordFilter, 'sinceMs' | 'untilMs'> {
   const sinceMs = since === undefined ? null : instantOf(since, nowMs)
   const untilMs = until === undefined ? null : instantOf(until, nowMs)
   if (sinceMs !== null && untilMs !== null && untilMs <= sinceMs) {
-    throw new RangeError(`nothing is between ${since} and ${until}; the second has to be the later time`)
+    throw new RangeError(`the time range from ${since} to ${until} is empty; the second time must be later`)
   }
   return { sinceMs, untilMs }
 }
 
-/** Null when nothing is wanted. */
+/** Combines alternatives. Returns null if there are none. */
 function anyOf(wanted: Wanted, criterionOf: (value: string) => FieldCriterion): Criterion | null {
   if (wanted === undefined) return null
   const [first, ...others] = [wanted].flat().map(criterionOf)
@@ -110,7 +119,7 @@ function anyOf(wanted: Wanted, criterionOf: (value: string) => FieldCriterion): 
   return others.length === 0 ? first : { kind: 'any', of: [first, ...others] }
 }
 
-/** Of a field whose values have no commas. */
+/** Splits comma-separated lists. For fields whose values contain no commas. */
 function listed(wanted: Wanted): Wanted {
   return wanted === undefined ? undefined : [wanted].flat().flatMap((text) => text.split(','))
 }
@@ -136,17 +145,17 @@ function statusCriterion(text: string): FieldCriterion {
     return { kind: 'range', field: 'res.status', from, to: from + 99 }
   }
   const range = STATUS_RANGE.exec(text)
-  if (range === null) throw new RangeError(`'${text}' is not a status; write for example 404, 5xx or 400-499`)
+  if (range === null) throw new RangeError(`'${text}' is not a status; use for example 404, 5xx or 400-499`)
   const from = Number(range[1])
   const to = Number(range[2] ?? from)
-  if (to < from) throw new RangeError(`no status is in '${text}'; write the smaller one first`)
+  if (to < from) throw new RangeError(`the status range '${text}' is empty; put the smaller number first`)
   return { kind: 'range', field: 'res.status', from, to }
 }
 
 function whereCriterion(text: string): FieldCriterion {
   const match = WHERE.exec(text)
   if (match === null) {
-    throw new RangeError(`'${text}' is not a condition; write field=value, for example up.name=orders`)
+    throw new RangeError(`'${text}' is not a condition; use field=value, for example up.name=orders`)
   }
   const field = match[1]!
   const operator = match[2]!
@@ -160,7 +169,7 @@ function whereCriterion(text: string): FieldCriterion {
   }
   if (!NUMBER.test(value)) {
     throw new RangeError(
-      `'${text}' compares with '${value}', which is no number; write for example t.total>500`,
+      `'${text}' compares with '${value}', which is not a number; use for example t.total>500`,
     )
   }
   return { kind: 'compares', field, by: operator as Comparison, bound: Number(value) }
@@ -174,6 +183,6 @@ function instantOf(text: string, nowMs: number): number {
   try {
     return nowMs - parseDuration(text)
   } catch {
-    throw new RangeError(`'${text}' is not a time; write for example 15m, 1h or 2026-01-31T08:00:00Z`)
+    throw new RangeError(`'${text}' is not a time; use for example 15m, 1h or 2026-01-31T08:00:00Z`)
   }
 }

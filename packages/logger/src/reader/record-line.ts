@@ -1,22 +1,23 @@
 import { recordValue, type TrafficRecord } from './record-view.js'
 
-/** How a line is shown. */
+/** Options for formatting a record. */
 export interface LineOptions {
-  /** With the colours of a terminal (ANSI). */
+  /** True if the line is coloured with ANSI escapes. */
   readonly color: boolean
 }
 
-/** What stands in a line, in its order. */
+/** Column headings, in the order of the line. */
 export const RECORD_HEADING = 'TIME STATUS METHOD URL ROUTE DURATION UPSTREAM CONSUMER RESULT'
 
-/** By the first digit of the status: none, 1xx, 2xx green, 3xx cyan, 4xx yellow, 5xx red. */
+/** ANSI colours by the first digit of the status: 2xx green, 3xx cyan, 4xx yellow, 5xx red. */
 const STATUS_COLORS: readonly string[] = ['2', '2', '32', '36', '33', '31']
-/** Control characters and those that change the direction or hide text: they could make a terminal lie. */
+/** Control and formatting characters, which could make a terminal display misleading text. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**
- * One line for a person: time, status, method, host and path, route, duration, upstream, consumer, and what went wrong and why.
- * Of records that were lost, one line says how many. Whatever a client sent is shown, never obeyed.
+ * Formats a record as one line for users: time, status, method, host and path, route, duration, upstream,
+ * consumer, result and error. Records of lost records are formatted as a summary. Escapes control characters
+ * from clients.
  */
 export function formatRecordLine(record: TrafficRecord, options: LineOptions): string {
   const text = (path: string): string => visible(recordValue(record, path))
@@ -42,7 +43,7 @@ export function formatRecordLine(record: TrafficRecord, options: LineOptions): s
   return parts.join(' ')
 }
 
-/** What a record says of others that were lost: when it was over, which worker, how many and why, and since when. */
+/** Formats a record of lost records: end of the gap, worker, number and reasons, and its start. */
 function gapLine(record: TrafficRecord, text: (path: string) => string): string {
   const reasons = recordValue(record, 'log.reasons')
   const reported = Object.entries(reasons !== null && typeof reasons === 'object' ? reasons : {})

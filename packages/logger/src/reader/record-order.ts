@@ -1,6 +1,6 @@
 import type { RecordView } from './record-view.js'
 
-/** The order in which a search gives records: by time, then by id, which every source can sort by. */
+/** Compares records by time, then by ID. Every source can sort in this order. */
 export function byTime(a: RecordView, b: RecordView): number {
   return a.timeMs - b.timeMs || compare(idOf(a), idOf(b)) || compare(a.line, b.line)
 }
@@ -16,13 +16,13 @@ function idOf({ record }: RecordView): string {
 }
 
 /**
- * The records of a search, of which the oldest can be taken out: a binary heap, so that the newest few of many cost
- * little memory and time.
+ * Priority queue of records by age (a binary heap). Keeping the newest few of many records takes little
+ * memory and time.
  *
  * ```
- *            [0] the oldest
+ *            [0] oldest
  *           /   \
- *        [1]     [2]        a parent is never younger than its children
+ *        [1]     [2]        a parent is never newer than its children
  *        / \     /
  *     [3]  [4] [5]
  * ```
@@ -34,7 +34,7 @@ export class OrderedRecords {
     return this.#heap.length
   }
 
-  /** Stays where it is; undefined when there is none. */
+  /** The oldest record, or undefined if the queue is empty. */
   get oldest(): RecordView | undefined {
     return this.#heap[0]
   }
@@ -51,7 +51,7 @@ export class OrderedRecords {
     heap[at] = view
   }
 
-  /** Takes the oldest out; undefined when there is none. */
+  /** Removes and returns the oldest record, or undefined if the queue is empty. */
   takeOldest(): RecordView | undefined {
     const heap = this.#heap
     const oldest = heap[0]
@@ -61,7 +61,7 @@ export class OrderedRecords {
     return oldest
   }
 
-  /** Puts a record at the top, and moves it down to its place. */
+  /** Places a record at the root and moves it down to its position. */
   #sink(view: RecordView): void {
     const heap = this.#heap
     let at = 0

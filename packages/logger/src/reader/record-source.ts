@@ -1,43 +1,46 @@
 import type { RecordFilter } from './record-filter.js'
 import type { RecordView } from './record-view.js'
 
-/** What to look for in a traffic log. */
+/** Options for searching a traffic log. */
 export interface SearchOptions {
   readonly filter: RecordFilter
-  /** The newest so many; Infinity for all. */
+  /** Maximum number of records, newest first. Infinity for all. */
   readonly last: number
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   readonly signal: AbortSignal
 }
 
-/** What to read of a traffic log from its end. */
+/** Options for reading the end of a traffic log. */
 export interface TailOptions extends SearchOptions {
-  /** Whether to go on with what is written from now on, until the signal. */
+  /** True to continue with new records until the signal aborts. */
   readonly follow: boolean
 }
 
-/** A location that a traffic log can be read from. Whatever it is, a filter takes the same records. */
+/** A readable traffic log. A filter matches the same records in every source. */
 export interface RecordSource {
   /**
-   * Everything that the filter takes, oldest first.
-   * @throws SourceError while it is iterated.
+   * Yields all matching records, oldest first.
+   * @throws SourceError during iteration.
    */
   search(options: SearchOptions): AsyncIterable<RecordView>
   /**
-   * The newest records, and then those that come.
-   * @throws SourceError while it is iterated.
+   * Yields the newest records, then new ones as they arrive.
+   * @throws SourceError during iteration.
    */
   tail(options: TailOptions): AsyncIterable<RecordView>
-  /** What was read so far and is no record. */
+  /** Number of items read so far that are not records. */
   readonly skipped: number
-  /** Lets go of connections. */
+  /** Closes all connections. */
   close(): Promise<void>
 }
 
-/** Why a source cannot be read: nobody answers, credentials are refused, the log is not there, or something else. */
+/**
+ * Reason why a source cannot be read: it does not respond, it rejects the credentials, the log does not
+ * exist, or another failure.
+ */
 export type SourceFault = 'unreachable' | 'refused' | 'missing' | 'failed'
 
-/** A source that cannot be read; the message says what to do. */
+/** Error for a source that cannot be read. The message includes a remedy. */
 export class SourceError extends Error {
   readonly fault: SourceFault
 

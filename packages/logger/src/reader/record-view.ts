@@ -1,16 +1,16 @@
-/** A record as it was parsed; fields are reached by dotted paths, see recordValue. */
+/** A parsed record. Access its fields by dotted path with `recordValue`. */
 export type TrafficRecord = Readonly<Record<string, unknown>>
 
 /** One line of the traffic log. */
 export interface RecordView {
   readonly record: TrafficRecord
-  /** The line as it was written, without the newline. */
+  /** The line as written, without the newline. */
   readonly line: string
-  /** `@timestamp`, ms since the epoch; 0 when it has none. */
+  /** `@timestamp` in milliseconds since the epoch, or 0 if it is missing. */
   readonly timeMs: number
 }
 
-/** Parses a line; null when it is not a JSON object, as a line that was cut is not. */
+/** Parses a line. Returns null if it is not a JSON object, for example because it was truncated. */
 export function parseRecord(line: string): RecordView | null {
   let record: unknown
   try {
@@ -23,7 +23,7 @@ export function parseRecord(line: string): RecordView | null {
   return { record, line, timeMs: Number.isNaN(timeMs) ? 0 : timeMs }
 }
 
-/** The value at a dotted path such as `res.status`, or undefined. */
+/** Returns the value at a dotted path such as `res.status`, or undefined. */
 export function recordValue(record: TrafficRecord, path: string): unknown {
   let value: unknown = record
   for (const name of path.split('.')) {
@@ -33,7 +33,9 @@ export function recordValue(record: TrafficRecord, path: string): unknown {
   return value
 }
 
-/** All values at a dotted path, of each item where a list is on the way, such as `policies.id`. */
+/**
+ * Returns all values at a dotted path such as `policies.id`, including those of every list item on the way.
+ */
 export function recordValues(record: TrafficRecord, path: string): readonly unknown[] {
   let values: readonly unknown[] = [record]
   for (const name of path.split('.')) {

@@ -5,22 +5,22 @@ import type { Run } from './runs.js'
 
 interface Source {
   readonly reader: RunReader
-  /** Read and wanted, not given out yet; at most one chunk. */
+  /** Records that were read but not returned yet; at most one chunk. */
   waiting: RecordView[]
-  /** The latest time of the last chunk. */
+  /** Latest time in the last chunk. */
   reachedMs: number
 }
 
-/** What one round over the runs gave. */
+/** Result of one round over the runs. */
 export interface Round {
-  /** In the order of time. */
+  /** Records sorted by time. */
   readonly records: readonly RecordView[]
   readonly hasMore: boolean
 }
 
 /**
- * Merges runs by time, chunk by chunk. Exact where they are far apart; where a record is younger than one that was
- * written later, or comes after its round, the order is that of writing.
+ * Merges runs by time, one chunk at a time. The order is exact unless records overlap by more than a chunk;
+ * then the order of writing remains.
  */
 export class RunMerge {
   readonly #sources = new Map<string, Source>()
@@ -32,7 +32,7 @@ export class RunMerge {
     this.#isWanted = isWanted
   }
 
-  /** Begins a run at another position than its first byte. */
+  /** Sets the position at which to start reading a run. The default is its first byte. */
   startAt(runId: string, position: RunPosition): void {
     this.#sources.set(runId, {
       reader: new RunReader(position),
@@ -41,10 +41,10 @@ export class RunMerge {
     })
   }
 
-  /** Reads at most one chunk of each run; `runs` are listed afresh, oldest first. */
+  /** Reads at most one chunk of each run. @param runs Current list of runs, oldest first. */
   async round(runs: readonly Run[]): Promise<Round> {
     this.#forgetOthers(runs)
-    // What is later than this may still be preceded by something that was not read yet.
+    // Records after the horizon may still be preceded by records that were not read yet.
     let horizonMs = Number.POSITIVE_INFINITY
     for (const run of runs) {
       const source = this.#sourceOf(run, horizonMs)
@@ -55,7 +55,7 @@ export class RunMerge {
     return { records: this.#takeUntil(horizonMs), hasMore: horizonMs !== Number.POSITIVE_INFINITY }
   }
 
-  /** Null for a run that begins after the horizon: it is not opened before its time. */
+  /** Returns null for a run that starts after the horizon. It is opened later. */
   #sourceOf(run: Run, horizonMs: number): Source | null {
     const source = this.#sources.get(run.id)
     if (source !== undefined) return source
@@ -83,7 +83,7 @@ export class RunMerge {
     return records.sort((a, b) => a.timeMs - b.timeMs)
   }
 
-  /** Runs whose segments are all deleted, once what was read of them is given out. */
+  /** Removes runs whose segments are all deleted, after their records were returned. */
   #forgetOthers(runs: readonly Run[]): void {
     const present = new Set(runs.map((run) => run.id))
     for (const [id, source] of this.#sources) {

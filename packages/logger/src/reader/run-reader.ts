@@ -2,7 +2,7 @@ import { LineSplitter } from './line-splitter.js'
 import type { Run, Segment } from './runs.js'
 import { bytesAt } from './segment-bytes.js'
 
-/** Read at once, bytes. */
+/** Number of bytes read at a time. */
 const CHUNK_BYTES = 256 * 1024
 
 /** A position between two lines of a run. */
@@ -11,7 +11,7 @@ export interface RunPosition {
   readonly offset: number
 }
 
-/** Reads a run from segment to segment while it grows, and while its oldest segments are deleted. */
+/** Reads a run across its segments while it grows and its oldest segments are deleted. */
 export class RunReader {
   #seq: number
   #offset: number
@@ -22,12 +22,12 @@ export class RunReader {
     this.#offset = from.offset
   }
 
-  /** The next lines of the run; `run` is the run as it was just listed. */
+  /** Returns the next lines. @param run Current state of the run. */
   async read(run: Run): Promise<string[]> {
     const cut: string[] = []
     const segment = this.#current(run, cut)
     if (segment === null) return cut
-    // Truncated by somebody: the writer goes on at its new end.
+    // The file was truncated, so continue at its new end.
     if (segment.bytes < this.#offset) {
       this.#offset = 0
       this.#splitter.takeRest()
@@ -39,13 +39,16 @@ export class RunReader {
     return cut.concat(this.#splitter.push(bytes))
   }
 
-  /** Whether the run, as it was listed, holds more than was read. */
+  /** Returns true if the run contains more than was read. @param run Current state of the run. */
   hasMore(run: Run): boolean {
     const last = run.segments.at(-1)!
     return last.seq > this.#seq || (last.seq === this.#seq && last.bytes > this.#offset)
   }
 
-  /** The segment to read from: the next one when this one is read to its end or was deleted; null when none is left. */
+  /**
+   * Returns the segment to read, or null if none is left. Continues with the next segment if the current one
+   * is finished or was deleted.
+   */
   #current(run: Run, cut: string[]): Segment | null {
     const index = run.segments.findIndex((segment) => segment.seq >= this.#seq)
     if (index === -1) return null
@@ -54,7 +57,7 @@ export class RunReader {
     const isCurrent = segment.seq === this.#seq
     if (isCurrent && (next === undefined || segment.bytes > this.#offset)) return segment
     const following = isCurrent ? next! : segment
-    // A line without an end in a segment that is closed was cut when its writer was killed.
+    // An incomplete line in a closed segment was truncated when its writer was killed.
     const rest = this.#splitter.takeRest()
     if (rest !== null) cut.push(rest)
     this.#seq = following.seq

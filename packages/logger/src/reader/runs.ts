@@ -2,26 +2,26 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSegmentFile, type SegmentName } from '../segment-name.js'
 
-/** A segment as it is now. */
+/** Current state of a segment file. */
 export interface Segment extends SegmentName {
   readonly path: string
   readonly bytes: number
   readonly modifiedMs: number
 }
 
-/** The segments of one life of one worker's writer. Only the last of them can still grow. */
+/** Segments written during one lifetime of a worker's writer. Only the last one can still grow. */
 export interface Run {
   readonly id: string
   readonly startMs: number
-  /** In the order they were written; never empty. */
+  /** Segments in the order in which they were written; never empty. */
   readonly segments: readonly Segment[]
 }
 
 /**
- * The runs of a directory, oldest first. A size is taken after the list of names, so a segment that has a successor in
- * the list has its final size.
- * @param sinceMs segments that were last written before are left out.
- * @throws the file system's error when the directory cannot be read.
+ * Lists the runs in a directory, oldest first. File sizes are read after the names, so a segment with a
+ * listed successor has its final size.
+ * @param sinceMs Skips segments last written before this time, in milliseconds since the epoch.
+ * @throws The file system error if the directory cannot be read.
  */
 export async function listRuns(dir: string, sinceMs: number | null): Promise<Run[]> {
   const byRun = new Map<string, Segment[]>()
@@ -41,7 +41,7 @@ export async function listRuns(dir: string, sinceMs: number | null): Promise<Run
   return runs.sort((a, b) => a.startMs - b.startMs)
 }
 
-/** Null for other files, and for a segment that was deleted meanwhile. */
+/** Returns a segment, or null for other files and for a segment deleted in the meantime. */
 async function segmentAt(dir: string, file: string): Promise<Segment | null> {
   const name = parseSegmentFile(file)
   if (name === null) return null
@@ -55,7 +55,7 @@ async function segmentAt(dir: string, file: string): Promise<Segment | null> {
   }
 }
 
-/** Whether the error says that a file or directory is not there. */
+/** Returns true if an error means that a file or directory does not exist. */
 export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }

@@ -3,7 +3,9 @@ import { isMissing } from './runs.js'
 
 const NOTHING = Buffer.alloc(0)
 
-/** Up to `length` bytes of a file from `offset`; fewer at its end, none when it was deleted. */
+/**
+ * Reads up to `length` bytes of a file from `offset`. Returns fewer at its end, and none if it was deleted.
+ */
 export async function bytesAt(path: string, offset: number, length: number): Promise<Buffer> {
   try {
     const file = await open(path, 'r')

@@ -213,6 +213,6 @@ test('following ends without an error when it is asked to', async (t) => {
 test('a directory that is not there is an error that says what to name', async () => {
   await assert.rejects(
     ids(tail(join(scratchDir(), 'nowhere'), 1)),
-    /there is no traffic log in .*nowhere; name the log/,
+    /no traffic log found in .*nowhere; specify the log/,
   )
 })

@@ -8,18 +8,18 @@ import { parseRecord, type RecordView } from './record-view.js'
 import { RunMerge } from './run-merge.js'
 import { isMissing, listRuns, type Run } from './runs.js'
 
-/** How often a followed directory is looked at, ms. */
+/** Polling interval of a followed directory in milliseconds. */
 const POLL_EVERY_MS = 200
 
 /**
- * Reads the segments of all workers, merged by time as far as that can be known.
- * Iterating throws a SourceError when the directory is not there.
+ * Reads the segments of all workers, merged by time as far as possible. Iterating throws a SourceError if the
+ * directory does not exist.
  */
 export function tailSegments(dir: string, options: TailOptions): TrafficTail {
   return new TrafficTail(dir, options)
 }
 
-/** The records of a traffic log; iterate it once. */
+/** Records of a traffic log. Can be iterated once. */
 export class TrafficTail implements AsyncIterable<RecordView> {
   readonly #dir: string
   readonly #options: TailOptions
@@ -30,7 +30,7 @@ export class TrafficTail implements AsyncIterable<RecordView> {
     this.#options = options
   }
 
-  /** Lines so far that were no records, such as one that was cut when its writer was killed. */
+  /** Number of lines so far that are not records, such as one truncated when its writer was killed. */
   get skippedLines(): number {
     return this.#skippedLines
   }
@@ -74,7 +74,7 @@ export class TrafficTail implements AsyncIterable<RecordView> {
     }
   }
 
-  /** A directory that was removed while it is followed may come back. */
+  /** Lists the runs. A followed directory that was removed may come back. */
   async #runs(): Promise<Run[]> {
     try {
       return await listRuns(this.#dir, this.#options.filter.sinceMs)
@@ -96,18 +96,18 @@ export class TrafficTail implements AsyncIterable<RecordView> {
   }
 }
 
-/** The runs of a traffic log. @throws SourceError when the directory is not there. */
+/** Lists the runs of a traffic log. @throws SourceError if the directory does not exist. */
 export async function firstRuns(dir: string, sinceMs: number | null): Promise<Run[]> {
   try {
     return await listRuns(dir, sinceMs)
   } catch (error) {
     if (!isMissing(error)) throw error
-    const message = `there is no traffic log in ${dir}; name the log.file.dir of the gateway`
+    const message = `no traffic log found in ${dir}; specify the log.file.dir of the gateway`
     throw new SourceError('missing', message, error)
   }
 }
 
-/** A line that is being written belongs to what comes, not to what is there. */
+/** Returns the end of the last complete line. A line that is being written counts as new. */
 async function endOf(run: Run): Promise<EndedRun> {
   const segment = run.segments.at(-1)!
   return { run, end: { seq: segment.seq, offset: await lastLineEnd(segment.path, segment.bytes) } }
@@ -117,6 +117,6 @@ async function pause(signal: AbortSignal): Promise<void> {
   try {
     await sleep(POLL_EVERY_MS, undefined, { signal })
   } catch {
-    // Aborted; the loop sees it.
+    // Aborted. The loop checks the signal.
   }
 }

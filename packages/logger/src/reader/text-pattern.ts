@@ -1,10 +1,13 @@
-/** A text in which `*` stands for any text; `\*` is a star, and `\\` a backslash before one. */
+/**
+ * Text pattern in which `*` matches any text. `\*` is a literal star, and `\\` before a star a literal
+ * backslash.
+ */
 export interface TextPattern {
-  /** The texts between the stars, in order; a single one is the whole text. */
+  /** Literal texts between the stars, in order. A single part is the whole text. */
   readonly parts: readonly string[]
 }
 
-/** Reads a pattern as people write it. */
+/** Parses a pattern. */
 export function textPattern(text: string): TextPattern {
   const parts: string[] = []
   let part = ''
@@ -22,7 +25,7 @@ export function textPattern(text: string): TextPattern {
   return { parts: [...parts, part] }
 }
 
-/** Whether the whole text is as the pattern says, in time linear in its length. */
+/** Returns true if the whole text matches the pattern. Takes linear time. */
 export function fitsPattern({ parts }: TextPattern, text: string): boolean {
   const first = parts[0]!
   if (parts.length === 1) return text === first

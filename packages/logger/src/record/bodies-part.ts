@@ -5,8 +5,8 @@ import type { RecordEnv } from './record-env.js'
 import { isInSample } from './sample.js'
 
 /**
- * `,"body":{…},"log":{"reason":…}`: the bodies of the regions that were captured, if the exchange ended so; and
- * `,"sampled":true` where it is in the sample, for whatever other reason it is recorded.
+ * Returns `,"body":{…},"log":{"reason":…}` with the captured bodies, if the rules keep them for this result.
+ * Adds `,"sampled":true` if the exchange is in the sample, even if it is recorded for another reason.
  */
 export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
   const capture = x.record.capture!
@@ -27,7 +27,7 @@ export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string
   return ',"body":{' + bodies.slice(1) + '},"log":{"reason":"' + reason + '"}' + sampled
 }
 
-/** Why the bodies are kept but for the sample; empty: for nothing else. */
+/** Returns the reason for keeping the bodies, other than sampling. Empty if there is no reason. */
 function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): string {
   if (rules === null) return 'all'
   if (x.result !== 'success' && rules.results.includes(x.result)) return x.result

@@ -6,16 +6,19 @@ import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'
 import { withoutFiles } from './multipart.js'
 
-/** What is recorded of a body as text. */
+/** A body as recorded text. */
 export interface BodyText {
   readonly text: string
-  /** A value is left out for its name, or because values are not recorded. A digest of the body would confirm a guess of it. */
+  /**
+   * True if a value is omitted because of its name or because values are not recorded. A digest of the body
+   * would allow guesses to be confirmed.
+   */
   readonly hidesValues: boolean
 }
 
 /**
- * What was kept of a body as text; null when it is none. Files of a multipart form are left out of it.
- * @param multipart what is recorded of the fields of such a form.
+ * Returns the captured body as text, or null if it is not text. Omits files of multipart forms.
+ * @param multipart Handling of the fields of multipart forms.
  */
 export function bodyText(
   body: BodyBeginning,
@@ -26,17 +29,17 @@ export function bodyText(
   const type = mediaType(body.contentType)
   if (type.startsWith('multipart/'))
     return withoutFiles(body, (name) => multipart === 'values' && !sensitive.has(name))
-  // In UTF-16, every other byte is NUL; in text of another encoding, none is.
+  // UTF-16 text contains NUL bytes. Text in other encodings does not.
   if (body.beginning.includes(0)) return null
   const isText = isTextual(type) || type === FORM_TYPE || (type === '' && isUtf8(wholeCharacters(body)))
   const text = isText ? decodedText(body) : null
   if (text === null) return null
   const recorded = type === FORM_TYPE ? maskedQuery(text, sensitive) : text
-  // What stands after the end of what was kept is not looked at.
+  // Text after the captured part may contain hidden values too.
   return { text: recorded, hidesValues: type === FORM_TYPE && (recorded !== text || body.isTruncated) }
 }
 
-/** Whether a body is of a kind in which values are hidden by their names, readable or not. */
+/** Returns true if values are hidden by their names in this media type, even if the body is unreadable. */
 export function isForm(contentType: string): boolean {
   const type = mediaType(contentType)
   return type === FORM_TYPE || type === 'multipart/form-data'

@@ -2,7 +2,7 @@ import type { CallNote, Memo } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
-/** `,"api_calls":[…]`: the calls that policies have made for the request. */
+/** Returns `,"api_calls":[…]` with the calls that policies made for the request. */
 export function callsPart(calls: readonly CallNote[], known: Memo<string>): string {
   return ',"api_calls":[' + calls.map((call) => callText(call, known)).join(',') + ']'
 }

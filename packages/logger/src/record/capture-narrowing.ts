@@ -1,17 +1,24 @@
 import type { CaptureRules, RegionRules } from '@sluice/core'
 
-/** What one output records of what was captured: of regions, bodies and fields as much as both say. */
+/**
+ * Restrictions of one output on captured data. Regions, bodies and fields are recorded only if captured and
+ * allowed here.
+ */
 export interface CaptureNarrowing extends Omit<CaptureRules, 'binary' | 'keepBodyOn'> {
-  /** Absent: as it was captured. */
+  /** Absent if the capture rule applies. */
   readonly binary?: CaptureRules['binary']
-  /** Absent: as it was captured. Bodies are captured whatever an exchange comes to, so this one may keep others. */
+  /**
+   * Absent if the capture rule applies. Bodies are captured for all results, so this rule may keep others.
+   */
   readonly keepBodyOn?: CaptureRules['keepBodyOn']
 }
 
-/** Which fields are recorded. */
+/** Header fields that are recorded. */
 export type FieldLists = Pick<CaptureRules, 'headersAllow' | 'headersDeny'>
 
-/** The rules by which an output records what other rules have captured. There are as many rules as routes that have some. */
+/**
+ * Returns a function that restricts capture rules to those of an output. Results are cached per rules object.
+ */
 export function narrowed(by: CaptureNarrowing | null): (rules: CaptureRules) => CaptureRules {
   if (by === null) return (rules) => rules
   const known = new WeakMap<CaptureRules, CaptureRules>()

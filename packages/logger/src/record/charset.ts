@@ -2,22 +2,22 @@ import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 import type { BodyBeginning } from '@sluice/core'
 
-/** RFC 9110 section 8.3.2; anywhere among the parameters. */
+/** Charset parameter of a media type (RFC 9110 section 8.3.2), at any position. */
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s";]*))/i
-/** The beginning of an XML document may say what the message does not (XML 1.0 section 4.3.3). */
+/** Encoding in an XML declaration, which may differ from that of the message (XML 1.0 section 4.3.3). */
 const XML_ENCODING = /^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/
-/** In these a byte of ASCII may stand for something else: what a rule looks for is not to be seen in them. */
+/** Encodings in which ASCII bytes may have another meaning, so that redaction rules could not find values. */
 const UNLIKE_ASCII = /^(?:utf-16|iso-2022|replacement|x-user-defined)/
 const LONGEST_PROLOG = 256
 
-/** What was kept of a body as text; null when it is unknown what it says. */
+/** Decodes a captured body, or returns null if its encoding is unknown. */
 export function decodedText(body: BodyBeginning): string | null {
   const label = labelOf(body)
   const utf8 = wholeCharacters(body)
   if (label === '') return textOf(utf8, 'utf8')
   const decoder = decoderFor(label)
   if (decoder === null || UNLIKE_ASCII.test(decoder.encoding)) return null
-  // Text of another encoding is hardly ever UTF-8 by accident; a label is often wrong.
+  // Labels are often wrong, and text in another encoding is rarely valid UTF-8 by accident.
   if (decoder.encoding === 'utf-8' || isUtf8(utf8)) return textOf(utf8, 'utf8')
   return decoder.decode(body.beginning)
 }
@@ -41,7 +41,7 @@ function textOf(bytes: Uint8Array, encoding: 'latin1' | 'utf8'): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(encoding)
 }
 
-/** A cut within a character of UTF-8 takes away the whole of it. */
+/** Returns the captured bytes without an incomplete UTF-8 character at the end. */
 export function wholeCharacters(body: BodyBeginning): Uint8Array {
   const bytes = body.beginning
   if (!body.isTruncated) return bytes

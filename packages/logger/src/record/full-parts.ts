@@ -4,10 +4,15 @@ import { jsonText } from './json-text.js'
 import { maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
 
-/** A field with a longer name is not recorded: Elasticsearch refuses records whose keys are immense (from 32 KB on). */
+/**
+ * Maximum length of a recorded field name. Elasticsearch rejects records with very long keys (32 KB or more).
+ */
 const MAX_NAME = 1024
 
-/** The rest of `url`: scheme, query, and the path as received where the canonical one differs. */
+/**
+ * Returns further members of `url`: scheme, query, and the received path if it differs from the canonical
+ * one.
+ */
 export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
   return (
     ',"scheme":"' +
@@ -18,7 +23,7 @@ export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
   )
 }
 
-/** `,"vars":{…}`: the free variables that policies set. */
+/** Returns `,"vars":{…}` with the variables that policies set. */
 export function variablesPart(x: Exchange, sensitive: SensitiveNames): string {
   if (x.vars === null || x.vars.size === 0) return ''
   let members = ''
@@ -26,14 +31,14 @@ export function variablesPart(x: Exchange, sensitive: SensitiveNames): string {
   return ',"vars":{' + members + '}'
 }
 
-/** `,"xff":…`: X-Forwarded-For as it was received, apart from the address that was believed. */
+/** Returns `,"xff":…` with X-Forwarded-For as received, whether trusted or not. */
 export function receivedParts(x: Exchange): string {
   return x.forwardedFor === '' ? '' : ',"xff":"' + jsonText(x.forwardedFor) + '"'
 }
 
 /**
- * `,"hdr":{…}`: the fields of each region. `full` records those that the policies left, towards the upstream and towards
- * the client; a capture records what it was asked for.
+ * Returns `,"hdr":{…}` with the header fields of each region. The field set `full` records the fields sent to
+ * the upstream and to the client. A capture records the regions it selects.
  */
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const { capture } = x.record
@@ -52,14 +57,14 @@ export function fieldsPart(x: Exchange, env: RecordEnv): string {
   return regions === '' ? '' : ',"hdr":{' + regions.slice(1) + '}'
 }
 
-/** Which fields are recorded, and which of those without their values. */
+/** Selection of recorded fields and of fields whose values are masked. */
 interface FieldChoice {
-  /** Null: all are recorded. */
+  /** Field lists, or null to record all fields. */
   readonly lists: FieldLists | null
   readonly sensitive: SensitiveNames
 }
 
-/** One region, or nothing; the listener keeps Host apart from the other fields. */
+/** Formats one region, or returns an empty string. The Host field is separate from the other fields. */
 function region(name: string, list: readonly string[] | null, host: string, choice: FieldChoice): string {
   if (list === null) return ''
   const first = host === '' || !isRecorded('host', choice.lists) ? '' : '"host":"' + jsonText(host) + '"'
@@ -86,7 +91,7 @@ function member(before: string, name: string, value: string): string {
   return (before === '' ? '"' : ',"') + jsonText(name) + '":"' + jsonText(value) + '"'
 }
 
-/** Whether the field stood earlier in the list; its lines are joined at the first one. */
+/** Returns true if the field occurred earlier in the list. Its lines are joined at the first position. */
 function isRepeated(list: readonly string[], at: number): boolean {
   for (let i = 0; i < at; i += 2) {
     if (list[i] === list[at]) return true

@@ -3,7 +3,10 @@ import type { RecordOptions } from './record-env.js'
 
 type GatewayOptions = Pick<RecordOptions, 'node' | 'environment' | 'worker' | 'version' | 'configDigest'>
 
-/** Who served the exchange: the same text for every record, until another configuration takes over. */
+/**
+ * Formats the part of a record that identifies the gateway. The text is cached until the configuration
+ * changes.
+ */
 export class GatewayPart {
   readonly #head: string
   readonly #configDigest: () => string
@@ -17,8 +20,9 @@ export class GatewayPart {
   }
 
   /**
-   * `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}`
-   * @param served the digest of the configuration that served the exchange; empty: none did, and the one of now is recorded.
+   * Returns `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}`.
+   * @param served Digest of the configuration that served the exchange. If empty, the current one is
+   * recorded.
    */
   text(served = ''): string {
     const digest = served === '' ? this.#configDigest() : served

@@ -3,15 +3,18 @@ const THREE_DIGITS: readonly string[] = Array.from({ length: 1000 }, (_, i) => S
 const FRACTIONS: readonly string[] = THREE_DIGITS.map((digits) =>
   digits === '000' ? '' : '.' + digits.replace(/0+$/, ''),
 )
-/** The last instant that ISO 8601 writes with a year of four digits, ms since the epoch. */
+/** Last instant with a four-digit year in ISO 8601, in milliseconds since the epoch. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Writes instants as ISO 8601 in UTC with milliseconds. It keeps the text of the last second, which most share. */
+/** Formats instants as ISO 8601 in UTC with milliseconds. Caches the text of the last second. */
 export class IsoClock {
   #second = -1
   #prefix = ''
 
-  /** `2026-01-31T23:59:59.123Z` for ms since the epoch; an instant that is out of range becomes the epoch. */
+  /**
+   * Formats milliseconds since the epoch as `2026-01-31T23:59:59.123Z`. An instant out of range becomes the
+   * epoch.
+   */
   text(epochMs: number): string {
     const instant = epochMs >= 0 && epochMs <= LAST_MS ? Math.floor(epochMs) : 0
     const second = Math.floor(instant / 1000)
@@ -23,7 +26,10 @@ export class IsoClock {
   }
 }
 
-/** A duration in ms with up to three decimals, as a JSON number; '0' for what is not a positive duration. */
+/**
+ * Formats a duration in milliseconds with up to three decimals as a JSON number. Returns '0' if it is not
+ * positive.
+ */
 export function millisText(durationMs: number): string {
   const micros = Math.round(durationMs * 1000)
   if (!(micros > 0 && micros < Number.MAX_SAFE_INTEGER)) return '0'

@@ -1,14 +1,15 @@
 /**
- * Anything but printable ASCII without the quote and the backslash. A regular expression on the request path, because
- * it reads a unit in 2 ns where a loop over charCodeAt takes 4 (105 units: 206 ns against 397 ns).
+ * Matches all characters except printable ASCII without quote and backslash. A regular expression is allowed
+ * on the request path here because it is faster than a loop over charCodeAt (206 ns instead of 397 ns for 105
+ * units).
  */
 const UNSAFE = /[^ -!#-[\]-~]/
 const UNSAFE_UNITS = /[^ -!#-[\]-~]/g
 
 /**
- * The inside of a JSON string, without the quotes. Whatever is not printable ASCII becomes `\uXXXX`, so that a record
- * is as long in bytes as in characters, holds no control character that a terminal would obey, and keeps lone
- * surrogates. Nearly every text is plain, so it is scanned first and returned as it is.
+ * Returns the content of a JSON string, without quotes. All characters except printable ASCII become
+ * `\uXXXX`. A record therefore has as many bytes as characters, contains no terminal control characters, and
+ * preserves lone surrogates. Most text needs no escaping, so it is tested first and returned unchanged.
  */
 export function jsonText(text: string): string {
   return UNSAFE.test(text) ? text.replace(UNSAFE_UNITS, escapeOf) : text

@@ -2,7 +2,7 @@ import { decodedUrl, MASK, QueryCursor, type SensitiveNames } from '@sluice/core
 
 const cursor = new QueryCursor()
 
-/** A query or a form without the values whose names say that they are secrets. */
+/** Masks the secret values of a query or form, identified by their names. */
 export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   let out = ''
   cursor.read(query)
@@ -11,7 +11,10 @@ export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   return out
 }
 
-/** The value of a field that may hold a URL, as Referer and Location do: without its user, its query masked. */
+/**
+ * Masks secrets in a field value that may contain URLs, such as Referer or Location: user information and
+ * query values.
+ */
 export function maskedUrls(value: string, sensitive: SensitiveNames): string {
   const text = value.includes('://') && value.includes('@') ? withoutUsers(value) : value
   if (!text.includes('=')) return text
@@ -19,7 +22,7 @@ export function maskedUrls(value: string, sensitive: SensitiveNames): string {
   return start === -1 ? text : text.slice(0, start) + maskedQuery(text.slice(start), sensitive)
 }
 
-/** `https://user:password@host` without what stands before the host. */
+/** Masks the user information in `https://user:password@host`. */
 function withoutUsers(text: string): string {
   let out = ''
   let from = 0
@@ -39,7 +42,7 @@ function authorityEnd(text: string, start: number): number {
   return end
 }
 
-/** After the first `?` or `#`, or -1. What a target hands to a script stands after the second. */
+/** Returns the position after the first `?` or `#`, or -1. A fragment may contain parameters for scripts. */
 function queryStart(text: string): number {
   for (let i = 0; i < text.length; i++) {
     if (text[i] === '?' || text[i] === '#') return i + 1
@@ -58,8 +61,8 @@ function maskedPair(pair: string, sensitive: SensitiveNames): string {
 }
 
 /**
- * Where in a pair the value of a second one begins that is a secret, or -1: some upstreams part pairs by `;`, and a
- * value may be a URL with a query. It is taken to go on to the end of the pair, for it may hold such characters too.
+ * Returns the start of a secret value nested in a pair, or -1. Some upstreams also split pairs at `;`, and a
+ * value may be a URL with a query. The secret is assumed to extend to the end of the pair.
  */
 function secretWithin(text: string, sensitive: SensitiveNames): number {
   let start = -1
@@ -74,15 +77,18 @@ function secretWithin(text: string, sensitive: SensitiveNames): number {
   return -1
 }
 
-/** Whether a value is, under its escapes, a URL or a query that holds a secret. */
+/** Returns true if a percent-encoded value contains a URL or query with a secret. */
 function hidesSecret(value: string, sensitive: SensitiveNames): boolean {
   if (!value.includes('%')) return false
   const plain = decodedUrl(value)
-  // What cannot be decoded is no URL that anybody follows.
+  // Text that cannot be decoded is not a usable URL.
   return plain !== null && secretWithin('?' + plain, sensitive) !== -1
 }
 
-/** Upstreams decode parameter names, so `api%5Fkey` is a secret too; a name that cannot be decoded counts as one. */
+/**
+ * Returns true if a name marks a secret after decoding, as in `api%5Fkey`. A name that cannot be decoded
+ * counts as secret.
+ */
 function isSensitive(name: string, sensitive: SensitiveNames): boolean {
   const plain = decodedUrl(name)
   return plain === null || sensitive.has(plain)

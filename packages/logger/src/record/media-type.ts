@@ -1,6 +1,6 @@
 import { mediaType } from '@sluice/core'
 
-/** Media types that are text beside `text/*`, by what stands after the slash, or after its last plus. */
+/** Textual media types other than `text/*`, by subtype or structured suffix. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   'json',
   'xml',
@@ -17,7 +17,7 @@ const TEXTUAL: ReadonlySet<string> = new Set([
   'xml-dtd',
 ])
 
-/** Whether bodies of a media type are text; parameters do not matter. */
+/** Returns true if a media type is textual. Parameters are ignored. */
 export function isTextual(contentType: string): boolean {
   const type = mediaType(contentType)
   if (type.startsWith('text/')) return true

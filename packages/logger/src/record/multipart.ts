@@ -2,12 +2,12 @@ import type { BodyBeginning } from '@sluice/core'
 import type { BodyText } from './body-text.js'
 import { isTextual } from './media-type.js'
 
-/** RFC 2046 section 5.1.1. */
+/** Boundary parameter (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i
 const FILE_NAME = /filename/i
 const FIELD_NAME = /;\s*name=(?:"([^"]*)"|([^\s";]+))/i
 
-/** Whether what a field of this name holds is recorded. */
+/** Returns true if the value of a field with this name is recorded. */
 type RecordsValue = (name: string) => boolean
 
 interface RecordedPart {
@@ -16,8 +16,8 @@ interface RecordedPart {
 }
 
 /**
- * A multipart form without the content of its files and of fields that are not recorded, of which there are only the field
- * lines. Null when it is no form, or not one that can be read with certainty: then nothing of it is recorded.
+ * Returns a multipart form without the content of files and of fields that are not recorded; their header
+ * lines remain. Returns null if the body is not a form or cannot be parsed reliably.
  */
 export function withoutFiles(body: BodyBeginning, recordsValue: RecordsValue): BodyText | null {
   const { contentType, beginning: bytes } = body
@@ -37,11 +37,13 @@ export function withoutFiles(body: BodyBeginning, recordsValue: RecordsValue): B
   }
 }
 
-/** A part begins after its boundary with a line end; the end of the form with two hyphens. */
+/**
+ * Formats one part. A part starts with a line end after its boundary, the end of the form with two hyphens.
+ */
 function recordedPart(part: string, recordsValue: RecordsValue): RecordedPart {
   if (part.startsWith('--')) return { text: '--\r\n', hidesValue: false }
   const end = part.indexOf('\r\n\r\n')
-  // Its fields were cut: what they say is not known.
+  // The header lines are truncated, so the part cannot be classified.
   if (!part.startsWith('\r\n') || end === -1) return { text: '\r\n', hidesValue: true }
   const head = part.slice(0, end + 4)
   const name = plainFieldName(head)
@@ -49,7 +51,10 @@ function recordedPart(part: string, recordsValue: RecordsValue): RecordedPart {
   return { text: head, hidesValue: !FILE_NAME.test(head) }
 }
 
-/** The name of a field without a file name whose type, if it says one, is text; null of any other. */
+/**
+ * Returns the field name of a part that is not a file and whose type is absent or textual. Otherwise returns
+ * null.
+ */
 function plainFieldName(head: string): string | null {
   const lines = head.split('\r\n')
   const disposition = lines.filter((line) => /^content-disposition:/i.test(line))

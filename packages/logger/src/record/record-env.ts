@@ -4,52 +4,55 @@ import { GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
-/** Room for the names of a large configuration. */
+/** Cache size, sufficient for the names in a large configuration. */
 const REMEMBERED_TEXTS = 16_384
 
-/** How much a record holds; each level holds the one before. */
+/** Amount of data in a record. Each level includes the previous one. */
 export type FieldSet = 'minimal' | 'standard' | 'full'
 
-/** What all records of one worker have in common. */
+/** Options shared by all records of a worker. */
 export interface RecordOptions {
   readonly fields: FieldSet
-  /** The worker's index. */
+  /** Index of the worker. */
   readonly worker: number
-  /** The machine or pod. */
+  /** Name of the machine or pod. */
   readonly node: string
-  /** Which gateway this is among several; null or absent: not recorded. */
+  /** Name of the environment, to distinguish several gateways. Null or absent omits it. */
   readonly environment?: string | null
-  /** The build of the gateway. */
+  /** Version of the gateway. */
   readonly version: string
-  /** The digest of the configuration that serves now; asked for once a record. */
+  /** Returns the digest of the active configuration. Called once per record. */
   readonly configDigest: () => string
-  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
+  /** Header fields and query parameters that hold secrets, in addition to the well-known ones. */
   readonly sensitiveNames?: readonly string[]
-  /** What is recorded of captured messages; null or absent: all that was captured. */
+  /** Restrictions on captured messages. Null or absent records all that was captured. */
   readonly capture?: CaptureNarrowing | null
-  /** The record of an exchange that took longer holds as much as that of one that failed, ms; absent: none does for its time alone. */
+  /**
+   * Duration in milliseconds from which an exchange is recorded in as much detail as a failed one. Absent
+   * disables this.
+   */
   readonly slowMs?: number
 }
 
-/** What encodeRecord needs beside the exchange. */
+/** Environment for `encodeRecord`. */
 export interface RecordEnv {
   readonly fields: FieldSet
   readonly gateway: GatewayPart
   readonly clock: IsoClock
   /**
-   * The insides of JSON strings for texts of the configuration: names of routes, upstreams, consumers. They are the same
-   * string objects in every exchange, so that a look-up does not depend on their length.
+   * JSON-escaped texts of names in the configuration, such as routes, upstreams and consumers. They are the
+   * same string objects in every exchange, so that a lookup does not depend on their length.
    */
   readonly known: Memo<string>
   readonly sensitive: SensitiveNames
   readonly slowMs: number
-  /** What is recorded of what was captured by these rules. */
+  /** Returns the rules for recording what was captured by `rules`. */
   narrowed(rules: CaptureRules): CaptureRules
-  /** Which fields are recorded of exchanges of which nothing was captured; null: all. */
+  /** Field lists for exchanges without a capture, or null to record all fields. */
   readonly fieldLists: FieldLists | null
 }
 
-/** Prepares the encoding of records, once a worker. */
+/** Creates the environment, once per worker. */
 export function recordEnv(options: RecordOptions): RecordEnv {
   return {
     fields: options.fields,

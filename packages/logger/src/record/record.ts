@@ -18,14 +18,14 @@ import { timingsPart } from './timings-part.js'
 import { tracePart } from './trace-part.js'
 import { traceParts, triesPart } from './trace-parts.js'
 
-// Records are made one at a time.
+// Reused, because records are encoded one at a time.
 const sent = new SentFields()
 const given = new SentFields()
 
 /**
- * One finished exchange as one line of JSON in printable ASCII, without the newline. What is absent or empty is left
- * out. Written by hand because it runs once a request on the request path.
- * @param hasBodies false: it is recorded without the bodies that were captured.
+ * Encodes a finished exchange as one line of JSON in printable ASCII, without the newline. Absent and empty
+ * values are omitted. Written by hand because it runs on the request path for every request.
+ * @param hasBodies False to omit captured bodies.
  */
 export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): string {
   const totalMs = x.endedMono - x.startedMono
@@ -117,7 +117,7 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
   )
 }
 
-/** Left open after the method, because its callers go on differently. */
+/** Ends inside the `http` object, because the callers add different members. */
 function routePart(x: Exchange, known: Memo<string>): string {
   return (
     ',"route":"' +
@@ -131,7 +131,7 @@ function routePart(x: Exchange, known: Memo<string>): string {
   )
 }
 
-/** Left open, as what it continues. */
+/** Ends inside a string, like the text before it. */
 function apiPart({ name, group, revision }: RouteApi, known: Memo<string>): string {
   return (
     '","api":"' +
@@ -167,7 +167,7 @@ function upstreamPart(x: Exchange, known: Memo<string>, full: boolean): string {
     (attempts.retries > 0 ? ',"retries":' + count(attempts.retries) : '') +
     (attempts.failovers > 0 ? ',"failovers":' + count(attempts.failovers) : '') +
     (attempts.isReused ? ',"reused":true' : '') +
-    // What both transports speak.
+    // Both transports use HTTP/1.1.
     (full ? ',"http":"1.1"' : '') +
     (trace === null ? '}' : triesPart(trace, known) + '}')
   )
@@ -235,7 +235,7 @@ function textPart(opening: string, text: string): string {
   return text === '' ? '' : opening + jsonText(text) + '"'
 }
 
-/** A number that came from elsewhere must not be able to break the JSON. */
+/** Returns 0 for a value that would make the JSON invalid, such as NaN. */
 function count(value: number): number {
   return value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0
 }

@@ -1,4 +1,7 @@
-/** FNV-1a of 32 bits, and the finalizer of MurmurHash3, because texts that differ in their last digit must be far apart. */
+/**
+ * 32-bit FNV-1a with the finalizer of MurmurHash3, so that texts that differ in the last digit get distant
+ * hashes.
+ */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -8,8 +11,9 @@ function hashOf(text: string): number {
 }
 
 /**
- * Whether a request is in the sample of a share of all, 0 to 1. It depends on the request id alone, so that all gateways
- * which a request passes with one id record the same of it, and a smaller sample is a part of a larger one.
+ * Returns true if a request is in the sample. @param share Fraction of all requests, from 0 to 1. The result
+ * depends only on the request ID. Gateways that a request passes thus make the same choice, and a smaller
+ * sample is part of a larger one.
  */
 export function isInSample(id: string, share: number | null): boolean {
   return share !== null && hashOf(id) < share * 0x1_0000_0000

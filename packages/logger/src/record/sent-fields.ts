@@ -1,16 +1,16 @@
 /**
- * The fields of a list that every record looks at, found in one pass: a look-up for each would cost as many passes.
- * One is used for all records in turn.
+ * Header fields that every record needs, extracted in one pass instead of one lookup per field. One instance
+ * is reused for all records.
  */
 export class SentFields {
   contentType = ''
   contentEncoding = ''
   userAgent = ''
   traceparent = ''
-  /** Of all field lines, with their ends. */
+  /** Size of all field lines, including their line ends. */
   bytes = 0
 
-  /** The first value of each; names are distinguished by their length before they are compared. */
+  /** Reads the first value of each field. Names are distinguished by length before they are compared. */
   read(list: readonly string[]): void {
     this.contentType = ''
     this.contentEncoding = ''

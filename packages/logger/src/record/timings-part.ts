@@ -2,12 +2,15 @@ import { type Exchange, PHASE_NAMES } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 
 const OPENINGS: readonly string[] = PHASE_NAMES.map((name) => ',"' + name + '":')
-/** Durations below it are remembered as text, in microseconds: most phases of most exchanges are that short. */
+/** Durations below this limit are cached as text, in microseconds. Most phases are that short. */
 const REMEMBERED_MICROS = 1000
-/** By phase and microsecond, such as `,"up_queue":0.121`; filled as they occur, half a megabyte at the very most. */
+/** Cached texts by phase and microsecond, such as `,"up_queue":0.121`. At most half a megabyte. */
 const SHORT_PARTS: readonly string[][] = PHASE_NAMES.map(() => new Array<string>(REMEMBERED_MICROS).fill(''))
 
-/** `,"t":{"total":…,…}`: the whole time and every part of it that is not zero, ms. The parts add up to the whole. */
+/**
+ * Returns `,"t":{"total":…,…}` with the total and all non-zero phases in milliseconds. The phases add up to
+ * the total.
+ */
 export function timingsPart(x: Exchange, totalMs: number): string {
   let members = ',"t":{"total":' + millisText(totalMs)
   for (let i = 0; i < OPENINGS.length; i++) {
@@ -17,7 +20,10 @@ export function timingsPart(x: Exchange, totalMs: number): string {
   return members + '}'
 }
 
-/** Empty for what would be written as zero: a remembered text is looked up in 5 ns, a new one takes 70. */
+/**
+ * Formats a phase, or returns an empty string if it rounds to zero. A cached text costs 5 ns, a new one 70
+ * ns.
+ */
 function phaseText(phase: number, ms: number): string {
   const micros = Math.round(ms * 1000)
   if (micros >= REMEMBERED_MICROS) return OPENINGS[phase]! + millisText(ms)

@@ -2,15 +2,15 @@ import type { AttemptTrace, FailedTry, Memo } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
-/** `,"tries":[…]`: the attempts that failed; a member of `up`. */
+/** Returns `,"tries":[…]` with the failed attempts, a member of `up`. */
 export function triesPart({ tries }: AttemptTrace, known: Memo<string>): string {
   return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
 }
 
 /**
- * `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: how things stood at a failure or after a long time, and what a chain that
- * is traced did.
- * @param recordsPolicies whether what the policies did is recorded.
+ * Returns `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: connection state at a failure or in a slow exchange,
+ * and the policies of a traced chain.
+ * @param recordsPolicies True if policies are recorded.
  */
 export function traceParts(
   { pool, loopLagMs, policies }: AttemptTrace,

@@ -1,26 +1,32 @@
-import { closedRecord } from './closed-record.js'
+import { fallbackRecord } from './fallback-record.js'
 import type { PrivacyOptions } from './privacy-options.js'
 import { RecordPrivacy } from './record-privacy.js'
 
-/** Lines whose records may be kept. */
+/** Redacted lines that may be written. */
 export interface RedactedBatch {
   readonly lines: Buffer
-  /** What an operator should know, or empty. */
+  /** Problem for the operator, or empty. */
   readonly problem: string
 }
 
 const NEWLINE = 10
 
-/** Applies the privacy rules to batches of lines, on the thread that writes them: nothing else ever sees the disk. */
+/**
+ * Applies the privacy rules to batches of lines on the thread that writes them, so that unredacted data never
+ * reaches the disk.
+ */
 export class BatchPrivacy {
   readonly #records: RecordPrivacy
 
-  /** @throws Error when the rules cannot be applied. */
+  /** @throws Error if the rules are invalid. */
   constructor(options: PrivacyOptions) {
     this.#records = new RecordPrivacy(options)
   }
 
-  /** As many lines as there were. Never throws: a record that a rule fails on loses what the rule was to protect. */
+  /**
+   * Returns the same number of lines, redacted. Never throws. If a rule fails on a record, the record loses
+   * all protected content.
+   */
   redacted(lines: Buffer): RedactedBatch {
     const kept: Buffer[] = []
     let failures = 0
@@ -31,11 +37,11 @@ export class BatchPrivacy {
       const redacted = this.#redacted(line)
       if (redacted === null) failures++
       if (redacted === line) kept.push(lines.subarray(from, end + 1))
-      else kept.push(Buffer.from(`${redacted ?? closedRecord(line)}\n`, 'latin1'))
+      else kept.push(Buffer.from(`${redacted ?? fallbackRecord(line)}\n`, 'latin1'))
       from = end + 1
     }
     const problem =
-      failures === 0 ? '' : `privacy rules failed on ${failures} records; their contents were left out`
+      failures === 0 ? '' : `privacy rules failed on ${failures} records; their contents were removed`
     return { lines: kept.length === 1 ? kept[0]! : Buffer.concat(kept), problem }
   }
 
@@ -43,7 +49,7 @@ export class BatchPrivacy {
     try {
       return this.#records.redacted(line)
     } catch {
-      // The error's text is not reported: it may repeat what the rule was to hide.
+      // The error text is not reported, because it may contain what the rule should hide.
       return null
     }
   }

@@ -1,4 +1,4 @@
-import { open, type Piece } from './piece.js'
+import { openPiece, type Piece } from './piece.js'
 
 interface Edit {
   readonly start: number
@@ -6,7 +6,7 @@ interface Edit {
   readonly pieces: readonly Piece[]
 }
 
-/** Changes of a text, from its beginning to its end. */
+/** Replacements in a text, in order from its beginning to its end. */
 export class Edits {
   readonly #text: string
   readonly #edits: Edit[] = []
@@ -16,28 +16,28 @@ export class Edits {
     this.#text = text
   }
 
-  /** Where the last change ended. */
+  /** End of the last replacement in the original text. */
   get end(): number {
     return this.#end
   }
 
-  /** Puts pieces in the place of a part of the text that begins where the last change ended, or after it. */
+  /** Replaces a part of the text, which must not start before the end of the last replacement. */
   replace(start: number, end: number, pieces: readonly Piece[]): void {
     this.#edits.push({ start: Math.max(start, this.#end), end, pieces })
     this.#end = end
   }
 
-  /** The changed text, or null when nothing has changed. */
+  /** Returns the edited text, or null if there were no replacements. */
   pieces(): readonly Piece[] | null {
     if (this.#edits.length === 0) return null
     const all: Piece[] = []
     let at = 0
     for (const { start, end, pieces } of this.#edits) {
-      if (start > at) all.push(open(this.#text.slice(at, start)))
+      if (start > at) all.push(openPiece(this.#text.slice(at, start)))
       for (const piece of pieces) all.push(piece)
       at = end
     }
-    if (at < this.#text.length) all.push(open(this.#text.slice(at)))
+    if (at < this.#text.length) all.push(openPiece(this.#text.slice(at)))
     return all
   }
 }

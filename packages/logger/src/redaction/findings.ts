@@ -1,6 +1,6 @@
 import type { TypeRule } from './rules.js'
 
-/** What the rules have found in one record. */
+/** Rules that matched in one record. */
 export class Findings {
   readonly #rules = new Set<string>()
   readonly #detected = new Set<string>()
@@ -19,12 +19,12 @@ export class Findings {
     this.#detected.add(rule.type)
   }
 
-  /** Something had to be left out, because no rule could look into it. */
+  /** Records that content was removed because no rule could read it. */
   fail(reason: string): void {
     this.#failed = reason
   }
 
-  /** The record's member `privacy`; what is empty is left out. */
+  /** Returns the record's `privacy` member, without empty parts. */
   member(): object {
     return {
       ...(this.#rules.size === 0 ? {} : { rules: [...this.#rules] }),

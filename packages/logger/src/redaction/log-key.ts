@@ -2,16 +2,17 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Keeps the key that encrypts apart from the one that hashes, though both come from one secret. */
+/** Separates the encryption key from the hash key, which are derived from the same secret. */
 const CIPHER_PURPOSE = 'traffic log: encrypted values'
 
 /**
- * A key of the traffic log. What it makes stands between tildes, which neither JSON nor XML nor forms have to escape:
+ * A key of the traffic log. Its output is enclosed in tildes, which need no escaping in JSON, XML or forms:
  *
  *     ~hmac~<key id>~<HMAC-SHA-256, base64url>~
  *     ~enc~<key id>~<nonce, ciphertext, tag of AES-256-GCM, base64url>~
  *
- * `~encv~` instead of `~enc~`: the value had no quotes around it, those that stand there now go when it is decrypted.
+ * `~encv~` instead of `~enc~` marks a value that had no quotes. Decryption removes the quotes added around
+ * it.
  */
 export class LogKey {
   readonly #id: string
@@ -24,13 +25,13 @@ export class LogKey {
     this.#cipherKey = cipherKey(secret)
   }
 
-  /** The same for the same text, so that records can be joined by it. */
+  /** Hashes a text. The same text always gives the same hash, so that records can be joined. */
   hash(text: string): string {
     const digest = createHmac('sha256', this.#secret).update(text, 'utf8').digest('base64url')
     return `~hmac~${this.#id}~${digest}~`
   }
 
-  /** Another one each time. */
+  /** Encrypts a text. The result differs each time. */
   encrypt(text: string, isUnquoted: boolean): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', this.#cipherKey, nonce)
@@ -40,7 +41,7 @@ export class LogKey {
   }
 }
 
-/** What a secret has encrypted under a key id, or null when it was not this secret. */
+/** Decrypts a value that was encrypted under a key ID. Returns null if the secret is wrong. */
 export function decryptWith(secretKey: Buffer, id: string, sealed: Buffer): string | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null
   const decipher = createDecipheriv('aes-256-gcm', secretKey, sealed.subarray(0, NONCE_BYTES), {
@@ -56,7 +57,7 @@ export function decryptWith(secretKey: Buffer, id: string, sealed: Buffer): stri
   }
 }
 
-/** The key of AES-256 that comes from a secret. */
+/** Derives the AES-256 key from a secret. */
 export function cipherKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', CIPHER_PURPOSE, 32))
 }

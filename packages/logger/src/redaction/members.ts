@@ -1,15 +1,15 @@
-/** An object of a record. */
+/** An object in a record. */
 export type Members = Record<string, unknown>
 
-/** What would not be printable ASCII. */
+/** Characters other than printable ASCII. */
 const BEYOND_ASCII = /[\u007f-\uffff]/g
 
-/** Whether a value is an object with members. */
+/** Returns true if a value is an object with members. */
 export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** JSON in printable ASCII, as all lines of the traffic log are. */
+/** Formats a record as JSON in printable ASCII, like all lines of the traffic log. */
 export function asciiJson(record: object): string {
   const json = JSON.stringify(record)
   return json.replace(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

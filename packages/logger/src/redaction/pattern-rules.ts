@@ -1,21 +1,21 @@
 import type { Regex, Spans } from '@sluice/core'
 import type { Findings } from './findings.js'
-import { open, type Piece, textOf } from './piece.js'
+import { openPiece, type Piece, textOf } from './piece.js'
 import type { AreaRules, Found, RegexRule, TypeRule } from './rules.js'
 
-/** What a text is redacted with. */
+/** Context for redacting a text. */
 export interface TextContext {
   readonly rules: AreaRules
   readonly findings: Findings
-  /** The text ends where a limit cut it. */
+  /** True if the text was truncated. */
   readonly isCut: boolean
-  /** How many texts stand around it: JSON may hold a string that holds JSON. */
+  /** Number of enclosing texts. JSON, for example, may contain a string with JSON. */
   readonly depth: number
-  /** What is written in this text, as it is written in the outermost one. */
+  /** Encodes text at this level as it appears in the outermost text. */
   wrap(written: string): string
 }
 
-/** Pieces without the values of the types that rules look for; the same pieces when there are none. */
+/** Redacts values of the types that rules look for. Returns the same array if there are none. */
 export function applyTypes(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
   let result = pieces
   for (const rule of context.rules.types) result = withoutType(result, rule, context)
@@ -36,7 +36,10 @@ function withoutType(pieces: readonly Piece[], rule: TypeRule, context: TextCont
   return changed ?? pieces
 }
 
-/** Pieces without what the expressions of rules match; they see the whole text, and leave alone what rules put there. */
+/**
+ * Redacts the matches of regular expression rules. They match against the whole text, but do not change
+ * replacements made by other rules.
+ */
 export function applyRegex(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
   let result = pieces
   for (const rule of context.rules.regexes) result = withoutMatches(result, rule, context)
@@ -54,7 +57,7 @@ function withoutMatches(pieces: readonly Piece[], rule: RegexRule, context: Text
     const end = at + piece.text.length
     const within: number[] = []
     for (; next < spans.length && spans[next]! < end; next += 2) {
-      // A match that reaches into what a rule put there takes only what stands outside of it.
+      // A match that extends into a replacement is limited to the text outside of it.
       within.push(Math.max(spans[next]!, at) - at, Math.min(spans[next + 1]!, end) - at)
       if (spans[next + 1]! > end) break
     }
@@ -71,7 +74,7 @@ function regexSpans(text: string, regex: Regex): Spans {
   const matcher = regex.matcher(text)
   const value = matcher.groupCount() > 0 ? 1 : 0
   while (matcher.find()) {
-    // A group that took no part in the match: the whole match is the value.
+    // If the group did not take part in the match, the whole match is the value.
     const group = matcher.group(value) === null ? 0 : value
     const start = matcher.start(group)
     const end = matcher.end(group)
@@ -90,11 +93,11 @@ function withoutSpans(
   let at = 0
   for (let i = 0; i < spans.length; i += 2) {
     const [start, end] = [spans[i]!, spans[i + 1]!]
-    if (start > at) pieces.push(open(text.slice(at, start)))
+    if (start > at) pieces.push(openPiece(text.slice(at, start)))
     if (typeof action !== 'string') pieces.push(action(foundOf(text.slice(start, end), wrap)))
     at = end
   }
-  if (at < text.length) pieces.push(open(text.slice(at)))
+  if (at < text.length) pieces.push(openPiece(text.slice(at)))
   return pieces
 }
 

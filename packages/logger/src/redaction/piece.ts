@@ -1,18 +1,18 @@
-/** A part of a text that was redacted. */
+/** A part of a redacted text. */
 export interface Piece {
   readonly text: string
-  /** What a rule put there; no other rule looks into it, because a hash may happen to look like a value. */
+  /** True if a rule inserted the text. Other rules skip it, because a hash may look like a value. */
   readonly isOpaque: boolean
 }
 
-/** The text that pieces make. */
+/** Returns the text of the pieces. */
 export function textOf(pieces: readonly Piece[]): string {
   let text = ''
   for (const piece of pieces) text += piece.text
   return text
 }
 
-/** A piece that other rules may look into. */
-export function open(text: string): Piece {
+/** Creates a piece that other rules may examine. */
+export function openPiece(text: string): Piece {
   return { text, isOpaque: false }
 }

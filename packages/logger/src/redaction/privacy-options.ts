@@ -1,39 +1,39 @@
 import type { ValueTypeName } from '@sluice/core'
 
-/** A part of a record in which rules look. */
+/** Part of a record in which rules search. */
 export type PrivacyArea = 'headers' | 'query' | 'body' | 'vars'
 
-/** What a rule looks for. */
+/** Values that a rule searches for. */
 export type PrivacyFind =
   | { readonly names: readonly string[] }
   | { readonly regex: string }
   | { readonly type: ValueTypeName }
 
-/** How much of a value a mask leaves; `count` characters. */
+/** Part of a value that a mask leaves visible; `count` is a number of characters. */
 export interface MaskShape {
   readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'
   readonly count: number
 }
 
-/** One privacy rule. */
+/** A privacy rule. */
 export interface PrivacyRule {
   readonly id: string
   readonly find: PrivacyFind
   readonly in: readonly PrivacyArea[]
   readonly do: 'mask' | 'delete' | 'hash' | 'encrypt' | 'detect'
-  /** Of the action `mask`. */
+  /** Shape for the action `mask`. */
   readonly shape: MaskShape
 }
 
-/** A key as the configuration has it. */
+/** A key from the configuration. */
 export interface PrivacyKey {
   readonly id: string
   readonly secret: string
 }
 
-/** What is kept out of the traffic log. */
+/** Privacy rules and keys of the traffic log. */
 export interface PrivacyOptions {
-  /** The first one hashes and encrypts; the others are there for the ids of older records. */
+  /** Keys for hashing and encryption. The first one is used. The others are kept for older records. */
   readonly keys: readonly PrivacyKey[]
   readonly rules: readonly PrivacyRule[]
 }

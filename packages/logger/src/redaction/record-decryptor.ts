@@ -1,32 +1,35 @@
 import { cipherKey, decryptWith } from './log-key.js'
 import { asciiJson, isMembers } from './members.js'
 
-/** A value that a privacy rule has encrypted, and the quotes that were put around one that had none. */
+/** An encrypted value, with the quotes that were added around an unquoted one. */
 const TOKEN =
   /(\\*")~encv~([A-Za-z0-9][\w.-]{0,127})~([\w-]{38,})~\1|~encv?~([A-Za-z0-9][\w.-]{0,127})~([\w-]{38,})~/g
 
-/** Puts back what privacy rules have encrypted. */
+/** Decrypts values that privacy rules have encrypted. */
 export class RecordDecryptor {
   readonly #keys: readonly Buffer[]
   readonly #unopened = new Set<string>()
   #decrypted = 0
 
-  /** @param secrets of keys, in any order; each value is tried with all of them, and proves which is right. */
+  /**
+   * @param secrets Secrets of the keys in any order. Each value is tried with all of them; authentication
+   * shows which one is right.
+   */
   constructor(secrets: readonly string[]) {
     this.#keys = secrets.map(cipherKey)
   }
 
-  /** How many values have been decrypted. */
+  /** Number of decrypted values. */
   get decrypted(): number {
     return this.#decrypted
   }
 
-  /** The key ids of values that none of the secrets has encrypted. */
+  /** Key IDs of values that none of the secrets could decrypt. */
   get unopenedKeys(): readonly string[] {
     return [...this.#unopened]
   }
 
-  /** The line with its values decrypted; null when it is no record. */
+  /** Returns the line with its values decrypted, or null if it is not a record. */
   line(line: string): string | null {
     let record: unknown
     try {

@@ -8,28 +8,31 @@ import type { PrivacyArea, PrivacyOptions } from './privacy-options.js'
 import { type AreaRules, compileRules } from './rules.js'
 import { redactedText, redactedValue, takenValue, takingRule } from './text-redaction.js'
 
-/** Fields of a record that repeat a header field. */
+/** Record fields that repeat a header field. */
 const COPIES: readonly (readonly [string, string])[] = [
   ['ua', 'user-agent'],
   ['xff', 'x-forwarded-for'],
 ]
 
-/** Applies the rules to records, one at a time; for a thread of its own. */
+/** Applies the privacy rules to records, one at a time. Used on a separate thread. */
 export class RecordPrivacy {
   readonly #rules: Readonly<Record<PrivacyArea, AreaRules>>
 
-  /** @throws Error when the rules cannot be applied. */
+  /** @throws Error if the rules are invalid. */
   constructor(options: PrivacyOptions) {
     this.#rules = compileRules(options)
   }
 
-  /** The line to keep instead of this one; the same when there is nothing to change. @throws Error on any doubt. */
+  /**
+   * Returns the redacted line, or the same line if nothing changes. @throws Error if the record cannot be
+   * checked completely.
+   */
   redacted(line: string): string {
     const record: unknown = JSON.parse(line)
     if (!isMembers(record)) throw new Error('a record is an object')
     const findings = new Findings()
     const lacksDigest = this.#rules.body.isProtecting && leavesDigestsOut(record)
-    // Bodies first, while the header fields still say what they are.
+    // Redacts bodies first, because their header fields are needed to identify their format.
     this.#body(record, findings)
     this.#headers(record, findings)
     this.#query(record, findings)
@@ -73,7 +76,7 @@ export class RecordPrivacy {
     for (const [name, value] of Object.entries(membersOf(body))) {
       const region = membersOf(value)
       if (isPresent(region['base64']) && this.#rules.body.isProtecting) {
-        // Bytes that are no text: no rule can know what they hold.
+        // Binary content cannot be checked by any rule.
         delete region['base64']
         findings.fail('binary')
       }
@@ -87,7 +90,7 @@ export class RecordPrivacy {
     const pieces = redactedText(text, scansOf(text, contentType), context)
     if (pieces === null) return
     region['text'] = textOf(pieces)
-    // The digest of the body as it was would confirm a guess of what is hidden.
+    // A digest of the original body would allow guesses about hidden values to be confirmed.
     delete region['sha256']
   }
 
@@ -98,7 +101,10 @@ export class RecordPrivacy {
 
 type Redact = typeof redactedValue
 
-/** Leaves out the digests of bodies that no rule sees, or not to their end: they would confirm a guess of what is there. */
+/**
+ * Removes the digests of bodies that rules cannot read completely. They would allow guesses about the content
+ * to be confirmed.
+ */
 function leavesDigestsOut({ body }: Members): boolean {
   if (!isPresent(body)) return false
   let isChanged = false
@@ -110,7 +116,7 @@ function leavesDigestsOut({ body }: Members): boolean {
   return isChanged
 }
 
-/** Values by name; a value may be a list of texts. */
+/** Redacts values by name. A value may be a list of strings. */
 function values(members: Members, context: TextContext, redact: Redact): Members {
   if (context.rules.isEmpty) return members
   const kept: [string, unknown][] = []
@@ -122,7 +128,7 @@ function values(members: Members, context: TextContext, redact: Redact): Members
   return Object.fromEntries(kept)
 }
 
-/** What is left of a value, or null when it goes. */
+/** Returns the redacted value, or null if it is deleted. */
 function redactMember(name: string, text: string, context: TextContext, redact: Redact): string | null {
   const rule = takingRule(name, context)
   if (rule !== null) {
@@ -133,7 +139,7 @@ function redactMember(name: string, text: string, context: TextContext, redact: 
   return pieces === null ? text : textOf(pieces)
 }
 
-/** The value of a header field; that of Referer or Location has a query of its own. */
+/** Redacts a header field value. Fields such as Referer and Location may contain a query. */
 function redactedField(text: string, context: TextContext): ReturnType<Redact> {
   const question = text.indexOf('?')
   if (question === -1 || text.indexOf('=', question) === -1) return redactedValue(text, context)

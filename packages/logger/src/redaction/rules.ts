@@ -9,22 +9,22 @@ import {
   type ValueTypeName,
 } from '@sluice/core'
 import { LogKey } from './log-key.js'
-import { open, type Piece } from './piece.js'
+import { openPiece, type Piece } from './piece.js'
 import type { MaskShape, PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
 
 /** A value that a rule has found. */
 export interface Found {
-  /** What is meant. */
+  /** The decoded value. */
   readonly text: string
-  /** What is written, as far out as the record's own text: what decrypting has to bring back. */
+  /** The value as it appears in the outermost text. Decryption must restore this. */
   readonly written: string
-  /** A number, or an object: what takes its place needs quotes. */
+  /** True for a value without quotes, such as a number or object. Its replacement needs quotes. */
   readonly isUnquoted: boolean
-  /** It has parts of its own. */
+  /** True if the value has members. */
   readonly isContainer: boolean
 }
 
-/** What a rule does with what it finds. */
+/** Action of a rule on a value it has found. */
 export type Action = 'detect' | 'delete' | ((found: Found) => Piece)
 
 interface CompiledRule {
@@ -32,14 +32,14 @@ interface CompiledRule {
   readonly action: Action
 }
 
-/** A rule that finds by name. */
+/** A rule that matches names. */
 export type NameRule = CompiledRule
-/** A rule that finds by type. */
+/** A rule that matches values of a type. */
 export interface TypeRule extends CompiledRule {
   readonly type: ValueTypeName
   readonly find: FindValues
 }
-/** A rule that finds by a regular expression; of one with groups, the first group is the value. */
+/** A rule that matches a regular expression. If it has groups, the first one is the value. */
 export interface RegexRule extends CompiledRule {
   readonly regex: Regex
 }
@@ -47,13 +47,13 @@ export interface RegexRule extends CompiledRule {
 const REMEMBERED_NAMES = 4096
 const NO_RULES: readonly NameRule[] = []
 
-/** The rules for one part of a record. */
+/** The rules for one area of a record. */
 export class AreaRules {
   readonly types: readonly TypeRule[]
   readonly regexes: readonly RegexRule[]
-  /** Some rule does more than to detect. */
+  /** True if at least one rule does more than detect. */
   readonly isProtecting: boolean
-  /** Every name, in lower case. */
+  /** All names in lower case. */
   readonly names: readonly string[]
   readonly #anyName: RegExp
   readonly #byName = new Map<string, NameRule[]>()
@@ -83,12 +83,12 @@ export class AreaRules {
     return this.types.length === 0 && this.regexes.length === 0 && this.names.length === 0
   }
 
-  /** Whether one of the names stands somewhere in a text without escapes; most texts have none. */
+  /** Returns true if one of the names occurs in a text without escapes. Most texts contain none. */
   occursIn(text: string): boolean {
     return this.names.length > 0 && this.#anyName.test(text.toLowerCase())
   }
 
-  /** The rules for values under this name, in the order of the document; case does not matter. */
+  /** Returns the rules for values with this name, in the order of the configuration. Case-insensitive. */
   named(name: string): readonly NameRule[] {
     return this.names.length === 0 ? NO_RULES : this.#answers.get(name)
   }
@@ -100,7 +100,10 @@ export class AreaRules {
   }
 }
 
-/** The rules by part of the record. @throws Error when a rule has no key to work with, or its regex does not compile. */
+/**
+ * Compiles the rules by area of the record. @throws Error if a rule needs a missing key or its regular
+ * expression is invalid.
+ */
 export function compileRules({ keys, rules }: PrivacyOptions): Readonly<Record<PrivacyArea, AreaRules>> {
   const first = keys[0]
   const key = first === undefined ? null : new LogKey(first.id, first.secret)
@@ -112,7 +115,7 @@ export function compileRules({ keys, rules }: PrivacyOptions): Readonly<Record<P
   return { headers: area('headers'), query: area('query'), body: area('body'), vars: area('vars') }
 }
 
-/** A text as a regular expression that matches it. */
+/** Escapes a text for use in a regular expression. */
 export function escapedForRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
@@ -127,11 +130,14 @@ function actionOf(rule: PrivacyRule, key: LogKey | null): Action {
 
 function maskOf({ shape }: PrivacyRule, { text, isContainer }: Found): Piece {
   const partly = isContainer ? null : maskedBy(shape, text)
-  // What stays of the value is looked at again, because it may hold what another rule forbids.
-  return partly === null ? { text: MASK, isOpaque: true } : open(partly)
+  // The rest of a partly masked value is checked by the other rules, too.
+  return partly === null ? { text: MASK, isOpaque: true } : openPiece(partly)
 }
 
-/** Only `maskFirst` shows as many asterisks as it hides characters, because its number is known. */
+/**
+ * Masks part of a value. Only `maskFirst` shows as many asterisks as hidden characters, because the number is
+ * configured anyway.
+ */
 function maskedBy({ kind, count }: MaskShape, text: string): string | null {
   if (kind !== 'maskFirst') {
     const [keepFirst, keepLast] = [kind === 'keepFirst' ? count : 0, kind === 'keepLast' ? count : 0]

@@ -5,26 +5,29 @@ import { PLAIN, type Syntax } from './formats/syntax.js'
 import { type Location, plainLocation, type Scan, type Visitor } from './formats/visitor.js'
 import type { TextContext } from './pattern-rules.js'
 import { applyRegex, applyTypes } from './pattern-rules.js'
-import { open, type Piece, textOf } from './piece.js'
+import { openPiece, type Piece, textOf } from './piece.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
 
-/** Texts within texts, at most. */
+/** Maximum number of nested texts. */
 const MAX_DEPTH = 4
-/** No type of value is shorter. */
+/** Minimum length of a value of any type. */
 const SHORTEST_VALUE = 5
-/** What introduces an escape in JSON, XML or a form. Looking for each of them is faster than an expression for all. */
+/**
+ * Characters that start an escape in JSON, XML or forms. Searching for each is faster than a regular
+ * expression for all.
+ */
 const ESCAPES = ['\\', '&', '%', '+']
 
 /**
- * A text without the values that the rules find, or null when they find nothing.
- * @throws Error when it is nested too deep to be looked through.
+ * Redacts a text. Returns null if the rules match nothing.
+ * @throws Error if texts are nested too deeply.
  */
 export function redactedText(
   text: string,
   scans: readonly Scan[],
   context: TextContext,
 ): readonly Piece[] | null {
-  let pieces: readonly Piece[] = [open(text)]
+  let pieces: readonly Piece[] = [openPiece(text)]
   if (holdsNothing(text, context)) {
     if (context.depth > 0 || context.rules.regexes.length === 0) return null
     pieces = applyRegex(pieces, context)
@@ -36,37 +39,37 @@ export function redactedText(
     isClean = scan(visit.text, visit) && isClean
     pieces = visit.edits.pieces() ?? pieces
   }
-  // What is not of the format, its scanner may have misread: the whole text is looked through as text, too.
+  // The scanner may have misread invalid parts, so the whole text is also scanned as plain text.
   if (!isClean) pieces = applyTypes(looselyRedacted(pieces, context), context)
   if (context.depth === 0) pieces = applyRegex(pieces, context)
   return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
 }
 
-/** A text that is one value, such as that of a header field; it may hold another text. */
+/** Redacts a text that is a single value, such as that of a header field. It may contain another text. */
 export function redactedValue(text: string, context: TextContext): readonly Piece[] | null {
   const { types, regexes } = context.rules
   const scan = mayBeStructure(text) ? structureOf(text) : null
   if (scan === null) {
     const hasName = context.rules.occursIn(text)
     if (regexes.length === 0 && !hasName && !hasTypes(text, types, context.isCut)) return null
-    // A URL with a query, a query of GraphQL, a line of a log: names with values within a text.
-    const named = hasName ? looselyRedacted([open(text)], context) : [open(text)]
+    // Plain text with names and values, such as a URL with a query, a GraphQL query or a log line.
+    const named = hasName ? looselyRedacted([openPiece(text)], context) : [openPiece(text)]
     const typed = applyTypes(named, context)
     const pieces = context.depth === 0 ? applyRegex(typed, context) : typed
     return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
   }
-  if (context.depth >= MAX_DEPTH) throw new Error('texts are nested too deep')
+  if (context.depth >= MAX_DEPTH) throw new Error('texts are nested too deeply')
   return redactedText(text, [scan], context)
 }
 
-/** What a rule that takes a value leaves of it; null deletes it. */
+/** Applies a name rule to a value. Returns null if the value is deleted. */
 export function takenValue(rule: NameRule, found: Found, context: TextContext): readonly Piece[] | null {
   context.findings.add(rule)
   if (typeof rule.action === 'string') return null
   return applyTypes([rule.action(found)], context)
 }
 
-/** The first rule that takes values under this name, or null; those that only look are noted. */
+/** Returns the first rule that changes values with this name, or null. Notes rules that only detect. */
 export function takingRule(name: string, { rules, findings }: TextContext): NameRule | null {
   const named = rules.named(name)
   for (const rule of named) {
@@ -87,15 +90,15 @@ function looselyRedacted(pieces: readonly Piece[], context: TextContext): readon
   })
 }
 
-/** Whether there can be nothing for rules of names and types in any part of the text. */
+/** Returns true if no name or type rule can match in any part of the text. */
 function holdsNothing(text: string, context: TextContext): boolean {
   if (mayHide(text) || context.rules.occursIn(text)) return false
   return possibleTypes(text, context).length === 0
 }
 
 /**
- * What is not in the whole text is in none of its parts, unless an escape hides it. Most texts hold no value of most
- * types, so one look at the whole spares a look at each part.
+ * Returns the rules whose type may occur in the text. A value that is not in the whole text is not in its
+ * parts, unless it is escaped. Most texts contain no value of most types, so this saves a check of each part.
  */
 function possibleTypes(text: string, { rules, isCut }: TextContext): readonly TypeRule[] {
   if (mayHide(text)) return rules.types
@@ -116,7 +119,7 @@ function hasTypes(text: string, types: readonly TypeRule[], isCut: boolean): boo
   return false
 }
 
-/** Whether a text may hold names of its own; what stands before the first bracket is space. */
+/** Returns true if a text may be structured. Only whitespace may precede its first bracket. */
 function mayBeStructure(text: string): boolean {
   const first = text.charCodeAt(0)
   return (
@@ -135,12 +138,12 @@ function looseScanOf(rules: AreaRules): Scan | null {
   return scan
 }
 
-/** Changes a text while its scanner goes through it. */
+/** Redacts a text while it is scanned. */
 class TextVisit implements Visitor {
   readonly text: string
   readonly edits: Edits
   readonly #context: TextContext
-  /** Those whose values may stand somewhere in the text. */
+  /** Type rules that may match in the text. */
   readonly #types: readonly TypeRule[]
 
   constructor(text: string, context: TextContext) {
@@ -186,11 +189,11 @@ class TextVisit implements Visitor {
   }
 }
 
-/** The pieces of a value as they are written at its place. */
+/** Encodes the pieces of a value for its position in the text. */
 function written(pieces: readonly Piece[], { syntax, isUnquoted }: Location): readonly Piece[] {
   const inner =
     syntax === PLAIN
       ? pieces
-      : pieces.map((piece) => (piece.isOpaque ? piece : open(syntax.encode(piece.text))))
-  return isUnquoted ? [open('"'), ...inner, open('"')] : inner
+      : pieces.map((piece) => (piece.isOpaque ? piece : openPiece(syntax.encode(piece.text))))
+  return isUnquoted ? [openPiece('"'), ...inner, openPiece('"')] : inner
 }

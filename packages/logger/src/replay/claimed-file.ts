@@ -9,32 +9,35 @@ import {
   writeSync,
 } from 'node:fs'
 
-/** Read at once, so that one delivery holds about as much; a longer line is read whole. */
+/**
+ * Number of bytes read at a time, which is also the approximate size of one delivery. A longer line is read
+ * completely.
+ */
 const PIECE_BYTES = 512 * 1024
 const NEWLINE = 10
 
 /**
- * A file of dead letters that a replay has taken by renaming it: a gateway that goes on begins a new file under the old
- * name. Letters are taken off at its end, so that what was delivered is gone from it whenever the replay ends.
+ * A dead-letter file that a replay has claimed by renaming it. A running gateway then starts a new file under
+ * the old name. Letters are removed from its end, so delivered letters are gone whenever the replay ends.
  */
 export class ClaimedFile {
   readonly #path: string
   readonly #fd: number
 
-  /** @throws the file system's error; ENOENT when another replay was faster. */
+  /** @throws The file system error; ENOENT if another replay has claimed the file. */
   constructor(path: string, claimed: string) {
     renameSync(path, claimed)
     this.#path = claimed
     this.#fd = openSync(claimed, 'r+')
   }
 
-  /** The last lines of the file and where they begin; null when it is empty. */
+  /** Returns the last lines of the file and their position, or null if it is empty. */
   last(): { readonly lines: readonly Buffer[]; readonly start: number; readonly size: number } | null {
     const { size } = fstatSync(this.#fd)
     if (size === 0) return null
     for (let length = Math.min(PIECE_BYTES, size); ; length = Math.min(2 * length, size)) {
       const bytes = this.#read(size - length, length)
-      // The first line of a piece has its beginning further ahead.
+      // Skips the first line of a block, which starts in an earlier block.
       const from = length === size ? 0 : bytes.indexOf(NEWLINE) + 1
       if (from === 0 && length < size) continue
       if (from === bytes.length) continue
@@ -42,14 +45,17 @@ export class ClaimedFile {
     }
   }
 
-  /** Takes off what `last` gave. A gateway that had opened the file before it was taken may have added to it: that stays. */
+  /**
+   * Removes the lines returned by `last`. A gateway that had opened the file before it was claimed may have
+   * appended lines, which are kept.
+   */
   takeOff({ start, size }: { readonly start: number; readonly size: number }): void {
     const added = this.#read(size, fstatSync(this.#fd).size - size)
     if (added.length > 0) writeSync(this.#fd, added, 0, added.length, start)
     ftruncateSync(this.#fd, start + added.length)
   }
 
-  /** Lets go: an empty file goes, any other gets a name of dead letters that nobody has. */
+  /** Closes the file. Deletes it if it is empty, otherwise gives it an unused dead-letter name. */
   release(name: string): void {
     const { size } = fstatSync(this.#fd)
     closeSync(this.#fd)
@@ -76,7 +82,7 @@ function linesOf(bytes: Buffer): Buffer[] {
     if (at > from) lines.push(bytes.subarray(from, at))
     from = at + 1
   }
-  // Half a letter, of a disk that was full.
+  // An incomplete letter, written when the disk was full.
   if (from < bytes.length) lines.push(bytes.subarray(from))
   return lines
 }

@@ -3,30 +3,30 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DEAD_LETTER_FILE } from '../shipper/dead-letters.js'
 
-/** Of a file that a replay has taken: the process that did. */
+/** Name of a claimed file, with the ID of the process that claimed it. */
 const CLAIMED = /^(.+-\d+\.ndjson)\.replay-(\d+)$/
 
-/** A file of dead letters. */
+/** A dead-letter file. */
 export interface LetterFile {
   readonly path: string
-  /** The name under which this process has it to itself. */
+  /** Name under which this process claims the file. */
   readonly claimed: string
 }
 
-/** The spool directory that a person means, who may name the folder of dead letters in it. */
+/** Returns the spool directory. Accepts its dead-letter directory as well. */
 export function spoolRoot(dir: string): string {
   const path = resolve(dir)
   return basename(path) === 'dead' ? dirname(path) : path
 }
 
-/** A name of dead letters in a spool that nobody has used. */
+/** Returns an unused dead-letter file name. */
 export function freshName(root: string): string {
   return join(root, 'dead', `kept-${randomBytes(6).toString('hex')}-0.ndjson`)
 }
 
 /**
- * The files of dead letters of a spool, oldest first: also those that a replay had taken which has ended since, but not
- * those of one that runs. @throws the file system's error; ENOENT when there is no such folder.
+ * Lists the dead-letter files of a spool, oldest first. Includes files claimed by a replay that has ended,
+ * but not those of a running one. @throws The file system error; ENOENT if there is no dead-letter directory.
  */
 export function letterFiles(root: string): LetterFile[] {
   const dir = join(root, 'dead')

@@ -1,22 +1,22 @@
 import type { Shipment } from '../outputs/output.js'
 
-/** A record that an output refused, as it stands in a file of dead letters. */
+/** A refused record, as stored in a dead-letter file. */
 export interface Letter {
   readonly id: string
   readonly status: number
   readonly type: string
   readonly reason: string
-  /** The JSON of the record, as it was sent. */
+  /** JSON of the record as it was sent. */
   readonly record: Buffer
-  /** The whole line. */
+  /** The complete line. */
   readonly line: Buffer
 }
 
-/** No text inside of JSON has a quote without a backslash, so this is found where it is a member. */
+/** Start of the `record` member. It cannot occur within a JSON string, where quotes are escaped. */
 const RECORD = Buffer.from(',"record":')
 const BRACE = 125
 
-/** Reads a line of a file of dead letters; null when it is damaged. */
+/** Parses a line of a dead-letter file. Returns null if it is damaged. */
 export function parseLetter(line: Buffer): Letter | null {
   const at = line.indexOf(RECORD)
   const end = line.lastIndexOf(BRACE)
@@ -31,11 +31,11 @@ export function parseLetter(line: Buffer): Letter | null {
   }
 }
 
-/** Some dead letters, as an output sees them. */
+/** Dead letters as a shipment for an output. */
 export class LetterShipment implements Shipment {
   readonly count: number
   readonly bytes: number
-  /** By a replay that was ended in the middle. */
+  /** True because an interrupted replay may have delivered them. */
   readonly mayBeDelivered = true
   readonly #letters: readonly Letter[]
 

@@ -9,46 +9,46 @@ import { ClaimedFile } from './claimed-file.js'
 import { type Letter, LetterShipment, parseLetter } from './letter.js'
 import { freshName, letterFiles, spoolRoot } from './letter-files.js'
 
-/** Dead letters that lie in a folder. */
+/** Dead letters in a directory. */
 export interface LetterCounts {
   readonly files: number
   readonly letters: number
-  /** Lines that are no letters. */
+  /** Number of lines that are not letters. */
   readonly damaged: number
-  /** By status and type of the refusal, `400 document_parsing_exception`. */
+  /** Number of letters by status and type of the refusal, such as `400 document_parsing_exception`. */
   readonly reasons: Readonly<Record<string, number>>
 }
 
-/** How dead letters are delivered again. */
+/** Options for redelivering dead letters. */
 export interface ReplayOptions {
-  /** The directory of the spool, or the folder `dead` in it. */
+  /** Spool directory, or the `dead` directory in it. */
   readonly dir: string
   readonly output: LogOutputOptions
-  /** Is called after each delivery. */
+  /** Called after each delivery. */
   readonly onProgress: (outcome: ReplayOutcome) => void
-  /** Hears what the output has to say. */
+  /** Called for problems reported by the output. */
   readonly onProblem: (problem: string) => void
   /** Ends the replay before the next delivery. */
   readonly signal: AbortSignal
 }
 
-/** What became of dead letters; what is not delivered lies in the folder as before. */
+/** Result of a replay. Letters that were not delivered remain in the directory. */
 export interface ReplayOutcome {
   readonly delivered: number
-  /** Refused once more, and kept with the new reason. */
+  /** Letters that were refused again and are kept with the new reason. */
   readonly refused: number
   readonly damaged: number
-  /** Why the output did not take the rest; null: it did. */
+  /** Reason why the output did not accept the rest, or null if it did. */
   readonly failure: string | null
 }
 
-/** An output that does not answer is tried so often, with waits that double. */
+/** Maximum number of attempts if the output does not respond. The wait doubles after each. */
 const MAX_TRIES = 5
 const FIRST_WAIT_MS = 200
-/** An output that asks for more patience than this is left alone, ms. */
+/** Maximum wait in milliseconds, even if the output asks for more. */
 const MAX_WAIT_MS = 10_000
 
-/** Counts the dead letters of a spool and changes nothing. @throws the file system's error. */
+/** Counts the dead letters of a spool without changing them. @throws The file system error. */
 export async function deadLetters(dir: string): Promise<LetterCounts> {
   const reasons: Record<string, number> = {}
   let letters = 0
@@ -72,9 +72,10 @@ export async function deadLetters(dir: string): Promise<LetterCounts> {
 }
 
 /**
- * Delivers the dead letters of a spool again, under the ids they had, file by file; a gateway may go on writing to the
- * folder meanwhile. What is delivered is taken off its file, and what is refused again is kept with the new reason.
- * @throws the file system's error; Error when the target's options cannot be used.
+ * Redelivers the dead letters of a spool under their original IDs, file by file. A gateway may keep writing
+ * to the directory. Delivered letters are removed from their file. Letters that are refused again are kept
+ * with the new reason.
+ * @throws The file system error, or Error if the options of the output are invalid.
  */
 export async function replayDeadLetters(options: ReplayOptions): Promise<ReplayOutcome> {
   const files = letterFiles(spoolRoot(options.dir))
@@ -95,7 +96,7 @@ class Replay {
   readonly #root: string
   readonly #output: LogOutput
   readonly #refused: DeadLetters
-  /** Where lines go that have to stay as they are. */
+  /** File for lines that must be kept unchanged. */
   readonly #kept: string
   #counts = { delivered: 0, refused: 0, damaged: 0 }
   #failure: string | null = null
@@ -123,7 +124,7 @@ class Replay {
     try {
       file = new ClaimedFile(path, claimed)
     } catch (error) {
-      // Another replay has it, or the bound of all dead letters was reached.
+      // Another replay has claimed it, or it was deleted because the dead letters reached their size limit.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
       throw error
     }
@@ -138,7 +139,7 @@ class Replay {
     }
   }
 
-  /** When this has ended each of the lines is delivered, or in another file. */
+  /** Processes lines. Afterwards, each is delivered or stored in another file. */
   async #lines(lines: readonly Buffer[]): Promise<void> {
     const letters: Letter[] = []
     for (const line of lines) {
@@ -152,7 +153,7 @@ class Replay {
     this.#keep((await this.#deliver(letters)).map(({ line }) => line))
   }
 
-  /** Returns what the output did not take. */
+  /** Delivers letters and returns those that the output did not accept. */
   async #deliver(letters: readonly Letter[]): Promise<readonly Letter[]> {
     let left = letters
     let atOnce = letters.length
@@ -178,7 +179,7 @@ class Replay {
         if (delivery.again.length === 0) continue
       }
       if (++tries === MAX_TRIES) {
-        this.#failure = delivery.kind === 'failed' ? delivery.reason : 'the target has no room'
+        this.#failure = delivery.kind === 'failed' ? delivery.reason : 'the target is full'
         return left
       }
       if (delivery.kind === 'failed' && delivery.overload) atOnce = Math.max(1, piece.length >> 1)

@@ -37,7 +37,7 @@ test('at the bound of all dead letters the oldest files go, whoever left them, a
   assert.equal(changes.length, 31 - files.length)
   for (const { deadRemoved, dead, dropped } of changes)
     assert.deepEqual({ deadRemoved, dead, dropped }, { deadRemoved: 3, dead: undefined, dropped: undefined })
-  assert.match(changes[0]!.problem!, /reached 256 MB.*owner0-0\.ndjson, was removed with 3 records/)
+  assert.match(changes[0]!.problem!, /reached 256 MB.*owner0-0\.ndjson, was deleted with 3 records/)
 })
 
 test('dead letters that had to go are counted beside all records, each of which stays where it is', async (t) => {

@@ -4,21 +4,21 @@ import { makeFolders } from '@sluice/core'
 import type { Refusal, Shipment } from '../outputs/output.js'
 import type { ReportChange } from '../spool/account.js'
 
-/** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
+/** Maximum size of one dead-letter file, and of all files together. The oldest files are deleted first. */
 const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
 const END = '}\n'
-/** What a file of dead letters is called. */
+/** Name pattern of dead-letter files. */
 export const DEAD_LETTER_FILE = /^.+-\d+\.ndjson$/
 const NEWLINE = 10
-/** A file is read in such pieces when its letters are counted, which takes some 10 ms for a full one. */
+/** Number of bytes read at a time when counting letters. Counting a full file takes about 10 ms. */
 const COUNTED_AT_ONCE_BYTES = 64 * 1024
-/** Room for as many letters as are usually written at once. */
+/** Initial buffer size, enough for the letters usually written at a time. */
 const USUAL_BYTES = 128 * 1024
 
 /**
- * Records that the output will never take, with its reason, one JSON object a line:
- * `{"@timestamp","id","status","type","reason","record"}`, in `<root>/dead/<owner>-<n>.ndjson`.
+ * Stores records that the output refuses permanently, with the reason, as one JSON object per line:
+ * `{"@timestamp","id","status","type","reason","record"}`. The files are `<root>/dead/<owner>-<n>.ndjson`.
  */
 export class DeadLetters {
   readonly #dir: string
@@ -28,25 +28,25 @@ export class DeadLetters {
   #file = 0
   #fileBytes = 0
 
-  /** @param report hears of letters that had to go. */
+  /** @param report Called when letters are deleted. */
   constructor(root: string, owner: string, report: ReportChange) {
     this.#dir = join(root, 'dead')
     this.#owner = owner
     this.#report = report
   }
 
-  /** Where they are. */
+  /** Directory of the dead letters. */
   get dir(): string {
     return this.#dir
   }
 
-  /** Keeps refused records of a shipment. @throws the file system's error. */
+  /** Stores refused records of a shipment. @throws The file system error. */
   keep(shipment: Shipment, refused: readonly Refusal[]): void {
     const letters = this.#batch.fill(shipment, refused)
     try {
       this.#append(letters)
     } catch (error) {
-      // Somebody has removed the folder; it is made again with the next file.
+      // The directory was deleted. It is created again with the next file.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       this.#append(letters)
     }
@@ -58,7 +58,7 @@ export class DeadLetters {
     try {
       appendFileSync(path, letters, { mode: 0o600 })
     } catch (error) {
-      // It may end in half a line, which would spoil the next letter.
+      // The file may end with an incomplete line, so the next letter goes to a new file.
       this.#nextFile()
       throw error
     }
@@ -66,7 +66,7 @@ export class DeadLetters {
     if (this.#fileBytes >= FILE_BYTES) this.#nextFile()
   }
 
-  /** A file is about to be made; others count too, of owners that have ended before theirs was full. */
+  /** Prepares a new file. The size limit includes files of earlier owners. */
   #begin(): void {
     makeFolders(this.#dir)
     this.#removeOldest()
@@ -84,12 +84,12 @@ export class DeadLetters {
       if (total <= TOTAL_BYTES) return
       total -= bytes
       const letters = removed(path)
-      // Another owner was faster, and counts them.
+      // Another owner has deleted the file and counts its letters.
       if (letters === null) continue
-      const reached = `dead letters have reached ${TOTAL_BYTES / 1024 ** 2} MB`
+      const reached = `dead letters reached ${TOTAL_BYTES / 1024 ** 2} MB`
       this.#report({
         deadRemoved: letters,
-        problem: `${reached}: the oldest file of them, ${path}, was removed with ${letters} records`,
+        problem: `${reached}: the oldest file, ${path}, was deleted with ${letters} records`,
       })
     }
   }
@@ -101,7 +101,7 @@ interface LetterFile {
   readonly modifiedMs: number
 }
 
-/** The files of all owners; what somebody else keeps there is not ours to remove. */
+/** Lists the dead-letter files of all owners. Other files are ignored. */
 function filesIn(dir: string): LetterFile[] {
   const files: LetterFile[] = []
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
@@ -113,7 +113,10 @@ function filesIn(dir: string): LetterFile[] {
   return files
 }
 
-/** Removes a file; says how many letters were in it, or null when it is gone already. @throws the file system's error. */
+/**
+ * Deletes a file. Returns the number of letters in it, or null if it no longer exists. @throws The file
+ * system error.
+ */
 function removed(path: string): number | null {
   try {
     const letters = lettersIn(path)
@@ -125,7 +128,7 @@ function removed(path: string): number | null {
   }
 }
 
-/** A letter is a line. */
+/** Counts the letters in a file: one per line. */
 function lettersIn(path: string): number {
   const room = Buffer.allocUnsafe(COUNTED_AT_ONCE_BYTES)
   const fd = openSync(path, 'r')
@@ -141,19 +144,22 @@ function lettersIn(path: string): number {
   }
 }
 
-/** Letters of one file, one after the other; the same memory every time. */
+/** Reusable buffer for letters that are written together. */
 class LetterBatch {
   #room: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
   #length = 0
 
-  /** The letters; valid until the next `fill`. Records are copied as they are: as text they would be written four times. */
+  /**
+   * Formats the letters. The result is valid until the next `fill`. Records are copied as bytes, because
+   * converting them to text and back would be slower.
+   */
   fill(shipment: Shipment, refused: readonly Refusal[]): Buffer {
     this.#length = 0
     const now = new Date().toISOString()
     for (const { index, status, type, reason } of refused) {
       const why = JSON.stringify({ '@timestamp': now, id: shipment.idOf(index), status, type, reason })
       const head = `${why.slice(0, -1)},"record":`
-      // A character of text is three bytes at most.
+      // A UTF-16 unit takes at most three bytes.
       this.#reserve(head.length * 3 + shipment.lengthOf(index) + END.length)
       this.#length += this.#room.write(head, this.#length)
       this.#length += shipment.copyJson(index, this.#room, this.#length)

@@ -2,12 +2,14 @@ import { hostname } from 'node:os'
 import type { Instant } from '../steady-clock.js'
 import type { Receipt } from '../writer/messages.js'
 
-/** A gap is reported when nothing was lost for this time, and not more often than that, ms. */
+/**
+ * Time without losses before a gap is reported, and minimum interval between two reports, in milliseconds.
+ */
 const QUIET_MS = 2000
 const EVERY_MS = 10_000
 
 /**
- * What was lost since the last word about it. Once the log works again, one record reports the gap, among the others:
+ * Collects lost records. When the log works again, one record reports the gap:
  * `{"@timestamp","id","event":{"kind":"gap"},"gw","route":"-","result":"error","log":{"dropped","reasons","since"}}`.
  */
 export class Gaps {
@@ -24,7 +26,7 @@ export class Gaps {
     this.#worker = worker
   }
 
-  /** Takes note of what a change of the account says is lost. */
+  /** Adds the losses in a change of the counts. */
   note({ dropped = 0, reason = '' }: Partial<Receipt>, now: Instant): void {
     if (dropped === 0) return
     if (this.#reasons.size === 0) this.#since = now.wallMs
@@ -32,7 +34,7 @@ export class Gaps {
     this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + dropped)
   }
 
-  /** The record of the gap, when there was one and it is over; null otherwise. */
+  /** Returns the record of a gap that has ended, or null. */
   take({ wallMs, mono }: Instant): string | null {
     if (
       this.#reasons.size === 0 ||

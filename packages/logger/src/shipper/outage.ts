@@ -1,12 +1,13 @@
-/** The first wait after a failure, and the longest, ms. */
+/** Initial and maximum wait after a failure, in milliseconds. */
 const FIRST_MS = 100
 const LONGEST_MS = 30_000
-/** An output that asks for more patience than this is not believed, ms. */
+/** Maximum wait that an output can request, in milliseconds. */
 const MAX_ASKED_MS = 3_600_000
 
 /**
- * Whether the output answers. While it does not, one delivery at a time tries again, after a wait that doubles each
- * time, with full jitter, so that many gateways do not come back at the same moment; all others wait for its outcome.
+ * Circuit breaker for an output. While the output is down, only one delivery at a time is attempted, and the
+ * others wait for its outcome. The wait between attempts doubles, with full jitter, so that many gateways do
+ * not return at the same moment.
  */
 export class Outage {
   #failures = 0
@@ -16,12 +17,15 @@ export class Outage {
   #wake: (() => void) | null = null
   #isOver = false
 
-  /** Since when nothing works; 0 failures: it works. */
+  /** Number of consecutive failures. 0 if the output works. */
   get failures(): number {
     return this.#failures
   }
 
-  /** Resolves when the caller may try: at once, or after the wait of the one that probes. False: it has ended. */
+  /**
+   * Resolves when the caller may try: immediately, or after the backoff. Returns false if the outage handling
+   * has ended.
+   */
   async mayTry(): Promise<boolean> {
     while (this.#failures > 0 && !this.#isOver) {
       if (!this.#isProbing) {
@@ -39,14 +43,14 @@ export class Outage {
     this.#release()
   }
 
-  /** @param afterMs the output does not want to be tried before; jitter comes on top. */
+  /** @param afterMs Minimum wait requested by the output in milliseconds. Jitter is added to it. */
   failed(afterMs = 0): void {
     this.#failures++
     this.#leastMs = Math.min(MAX_ASKED_MS, afterMs)
     this.#release()
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits. */
   end(): void {
     this.#isOver = true
     this.#wake?.()

@@ -1,26 +1,27 @@
-/** Deliveries under way at once, at most. */
+/** Maximum number of concurrent deliveries. */
 const MAX_CONCURRENCY = 4
-/** Records of one delivery, at most; a segment holds about as many. */
+/** Maximum number of records per delivery, about as many as in a segment. */
 const MAX_RECORDS = 5000
-/** An output that takes so long for one delivery has enough to do, ms. */
+/** Delivery duration in milliseconds from which an output counts as overloaded. */
 const SLOW_MS = 5000
-/** A delivery that went well lets the next ones be so much larger. */
+/** Factor by which the size of deliveries grows after a successful one. */
 const GROWTH = 1.1
 
 /**
- * How much an output gets at once. It grows a little with every delivery that goes well and is halved when the output
- * has too much: additive increase, multiplicative decrease, as TCP does it (Chiu and Jain 1989).
+ * Controls the number and size of deliveries. Both grow slowly with every successful delivery and are halved
+ * when the output is overloaded, as in TCP congestion control (additive increase, multiplicative decrease;
+ * Chiu and Jain 1989).
  */
 export class Pace {
   #concurrency = 1
   #records = MAX_RECORDS
 
-  /** Deliveries that may be under way. */
+  /** Maximum number of concurrent deliveries. */
   get concurrency(): number {
     return Math.floor(this.#concurrency)
   }
 
-  /** Records that one delivery may hold. */
+  /** Maximum number of records per delivery. */
   get records(): number {
     return Math.floor(this.#records)
   }
@@ -39,7 +40,7 @@ export class Pace {
     this.#records = Math.max(1, this.#records / 2)
   }
 
-  /** A delivery of so many records was too large. */
+  /** Reduces the size after a delivery of this many records was too large. */
   tooLarge(records: number): void {
     this.#records = Math.max(1, Math.min(this.#records, records) / 2)
   }

@@ -1,7 +1,7 @@
 import type { Shipment } from '../outputs/output.js'
 import type { Segment, SegmentContent } from '../spool/segment.js'
 
-/** Some records of a segment, as an output sees them. */
+/** Records of a segment as a shipment for an output. */
 export class SegmentShipment implements Shipment {
   readonly count: number
   readonly bytes: number
@@ -10,7 +10,7 @@ export class SegmentShipment implements Shipment {
   readonly #content: SegmentContent
   readonly #positions: readonly number[]
 
-  /** @param positions which of the content's records, in order. */
+  /** @param positions Positions of the records in the segment, in order. */
   constructor(segment: Segment, content: SegmentContent, positions: readonly number[]) {
     this.#segment = segment
     this.#content = content
@@ -46,7 +46,7 @@ export class SegmentShipment implements Shipment {
     return bytes.copy(into, at, index.starts[position]!, index.ends[position]!)
   }
 
-  /** The content's record that is number `i` here. */
+  /** Returns the position in the segment of record `i` of the shipment. */
   placeOf(i: number): number {
     return this.#positions[i]!
   }

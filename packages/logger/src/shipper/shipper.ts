@@ -10,26 +10,29 @@ import { Outage } from './outage.js'
 import { Pace } from './pace.js'
 import { SegmentShipment } from './segment-shipment.js'
 
-/** What a shipper works with. */
+/** Dependencies of a shipper. */
 export interface ShipperOptions {
   readonly spool: Spool
   readonly output: LogOutput
   readonly deadLetters: DeadLetters
   readonly report: ReportChange
-  /** Time in milliseconds that a record is held while the target's index refuses it; default 15 minutes. */
+  /**
+   * Time in milliseconds that a record is retried while the target temporarily refuses it; default 15
+   * minutes.
+   */
   readonly holdMs?: number
 }
 
 const HOLD_MS = 15 * 60_000
-/** Longest reason in a problem report, in characters. */
+/** Maximum length of a reason in a problem report, in characters. */
 const MAX_CAUSE = 200
 
-/** Wait before records are sent again that the output had no room for while it took others, ms. */
+/** Average wait before retrying records for which the output had no room, in milliseconds. */
 const AGAIN_MS = 200
 const POLL_MS = 10
-/** Refused records of one write; around it the thread yields: requests on its core wait for no more than that. */
-const BURIED_AT_ONCE = 64
-/** What Elasticsearch says of a record that its index has no room for. */
+/** Number of dead letters written before yielding, to limit the delay of requests on the same core. */
+const LETTERS_AT_ONCE = 64
+/** Error types of Elasticsearch for records that do not match the mapping. */
 const MAPPING_ERRORS: ReadonlySet<string> = new Set([
   'document_parsing_exception',
   'mapper_parsing_exception',
@@ -37,21 +40,21 @@ const MAPPING_ERRORS: ReadonlySet<string> = new Set([
   'illegal_argument_exception',
 ])
 
-/** Result of one delivery, in numbers. */
+/** Counts of one delivery. */
 interface Outcome {
   readonly again: number
   readonly count: number
   readonly durationMs: number
-  /** First refusal of those that are held, if any. */
+  /** First refusal of the records that are retried, or undefined. */
   readonly held: Refusal | undefined
 }
 
-/** At the end, those that were answered are waited for; an output that takes longer to let go of others is not. */
+/** Maximum wait for open deliveries after the output was closed, in milliseconds. */
 const LAST_MS = 100
 
 /**
- * Takes segments out of the spool, oldest first, and delivers them to the output, several at a time, until every record
- * is delivered or refused for good. It never gives up: an output that does not answer is tried for ever.
+ * Takes segments from the spool, oldest first, and delivers them to the output, several at a time, until
+ * every record is delivered or permanently refused. Retries forever if the output does not respond.
  */
 export class Shipper {
   readonly #options: ShipperOptions
@@ -65,12 +68,15 @@ export class Shipper {
     this.#options = options
   }
 
-  /** Whether the output answered when it was asked last. */
+  /** True if the last delivery got a response. */
   get isWorking(): boolean {
     return this.#outage.failures === 0
   }
 
-  /** Ships what waits, as far as the output's pace allows. Called whenever there may be something to do. */
+  /**
+   * Starts deliveries of waiting segments, as many as the pace allows. Called whenever there may be something
+   * to ship.
+   */
   pump(): void {
     const allowed = this.#outage.failures > 0 ? 1 : this.#pace.concurrency
     while (!this.#isEnding && this.#underWay.size < allowed) {
@@ -84,7 +90,7 @@ export class Shipper {
     }
   }
 
-  /** Ships all that is there, for so long at most, then lets go of the output and the spool. */
+  /** Ships all waiting records for at most `deadlineMs`, then closes the output and the spool. */
   close(deadlineMs: number): Promise<void> {
     this.#closed ??= this.#close(deadlineMs)
     return this.#closed
@@ -109,7 +115,7 @@ export class Shipper {
     return this.#ending.signal.aborted
   }
 
-  /** Ends early with the shipper. */
+  /** Waits, or returns early if the shipper is closed. */
   async #wait(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
@@ -131,7 +137,7 @@ export class Shipper {
     spool.settle(segment)
   }
 
-  /** Delivers once; returns the positions of those records that have to be sent again. */
+  /** Makes one delivery attempt. Returns the positions of the records that must be sent again. */
   async #deliver(segment: Segment, shipment: SegmentShipment): Promise<readonly number[]> {
     const startedMono = performance.now()
     const delivery = await this.#options.output.deliver(shipment)
@@ -150,12 +156,14 @@ export class Shipper {
     const refused = delivery.refused.filter((refusal) => !held.includes(refusal))
     const again = [...delivery.again, ...held.map(({ index }) => index)]
     this.#account(segment, { indexed: shipment.count - refused.length - again.length })
-    await this.#bury(segment, shipment, refused)
+    await this.#refuse(segment, shipment, refused)
     await this.#adapt({ again: again.length, count: shipment.count, durationMs, held: held[0] })
     return again.map((i) => shipment.placeOf(i))
   }
 
-  /** Returns the refusals that may pass, or none once the segment has been refused for the hold time. */
+  /**
+   * Returns the temporary refusals, or none if the segment has been refused for longer than the hold time.
+   */
   #heldOf(segment: Segment, refused: readonly Refusal[]): readonly Refusal[] {
     const temporary = refused.filter(({ isTemporary }) => isTemporary === true)
     if (temporary.length === 0) return temporary
@@ -164,7 +172,7 @@ export class Shipper {
     return heldMs < (this.#options.holdMs ?? HOLD_MS) ? temporary : []
   }
 
-  /** A shipment that is refused as a whole is sent in smaller parts, down to the one record that is to blame. */
+  /** Handles a shipment that was refused as a whole. It is split until the offending record is found. */
   async #divide(
     segment: Segment,
     shipment: SegmentShipment,
@@ -172,7 +180,7 @@ export class Shipper {
   ): Promise<readonly number[]> {
     this.#outage.worked()
     if (shipment.count === 1) {
-      await this.#bury(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
+      await this.#refuse(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
       return []
     }
     this.#pace.tooLarge(shipment.count)
@@ -199,15 +207,18 @@ export class Shipper {
     await this.#wait(AGAIN_MS * (0.5 + Math.random()))
   }
 
-  /** Reported when all are buried: a receipt for each stretch would cost the request path as much as a request. */
-  async #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
+  /**
+   * Writes refused records as dead letters. Sends one receipt at the end, because a receipt per batch would
+   * cost the request path as much as a request.
+   */
+  async #refuse(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
     const { deadLetters } = this.#options
     let dead = 0
     let failure = ''
-    for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
+    for (let from = 0; from < refused.length; from += LETTERS_AT_ONCE) {
       await yieldCpu(this.#ending.signal)
       try {
-        const some = refused.slice(from, from + BURIED_AT_ONCE)
+        const some = refused.slice(from, from + LETTERS_AT_ONCE)
         deadLetters.keep(shipment, some)
         dead += some.length
       } catch (error) {
@@ -217,10 +228,10 @@ export class Shipper {
     if (dead > 0) this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
     const dropped = refused.length - dead
     if (dropped > 0) {
-      const problem = `dead letters cannot be written: ${failure}`
+      const problem = `cannot write dead letters: ${failure}`
       this.#account(segment, { dropped, reason: 'write_error', problem })
     }
-    // The next segment would be read at once.
+    // Otherwise the next segment would be read immediately.
     if (refused.length > 0) await yieldCpu(this.#ending.signal)
   }
 
@@ -231,7 +242,7 @@ export class Shipper {
       if (damaged > 0) this.#lose(segment, damaged, `${damaged} records of a spool file are damaged`)
       return content
     } catch (error) {
-      this.#lose(segment, segment.records, `a spool file cannot be read: ${(error as Error).message}`)
+      this.#lose(segment, segment.records, `cannot read a spool file: ${(error as Error).message}`)
       this.#options.spool.settle(segment)
       return null
     }
@@ -241,7 +252,7 @@ export class Shipper {
     this.#account(segment, { dropped: records, reason: 'corrupt', problem })
   }
 
-  /** Reports where records of a segment went; they leave where they were kept. */
+  /** Reports the new place of a segment's records. */
   #account(segment: Segment, change: Partial<Receipt>): void {
     const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
     this.#options.report(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
@@ -249,7 +260,7 @@ export class Shipper {
 }
 
 function refusedText(refused: readonly Refusal[], dir: string): string {
-  // The reason may repeat what is in the record.
+  // The reason is not shown, because it may contain data of the record.
   const { type, status } = refused[0]!
   return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons${remedyFor(refused[0]!)}`
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { lateOutput } from '../outputs/late-output.js'
 import type { LogOutputOptions } from '../outputs/open-output.js'
+import { openWithRetry } from '../outputs/open-with-retry.js'
 import { openPreparation, type PreparationOptions } from '../preparation.js'
 import type { SpoolCount } from '../queue/record-queue.js'
 import { ownerName } from '../spool/owner-name.js'
@@ -11,46 +11,52 @@ import { DeadLetters } from './dead-letters.js'
 import { Gaps } from './gaps.js'
 import { Shipper } from './shipper.js'
 
-/** What the thread of a shipper is started with. */
+/** Options for the shipper thread. */
 export interface ShipperThreadOptions {
-  /** Where records wait; it exists. */
+  /** Spool directory, which must exist. */
   readonly dir: string
-  /** Of all workers together, and this one's share of it. */
+  /** Maximum size of the spools of all workers together, and this worker's share of it, in bytes. */
   readonly maxBytes: number
   readonly shareBytes: number
   readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
-  /** What the request path has encoded, how much of it other threads had, what was noted of it, and when the oldest that waits came. */
+  /** Memory shared with the request path (see `SpoolCount`). */
   readonly count: SpoolCount
-  /** The name and directory that the first thread of the sink finds made; null: it makes its own, as later threads do. */
+  /**
+   * Owner name whose directory already exists, for the first thread of the sink. Null if the thread creates
+   * its own, as later threads do.
+   */
   readonly firstOwner: string | null
-  /** The worker's index, for the ids of records. */
+  /** Index of the worker, for record IDs. */
   readonly worker: number
   readonly output: LogOutputOptions
-  /** Applied to every record before it is spooled. */
+  /** Processing of every record before it is spooled. */
   readonly preparation: PreparationOptions
 }
 
-/** How often the number of records encoded is brought to the file system: what a kill leaves uncounted is this young. */
+/**
+ * Interval in milliseconds for saving the number of encoded records. Records newer than this are not counted
+ * if the process is killed.
+ */
 const MARK_EVERY_MS = 5
 /** Interval in milliseconds at which segments that are old enough are sealed. */
 const SEAL_EVERY_MS = 50
 /**
- * Age in milliseconds at which a segment is sealed. Elasticsearch gets large bulk requests. The other outputs get each
- * record within 100 ms, because a pod that is killed loses its spool too.
+ * Age in milliseconds at which a segment is sealed. Elasticsearch gets large bulk requests. The other outputs
+ * get each record within 100 ms, because a pod that is killed loses its spool too.
  */
 const BULK_SEAL_MS = 1000
 const SEAL_MS = 10
-/** Power failures cost what was written since. */
+/** Interval of syncing to disk in milliseconds. A power failure loses the records written since. */
 const SYNC_EVERY_MS = 1000
-/** How often the spools of others are looked at. */
+/** Interval for checking the spools of other owners, in milliseconds. */
 const LOOK_EVERY_MS = 2000
-/** Of the time to close, this share is for shipping; the rest for the last receipts. */
+/** Fraction of the shutdown deadline used for shipping. The rest is for the last receipts. */
 const SHIPPING_SHARE = 0.8
 
 const now = (): Instant => ({ wallMs: Date.now(), mono: steadyMs() })
 
-/** Entry of the thread that spools and ships a worker's records. */
+/** Entry point of the thread that spools and ships the records of a worker. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const {
     output: outputOptions,
@@ -64,7 +70,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const isDirectoryMade = count[2]!++ === 0 && firstOwner !== null
   const owner = isDirectoryMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
-  /** Of the batch that is worked on, whose lines are in frames before it is answered. */
+  /**
+   * Buffer of the current batch. Its lines are copied to frames before the batch is answered, so it can be
+   * returned.
+   */
   let lent: ArrayBuffer | null = null
   const report = (change: Partial<Receipt>): void => {
     gaps.note(change, now())
@@ -80,12 +89,12 @@ function serve(port: NonNullable<typeof parentPort>): void {
     { root: dir, owner, encoded, noted, isDirectoryMade, sealAfterMs, ...bounds },
     report,
   )
-  // From here on every record that is lost by a kill is counted by whoever comes next.
+  // From now on, the next owner counts all records lost by a kill.
   report({ owner })
-  // A database takes a while to read.
+  // Loading a database takes time.
   const preparation = openPreparation(rules, (problem) => report({ problem }))
-  // A client takes its time to load, and records must not wait for that before they are on disk.
-  const output = lateOutput(async () => {
+  // Loading a client library takes time. Records must be on disk before.
+  const output = openWithRetry(async () => {
     const { openOutput } = await import('../outputs/open-output.js')
     return openOutput(outputOptions, (problem) => report({ problem }))
   })
@@ -101,7 +110,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     setInterval(() => spool.mark(), MARK_EVERY_MS),
     setInterval(() => spool.sync(), SYNC_EVERY_MS),
     setInterval(() => {
-      spool.look(now())
+      spool.maintain(now())
       shipper.pump()
     }, LOOK_EVERY_MS),
   ]
@@ -123,7 +132,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     preparation.close()
     void shipper.close(message.deadlineMs * SHIPPING_SHARE).finally(() => port.close())
   })
-  spool.look(now())
+  spool.maintain(now())
   shipper.pump()
 }
 

@@ -1,26 +1,28 @@
 import type { Receipt } from '../writer/messages.js'
-import type { Inheritance } from './adoption.js'
+import type { AdoptionResult } from './adoption.js'
 
-/** Reports what has changed in the log's account. */
+/** Reports changes of the record counts. */
 export type ReportChange = (change: Partial<Receipt>) => void
 
-/** Records of a batch, or the log's own. */
+/** Origin of appended records: a batch, or the log itself. */
 export type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
 
 export function recordsOf(account: Incoming): number {
   return 'adopted' in account ? account.adopted : account.records
 }
 
-/** What taking over the spools of others changes; nothing when there was nothing. */
-export function changesOf(inheritance: Inheritance): Partial<Receipt>[] {
-  const { segments, damaged, lost, takeovers, problem } = inheritance
+/**
+ * Returns the changes of the counts after taking over the spools of others. Empty if nothing was taken over.
+ */
+export function changesOf(result: AdoptionResult): Partial<Receipt>[] {
+  const { segments, damaged, lost, takeovers, problem } = result
   const changes: Partial<Receipt>[] = []
   let records = 0
   for (const segment of segments) records += segment.records
   if (takeovers.length > 0 || problem !== '')
     changes.push({ adopted: records, onDisk: records, takeovers, problem })
   if (lost > 0) {
-    const reported = `${lost} records ended with the process that held them`
+    const reported = `${lost} records were lost when their process ended`
     changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: reported })
   }
   if (damaged > 0) {
@@ -31,5 +33,5 @@ export function changesOf(inheritance: Inheritance): Partial<Receipt>[] {
 }
 
 export function memoryText(error: unknown): string {
-  return `the spool's disk takes nothing, records wait in memory: ${(error as Error).message}`
+  return `cannot write to the spool, records wait in memory: ${(error as Error).message}`
 }

@@ -54,7 +54,7 @@ function serveAdopter(memory: SharedArrayBuffer): void {
     }
     const round = Math.floor(Atomics.add(arrived, 0, 1) / ADOPTERS) + 1
     while (Atomics.load(arrived, 0) < round * ADOPTERS);
-    spool.look(now())
+    spool.maintain(now())
     const { account, reasons } = ledger
     parentPort!.postMessage({ account, reasons } satisfies Reported)
   })
@@ -72,7 +72,7 @@ function inheritUntil(root: string, steps: number): void {
     })
   }
   syncBuiltinESMExports()
-  spool.look(now())
+  spool.maintain(now())
   process.exit()
 }
 
@@ -131,7 +131,7 @@ function defineTests(): void {
       t.after(() => child.kill('SIGKILL'))
       if (!(await wasKilled(child))) break
       const { spool, ledger } = openSpool(root)
-      spool.look(now())
+      spool.maintain(now())
       const { received, onDisk, dropped } = ledger.account
       assert.deepEqual(
         { received, onDisk, dropped, reasons: ledger.reasons },

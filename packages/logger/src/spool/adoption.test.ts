@@ -36,10 +36,10 @@ test('what a thread of this process has lost is not counted again, though its fi
   const adopter = openSpool(root)
   renameSync(join(root, owner), join(root, `${owner}~${adopter.options.owner}`))
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.equal(ledger.account.received, 0)
   kill(root, adopter.options.owner)
-  spool.look(now())
+  spool.maintain(now())
   const { received, onDisk, dropped } = ledger.account
   assert.deepEqual({ received, onDisk, dropped }, { received: 10, onDisk: 10, dropped: 0 })
 })

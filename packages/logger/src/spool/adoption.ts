@@ -6,32 +6,33 @@ import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentLocation, sealAbandoned } from './segment.js'
 
-/** What was found in directories whose owners are gone. */
-export interface Inheritance {
-  /** Oldest first. */
+/** Result of taking over the directories of owners that have ended. */
+export interface AdoptionResult {
+  /** Segments, oldest first. */
   readonly segments: readonly Segment[]
-  /** Records that were on disk and are damaged; of a file about which nothing is known, its torn end counts as one. */
+  /** Number of damaged records on disk. The torn end of a file without further information counts as one. */
   readonly damaged: number
-  /** Records that ended with their process before they were on disk. */
+  /** Number of records that were lost with their process before they were on disk. */
   readonly lost: number
-  /** Each directory, also one in which nothing was left. */
+  /** All directories taken over, including empty ones. */
   readonly takeovers: readonly Takeover[]
-  /** What could not be taken over, or empty. */
+  /** Problem that prevented a takeover, or empty. */
   readonly problem: string
 }
 
-/** The directory that an owner writes to. */
+/** Returns the directory that an owner writes to. */
 export function ownDirectory(root: string, owner: string): string {
   return join(root, owner)
 }
 
 /**
- * Takes over what owners that are gone have left. A directory is taken by renaming it: of several that try, one
- * succeeds, and only that one has the mark in it, which says what died with the directory's maker. An adopter that ends
- * on its way leaves all that to the next one. @throws the file system's error when the root cannot be read.
+ * Takes over the directories of owners that have ended. A directory is claimed by renaming it, so only one of
+ * several adopters succeeds. Only that one reads the mark in it, which tells how many records were lost with
+ * the creator. If an adopter ends in between, the next one takes over. @throws The file system error if the
+ * root cannot be read.
  */
-export function adoptDirectories(root: string, owner: string, nowMs: number): Inheritance {
-  const estates: Estate[] = []
+export function adoptDirectories(root: string, owner: string, nowMs: number): AdoptionResult {
+  const adopted: AdoptedDirectory[] = []
   const problems: string[] = []
   const makers = new Set<string>()
   const entries = readdirSync(root, { withFileTypes: true })
@@ -43,9 +44,9 @@ export function adoptDirectories(root: string, owner: string, nowMs: number): In
     makers.add(whose.made)
     if (!isGone(whose.taken)) continue
     try {
-      estates.push(estateOf(root, entry.name, whose, owner))
+      adopted.push(adoptDirectory(root, entry.name, whose, owner))
     } catch (error) {
-      // Another one was faster.
+      // Another adopter was faster.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         problems.push(`${entry.name}: ${(error as Error).message}`)
     }
@@ -55,42 +56,50 @@ export function adoptDirectories(root: string, owner: string, nowMs: number): In
     if (left === null || !isOwnerName(left) || makers.has(left) || !isGone(left)) continue
     rmSync(lockPath(root, left), { force: true })
   }
-  return inheritanceOf(root, estates, problems)
+  return adoptionResult(root, adopted, problems)
 }
 
 /** A directory that was taken over. */
-interface Estate {
+interface AdoptedDirectory {
   readonly dir: string
   readonly made: string
   readonly from: string
   readonly by: string
-  /** What died with its maker has been counted already. */
+  /** True if the losses of its creator were already counted. */
   readonly isCounted: boolean
   readonly found: Found
 }
 
-/** @throws the file system's error; ENOENT when another one has taken the directory. */
-function estateOf(
+/** Claims a directory. @throws The file system error; ENOENT if another adopter has claimed it. */
+function adoptDirectory(
   root: string,
   name: string,
   { made, taken }: { readonly made: string; readonly taken: string },
   owner: string,
-): Estate {
-  // What a thread of this process has lost, its owner has counted. The lock that says so may go once the directory is taken.
+): AdoptedDirectory {
+  // The sink counts the losses of its own threads. This is checked first, because the lock may be deleted
+  // once the directory is claimed.
   const isCounted = isOwnedByThisProcess(root, made)
   const dir = join(root, `${made}${OWNED_BY}${owner}`)
   renameSync(join(root, name), dir)
   return { dir, made, from: taken, by: owner, isCounted, found: segmentsIn(dir, made) }
 }
 
-/** The marks go last, when all is ready to be reported: an adopter that ends before has counted nothing. */
-function inheritanceOf(root: string, estates: readonly Estate[], problems: string[]): Inheritance {
+/**
+ * Reads the marks last, when everything else is ready to be reported. If an adopter ends before, nothing has
+ * been counted.
+ */
+function adoptionResult(
+  root: string,
+  adopted: readonly AdoptedDirectory[],
+  problems: string[],
+): AdoptionResult {
   const segments: Segment[] = []
   let lost = 0
   const takeovers: Takeover[] = []
   let damaged = 0
-  for (const { made } of estates) rmSync(lockPath(root, made), { force: true })
-  for (const { dir, made, from, by, isCounted, found } of estates) {
+  for (const { made } of adopted) rmSync(lockPath(root, made), { force: true })
+  for (const { dir, made, from, by, isCounted, found } of adopted) {
     const losses = lossesOf(takeProgress(dir), isCounted, found)
     lost += losses.lost
     damaged += losses.damaged
@@ -99,7 +108,7 @@ function inheritanceOf(root: string, estates: readonly Estate[], problems: strin
     problems.push(...found.problems)
     if (found.segments.length === 0) removeEmpty(dir)
   }
-  const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
+  const problem = problems.length === 0 ? '' : `cannot take over a spool: ${problems.join('; ')}`
   return { segments: segments.sort(byAge), damaged, lost, takeovers, problem }
 }
 
@@ -112,13 +121,16 @@ interface Losses {
   readonly damaged: number
 }
 
-/** How many records ended with the one who made a directory, and how many in it are damaged. */
+/** Returns the number of records lost with the creator of a directory, and of damaged records in it. */
 function lossesOf(progress: Progress | null, isCounted: boolean, found: Found): Losses {
   if (progress === null || isCounted) return { lost: 0, damaged: found.torn.length }
   return lossesSince(progress, found)
 }
 
-/** A record of a batch that the owner was writing when it ended may be there whole: it is not lost. */
+/**
+ * Computes losses from the creator's progress. Records of the batch that was being written may be complete
+ * and are then not lost.
+ */
 function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segments, torn }: Found): Losses {
   let written = 0
   let damaged = 0
@@ -133,7 +145,7 @@ function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segm
   return { lost: Math.max(0, encoded - safe - written), damaged }
 }
 
-/** The bytes of all segments that are not this owner's. */
+/** Returns the size of all segments of other owners in bytes. */
 export function bytesOfOthers(root: string, owner: string): number {
   let bytes = 0
   for (const entry of readdirSync(root, { withFileTypes: true })) {
@@ -151,28 +163,28 @@ function filesIn(dir: string): readonly string[] {
   try {
     return readdirSync(dir)
   } catch {
-    // It has just been taken over, or emptied.
+    // The directory was just taken over or deleted.
     return []
   }
 }
 
-/** Removes a spool directory that holds nothing any more. */
+/** Removes a spool directory if it is empty. */
 export function removeEmpty(dir: string): void {
   try {
     rmdirSync(dir)
   } catch {
-    // Something is in it, or it is gone: both are as they should be.
+    // The directory is not empty or no longer exists, both of which are fine.
   }
 }
 
 interface Found {
   readonly segments: Segment[]
-  /** The first numbers of files whose end is torn. */
+  /** Numbers of the first records of files with a torn end. */
   readonly torn: number[]
   readonly problems: string[]
 }
 
-/** A file that cannot be read is left where it is, and hides no other. */
+/** Lists the segments in a directory. A file that cannot be read is skipped and reported. */
 function segmentsIn(dir: string, prefix: string): Found {
   const found: Found = { segments: [], torn: [], problems: [] }
   for (const file of readdirSync(dir)) {

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FormerSpool, formerSpools, type SpoolLocations } from './former-spools.js'
 
-/** A spool whose owner may still live is looked at again after this time, and so often: on another host it takes 30 s to know. */
+/**
+ * Interval and number of checks of a spool whose owner may still be alive. For an owner on another host, this
+ * takes 30 s to find out.
+ */
 const LOOK_EVERY_MS = 5000
 const MAX_LOOKS = 10
 
-/** Reports records that wait for an output which the log does not have any more, of each spool once for each log. */
+/**
+ * Reports records waiting for a target that was removed from the configuration. Reports each spool once per
+ * log.
+ */
 export class FormerSpoolWatch {
   readonly #lookEveryMs: number
   #looking = new AbortController()
@@ -15,7 +21,7 @@ export class FormerSpoolWatch {
     this.#lookEveryMs = lookEveryMs
   }
 
-  /** Looks beside the spools of a log; takes the place of the look before. */
+  /** Starts checking for unused spools of a log. Ends earlier checks. */
   look(locations: SpoolLocations, report: (message: string) => void): void {
     this.#looking.abort()
     this.#looking = new AbortController()
@@ -51,5 +57,5 @@ function textOf({ dir, records, openBytes, isMore }: FormerSpool): string {
   const parts = records > 0 ? [`${records} records`] : []
   if (openBytes > 0) parts.push(`${openBytes} bytes of records`)
   const amount = `${isMore ? 'more than ' : ''}${parts.join(' and ')}`
-  return `${amount} wait in ${dir}, which is the spool of no target of this log; name it in the spool.dir of a target, or delete it`
+  return `${amount} wait in ${dir}, but no target of this log uses this spool; set it as the spool.dir of a target, or delete it`
 }

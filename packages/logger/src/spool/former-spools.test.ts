@@ -108,8 +108,8 @@ test('each spool that was left is reported once, with what to do', async () => {
   await until(() => reported.length === 1, 'it is reported')
   assert.equal(
     reported[0],
-    `10 records wait in ${join(data, 'spool-siem')}, which is the spool of no target of this log; ` +
-      'name it in the spool.dir of a target, or delete it',
+    `10 records wait in ${join(data, 'spool-siem')}, but no target of this log uses this spool; ` +
+      'set it as the spool.dir of a target, or delete it',
   )
   // The second look takes the place of the first, and nothing is reported after the end.
   look([])

@@ -5,56 +5,56 @@ import { isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { isOwnerName, ownersOf } from './owner-name.js'
 import { parseSegmentName } from './segment.js'
 
-/** A spool beside those in use, with records in it. */
+/** A spool with records that no target uses. */
 export interface FormerSpool {
   readonly dir: string
-  /** In segments whose name says how many there are. */
+  /** Number of records in sealed segments, whose names contain the number. */
   readonly records: number
-  /** Of those that were not sealed. */
+  /** Size of unsealed segments in bytes. */
   readonly openBytes: number
-  /** There is more than was looked at. */
+  /** True if there are more entries than were read. */
   readonly isMore: boolean
-  /** Somebody lives who delivers it, or has been silent for a short time only. */
+  /** True if its owner is alive, or may be because it has been silent only for a short time. */
   readonly isOwned: boolean
 }
 
-/** Entries of directories that one look reads, all together: an outage of a day leaves as many in one spool. */
+/** Maximum number of directory entries read per check. An outage of a day leaves this many in one spool. */
 const MAX_ENTRIES = 50_000
 
-/** Where a log keeps its spools. */
+/** Spool locations of a log. */
 export interface SpoolLocations {
-  /** The directory of a spool that the document does not name; that of an output has a hyphen and its name after that. */
+  /** Default spool directory. Targets append a hyphen and their name. */
   readonly usual: string
   readonly used: readonly string[]
 }
 
 /**
- * Spools with records that no output uses, of those that have a usual name and lie beside the usual one or beside one in
- * use. Never throws: what cannot be read is left out.
- * @param maxEntries of directories, that are read at most.
+ * Finds spools with records that no target uses. Checks directories with a default name, next to the default
+ * spool or a spool in use. Never throws; unreadable directories are skipped.
+ * @param maxEntries Maximum number of directory entries to read.
  */
 export async function formerSpools(
   { usual, used }: SpoolLocations,
   maxEntries = MAX_ENTRIES,
 ): Promise<readonly FormerSpool[]> {
-  const look = new Look(maxEntries)
+  const reader = new DirectoryReader(maxEntries)
   const paths = new Set(used.map((dir) => resolve(dir)))
   const parents = new Set([usual, ...used].map((dir) => dirname(resolve(dir))))
   const found: FormerSpool[] = []
   for (const parent of parents) {
-    for (const { name } of await look.foldersIn(parent)) {
+    for (const { name } of await reader.foldersIn(parent)) {
       const dir = join(parent, name)
       const isUsualName = name === basename(usual) || name.startsWith(`${basename(usual)}-`)
       if (!isUsualName || paths.has(dir)) continue
-      const spool = await look.spoolIn(dir)
+      const spool = await reader.spoolIn(dir)
       if (spool.records > 0 || spool.openBytes > 0) found.push(spool)
     }
   }
   return found
 }
 
-/** One look at directories, which reads no more than its bound. */
-class Look {
+/** Reads directories up to the limit of entries. */
+class DirectoryReader {
   #entriesLeft: number
 
   constructor(maxEntries: number) {
@@ -92,7 +92,7 @@ class Look {
         entries.push(entry)
       }
     } catch {
-      // It is not there, or not for us to read.
+      // The directory does not exist or is not readable.
     }
     return entries
   }

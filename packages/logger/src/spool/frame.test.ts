@@ -19,7 +19,7 @@ test('lines become frames and come back', () => {
     fc.property(fc.array(anyLine), (texts) => {
       const frames = new Framer().framesOf(linesOf(texts), texts.length)
       assert.deepEqual(textsOf(frames), texts)
-      assert.equal(indexFrames(frames).soundBytes, frames.length)
+      assert.equal(indexFrames(frames).validBytes, frames.length)
     }),
   )
 })
@@ -32,8 +32,8 @@ test('a torn end costs the record it is in and no other', () => {
       const found = textsOf(kept)
       assert.deepEqual(found, texts.slice(0, found.length))
       const next = texts[found.length]!
-      const soundBytes = indexFrames(kept).soundBytes
-      assert.ok(kept.length - soundBytes < 8 + next.length)
+      const validBytes = indexFrames(kept).validBytes
+      assert.ok(kept.length - validBytes < 8 + next.length)
     }),
   )
 })
@@ -49,9 +49,9 @@ test('a damaged record is left out, and those after it keep their positions', ()
 test('whatever is in a file, reading it neither fails nor runs over', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      const { starts, ends, soundBytes } = indexFrames(Buffer.from(bytes))
+      const { starts, ends, validBytes } = indexFrames(Buffer.from(bytes))
       assert.equal(starts.length, ends.length)
-      assert.ok(soundBytes <= bytes.length)
+      assert.ok(validBytes <= bytes.length)
     }),
   )
 })

@@ -1,41 +1,45 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * How records lie in a spool file, one after the other, numbers little-endian:
+ * Header size of a frame. A spool file consists of frames, with little-endian numbers:
  *
  *     ┌──────────────┬──────────────┬──────────────┐
  *     │ length  u32  │ CRC-32  u32  │ record, JSON │
  *     └──────────────┴──────────────┴──────────────┘
  *
- * A process that is killed in the middle of a write leaves a torn frame at the end; the checksum shows it.
+ * A process that is killed while writing leaves a torn frame at the end, which the checksum reveals.
  */
 export const FRAME_HEAD_BYTES = 8
-/** A longer record is none: the length itself is damaged. */
+/** Maximum record size. A larger length field is damaged. */
 const MAX_RECORD_BYTES = 16 * 1024 ** 2
 const NEWLINE = 10
 
-/** Where sound records lie in a buffer: from `starts[i]` to `ends[i]`. */
+/** Positions of valid records in a buffer: from `starts[i]` to `ends[i]`. */
 export interface FrameIndex {
   readonly starts: readonly number[]
   readonly ends: readonly number[]
-  /** The position of each among all records, damaged ones counted. */
+  /** Number of each record among all records, including damaged ones. */
   readonly ordinals: readonly number[]
-  /** Bytes up to the end of the last sound frame; what follows is torn. */
-  readonly soundBytes: number
+  /** Size up to the end of the last valid frame. The rest is torn. */
+  readonly validBytes: number
 }
 
-/** Room for the frames of a batch, the usual case. */
+/** Buffer size for the frames of a normal batch. */
 const USUAL_BYTES = 256 * 1024
 
-/** Frames lines. It has one room for all frames, because a new one for each batch would have to be collected. */
+/**
+ * Converts lines to frames. Reuses one buffer, because a new one per batch would burden the garbage
+ * collector.
+ */
 export class Framer {
   readonly #room = Buffer.allocUnsafeSlow(USUAL_BYTES)
 
-  /** The frames of lines that end with a newline each; valid until the next call. */
+  /** Frames lines that each end with a newline. The result is valid until the next call. */
   framesOf(lines: Buffer, records: number): Buffer {
     const size = lines.length - records + records * FRAME_HEAD_BYTES
     const frames = size <= USUAL_BYTES ? this.#room.subarray(0, size) : Buffer.allocUnsafe(size)
-    // All lines are brought to the end at once and from there to their positions: a view for each would cost more.
+    // Copies all lines to the end of the buffer and moves each to its position from there. A view per line
+    // would cost more.
     let from = size - lines.length
     frames.set(lines, from)
     for (let to = 0; from < size; ) {
@@ -53,14 +57,14 @@ export class Framer {
 }
 
 /**
- * Finds the records of frames and checks each; one that is damaged between sound ones is left out.
- * @param isTrusted the bytes come from memory and not from a disk: checking them again would only cost time.
+ * Finds and verifies the records in frames. A damaged record between valid ones is skipped.
+ * @param isTrusted True for bytes from memory, which need no verification.
  */
 export function indexFrames(bytes: Buffer, isTrusted = false): FrameIndex {
   const starts: number[] = []
   const ends: number[] = []
   const ordinals: number[] = []
-  let soundBytes = 0
+  let validBytes = 0
   let ordinal = 0
   for (let at = 0; at + FRAME_HEAD_BYTES <= bytes.length; ordinal++) {
     const start = at + FRAME_HEAD_BYTES
@@ -70,9 +74,9 @@ export function indexFrames(bytes: Buffer, isTrusted = false): FrameIndex {
       starts.push(start)
       ends.push(end)
       ordinals.push(ordinal)
-      soundBytes = end
+      validBytes = end
     }
     at = end
   }
-  return { starts, ends, ordinals, soundBytes }
+  return { starts, ends, ordinals, validBytes }
 }

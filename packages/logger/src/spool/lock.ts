@@ -2,32 +2,35 @@ import { readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'n
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-/** An owner whose process cannot be looked at, on another machine or in this very process, is gone after this silence. */
+/**
+ * Time of silence after which an owner counts as ended, in milliseconds. Applies to owners whose process
+ * cannot be checked: on another machine, or in this process.
+ */
 const SILENT_AFTER_MS = 30_000
 
 const ENDING = '.lock'
 
-/** Who an owner of spool directories is. */
+/** Identity of an owner of spool directories. */
 interface Owner {
   readonly host: string
   readonly pid: number
-  /** When the process began, in the kernel's ticks: a process id is used again, this is not. */
+  /** Start time of the process in clock ticks. Unlike the process ID, it is not reused. */
   readonly started: string
-  /** Where the process id means something: containers may share a host name and a volume, but not their processes. */
+  /** PID namespace. Containers may share a host name and a volume but not their processes. */
   readonly namespace: string
 }
 
-/** The sign of life of one owner: `<name>.lock` beside the directories that it owns. */
+/** Heartbeat file of an owner: `<name>.lock` next to its directories. */
 export class OwnerLock {
   readonly #path: string
 
-  /** @param isMade this process has it already. @throws the file system's error. */
+  /** @param isMade True if this process has already created the lock. @throws The file system error. */
   constructor(root: string, name: string, isMade: boolean) {
     this.#path = lockPath(root, name)
     if (!isMade) this.#write()
   }
 
-  /** Shows that the owner lives, also when somebody has removed the lock. @throws the file system's error. */
+  /** Updates the heartbeat. Creates the lock again if it was deleted. @throws The file system error. */
   touch(nowMs: number): void {
     try {
       utimesSync(this.#path, nowMs / 1000, nowMs / 1000)
@@ -47,13 +50,16 @@ export class OwnerLock {
     }
   }
 
-  /** Lets go: others may adopt at once. */
+  /** Deletes the lock, so that others may take over immediately. */
   release(): void {
     rmSync(this.#path, { force: true })
   }
 }
 
-/** Whether an owner lives. One on this machine is looked for; of any other only its silence shows it. */
+/**
+ * Returns true if an owner is alive. An owner on this machine is checked by its process, any other by its
+ * heartbeat.
+ */
 export function isOwnerAlive(root: string, name: string, nowMs: number, modifiedMs: number | null): boolean {
   if (modifiedMs === null) return false
   const isTouched = Math.abs(nowMs - modifiedMs) < SILENT_AFTER_MS
@@ -64,18 +70,18 @@ export function isOwnerAlive(root: string, name: string, nowMs: number, modified
   return startOf(owner.pid) === owner.started && exists(owner.pid)
 }
 
-/** Whether an owner is, or was, a thread of this process. */
+/** Returns true if an owner is or was a thread of this process. */
 export function isOwnedByThisProcess(root: string, name: string): boolean {
   const owner = readOwner(lockPath(root, name))
   return owner !== null && JSON.stringify(owner) === JSON.stringify(thisProcess())
 }
 
-/** Where an owner's lock lies. */
+/** Returns the path of an owner's lock. */
 export function lockPath(root: string, name: string): string {
   return join(root, `${name}${ENDING}`)
 }
 
-/** Whose lock a file is by its name; null for any other file. */
+/** Returns the owner of a lock file, or null for any other file. */
 export function ownerOfLock(file: string): string | null {
   return file.endsWith(ENDING) ? file.slice(0, -ENDING.length) : null
 }
@@ -107,7 +113,10 @@ function isOwner(value: unknown): value is Owner {
   return isText && typeof pid === 'number'
 }
 
-/** The 22nd field of /proc/PID/stat, after the command's name, which may hold anything; '' when there is none. */
+/**
+ * Returns the 22nd field of /proc/PID/stat, or '' if unavailable. It is searched after the command name,
+ * which may contain any character.
+ */
 function startOf(pid: number): string {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -117,7 +126,7 @@ function startOf(pid: number): string {
   }
 }
 
-/** Such as `pid:[4026531836]`; '' where the kernel has none. */
+/** Returns the PID namespace, such as `pid:[4026531836]`, or '' if unavailable. */
 function namespaceOfProcesses(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readFileSync, rmSync, unlinkSync, write, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many records there have been. */
+/** Progress of an owner, in records. */
 export interface Progress {
-  /** Encoded by the request path. */
+  /** Records encoded by the request path. */
   readonly encoded: number
-  /** Of these, those that need nobody any more to be counted: in the spool on disk, delivered, or counted as lost. */
+  /** Encoded records that are accounted for: in the spool on disk, delivered, or counted as lost. */
   readonly safe: number
   /**
-   * The number of the first record of the segment that is open on disk, or, where none is, of the one that comes next; and
-   * how many of the safe ones it has.
+   * Number of the first record in the open segment on disk, or of the next segment if there is none; and how
+   * many safe records it contains.
    */
   readonly openFirst: number
   readonly openRecords: number
@@ -19,38 +19,39 @@ const NUMBERS = ['encoded', 'safe', 'openFirst', 'openRecords'] as const
 const NUMBER_BYTES = 8
 const OWN_AT = NUMBERS.length * NUMBER_BYTES
 /**
- * Of a process: a disk that stands still must not take all of the four threads that libuv has, which look up names as
- * well.
+ * Maximum number of concurrent writes per process. A stalled disk must not occupy all four libuv threads,
+ * which are also needed for DNS lookups.
  */
 const MOST_WRITES = 1
 let writesUnderWay = 0
 
-/** No segment has this name. */
+/** File name of the mark. Never a segment name. */
 const FILE = 'mark'
 
 /**
- * How far an owner has come, kept in its directory, so that whoever takes that over has it too, and nobody else: the
- * numbers of its progress, and the first once more, as the request path itself has counted; 8 bytes each, little-endian.
- * The page cache outlives a process that is killed, so the adopter can know how many records died.
+ * Progress of an owner, stored in its directory, so that only the next owner of the directory reads it. The
+ * file contains the numbers of `Progress`, then `encoded` again as counted by the request path itself, 8
+ * bytes each, little-endian. The page cache survives a killed process, so the adopter can compute how many
+ * records were lost.
  */
 export class Mark {
   readonly #path: string
   readonly #fd: number
   readonly #bytes = Buffer.alloc(OWN_AT)
   readonly #own = Buffer.alloc(NUMBER_BYTES)
-  /** The numbers are in the file as they are here. */
+  /** True if the file contains the current numbers. */
   #isWritten = true
   #encoded = 0
   #isNoting = false
   #isClosed = false
 
-  /** @param isMade the file is there already. @throws the file system's error. */
+  /** @param isMade True if the file exists already. @throws The file system error. */
   constructor(dir: string, isMade: boolean) {
     this.#path = join(dir, FILE)
     this.#fd = openSync(this.#path, isMade ? 'r+' : 'wx', 0o600)
   }
 
-  /** Writes the owner's numbers, unless they are as before. @throws the file system's error. */
+  /** Writes the progress if it has changed. @throws The file system error. */
   set(progress: Progress): void {
     let isSame = this.#isWritten
     for (let i = 0; i < NUMBERS.length; i++) {
@@ -66,9 +67,10 @@ export class Mark {
   }
 
   /**
-   * Notes the last number: the owner's thread may be late, or not have begun. Nobody waits for the disk: one write is
-   * under way at most, and a number that comes meanwhile follows it. A disk that takes nothing is no error.
-   * @returns false: another owner's write is under way, and this has to be asked again.
+   * Saves the number encoded by the request path, because the owner's thread may be late or not have started.
+   * Does not block: at most one write is in progress, and a number that arrives meanwhile is written next.
+   * Write errors are ignored.
+   * @returns False if another owner's write is in progress. Call again later.
    */
   noteEncoded(received: number): boolean {
     if (!this.#isNoting && writesUnderWay >= MOST_WRITES) return false
@@ -77,13 +79,13 @@ export class Mark {
     return true
   }
 
-  /** Lets go of the file, which stays; after the write that is under way. */
+  /** Closes the file after the current write and keeps it. */
   close(): void {
     this.#isClosed = true
     if (!this.#isNoting) closeSync(this.#fd)
   }
 
-  /** All is accounted for: there is nothing to report. */
+  /** Deletes the file, because all records are accounted for. */
   remove(): void {
     closeSync(this.#fd)
     rmSync(this.#path, { force: true })
@@ -105,8 +107,8 @@ export class Mark {
 }
 
 /**
- * How far the owner that made a directory had come, reported once: its mark goes. Null when it had let go, or this has been
- * asked before. Only for whoever has taken the directory over.
+ * Reads and deletes the mark of a directory's creator. Returns null if the creator ended cleanly or the mark
+ * was already read. Call it only after taking over the directory.
  */
 export function takeProgress(dir: string): Progress | null {
   const path = join(dir, FILE)
@@ -119,7 +121,7 @@ export function takeProgress(dir: string): Progress | null {
   }
 }
 
-/** Null for a file in which nobody has written, or numbers that make no sense. */
+/** Parses a mark. Returns null if it was never written or its numbers are invalid. */
 function progressOf(bytes: Buffer): Progress | null {
   if (bytes.length < OWN_AT) return null
   const numberAt = (at: number): number => (bytes.length < at + NUMBER_BYTES ? 0 : bytes.readDoubleLE(at))

@@ -2,15 +2,15 @@ import { newSpoolCount, type SpoolWatch } from '../queue/record-queue.js'
 import { OwnerDirectory } from './owner-directory.js'
 
 /**
- * Makes an owner's directory before its thread begins, and notes there how many records there have been: a thread that starts,
- * or is late, does not do so itself, and a process may be killed at any moment.
+ * Creates an owner's directory before its thread starts, and saves the number of records there. The thread
+ * may be starting or late, and the process can be killed at any moment.
  */
 export class OwnerDirectoryWatch implements SpoolWatch {
   readonly count = newSpoolCount()
-  /** Null when the directory cannot be made; the thread tries again, and reports. */
+  /** Null if the directory cannot be created. The thread then retries and reports the problem. */
   readonly owner: string | null
   readonly #directory: OwnerDirectory | null
-  /** What there was at the look before, and what this has noted itself. */
+  /** Number of records at the previous check, and last number saved here. */
   #before = Number.POSITIVE_INFINITY
   #noted = 0
 
@@ -20,9 +20,9 @@ export class OwnerDirectoryWatch implements SpoolWatch {
   }
 
   note(encoded: number): boolean {
-    // A thread that came later has a directory of its own, and the first one's count is closed.
+    // Later threads have their own directory, and the first one's count is closed.
     if (this.#directory === null || this.count[2]! > 1) return true
-    // Whoever has noted what there was a moment ago does so by itself.
+    // If the thread has saved the previous number, it will save this one, too.
     const isTimely = this.count[3]! >= this.#before
     this.#before = encoded
     if (!isTimely && this.#directory.mark.noteEncoded(encoded)) this.#noted = encoded

@@ -3,18 +3,21 @@ import { ownDirectory, removeEmpty } from './adoption.js'
 import { OwnerLock } from './lock.js'
 import { Mark } from './mark.js'
 
-/** What an owner has in the root of a spool: its lock, and the directory of its files with its mark. */
+/** Files of an owner in the spool root: its lock, and its directory with the mark. */
 export class OwnerDirectory {
   readonly #dir: string
   readonly #lock: OwnerLock
   readonly mark: Mark
 
-  /** @param isMade another thread of this process has made it. @throws the file system's error; nothing is left then. */
+  /**
+   * @param isMade True if another thread of this process has created them. @throws The file system error,
+   * leaving no files behind.
+   */
   constructor(root: string, owner: string, isMade = false) {
     this.#dir = ownDirectory(root, owner)
     this.#lock = new OwnerLock(root, owner, isMade)
     try {
-      // After the lock: a directory without one belongs to nobody.
+      // Created after the lock, because a directory without a lock counts as abandoned.
       makeFolders(this.#dir)
       this.mark = new Mark(this.#dir, isMade)
     } catch (error) {
@@ -24,13 +27,13 @@ export class OwnerDirectory {
     }
   }
 
-  /** Shows that the owner lives. @throws the file system's error. */
+  /** Updates the heartbeat. @throws The file system error. */
   touch(nowMs: number): void {
     this.#lock.touch(nowMs)
   }
 
-  /** Lets go: others may adopt at once what is in the directory. */
-  leave(): void {
+  /** Releases the directory, so that others may take it over immediately. */
+  release(): void {
     this.mark.remove()
     removeEmpty(this.#dir)
     this.#lock.release()

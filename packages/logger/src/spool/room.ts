@@ -1,26 +1,26 @@
 import { statfsSync } from 'node:fs'
 import { bytesOfOthers } from './adoption.js'
 
-/** What the owners of a spool may keep. */
+/** Size limits of a spool. */
 export interface RoomOptions {
   readonly root: string
   readonly owner: string
-  /** The most bytes on disk, of all owners together. */
+  /** Maximum size of the spools of all owners together, in bytes. */
   readonly maxBytes: number
-  /** What this owner may keep of them whatever the others do. */
+  /** Size guaranteed to this owner, in bytes. */
   readonly shareBytes: number
-  /** Bytes of the disk that are left to others. */
+  /** Disk space to leave free, in bytes. */
   readonly keepFreeBytes: number
-  /** What gives way at that bound. */
+  /** Records to drop when the limit is reached. */
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 
-/** What others keep is measured once in this time at most, ms. */
+/** Minimum interval for measuring the spools of other owners, in milliseconds. */
 const MEASURE_EVERY_MS = 1000
 
 /**
- * Whether an owner may keep more. Its share is its own; beyond that, what counts is whether all owners together have
- * room, because the adopter of several owners keeps their shares as well.
+ * Decides whether an owner may store more. It may always use its own share. Beyond that, the total of all
+ * owners counts, because an adopter also uses the shares of the owners it took over.
  */
 export class Room {
   readonly #options: RoomOptions
@@ -31,24 +31,27 @@ export class Room {
     this.#options = options
   }
 
-  /** Whether this owner may keep so many bytes. */
+  /** Returns true if this owner may store this number of bytes in total. */
   has(bytes: number): boolean {
     const { maxBytes, shareBytes } = this.#options
     if (bytes <= shareBytes) return true
     return bytes <= maxBytes && bytes + this.#others() <= maxBytes
   }
 
-  /** @throws Error when another file would take of the disk what is left to others, or the file system's error. */
+  /**
+   * Checks the free disk space. @throws Error if a new file would use space to be left free, or the file
+   * system error.
+   */
   checkDisk(): void {
     const { root, keepFreeBytes } = this.#options
     if (keepFreeBytes === 0) return
     const { blocks, bavail, bsize } = statfsSync(root)
-    // Some file systems of a network or of user space do not say their size.
+    // Some network and user-space file systems do not report their size.
     if (blocks === 0) return
     const freeBytes = bavail * bsize
     if (freeBytes < keepFreeBytes)
       throw new Error(
-        `${megabytes(freeBytes)} are free, and spool.keepFree leaves ${megabytes(keepFreeBytes)} to others`,
+        `${megabytes(freeBytes)} are free, less than spool.keepFree (${megabytes(keepFreeBytes)})`,
       )
   }
 
@@ -67,7 +70,7 @@ function megabytes(bytes: number): string {
   return `${Math.floor(bytes / 1024 ** 2)} MB`
 }
 
-/** What cannot be measured may be anything: then there is no room beyond the share. */
+/** Returns infinity if the spools of others cannot be measured, so that only the own share is used. */
 function measured(root: string, owner: string): number {
   try {
     return bytesOfOthers(root, owner)

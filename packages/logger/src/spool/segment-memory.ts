@@ -1,20 +1,20 @@
-/** Room for a segment that is sealed at a mebibyte, and for the batch that brings it there. */
+/** Buffer size for a segment of 1 MiB plus the batch that completes it. */
 const USUAL_BYTES = 1024 ** 2 + 256 * 1024
-/** Rooms that wait for the next segment, at most: as many as are on their way to an output at the same time. */
+/** Maximum number of spare buffers: as many as are in delivery at the same time. */
 const SPARE_ROOMS = 4
 
 const spare: Buffer[] = []
 
 /**
- * The frames of one segment, one after the other. Its room serves many segments in turn: memory that is allocated
- * again for every segment makes V8 collect the whole heap once a second, which costs more than all that is done with it.
+ * In-memory frames of one segment. Buffers are reused, because allocating one per segment would make V8
+ * collect the whole heap once per second.
  */
 export class SegmentMemory {
   #room: Buffer = spare.pop() ?? Buffer.allocUnsafeSlow(USUAL_BYTES)
   #length = 0
   #isShared = false
 
-  /** Valid until `release`. */
+  /** The frames; valid until `release`. */
   get frames(): Buffer {
     return this.#room.subarray(0, this.#length)
   }
@@ -26,17 +26,17 @@ export class SegmentMemory {
     this.#length = length
   }
 
-  /** Nothing more comes: many segments with little in them must not take the room of full ones. */
+  /** Ends writing. Shrinks the buffer if it is mostly empty. */
   seal(): void {
     if (2 * this.#length < this.#room.length) this.#move(this.#length)
   }
 
-  /** Somebody who was given the frames may look at them even after `release`. */
+  /** Marks the frames as shared: a reader may still use them after `release`, so the buffer is not reused. */
   share(): void {
     this.#isShared = true
   }
 
-  /** Nobody needs the frames any more. */
+  /** Releases the frames. */
   release(): void {
     if (!this.#isShared) giveBack(this.#room)
   }

@@ -16,42 +16,48 @@ import { steadyMs } from '../steady-clock.js'
 import { type FrameIndex, indexFrames } from './frame.js'
 import { SegmentMemory } from './segment-memory.js'
 
-/** A new file always: never one that is there, never through a link that somebody put in its place. */
+/** Flags for creating a new file. Never opens an existing file or follows a link. */
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
 
-/** The name of a segment: the number of its first record, and, once it is sealed, how many it holds. */
+/**
+ * Location of a segment. Its file name consists of the number of its first record and, once sealed, the
+ * number of records.
+ */
 export interface SegmentLocation {
   readonly dir: string
-  /** The part of record ids that all records of the directory share. */
+  /** Prefix of the IDs of all records in the directory. */
   readonly prefix: string
   readonly first: number
 }
 
-/** What the file system knows of a segment. */
+/** File status of a segment. */
 interface FileFacts {
   readonly size: number
   readonly mtimeMs: number
 }
 
-/** What a sealed or open segment is to those that ship it. */
+/** Content of a segment for shipping. */
 export interface SegmentContent {
   readonly bytes: Buffer
   readonly index: FrameIndex
 }
 
 /**
- * A run of records that is shipped and deleted as a whole. It lies in a file, in memory, or in both: in memory alone
- * when the disk did not take it, on disk alone when there is more to ship than memory may hold.
+ * Sequence of records that is shipped and deleted as a whole. It is in a file, in memory, or in both: only in
+ * memory if writing failed, only on disk if there is more to ship than memory may hold.
  */
 export class Segment {
   readonly location: SegmentLocation
-  /** When its first record came, by the steady clock; of one that was taken over, when its last did. */
+  /**
+   * Steady-clock arrival time of its first record, in milliseconds. For a segment taken over, that of its
+   * last record.
+   */
   readonly sinceMono: number
-  /** Time of the first answer that refused records of it for now (`performance.now()`), or null. */
+  /** Time of the first response that temporarily refused its records (`performance.now()`), or null. */
   refusedSinceMono: number | null = null
   records = 0
   bytes = 0
-  /** The frames, while memory holds them. */
+  /** The frames, while they are in memory. */
   #memory: SegmentMemory | null = null
   #fd = -1
   #path = ''
@@ -64,7 +70,7 @@ export class Segment {
     this.#hasFile = hasFile
   }
 
-  /** A new one in a file. @throws the file system's error. */
+  /** Creates a segment in a file. @throws The file system error. */
   static create(location: SegmentLocation): Segment {
     const segment = new Segment(location, true)
     segment.#path = join(location.dir, openName(location.first))
@@ -73,27 +79,28 @@ export class Segment {
     return segment
   }
 
-  /** A new one that lies in memory alone. */
+  /** Creates a segment in memory only. */
   static inMemory(location: SegmentLocation): Segment {
     const segment = new Segment(location, false)
     segment.#memory = new SegmentMemory()
     return segment
   }
 
-  /** One that lies sealed in a directory. */
+  /** Returns a sealed segment in a directory. */
   static sealed(location: SegmentLocation, records: number, { size, mtimeMs }: FileFacts): Segment {
-    // Another process wrote it: the time of the file is all there is. It counts once, so that no later step matters.
+    // Another process wrote the file, so only its modification time is known. It is converted once, so that
+    // later clock changes do not matter.
     const ageMs = Math.max(0, Date.now() - mtimeMs)
     const segment = new Segment(location, true, steadyMs() - ageMs)
     segment.#path = join(location.dir, sealedName(location.first, records))
     segment.records = records
     segment.bytes = size
-    // By whoever left it there.
+    // The previous owner may have delivered records.
     segment.#mayBeDelivered = true
     return segment
   }
 
-  /** An attempt that nobody heard the end of may have delivered records of it. */
+  /** True if an attempt without a response may have delivered some of its records. */
   get mayBeDelivered(): boolean {
     return this.#mayBeDelivered
   }
@@ -106,7 +113,7 @@ export class Segment {
     return this.#memory !== null
   }
 
-  /** Adds framed records, of which it keeps a copy. @throws the file system's error; the file is as before then. */
+  /** Appends framed records. @throws The file system error; the file is then unchanged. */
   append(frames: Buffer, records: number): void {
     if (this.#fd !== -1) this.#write(frames)
     this.#memory?.add(frames)
@@ -114,13 +121,16 @@ export class Segment {
     this.bytes += frames.length
   }
 
-  /** Brings what was written to the disk. @throws the file system's error. */
+  /** Syncs the file to disk. @throws The file system error. */
   sync(): void {
     if (this.#fd !== -1) fdatasyncSync(this.#fd)
     else if (this.#hasFile) syncFile(this.#path)
   }
 
-  /** Takes no more records; from now on the name says how many there are. @throws the file system's error. */
+  /**
+   * Closes the segment for writing and adds the number of records to its file name. @throws The file system
+   * error.
+   */
   seal(): void {
     this.#memory?.seal()
     if (this.#fd === -1) return
@@ -131,12 +141,12 @@ export class Segment {
     this.#path = path
   }
 
-  /** Lets the memory go; the file has it all. */
+  /** Releases the memory if the content is on disk. */
   forget(): void {
     if (this.#hasFile) this.#releaseMemory()
   }
 
-  /** The records; valid until `forget` or `remove`. @throws the file system's error. */
+  /** Returns the records; valid until `forget` or `remove`. @throws The file system error. */
   read(): SegmentContent {
     if (this.#memory !== null) {
       const bytes = this.#memory.frames
@@ -147,15 +157,15 @@ export class Segment {
   }
 
   /**
-   * An attempt to deliver records of it ended without an answer: whoever was given them may still look at them when it
-   * is removed, and some of them may have been delivered.
+   * Records that a delivery attempt ended without a response. The output may still read the frames after the
+   * segment is removed, and some records may have been delivered.
    */
   unanswered(): void {
     this.#memory?.share()
     this.#mayBeDelivered = true
   }
 
-  /** It has been shipped, or is given up. */
+  /** Deletes the segment after it was shipped or dropped. */
   remove(): void {
     if (this.#fd !== -1) closeSync(this.#fd)
     this.#fd = -1
@@ -189,7 +199,7 @@ function syncFile(path: string): void {
   }
 }
 
-/** What a file in a spool directory is; null for a file of somebody else. */
+/** Parses the file name of a segment. Returns null for other files. */
 export function parseSegmentName(
   file: string,
 ): { readonly first: number; readonly records: number | null } | null {
@@ -199,8 +209,8 @@ export function parseSegmentName(
 }
 
 /**
- * Seals a segment that its owner could not: cuts the torn end off. The segment is null when no record is left.
- * @throws the file system's error.
+ * Seals an abandoned segment and truncates its torn end. The segment is null if it contains no valid record.
+ * @throws The file system error.
  */
 export function sealAbandoned(location: SegmentLocation): {
   readonly segment: Segment | null
@@ -208,17 +218,17 @@ export function sealAbandoned(location: SegmentLocation): {
 } {
   const path = join(location.dir, openName(location.first))
   const bytes = readFileSync(path)
-  const { ordinals, soundBytes } = indexFrames(bytes)
+  const { ordinals, validBytes } = indexFrames(bytes)
   const records = (ordinals.at(-1) ?? -1) + 1
-  const isTorn = soundBytes < bytes.length
+  const isTorn = validBytes < bytes.length
   if (records === 0) {
     rmSync(path, { force: true })
     return { segment: null, isTorn }
   }
   const { mtimeMs } = statSync(path)
-  if (isTorn) truncateSync(path, soundBytes)
+  if (isTorn) truncateSync(path, validBytes)
   renameSync(path, join(location.dir, sealedName(location.first, records)))
-  return { segment: Segment.sealed(location, records, { size: soundBytes, mtimeMs }), isTorn }
+  return { segment: Segment.sealed(location, records, { size: validBytes, mtimeMs }), isTorn }
 }
 
 function openName(first: number): string {

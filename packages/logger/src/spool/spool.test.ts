@@ -46,7 +46,7 @@ test('what is left free for others is not taken: records wait in memory', () => 
   put(spool, 10)
   spool.sealOpen()
   assert.deepEqual([ledger.account.onDisk, ledger.account.inMemory], [0, 10])
-  assert.match(ledger.problems.join(), /records wait in memory: \d+ MB are free, and spool.keepFree leaves/)
+  assert.match(ledger.problems.join(), /records wait in memory: \d+ MB are free, less than spool.keepFree/)
   assert.equal(recordsIn(spool), 10)
   const enough = openSpool(root, { keepFreeBytes: 1 })
   put(enough.spool, 10)
@@ -59,7 +59,7 @@ test('the spool of an owner that was killed is taken over, records that died wit
   put(dead.spool, 10)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual(
     { ...ledger.account, reasons: ledger.reasons },
     { received: 17, indexed: 0, dead: 0, dropped: 7, onDisk: 10, inMemory: 0, reasons: ['process_lost'] },
@@ -74,13 +74,13 @@ test('a living owner is left alone, and of two adopters one inherits', () => {
   const dead = openSpool(root)
   put(dead.spool, 10)
   const adopters = [openSpool(root), openSpool(root)]
-  for (const { spool } of adopters) spool.look(now())
+  for (const { spool } of adopters) spool.maintain(now())
   assert.deepEqual(
     adopters.map(({ ledger }) => ledger.account.received),
     [0, 0],
   )
   kill(root, dead.options.owner)
-  for (const { spool } of adopters) spool.look(now())
+  for (const { spool } of adopters) spool.maintain(now())
   assert.deepEqual(
     adopters.map(({ ledger }) => ledger.account.received),
     [10, 0],
@@ -93,10 +93,10 @@ test('an adopter that is killed is inherited in its turn, and ids stay those of 
   put(first.spool, 3)
   kill(root, first.options.owner)
   const second = openSpool(root)
-  second.spool.look(now())
+  second.spool.maintain(now())
   kill(root, second.options.owner)
   const third = openSpool(root)
-  third.spool.look(now())
+  third.spool.maintain(now())
   assert.equal(third.ledger.account.onDisk, 3)
   assert.equal(third.spool.take()?.location.prefix, first.options.owner)
 })
@@ -116,7 +116,7 @@ test('the age of the oldest record is known until it is settled, and outlives it
   kill(root, first.options.owner)
   const second = openSpool(root)
   put(second.spool, 1)
-  second.spool.look(now())
+  second.spool.maintain(now())
   const ageMs = steadyMs() - second.spool.oldestMono!
   assert.ok(ageMs > 3_599_000 && ageMs < 3_700_000, `${ageMs}`)
   second.spool.settle(second.spool.take()!)
@@ -136,7 +136,7 @@ test('a file of an earlier process that was written in the future is as old as i
   utimesSync(join(root, first.options.owner, file!), inAnHour, inAnHour)
   kill(root, first.options.owner)
   const second = openSpool(root)
-  second.spool.look(now())
+  second.spool.maintain(now())
   assert.ok(second.spool.oldestMono! <= steadyMs())
 })
 
@@ -148,9 +148,9 @@ for (const stepMs of [3_600_000, -3_600_000]) {
     one.spool.sealOpen()
     const start = now()
     const at = (ms: number, step: number) => ({ wallMs: start.wallMs + ms + step, mono: start.mono + ms })
-    for (const { spool } of [one, two]) spool.look(at(0, 0))
+    for (const { spool } of [one, two]) spool.maintain(at(0, 0))
     // The first look after the step finds only signs of life from before it.
-    for (const ms of [2000, 4000, 6000]) for (const { spool } of [two, one]) spool.look(at(ms, stepMs))
+    for (const ms of [2000, 4000, 6000]) for (const { spool } of [two, one]) spool.maintain(at(ms, stepMs))
     assert.equal(two.ledger.account.received, 0)
     assert.equal(one.spool.take()?.records, 3)
   })
@@ -166,10 +166,10 @@ for (const { who, lock } of [
     put(far.spool, 1)
     relock(root, far.options.owner, lock)
     const { spool, ledger } = openSpool(root)
-    spool.look(now())
+    spool.maintain(now())
     assert.equal(ledger.account.received, 0)
     utimesSync(lockPath(root, far.options.owner), 0, 0)
-    spool.look(now())
+    spool.maintain(now())
     assert.equal(ledger.account.received, 1)
   })
 }
@@ -182,7 +182,7 @@ test('a torn end is cut off and counted', () => {
   truncateSync(file, readFileSync(file).length - 5)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped, ledger.reasons], [9, 1, ['corrupt']])
   assert.equal(recordsIn(spool), 9)
 })
@@ -200,7 +200,7 @@ test('of a batch that was cut short by a kill, what is there whole is kept, and 
   truncateSync(file, readFileSync(file).length - 5)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual(
     [ledger.account.received, ledger.account.onDisk, ledger.account.dropped, ledger.reasons],
     [15, 14, 1, ['process_lost']],
@@ -215,7 +215,7 @@ test('a file that was begun and has nothing in it is no loss', () => {
   writeFileSync(join(root, dead.options.owner, '000000000008192.open'), '')
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [10, 0])
 })
 
@@ -226,7 +226,7 @@ test('what waits in memory alone counts as lost when its process is killed', () 
   assert.equal(dead.ledger.account.inMemory, 10)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual(
     [ledger.account.received, ledger.account.dropped, ledger.reasons],
     [10, 10, ['process_lost']],
@@ -244,7 +244,7 @@ test('what was not taken in counts as lost, however much is sealed on disk', () 
   dead.spool.mark()
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [100, 40])
 })
 
@@ -290,7 +290,7 @@ test('a directory of somebody else is not taken over', () => {
   openSpool(root).spool.close()
   const { spool } = openSpool(root)
   writeFileSync(join(root, 'notes.txt'), 'mine')
-  spool.look(now())
+  spool.maintain(now())
   assert.ok(existsSync(join(root, 'notes.txt')))
 })
 
@@ -306,7 +306,7 @@ test('an adopter keeps what owners have left together, though it is more than it
     kill(root, dead.options.owner)
   }
   const { spool, ledger } = openSpool(root, share)
-  spool.look(now())
+  spool.maintain(now())
   put(spool, 80)
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [3 * 640 + 80, 0])
   for (let batch = 0; batch < 20; batch++) {
@@ -341,9 +341,9 @@ test('an owner whose lock somebody has removed makes it again, so that its direc
   const owner = openSpool(root)
   put(owner.spool, 1)
   rmSync(lockPath(root, owner.options.owner))
-  owner.spool.look(now())
+  owner.spool.maintain(now())
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.equal(ledger.account.received, 0)
   assert.deepEqual(owner.ledger.problems, [])
 })
@@ -356,7 +356,7 @@ test('a file that cannot be taken over does not hide the others', () => {
   mkdirSync(join(root, dead.options.owner, '000000000099999.open'))
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   assert.equal(ledger.account.onDisk, 10)
   assert.match(ledger.problems[0] ?? '', /000000000099999\.open/)
 })
@@ -367,7 +367,7 @@ test('what is left of an owner whose directory somebody has removed goes, too', 
   rmSync(join(root, dead.options.owner), { recursive: true })
   kill(root, dead.options.owner)
   const { spool } = openSpool(root)
-  spool.look(now())
+  spool.maintain(now())
   spool.close()
   assert.deepEqual(readdirSync(root), [])
 })
@@ -376,11 +376,11 @@ test('a disk that takes nothing when the log begins costs the safety, until it t
   const root = join(scratchDir(), 'full')
   const { spool, ledger } = openSpool(root)
   put(spool, 10)
-  spool.look(now())
+  spool.maintain(now())
   assert.equal(ledger.account.inMemory, 10)
-  assert.match(ledger.problems[0] ?? '', /the spool's disk takes nothing, records wait in memory/)
+  assert.match(ledger.problems[0] ?? '', /cannot write to the spool, records wait in memory/)
   mkdirSync(root)
-  spool.look(now())
+  spool.maintain(now())
   spool.sealOpen()
   put(spool, 5)
   assert.deepEqual([ledger.account.inMemory, ledger.account.onDisk], [10, 5])

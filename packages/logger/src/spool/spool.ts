@@ -7,74 +7,81 @@ import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
 import { Segment, type SegmentLocation } from './segment.js'
 
-/** Where and how much a spool keeps. The root exists; the name of an owner is never used twice. */
+/** Options of a spool. The root must exist, and an owner name must be unique. */
 export interface SpoolOptions extends RoomOptions {
-  /** Records that the request path has encoded so far. */
+  /** Returns the number of records encoded by the request path so far. */
   readonly encoded: () => number
-  /** Hears of so many when they are noted on disk. */
+  /** Called with the number of records that was saved to disk. */
   readonly noted?: (encoded: number) => void
-  /** True if the owner's directory was made before this thread started. */
+  /** True if the owner's directory was created before this thread started. */
   readonly isDirectoryMade: boolean
   /** Age in milliseconds at which an open segment is sealed. */
   readonly sealAfterMs: number
 }
 
-/** Size and number of records at which a segment is sealed. */
+/** Size in bytes and number of records at which a segment is sealed. */
 const SEGMENT_BYTES = 1024 ** 2
 const SEGMENT_RECORDS = 4096
-/** Segments on disk whose content is kept in memory too, so that shipping them needs no reading. */
+/**
+ * Maximum size of segments on disk that are also kept in memory, in bytes. They can be shipped without
+ * reading files.
+ */
 const HOT_BYTES = 8 * 1024 ** 2
-/** A clock that moves by so much more or less than the steady one was set. */
+/**
+ * Difference between wall clock and steady clock from which the wall clock counts as changed, in
+ * milliseconds.
+ */
 const CLOCK_STEP_MS = 5000
-/** What may wait in memory alone while the disk takes nothing. */
+/** Maximum size of segments in memory only while writing fails, in bytes. */
 const MEMORY_BYTES = 16 * 1024 ** 2
 
 /**
- * Records that have not been delivered yet, on disk before anything else is done with them:
+ * Undelivered records, which are written to disk before anything else is done with them:
  *
  *     append ─► open segment ─► sealed segments ─► take ─► (shipped) ─► settle
  *                 (a file)       oldest first                └─ putBack
  *
- * A disk that takes nothing costs the safety, not the log: records wait in memory then, up to a bound.
+ * If writing to disk fails, records wait in memory up to a limit: they are less safe, but the log keeps
+ * working.
  */
 export class Spool {
   readonly #options: SpoolOptions
   readonly #report: ReportChange
-  /** Null while the disk does not even take that. */
+  /** Null while the directory cannot be created. */
   #directory: OwnerDirectory | null = null
-  /** Records that were taken in, whatever became of them then. */
+  /** Number of records appended so far, whatever happened to them. */
   #taken = 0
   readonly #waiting: Segment[] = []
-  /** All that are not settled: open, waiting, and taken. */
+  /** All unsettled segments: open, waiting and taken. */
   readonly #all = new Set<Segment>()
-  /** Sealed since the disk was last synchronised. */
+  /** Segments sealed since the last sync. */
   #unsynced: Segment[] = []
   readonly #room: Room
   readonly #framer = new Framer()
   #open: Segment | null = null
   #openedMono = 0
-  #looked: Instant | null = null
+  #maintained: Instant | null = null
   #next = 0
-  /** Bytes of segments that have a file, of those in memory too, and of those in memory alone. */
+  /** Size of segments with a file, of those also in memory, and of those in memory only, in bytes. */
   #diskBytes = 0
   #hotBytes = 0
   #memoryBytes = 0
-  /** Those of the segments in memory alone. */
+  /** Number of records in memory only. */
   #memoryRecords = 0
 
   constructor(options: SpoolOptions, report: ReportChange) {
     this.#options = options
     this.#report = report
     this.#room = new Room(options)
-    this.#settleIn()
+    this.#openDirectory()
   }
 
-  /** Whether records wait that nobody has taken. */
+  /** True if no segment is waiting or open. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0 && this.#open === null
   }
 
-  /** When the oldest record came that is not delivered, by the steady clock; null: there is none. */
+  /** Arrival time of the oldest undelivered record on the steady clock, or null if there is none. */
   get oldestMono(): number | null {
     let oldest: number | null = null
     for (const { sinceMono } of this.#all) if (oldest === null || sinceMono < oldest) oldest = sinceMono
@@ -86,8 +93,9 @@ export class Spool {
   }
 
   /**
-   * Takes lines in. Never throws: what finds no room is dropped and reported.
-   * @param batch as it was handed over, which is what the receipt answers; the lines may be longer or shorter by now.
+   * Appends lines. Never throws. Records that do not fit are dropped and reported.
+   * @param batch Size of the batch as received, for the receipt. Processing may have changed the length of
+   * the lines.
    */
   append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
     const { length, records } = batch
@@ -96,13 +104,13 @@ export class Spool {
     this.mark()
   }
 
-  /** Takes in a record of the log's own. */
+  /** Appends a record of the log itself. */
   appendOwn(json: string): void {
     this.#append(Buffer.from(`${json}\n`, 'latin1'), { adopted: 1 })
     this.mark()
   }
 
-  /** Notes how many records there have been, for whoever takes over. */
+  /** Saves the progress for the next owner. */
   mark(): void {
     const open = this.#open?.isOnDisk === true ? this.#open : null
     const encoded = this.#options.encoded()
@@ -115,11 +123,11 @@ export class Spool {
       })
       this.#options.noted?.(encoded)
     } catch (error) {
-      this.#report({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
+      this.#report({ problem: `cannot write the spool's mark: ${(error as Error).message}` })
     }
   }
 
-  /** @param account what the records are on the incoming side of it. */
+  /** @param account Origin of the records in the counts. */
   #append(lines: Buffer, account: Incoming): void {
     const records = recordsOf(account)
     const frames = this.#framer.framesOf(lines, records)
@@ -153,7 +161,7 @@ export class Spool {
     try {
       segment.seal()
     } catch (error) {
-      this.#report({ problem: `a spool file cannot be sealed: ${(error as Error).message}` })
+      this.#report({ problem: `cannot seal a spool file: ${(error as Error).message}` })
     }
     if (segment.isOnDisk && this.#hotBytes > HOT_BYTES) {
       segment.forget()
@@ -163,7 +171,7 @@ export class Spool {
     this.#unsynced.push(segment)
   }
 
-  /** Brings what was written to the disk, so that a power failure costs little. */
+  /** Syncs written segments to disk, so that a power failure loses little. */
   sync(): void {
     const sealed = this.#unsynced
     this.#unsynced = []
@@ -171,19 +179,19 @@ export class Spool {
       for (const segment of sealed) segment.sync()
       this.#open?.sync()
     } catch (error) {
-      this.#report({ problem: `the spool cannot be synchronised: ${(error as Error).message}` })
+      this.#report({ problem: `cannot sync the spool to disk: ${(error as Error).message}` })
     }
   }
 
-  /** Shows that the owner lives, and takes over what others have left. */
-  look(now: Instant): void {
+  /** Updates the heartbeat and takes over abandoned spools. */
+  maintain(now: Instant): void {
     const { root, owner } = this.#options
     const { wallMs: nowMs } = now
     const hasStepped = this.#hasClockStepped(now)
     try {
-      if (this.#directory === null) this.#settleIn()
+      if (this.#directory === null) this.#openDirectory()
       else this.#directory.touch(nowMs)
-      // The signs of life of the others are by the clock as it was: until the next look they have renewed them.
+      // The heartbeats of others are from before the clock change. They will be updated by the next check.
       if (hasStepped) return
       const adoption = adoptDirectories(root, owner, nowMs)
       for (const segment of adoption.segments) {
@@ -192,30 +200,32 @@ export class Spool {
       }
       this.#waiting.unshift(...adoption.segments)
       for (const change of changesOf(adoption)) this.#report(change)
-      // What was taken over may be more than all owners together may keep now.
+      // The spool may now exceed the limit of all owners together.
       if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
-      this.#report({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
+      this.#report({ problem: `cannot check the spools of other workers: ${(error as Error).message}` })
     }
   }
 
   #hasClockStepped({ wallMs, mono }: Instant): boolean {
-    const before = this.#looked
-    this.#looked = { wallMs, mono }
+    const before = this.#maintained
+    this.#maintained = { wallMs, mono }
     return before !== null && Math.abs(wallMs - before.wallMs - (mono - before.mono)) > CLOCK_STEP_MS
   }
 
-  /** The oldest sealed segment, which the caller then answers for; null when none waits. */
+  /**
+   * Takes the oldest sealed segment, or null if none is waiting. The caller must settle it or put it back.
+   */
   take(): Segment | null {
     return this.#waiting.shift() ?? null
   }
 
-  /** Gives back what was taken and could not be shipped. */
+  /** Returns a segment that could not be shipped. */
   putBack(segment: Segment): void {
     this.#waiting.unshift(segment)
   }
 
-  /** A segment that was taken has been shipped: its file goes. */
+  /** Removes a shipped segment and its file. */
   settle(segment: Segment): void {
     this.#all.delete(segment)
     this.#discount(segment)
@@ -224,23 +234,28 @@ export class Spool {
       if (segment.location.dir !== ownDirectory(this.#options.root, this.#options.owner))
         removeEmpty(segment.location.dir)
     } catch (error) {
-      this.#report({ problem: `a spool file cannot be deleted: ${(error as Error).message}` })
+      this.#report({ problem: `cannot delete a spool file: ${(error as Error).message}` })
     }
   }
 
-  /** Lets go of everything: what is on disk is for the next owner, what is in memory alone is lost. */
+  /** Closes the spool. Records on disk are left to the next owner. Records in memory only are lost. */
   close(): void {
     this.sealOpen()
     this.sync()
     let lost = 0
     for (const segment of this.#waiting) if (!segment.isOnDisk) lost += segment.records
     if (lost > 0)
-      this.#report({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
-    this.#directory?.leave()
+      this.#report({
+        inMemory: -lost,
+        dropped: lost,
+        reason: 'disk_full',
+        problem: 'the records could not be written to disk',
+      })
+    this.#directory?.release()
   }
 
-  /** A disk that is full when the log begins is no reason to do without it: what works without a disk is done. */
-  #settleIn(): void {
+  /** Creates the directory. If this fails, for example because the disk is full, records wait in memory. */
+  #openDirectory(): void {
     const { root, owner } = this.#options
     try {
       this.#directory = new OwnerDirectory(root, owner, this.#options.isDirectoryMade)
@@ -249,7 +264,7 @@ export class Spool {
     }
   }
 
-  /** Appends to the open segment; where the disk takes no more of it, to one in memory that comes after it. */
+  /** Appends to the open segment. If writing fails, appends to a new segment in memory. */
   #appended(frames: Buffer, records: number): Segment {
     let segment = this.#openSegment()
     try {
@@ -267,7 +282,7 @@ export class Spool {
     const location = this.#nextLocation()
     this.#openedMono = performance.now()
     try {
-      if (this.#directory === null) throw new Error('its directory cannot be made')
+      if (this.#directory === null) throw new Error('cannot create its directory')
       this.#room.checkDisk()
       makeFolders(location.dir)
       this.#open = Segment.create(location)
@@ -277,7 +292,7 @@ export class Spool {
     }
   }
 
-  /** It takes batches until it is sealed; the disk is asked again with the next one. */
+  /** Opens a segment in memory until it is sealed. The next segment tries the disk again. */
   #openInMemory(location: SegmentLocation, error: unknown): Segment {
     this.#report({ problem: memoryText(error) })
     this.#openedMono = performance.now()
@@ -285,7 +300,10 @@ export class Spool {
     return this.#open
   }
 
-  /** Positions are far enough apart for a segment's records, so that no two records share an id. */
+  /**
+   * Returns the location of the next segment. The first numbers are far enough apart that no two records
+   * share an ID.
+   */
   #nextLocation(): SegmentLocation {
     const { root, owner } = this.#options
     const first = this.#next
@@ -297,7 +315,7 @@ export class Spool {
     while (this.#memoryBytes > MEMORY_BYTES && this.#dropOldest((one) => !one.isOnDisk, 'disk_full'));
   }
 
-  /** Whether so many bytes fit below the bound, after what has to give way has done so. */
+  /** Makes room by dropping old records if allowed. Returns true if this number of bytes fits. */
   #makeRoom(bytes: number): boolean {
     while (!this.#room.has(this.#diskBytes + bytes)) {
       if (this.#options.whenFull === 'drop-newest') return false
@@ -336,6 +354,6 @@ export class Spool {
   }
 
   #fullText(): string {
-    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see the spool of the log's target`
+    return `the spool is full with ${this.#diskBytes} bytes because the target is too slow or unavailable; see the spool of the log's target`
   }
 }

@@ -1,59 +1,59 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { LossReason, Takeover } from '@sluice/core'
 
-/** Whole lines on their way to the writer's thread; the buffer is transferred, not copied. */
+/** Complete lines for the writer thread. The buffer is transferred, not copied. */
 export interface Batch {
   readonly kind: 'batch'
   readonly buffer: ArrayBuffer
-  /** Used bytes of the buffer. */
+  /** Number of used bytes in the buffer. */
   readonly length: number
   readonly records: number
 }
 
-/** Records that were lost before they could be handed over. */
+/** Records that were lost before they could be sent to the thread. */
 export interface Lost {
   readonly kind: 'lost'
   readonly records: number
   readonly reason: LossReason
 }
 
-/** What the writer's thread receives. */
+/** Message to the writer thread. */
 export type ToWriter = Batch | Lost | { readonly kind: 'close'; readonly deadlineMs: number }
 
 /**
- * What became of records since the last receipt. A thread answers every batch with one, in order, and sends others when
- * what it keeps moves on. What comes in goes out, in every single receipt:
+ * Changes of the record counts since the last receipt. A thread answers every batch with one receipt, in
+ * order, and sends more when its stored records change. In every receipt:
  *
  *     records + adopted = indexed + dead + dropped + onDisk + inMemory
  */
 export interface Receipt {
   readonly kind: 'receipt'
-  /** Bytes and records of the batch that is answered; 0 when none is. */
+  /** Bytes and records of the answered batch, or 0 if there is none. */
   readonly length: number
   readonly records: number
-  /** Found in a spool that somebody left behind. */
+  /** Records found in abandoned spools. */
   readonly adopted: number
-  /** Whose they were. */
+  /** Takeovers of these spools. */
   readonly takeovers: readonly Takeover[]
-  /** The name under which the thread owns its part of a spool; reported once. */
+  /** Owner name of the thread's part of a spool. Reported once. */
   readonly owner: string
   readonly indexed: number
   readonly dead: number
-  /** Dead letters that were removed again: they are nowhere any more, and are counted beside all others. */
+  /** Dead letters that were deleted. Counted separately from the other numbers. */
   readonly deadRemoved: number
-  /** Lost for `reason`. */
+  /** Records lost because of `reason`. */
   readonly dropped: number
   readonly reason: LossReason | ''
-  /** Change of what the thread keeps on disk and in memory; negative when it moves on from there. */
+  /** Change of the number of records that the thread has on disk and in memory. */
   readonly onDisk: number
   readonly inMemory: number
-  /** Something an operator should know, or empty. */
+  /** Problem for the operator, or empty. */
   readonly problem: string
-  /** The buffer of the batch that is answered, to be filled again; null when none is. Transferred, not copied. */
+  /** Buffer of the answered batch for reuse, or null. Transferred, not copied. */
   readonly buffer: ArrayBuffer | null
 }
 
-/** A receipt in which nothing has happened. */
+/** A receipt without changes. */
 const NO_CHANGE: Receipt = {
   kind: 'receipt',
   length: 0,
@@ -72,7 +72,7 @@ const NO_CHANGE: Receipt = {
   buffer: null,
 }
 
-/** Answers a batch whose bytes nobody needs any more, or reports a change. */
+/** Sends a receipt for a processed batch or another change. */
 export function sendReceipt(port: MessagePort, change: Partial<Receipt>): void {
   const buffer = change.buffer ?? null
   port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt, buffer === null ? [] : [buffer])

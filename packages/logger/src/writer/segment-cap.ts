@@ -2,17 +2,17 @@ import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSegmentFile, type SegmentName, segmentFile } from '../segment-name.js'
 
-/** How often a writer marks its open segment as alive, ms. */
+/** Heartbeat interval of a writer's open segment, in milliseconds. */
 export const TOUCH_EVERY_MS = 30_000
-/** A segment that nobody has written or marked for so long belongs to a writer that is gone, ms. */
+/** Time without a write or heartbeat after which a segment's writer counts as ended, in milliseconds. */
 const OPEN_FOR_MS = 4 * TOUCH_EVERY_MS
 
-/** The bounds of one directory. */
+/** Size limits of a log directory. */
 export interface CapOptions {
   readonly dir: string
-  /** Of all segments of all workers together. */
+  /** Maximum size of all segments of all workers together, in bytes. */
   readonly maxBytes: number
-  /** What an open segment may still grow to. */
+  /** Size up to which an open segment may grow, in bytes. */
   readonly segmentBytes: number
 }
 
@@ -23,11 +23,11 @@ interface Segment extends SegmentName {
 }
 
 /**
- * Deletes the oldest closed segments until the rest, with room for every open one to fill up, fits the cap. So between
- * two calls nobody has to look: a writer calls it once for each segment it opens, right after creating the file, and
- * whichever of two workers comes second sees the file of the other.
- * @param own the caller's open segment.
- * @throws the file system's error when the directory cannot be read or a segment not be deleted.
+ * Deletes the oldest closed segments until the rest fits the limit, assuming that every open segment will
+ * become full. No further checks are needed until the next segment is opened. A writer calls this after
+ * creating each segment file, so the second of two concurrent callers sees the file of the first.
+ * @param own The caller's open segment.
+ * @throws The file system error if the directory cannot be read or a segment cannot be deleted.
  */
 export function enforceCap(options: CapOptions, own: SegmentName, nowMs: number): void {
   const segments = segmentsOf(options.dir).sort(byAge)
@@ -42,10 +42,12 @@ export function enforceCap(options: CapOptions, own: SegmentName, nowMs: number)
   }
 }
 
-/** Each open segment, and whether it will still grow: that of a worker's earlier run most likely will not. */
+/**
+ * Open segments. `grows` is false for a segment of a worker's earlier run, which most likely will not grow.
+ */
 type OpenSegments = ReadonlyMap<Segment, { readonly grows: boolean }>
 
-/** The last segment of each run that shows signs of life, and the caller's. */
+/** Returns the last segment of each run that seems alive, and the caller's segment. */
 function openSegments(segments: readonly Segment[], own: SegmentName, nowMs: number): OpenSegments {
   const lastOfRun = new Map<string, Segment>()
   const lastRun = new Map<number, number>()
@@ -86,7 +88,7 @@ function remove(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    // Another worker was faster.
+    // Another worker has deleted it.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }

@@ -128,7 +128,7 @@ test('a segment that is deleted while it is open is replaced and the next lines 
   rmSync(join(dir, segmentFiles(dir)[0]!))
   const result = writer.append(lines(1, 1), 1)
   assert.equal(result.written, 1)
-  assert.match(result.problem, /was deleted while it was written/)
+  assert.match(result.problem, /was deleted while it was being written/)
   assert.deepEqual(numbers(dir), [1])
   assert.equal(writer.append(lines(2, 1), 1).problem, '')
   writer.finish()

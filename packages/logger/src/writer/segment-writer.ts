@@ -14,12 +14,15 @@ import { type LossReason, makeFolders } from '@sluice/core'
 import { segmentFile } from '../segment-name.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
 
-/** Where a worker's segments go. */
+/** Options for writing the segments of a worker. */
 export interface SegmentOptions extends CapOptions {
   readonly worker: number
 }
 
-/** What became of a piece of the log: records written, why the rest was not, and what an operator should know. */
+/**
+ * Result of writing lines: the number of records written, the reason if not all were, and a problem for the
+ * operator.
+ */
 export interface AppendResult {
   readonly written: number
   readonly reason: LossReason | ''
@@ -27,10 +30,13 @@ export interface AppendResult {
 }
 
 const NEWLINE = 10
-/** A new file always: never one that is there, never through a link that somebody put in its place. */
+/** Flags for creating a new file. Never opens an existing file or follows a link. */
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
 
-/** Appends lines to the segment files of one run; synchronous, for a thread of its own. Files 0600, directories 0700. */
+/**
+ * Appends lines to the segment files of one run. Synchronous, for use on a separate thread. Creates files
+ * with mode 0600 and directories with mode 0700.
+ */
 export class SegmentWriter {
   readonly #options: SegmentOptions
   #startMs: number
@@ -45,7 +51,10 @@ export class SegmentWriter {
     this.#startMs = startMs
   }
 
-  /** Writes whole lines, in as many segments as they need. Never throws: what fails is lost and reported. */
+  /**
+   * Writes complete lines to as many segments as needed. Never throws. Records that cannot be written are
+   * lost and reported.
+   */
   append(lines: Buffer, records: number): AppendResult {
     let written = 0
     let from = 0
@@ -68,12 +77,12 @@ export class SegmentWriter {
     return { written, reason: '', problem }
   }
 
-  /** Marks the open segment as alive, for the other workers' eviction. */
+  /** Updates the heartbeat of the open segment, so that other workers do not delete it. */
   touch(nowMs: number): void {
     if (this.#fd !== -1) futimesSync(this.#fd, nowMs / 1000, nowMs / 1000)
   }
 
-  /** Brings the open segment to the disk and closes it. @throws the file system's error. */
+  /** Syncs the open segment to disk and closes it. @throws The file system error. */
   finish(): void {
     if (this.#fd === -1) return
     fsyncSync(this.#fd)
@@ -85,12 +94,12 @@ export class SegmentWriter {
     if (this.#fd === -1) this.#open()
   }
 
-  /** Also learns the true size, should somebody have truncated the file. */
+  /** Returns true if the file still exists. Also updates its size, in case it was truncated. */
   #isThere(): boolean {
     const stat = fstatSync(this.#fd)
     this.#bytes = stat.size
     if (stat.nlink > 0) return true
-    this.#problem = `${this.#path} was deleted while it was written; a new segment was begun`
+    this.#problem = `${this.#path} was deleted while it was being written; started a new segment`
     return false
   }
 
@@ -101,7 +110,7 @@ export class SegmentWriter {
       const name = { worker, startMs: this.#startMs, seq: this.#nextSeq }
       this.#path = join(dir, segmentFile(name))
       this.#fd = openNew(this.#path)
-      // Another run of the same worker began in this very millisecond.
+      // Another run of the same worker started in the same millisecond.
       if (this.#fd === -1) this.#startMs++
       else this.#makeRoom(name)
     }
@@ -109,16 +118,19 @@ export class SegmentWriter {
     this.#nextSeq++
   }
 
-  /** A segment that cannot be deleted is reported, but is no reason to lose records. */
+  /** Deletes old segments. A segment that cannot be deleted is reported, but records are still written. */
   #makeRoom(own: Parameters<typeof enforceCap>[1]): void {
     try {
       enforceCap(this.#options, own, Date.now())
     } catch (error) {
-      this.#problem = `old segments are kept beyond the cap: ${textOf(error)}`
+      this.#problem = `cannot delete old segments, the log exceeds its size limit: ${textOf(error)}`
     }
   }
 
-  /** The end of the last line that still fits the open segment; an empty segment takes one line of any length. */
+  /**
+   * Returns the end of the last line that fits in the open segment. An empty segment accepts one line of any
+   * length.
+   */
   #fittingEnd(lines: Buffer, from: number): number {
     const room = this.#options.segmentBytes - this.#bytes
     if (lines.length - from <= room) return lines.length
@@ -134,14 +146,17 @@ export class SegmentWriter {
     try {
       while (done < lines.length) done += writeSync(this.#fd, lines, done)
     } catch (error) {
-      // Half a batch would be counted as lost and yet be there: take it back.
+      // Removes a partly written batch, which would otherwise be counted as lost and yet exist.
       if (done > 0) ftruncateSync(this.#fd, this.#bytes)
       throw error
     }
     this.#bytes += lines.length
   }
 
-  /** After an error the next batch tries a fresh segment; a full disk must not fill with empty ones. */
+  /**
+   * Closes the segment after an error. The next batch tries a new one. Deletes an empty file, so that a full
+   * disk does not collect them.
+   */
   #abandon(): void {
     if (this.#fd === -1) return
     const isEmpty = this.#bytes === 0
@@ -160,7 +175,7 @@ export class SegmentWriter {
   }
 }
 
-/** The descriptor, or -1 when the file exists. */
+/** Opens a new file. Returns -1 if it exists already. */
 function openNew(path: string): number {
   try {
     return openSync(path, NEW_FILE, 0o600)
@@ -174,7 +189,7 @@ function deleteQuietly(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It holds nothing; whoever else removed it, or forbids it, changes nothing for the log.
+    // The file is empty, so it does not matter if deleting it fails.
   }
 }
 

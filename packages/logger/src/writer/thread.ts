@@ -4,13 +4,16 @@ import { sendReceipt, type ToWriter } from './messages.js'
 import { TOUCH_EVERY_MS } from './segment-cap.js'
 import { type SegmentOptions, SegmentWriter } from './segment-writer.js'
 
-/** What the thread of a writer is started with. */
+/** Options for the writer thread. */
 export interface WriterThreadOptions extends SegmentOptions {
-  /** Applied to every record before it is written. */
+  /** Processing of every record before it is written. */
   readonly preparation: PreparationOptions
 }
 
-/** Entry of the thread that writes a worker's segments. Synchronous writes: it has nothing else to do. */
+/**
+ * Entry point of the thread that writes the segments of a worker. Writes are synchronous, because the thread
+ * does nothing else.
+ */
 function serve(port: NonNullable<typeof parentPort>): void {
   const { preparation: rules, ...segments } = workerData as WriterThreadOptions
   const preparation = openPreparation(rules, (problem) => sendReceipt(port, { problem }))
@@ -27,7 +30,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       sendReceipt(port, { ...account, buffer })
       return
     }
-    // What was lost stands in the account; files have no gap records.
+    // Losses are in the counts. Log files have no gap records.
     if (message.kind === 'lost') return
     clearInterval(touching)
     preparation.close()

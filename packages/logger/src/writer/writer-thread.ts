@@ -1,28 +1,37 @@
 import { Worker } from 'node:worker_threads'
 import type { Batch, Lost, Receipt, ToWriter } from './messages.js'
 
-/** A dead thread is replaced once in this time at most, ms. */
+/** Minimum interval between restarts of the thread, in milliseconds. */
 const RESTART_EVERY_MS = 1000
-/** A batch is 128 KiB and every queue is bounded, so a thread that needs more than this is leaking, MiB. */
+/**
+ * Heap limit in MiB. Batches are 128 KiB and every queue is bounded, so a thread that needs more has a memory
+ * leak.
+ */
 const THREAD_HEAP_MIB = 96
 
-/** Code that runs as a writer: it receives ToWriter messages and answers each batch with a Receipt, in order. */
+/**
+ * Program of a writer thread. It receives `ToWriter` messages and answers each batch with a `Receipt`, in
+ * order.
+ */
 export interface WriterProgram {
   readonly entry: URL
-  /** Handed to the thread as its workerData. */
+  /** Passed to the thread as `workerData`. */
   readonly options: unknown
 }
 
-/** What the owner of a writer thread hears. */
+/** Callbacks for the owner of a writer thread. */
 export interface WriterEvents {
   onReceipt(receipt: Receipt): void
-  /** The thread is gone, and with it every batch that has no receipt; `problem` is empty when it was asked to go. */
+  /**
+   * Called when the thread has ended. Batches without a receipt are lost. `problem` is empty if the thread
+   * was closed.
+   */
   onDown(problem: string): void
-  /** A thread takes batches (again). */
+  /** Called when a thread accepts batches, also after a restart. */
   onUp(): void
 }
 
-/** One writer thread, replaced when it dies. It holds no process open, but while it is closing. */
+/** A writer thread, restarted if it fails. It keeps the process alive only while it is closing. */
 export class WriterThread {
   readonly #program: WriterProgram
   readonly #events: WriterEvents
@@ -36,12 +45,12 @@ export class WriterThread {
     this.#events = events
   }
 
-  /** Whether batches can be sent. */
+  /** True if batches can be sent. */
   get isUp(): boolean {
     return this.#worker !== null
   }
 
-  /** Starts the thread, unless it runs. */
+  /** Starts the thread unless it is running. */
   start(): void {
     clearTimeout(this.#restart)
     if (this.#worker !== null) return
@@ -55,17 +64,17 @@ export class WriterThread {
     this.#events.onUp()
   }
 
-  /** Hands a batch over; its buffer is not usable afterwards. Only while `isUp`. */
+  /** Transfers a batch, whose buffer cannot be used afterwards. Call only while `isUp`. */
   send(batch: Batch): void {
     this.#worker?.postMessage(batch satisfies ToWriter, [batch.buffer])
   }
 
-  /** Says something that is not answered. Only while `isUp`. */
+  /** Sends a message that needs no answer. Call only while `isUp`. */
   notify(message: Lost): void {
     this.#worker?.postMessage(message satisfies ToWriter)
   }
 
-  /** Lets the thread finish what it was sent; resolves when it has ended, after `deadlineMs` at the latest. */
+  /** Lets the thread finish its work. Resolves when it has ended, at the latest after `deadlineMs`. */
   close(deadlineMs: number): Promise<void> {
     clearTimeout(this.#restart)
     const worker = this.#worker
@@ -84,7 +93,7 @@ export class WriterThread {
   #spawn(): Worker {
     const worker = new Worker(this.#program.entry, {
       workerData: this.#program.options,
-      // The thread needs no secrets of the process, nor its flags.
+      // The thread needs no environment variables or flags of the process.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MIB },
@@ -103,10 +112,13 @@ export class WriterThread {
     return worker
   }
 
-  /** Every receipt the thread sent has been heard by now: Node drains its messages before it reports the end. */
+  /**
+   * Handles the end of the thread. All its receipts have been received, because Node.js delivers messages
+   * before the exit event.
+   */
   #ended(problem: string): void {
     this.#worker = null
-    if (this.#onClosed === null) this.#down(problem === '' ? 'it exited by itself' : problem)
+    if (this.#onClosed === null) this.#down(problem === '' ? 'it exited unexpectedly' : problem)
     else {
       this.#events.onDown(problem)
       this.#onClosed()
@@ -120,7 +132,7 @@ export class WriterThread {
     this.#restart.unref()
   }
 
-  /** A thread that hangs in the file system may take long to end; nobody waits for it. */
+  /** Stops waiting for a thread that may be stuck in a file system call. */
   #abandon(worker: Worker): void {
     this.#worker = null
     worker.unref()
@@ -129,8 +141,8 @@ export class WriterThread {
   }
 }
 
-/** Code of a custom output may throw anything, and here nothing would catch an error of ours. */
+/** Returns the message of an error. The code of a custom output may throw any value. */
 function textOf(error: unknown): string {
   if (error instanceof Error) return `${error.message}`
-  return typeof error === 'string' && error !== '' ? error : 'it threw something that is no error'
+  return typeof error === 'string' && error !== '' ? error : 'it threw a value that is not an Error'
 }

@@ -1,8 +1,8 @@
 import type { Delivery, Refusal } from '../output.js'
 
 /**
- * Reads what code that nobody here has checked says about a delivery; a mistake in it must not make the account of the
- * log wrong. @throws Error that says what is wrong.
+ * Validates the delivery returned by a custom output. An invalid result must not corrupt the record counts.
+ * @throws Error with the reason.
  */
 export function readDelivery(answer: unknown, count: number): Delivery {
   const delivery = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>
@@ -12,11 +12,11 @@ export function readDelivery(answer: unknown, count: number): Delivery {
     const afterMs = numberOf(delivery['afterMs'])
     return { kind: 'failed', overload: delivery['overload'] === true, reason, afterMs }
   }
-  if (delivery['kind'] !== 'answered') throw new Error('its delivery has no known kind')
+  if (delivery['kind'] !== 'answered') throw new Error('it returned a delivery of an unknown kind')
   const again = listOf(delivery['again']).map((index) => indexOf(index, count))
   const refused = listOf(delivery['refused']).map((refusal) => readRefusal(refusal, count))
   const named = [...again, ...refused.map(({ index }) => index)]
-  if (new Set(named).size < named.length) throw new Error('its delivery names a record twice')
+  if (new Set(named).size < named.length) throw new Error('it returned a delivery that lists a record twice')
   return { kind: 'answered', refused, again }
 }
 
@@ -32,13 +32,15 @@ function readRefusal(answer: unknown, count: number): Refusal {
 
 function listOf(answer: unknown): readonly unknown[] {
   if (Array.isArray(answer)) return answer
-  throw new Error('its delivery lacks the list of refused records or of those to send again')
+  throw new Error("it returned a delivery without a 'refused' or 'again' list")
 }
 
 function indexOf(answer: unknown, count: number): number {
   if (Number.isInteger(answer) && (answer as number) >= 0 && (answer as number) < count)
     return answer as number
-  throw new Error(`its delivery names the record ${String(answer)} of ${count}`)
+  throw new Error(
+    `it returned a delivery with the record index ${String(answer)}, but the shipment has ${count} records`,
+  )
 }
 
 function numberOf(answer: unknown): number {

@@ -4,28 +4,28 @@ import { pathToFileURL } from 'node:url'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { readDelivery } from './delivery.js'
 
-/** An output that somebody else has written. */
+/** Options for an output implemented by a module. */
 export interface CustomOptions {
-  /** The name of a package, or the path of a module that begins with `.` or `/`. */
+  /** Package name, or module path that starts with `.` or `/`. */
   readonly module: string
-  /** The directory from which both are looked up. */
+  /** Directory from which the module is resolved. */
   readonly from: string
-  /** Handed to the module as they are. */
+  /** Options passed to the module unchanged. */
   readonly options: Readonly<Record<string, unknown>>
 }
 
-/** What a module exports as its default. */
+/** Default export of an output module. */
 export type OpenCustomOutput = (
   options: Readonly<Record<string, unknown>>,
   report: ReportProblem,
 ) => LogOutput | Promise<LogOutput>
 
-/** A delivery that has not ended by then counts as failed, so that the log goes on to be tried, ms. */
+/** Timeout for a delivery in milliseconds. It then counts as failed and is retried. */
 const DELIVERY_MS = 120_000
 
 /**
- * An output out of a module. Whatever goes wrong in it is reported as an outage: the records wait, and neither the thread
- * nor the worker ends.
+ * Output implemented by a module. Errors in the module are reported as an outage: records wait, and the
+ * thread and the worker keep running.
  */
 export class CustomOutput implements LogOutput {
   readonly #options: CustomOptions
@@ -42,7 +42,7 @@ export class CustomOutput implements LogOutput {
       const output = await this.#opened()
       return readDelivery(await inTime(output.deliver(shipment)), shipment.count)
     } catch (error) {
-      const reason = `the target '${this.#options.module}' fails: ${textOf(error)}`
+      const reason = `the target '${this.#options.module}' failed: ${textOf(error)}`
       return { kind: 'failed', overload: false, reason }
     }
   }
@@ -55,7 +55,7 @@ export class CustomOutput implements LogOutput {
     }
   }
 
-  /** Until it succeeds. */
+  /** Opens the output. Retries on the next call if it fails. */
   #opened(): Promise<LogOutput> {
     this.#output ??= this.#open().catch((error: unknown) => {
       this.#output = null
@@ -69,22 +69,28 @@ export class CustomOutput implements LogOutput {
     const open = await loadCustomOutput(this.#options)
     const output = await open(options, this.#report)
     if (typeof output?.deliver !== 'function' || typeof output.close !== 'function')
-      throw new Error(`'${module}' opens something without deliver and close`)
+      throw new Error(`'${module}' returned an output without deliver or close`)
     return output
   }
 }
 
-/** Loads the module of an output, and opens nothing. @throws Error when it is not there or exports no function. */
+/**
+ * Loads the module of an output without opening it. @throws Error if the module is missing or its default
+ * export is not a function.
+ */
 export async function loadCustomOutput(
   options: Pick<CustomOptions, 'module' | 'from'>,
 ): Promise<OpenCustomOutput> {
   const exported: unknown = await import(placeOf(options))
   const open = (exported as { readonly default?: unknown }).default
   if (typeof open === 'function') return open as OpenCustomOutput
-  throw new Error(`'${options.module}' has no function as its default export`)
+  throw new Error(`the default export of '${options.module}' is not a function`)
 }
 
-/** A package may have no entry that `require` accepts; it is found from here then. */
+/**
+ * Resolves a module to a URL. If a package has no entry for `require`, its name is returned and import
+ * resolves it from here.
+ */
 function placeOf({ module, from }: Pick<CustomOptions, 'module' | 'from'>): string {
   if (/^\.{0,2}\//.test(module)) return pathToFileURL(resolve(from, module)).href
   try {

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import type { CustomOptions } from './output.js'
 
-/** A module that is not loaded by then never will be, ms. */
+/** Timeout for loading a module in milliseconds. */
 const LOAD_MS = 10_000
 
 /**
- * Why the module of an output cannot be loaded, or null. It is loaded as a gateway would, in a thread without environment
- * variables, which ends whatever the module has begun.
+ * Returns the reason why the module of an output cannot be loaded, or null. Loads it like a gateway does, in
+ * a thread without environment variables that is then terminated.
  */
 export async function customOutputProblem(
   options: Pick<CustomOptions, 'module' | 'from'>,
@@ -27,13 +27,13 @@ export async function customOutputProblem(
 
 function answerOf(thread: Worker): Promise<string | null> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => resolve(`it is not loaded within ${LOAD_MS / 1000} s`), LOAD_MS)
+    const late = setTimeout(() => resolve(`it did not load within ${LOAD_MS / 1000} s`), LOAD_MS)
     const settle = (problem: string | null): void => {
       clearTimeout(late)
       resolve(problem)
     }
     thread.once('message', settle)
     thread.once('error', (error) => settle(error instanceof Error ? error.message : String(error)))
-    thread.once('exit', () => settle('it ends the thread that it is loaded in'))
+    thread.once('exit', () => settle('it terminated the thread that loaded it'))
   })
 }

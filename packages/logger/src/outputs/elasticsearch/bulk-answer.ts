@@ -1,6 +1,6 @@
 import type { Delivery, Refusal } from '../output.js'
 
-/** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
+/** Requested part of a bulk response. Elasticsearch omits the rest. */
 export interface BulkAnswer {
   readonly items?: readonly BulkItem[]
 }
@@ -8,26 +8,32 @@ export interface BulkAnswer {
 const HEAD = '{"items":['
 const WRITTEN = '{"create":{"status":201}},'
 const TAIL = ']}'
-/** Items of written records, one after the other; grows to the most that were needed. */
+/** Repeated items of written records, extended as needed. */
 let written = WRITTEN
 
-/** Whether a text is the answer to a bulk, to be left as text: where all records were written it need not be parsed. */
+/**
+ * Returns true if a text is a bulk response. It stays text, because it need not be parsed if all records were
+ * written.
+ */
 export function isBulkText(text: string): boolean {
   return text.startsWith(HEAD) && text.endsWith(TAIL)
 }
 
-/** What became of each record. @param answer a text when it is one to a bulk. */
+/** Returns the result for each record. @param answer Text if it is a bulk response. */
 export function bulkDelivery(answer: BulkAnswer | string, count: number): Delivery {
   if (typeof answer !== 'string') return readDelivery(answer, count)
   if (saysAllWritten(answer, count)) return { kind: 'answered', refused: [], again: [] }
   try {
     return readDelivery(JSON.parse(answer) as BulkAnswer | null, count)
   } catch (error) {
-    return failed(`the bulk answer cannot be read: ${(error as Error).message}`)
+    return failed(`the bulk response cannot be parsed: ${(error as Error).message}`)
   }
 }
 
-/** Compared as a whole, which is what nearly every answer needs: parsed, each would be thousands of objects. */
+/**
+ * Returns true if the response says that all records were written. Nearly every response does. Parsing it
+ * would create thousands of objects.
+ */
 function saysAllWritten(text: string, count: number): boolean {
   const length = count * WRITTEN.length - 1
   if (count === 0 || text.length !== HEAD.length + length + TAIL.length || !isBulkText(text)) return false
@@ -37,7 +43,8 @@ function saysAllWritten(text: string, count: number): boolean {
 
 function readDelivery(answer: BulkAnswer | null, count: number): Delivery {
   const items = Array.isArray(answer?.items) ? (answer.items as readonly BulkItem[]) : []
-  if (items.length !== count) return failed(`the bulk answer has ${items.length} items for ${count} records`)
+  if (items.length !== count)
+    return failed(`the bulk response has ${items.length} items for ${count} records`)
   const refused: Refusal[] = []
   const again: number[] = []
   for (const [index, item] of items.entries()) {
@@ -52,7 +59,7 @@ function failed(reason: string): Delivery {
   return { kind: 'failed', overload: false, reason }
 }
 
-/** What a bulk answer says of one record. */
+/** Result of one record in a bulk response. */
 export interface BulkItem {
   readonly create?: {
     readonly status?: number
@@ -64,32 +71,36 @@ export interface BulkItem {
   }
 }
 
-/** The members of an item that are asked for, as Elasticsearch's `filter_path`. */
+/** Value for Elasticsearch's `filter_path` that selects the needed members of an item. */
 export const ITEM_FILTER = ['status', 'error.type', 'error.reason', 'error.caused_by.reason']
   .map((member) => `items.create.${member}`)
   .join(',')
 
 const MAX_REASON = 500
 
-/** An item that does not say what became of its record is none that could be believed: the record is sent again. */
+/**
+ * Returns the status of an item. An item without a valid status counts as 500, so the record is sent again.
+ */
 export function statusOf(item: BulkItem): number {
   const status: unknown = item.create?.status
   return typeof status === 'number' && status >= 200 ? status : 500
 }
 
-/** 409: an earlier attempt has written it. */
+/** Returns true if the record is stored. 409 means that an earlier attempt stored it. */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409
 }
 
-/** Returns true unless the record is written or will be taken later: 429, 5xx and 403 (a block on the index) pass. */
+/**
+ * Returns true if the record is rejected permanently. 429, 5xx and 403 (a block on the index) are temporary.
+ */
 export function isForGood(status: number): boolean {
   return !isDelivered(status) && status !== 429 && status !== 403 && status < 500
 }
 
 /**
- * Errors with a 4xx status that are about the index, not the record: the index is closed or missing, or the cluster has
- * reached its limit of shards (`validation_exception`). An operator can repair each of them.
+ * Errors with a 4xx status that concern the index and not the record: the index is closed or missing, or the
+ * cluster has reached its shard limit (`validation_exception`). An operator can fix them.
  */
 const INDEX_ERRORS: ReadonlySet<string> = new Set([
   'index_closed_exception',
@@ -98,12 +109,12 @@ const INDEX_ERRORS: ReadonlySet<string> = new Set([
   'validation_exception',
 ])
 
-/** Returns true if the same record can be taken once an operator has repaired the index or the credentials. */
+/** Returns true if the record can be accepted after an operator has fixed the index or the credentials. */
 export function isIndexError(status: number, type: string | undefined): boolean {
   return status === 401 || status === 404 || INDEX_ERRORS.has(type ?? '')
 }
 
-/** Returns the reason why an item's record was refused. */
+/** Returns the refusal of an item's record. */
 export function refusalOf(item: BulkItem, index: number, status: number): Refusal {
   const error = item.create?.error
   const cause = error?.caused_by?.reason

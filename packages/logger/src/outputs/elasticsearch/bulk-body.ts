@@ -4,12 +4,12 @@ import type { Shipment } from '../output.js'
 const HEAD = '{"create":{"_id":"'
 const MIDDLE = '"}}\n'
 const NEWLINE = 10
-/** Records of one stretch of work, some 0.1 ms. */
+/** Number of records formatted before yielding, which takes about 0.1 ms. */
 const AT_ONCE = 256
 
 /**
- * A request body of `create` actions: a record that is there already is not written again (bulk API, `op_type`).
- * @param room where the body is made, if it is large enough.
+ * Builds a bulk request body of `create` actions, which do not overwrite existing records (`op_type`).
+ * @param room Buffer that is used if it is large enough.
  */
 export async function bulkBody(shipment: Shipment, room: Buffer, yieldCpu: YieldCpu): Promise<Buffer> {
   const ids: string[] = []

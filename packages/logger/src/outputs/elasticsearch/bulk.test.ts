@@ -74,12 +74,12 @@ test('an answer as text that is not about all records, or no JSON, says nothing 
   const cases: readonly (readonly [answer: string, count: number, reason: RegExp])[] = [
     [text, COUNT - 1, /has 1000 items for 999 records/],
     [text.replace('{"create":{"status":201}},', ''), COUNT, /has 999 items for 1000 records/],
-    [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, COUNT, /cannot be read/],
-    [text.replace(/\]\}$/, ',]}'), COUNT, /cannot be read/],
-    [unclosed(201), COUNT, /cannot be read/],
-    [unclosed(409), COUNT, /cannot be read/],
-    [`<html>${text}`, COUNT, /cannot be read/],
-    ['XXXXXXXXXX{"create":{"status":201,<cut', 1, /cannot be read/],
+    [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, COUNT, /cannot be parsed/],
+    [text.replace(/\]\}$/, ',]}'), COUNT, /cannot be parsed/],
+    [unclosed(201), COUNT, /cannot be parsed/],
+    [unclosed(409), COUNT, /cannot be parsed/],
+    [`<html>${text}`, COUNT, /cannot be parsed/],
+    ['XXXXXXXXXX{"create":{"status":201,<cut', 1, /cannot be parsed/],
   ]
   for (const [answer, count, reason] of cases) {
     const delivery = bulkDelivery(answer, count)

@@ -3,36 +3,39 @@ import { Client, type ClientOptions } from '@elastic/elasticsearch'
 import { Serializer } from '@elastic/transport'
 import { isBulkText } from './bulk-answer.js'
 
-/** How a cluster is reached. */
+/** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
-  /** One URL or more; another one takes over when a node does not answer. */
+  /** One or more node URLs. Another node is tried if one does not respond. */
   readonly nodes: readonly string[]
   readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
-  /** Authorities to trust instead of the system's; PEM. */
+  /** PEM file with certificate authorities to trust instead of the system's, or null. */
   readonly caFile: string | null
-  /** Accepts any certificate. */
+  /** True if any server certificate is accepted. */
   readonly insecure: boolean
-  /** Compresses requests: less network, more CPU. */
+  /** True if requests are compressed. Saves network bandwidth but costs CPU time. */
   readonly compress: boolean
 }
 
-/** A node that does not answer for so long is taken for dead, ms. */
+/** Request timeout in milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Options of requests whose answers are a few megabytes at most; whatever answers more must not fill the memory. */
+/**
+ * Size limits for responses, so that an oversized response cannot exhaust memory. Normal responses are a few
+ * megabytes at most.
+ */
 export const ANSWER_BOUNDS = {
   maxResponseSize: 16 * 1024 ** 2,
   maxCompressedResponseSize: 1024 ** 2,
 } as const
 
-/** A client for a cluster. @throws Error when the authorities' file cannot be read. */
+/** Creates a client for a cluster. @throws Error if the CA file cannot be read. */
 export function elasticsearchClient(access: ElasticsearchAccess): Client {
   const options: ClientOptions = {
     nodes: [...access.nodes],
     compression: access.compress,
     requestTimeout: REQUEST_TIMEOUT_MS,
     Serializer: AnswerReader,
-    // The next node is tried at once; patience is the shipper's.
+    // Only tries the other nodes. The shipper handles delayed retries.
     maxRetries: access.nodes.length - 1,
     ...(access.auth === null ? {} : { auth: access.auth }),
     ...tlsOf(access),
@@ -40,7 +43,7 @@ export function elasticsearchClient(access: ElasticsearchAccess): Client {
   return new Client(options)
 }
 
-/** Leaves the answers to bulks as text. */
+/** Serializer that leaves bulk responses as text. */
 class AnswerReader extends Serializer {
   override deserialize<T = unknown>(json: string): T {
     return isBulkText(json) ? (json as T) : super.deserialize<T>(json)

@@ -14,7 +14,10 @@ export function failedDelivery(error: unknown): Delivery {
   return { kind: 'failed', overload, reason }
 }
 
-/** A 400 without the name that Elasticsearch puts on its answers is from something before it, and about no record. */
+/**
+ * Returns true if Elasticsearch itself sent the response. A 400 without its product header comes from a proxy
+ * and does not concern a record.
+ */
 function isByElasticsearch(error: unknown): boolean {
   return error instanceof errors.ResponseError && error.headers?.['x-elastic-product'] === 'Elasticsearch'
 }
@@ -24,21 +27,21 @@ function typeOf(error: unknown): string | undefined {
   return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
 }
 
-/** The HTTP status of an error; 0 when there was no answer. */
+/** Returns the HTTP status of an error, or 0 if there was no response. */
 export function statusOf(error: unknown): number {
   return error instanceof errors.ResponseError ? (error.statusCode ?? 0) : 0
 }
 
-/** What an operator should know of an error, with what to do; never a credential. */
+/** Returns a description of an error for the operator, with a remedy. Never contains credentials. */
 export function reasonOf(error: unknown): string {
   const status = statusOf(error)
-  if (status === 401) return 'Elasticsearch refuses the credentials (401); check log.elasticsearch.auth'
-  if (status === 403) return `Elasticsearch does not allow it (403): ${textOf(error)}`
-  if (status > 0) return `Elasticsearch answered ${status}: ${textOf(error)}`
-  return `Elasticsearch does not answer: ${textOf(error)}`
+  if (status === 401) return 'Elasticsearch rejected the credentials (401); check log.elasticsearch.auth'
+  if (status === 403) return `Elasticsearch denied access (403): ${textOf(error)}`
+  if (status > 0) return `Elasticsearch responded with ${status}: ${textOf(error)}`
+  return `Elasticsearch does not respond: ${textOf(error)}`
 }
 
-/** The message of an error in one line. */
+/** Returns the message of an error as one line. */
 export function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/\s+/g, ' ').slice(0, MAX_REASON)

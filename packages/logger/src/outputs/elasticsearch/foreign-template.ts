@@ -1,12 +1,12 @@
 import type { Client } from '@elastic/elasticsearch'
 import { mappingDifferences } from './mapping-differences.js'
 
-/** An index template that Elasticsearch prefers to ours for the data stream. */
+/** Index template with a higher priority than ours that matches the data stream. */
 export interface ForeignTemplate {
   readonly name: string
   readonly priority: number
   readonly patterns: readonly string[]
-  /** In what it would make the data stream differ from what records need; never empty. */
+  /** Mapping differences that would make records unsuitable; never empty. */
   readonly differences: readonly string[]
 }
 
@@ -25,21 +25,21 @@ interface Templates {
   }[]
 }
 
-/** What is asked about. */
+/** Our template and data stream. */
 export interface WantedTemplate {
   readonly dataStream: string
-  /** Of our own template. */
+  /** Name of our own template. */
   readonly name: string
   readonly priority: number
   readonly mappings: object
 }
 
-/** The members of templates that are looked at. */
+/** Template members to fetch. */
 const TEMPLATE_FILTER = ['index_patterns', 'priority', 'data_stream']
   .map((member) => `index_templates.index_template.${member}`)
   .join()
 
-/** The template of somebody else that wins over ours, and would make a data stream that records do not fit; else null. */
+/** Returns another template that overrides ours with unsuitable mappings, or null. */
 export async function foreignTemplate(
   client: Client,
   wanted: WantedTemplate,
@@ -59,7 +59,7 @@ export async function foreignTemplate(
   const winner = others[0]
   if (winner === undefined || winner.priority <= ownPriority) return null
   const { isForStreams, ...template } = winner
-  if (!isForStreams) return { ...template, differences: ['it makes an index, not a data stream'] }
+  if (!isForStreams) return { ...template, differences: ['it creates an index instead of a data stream'] }
   const simulated = await client.transport.request<Simulated>({
     method: 'POST',
     path: `/_index_template/_simulate_index/${encodeURIComponent(dataStream)}`,
@@ -68,7 +68,7 @@ export async function foreignTemplate(
   return differences.length === 0 ? null : { ...template, differences }
 }
 
-/** `*` stands for any text, and nothing else is special. */
+/** Returns true if an index pattern matches a name. Only `*` is special. */
 function matches(pattern: string, name: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`).test(name)

@@ -32,7 +32,7 @@ test('fields of another type, missing ones and a strict mapping are reported', (
   }
   assert.deepEqual(mappingDifferences(actual, wanted), [
     'id: long, not keyword',
-    'client.ip: refuses malformed values',
+    'client.ip: rejects malformed values',
     'client.port: not mapped',
     'url: text, not object',
     'dynamic: strict, not false',

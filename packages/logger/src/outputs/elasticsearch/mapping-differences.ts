@@ -1,4 +1,4 @@
-/** What of a mapping decides whether a record is taken, and whether it is found again. */
+/** Mapping properties that decide whether a record is accepted and can be found. */
 interface Mapping {
   readonly dynamic?: unknown
   readonly type?: unknown
@@ -6,7 +6,10 @@ interface Mapping {
   readonly properties?: Readonly<Record<string, Mapping>>
 }
 
-/** How a mapping differs from the one that is wanted, a line each: `url.path: text, not keyword`. More fields are fine. */
+/**
+ * Returns the differences between a mapping and the wanted one, one per line, such as `url.path: text, not
+ * keyword`. Additional fields are ignored.
+ */
 export function mappingDifferences(actual: object, wanted: object): string[] {
   const lines: string[] = []
   compare({ actual, wanted, path: '' }, lines)
@@ -26,7 +29,7 @@ function compare(
     if (found === undefined) lines.push(`${at}: not mapped`)
     else if (typeOf(found) !== typeOf(field)) lines.push(`${at}: ${typeOf(found)}, not ${typeOf(field)}`)
     else if (field.ignore_malformed === true && String(found.ignore_malformed) !== 'true')
-      lines.push(`${at}: refuses malformed values`)
+      lines.push(`${at}: rejects malformed values`)
     else compare({ actual: found, wanted: field, path: at }, lines)
   }
 }

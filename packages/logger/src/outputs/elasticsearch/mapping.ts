@@ -1,25 +1,28 @@
 import type { estypes } from '@elastic/elasticsearch'
 
 const keyword: estypes.MappingProperty = { type: 'keyword', ignore_above: 1024 }
-/** Looked for by its value; nothing here groups or sorts by it, and columns of it are large. */
+/**
+ * IDs that are searched by value but never aggregated or sorted. Without doc values they need less disk
+ * space.
+ */
 const otherId: estypes.MappingProperty = { ...keyword, doc_values: false }
 const long: estypes.MappingProperty = { type: 'long' }
 /**
- * Numbers that are summed up and averaged, and seldom looked for: without an index of their own each record costs the
- * node less, and a search for them reads their columns, which takes longer.
+ * Numbers that are aggregated but rarely searched. Without an index, writing is cheaper, and searching them
+ * is slower because it reads doc values.
  */
 const size: estypes.MappingProperty = { type: 'long', index: false }
 const phase: estypes.MappingProperty = { type: 'float', index: false }
-/** Not indexed: it can be shown, but not searched. */
+/** Text that is displayed but not searchable. */
 const shown: estypes.MappingProperty = { type: 'text', index: false }
-/** Any number of keys as one field, so that header names cannot make the mapping grow. */
+/** Object with any keys, mapped as one field so that header names cannot grow the mapping. */
 const fields: estypes.MappingProperty = { type: 'flattened', ignore_above: 1024 }
 
 function group(properties: Record<string, estypes.MappingProperty>): estypes.MappingProperty {
   return { properties }
 }
 
-/** Kept as it is: neither searched nor sorted by. */
+/** Stored as is, neither searchable nor sortable. */
 const binary: estypes.MappingProperty = { type: 'binary' }
 const body = group({
   text: shown,
@@ -31,9 +34,9 @@ const body = group({
   sha256: keyword,
 })
 
-/** How Elasticsearch keeps a record of the traffic log; strict in what it indexes, generous in what it takes. */
+/** Elasticsearch mapping of traffic records. Unknown fields are accepted but not indexed. */
 export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
-  // What nobody foresaw is kept in the document and not indexed.
+  // Unknown fields are kept in the document but not indexed.
   dynamic: false,
   properties: {
     '@timestamp': { type: 'date_nanos' },
@@ -103,7 +106,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     error: group({ code: keyword, policy: keyword, phase: keyword, reason: keyword, msg: { type: 'text' } }),
     limit: group({ name: keyword, remaining: long }),
     cache: group({ status: keyword, age: long }),
-    // Nested, as policies are. At most 32 a record.
+    // Nested like `policies`. At most 32 per record.
     api_calls: {
       type: 'nested',
       properties: {
@@ -127,7 +130,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     }),
     pool: group({ busy: size, free: size, pending: size }),
     loop_lag_ms: phase,
-    // Nested, so that a search can ask for one policy that did one thing. At most 32 a record.
+    // Nested, so that a search can match several properties of the same policy. At most 32 per record.
     policies: { type: 'nested', properties: { id: keyword, ms: phase, out: keyword, note: keyword } },
     vars: fields,
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),

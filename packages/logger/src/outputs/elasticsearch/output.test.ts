@@ -190,7 +190,7 @@ test('where the stream may not be read, a record that is refused is kept, writte
     [0, 400],
     [1, 400],
   ])
-  assert.match(problems.join(), /refused records may be in the index as well, .*403/)
+  assert.match(problems.join(), /refused records may also be in the index, .*403/)
 })
 
 test('of a first attempt the answer is believed, and the index is not asked', { skip }, async () => {
@@ -271,7 +271,7 @@ test('a data stream that cannot be made is reported, and the records wait', { sk
   const { output } = open({ dataStream: 'Upper' })
   const delivery = await output.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')
-  assert.match(delivery.kind === 'failed' ? delivery.reason : '', /the data stream cannot be set up: .*400/)
+  assert.match(delivery.kind === 'failed' ? delivery.reason : '', /cannot set up the data stream: .*400/)
   await output.close()
 })
 
@@ -293,7 +293,7 @@ test('a node that nobody serves is reported, and the records wait', { skip }, as
   assert.equal(delivery.kind, 'failed')
   assert.match(
     delivery.kind === 'failed' ? delivery.reason : '',
-    /Elasticsearch does not answer: .*ECONNREFUSED/,
+    /Elasticsearch does not respond: .*ECONNREFUSED/,
   )
   await nobody.output.close()
 })

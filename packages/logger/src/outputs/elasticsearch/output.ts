@@ -9,16 +9,19 @@ import { failedDelivery, reasonOf, statusOf } from './failure.js'
 import { conflictText, type DataStreamOptions, setUp } from './setup.js'
 import { type AskedStream, withoutWritten } from './written.js'
 
-/** A cluster and the data stream in it. */
+/** Options for shipping to a data stream of an Elasticsearch cluster. */
 export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOptions {
-  /** Creates the template, the lifecycle and the data stream before the first record. */
+  /**
+   * True if the gateway creates the index template, the lifecycle and the data stream before the first
+   * record.
+   */
   readonly manage: boolean
 }
 
-/** Room for a full segment and its actions. */
+/** Buffer size for a full segment and its bulk actions. */
 const ROOM_BYTES = 1536 * 1024
 
-/** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
+/** Output to a data stream of Elasticsearch 8 or 9, written with the bulk API. */
 export class ElasticsearchOutput implements LogOutput {
   readonly #options: ElasticsearchOptions
   readonly #client: Client
@@ -26,10 +29,13 @@ export class ElasticsearchOutput implements LogOutput {
   readonly #ending: AbortController = new AbortController()
   readonly #yield = (): Promise<void> => yieldCpu(this.#ending.signal)
   #setup: Promise<void> | null = null
-  /** Where bodies are made, one after the other: a new megabyte for each would have to be collected. */
+  /**
+   * Reusable buffers for request bodies. Allocating a megabyte per request would burden the garbage
+   * collector.
+   */
   readonly #rooms: Buffer[] = []
 
-  /** @throws Error when the authorities' file cannot be read. */
+  /** @throws Error if the CA file cannot be read. */
   constructor(options: ElasticsearchOptions, report: ReportProblem) {
     this.#options = options
     this.#client = elasticsearchClient(options)
@@ -43,13 +49,14 @@ export class ElasticsearchOutput implements LogOutput {
       return {
         kind: 'failed',
         overload: false,
-        reason: `the data stream cannot be set up: ${reasonOf(error)}`,
+        reason: `cannot set up the data stream: ${reasonOf(error)}`,
       }
     }
     const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
       const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#yield))
-      // Only an answer to all of it shows that nothing of the body waits in a socket any more.
+      // The buffer may be reused only after a response to the whole body. Otherwise a socket might still be
+      // sending from it.
       if (delivery.kind === 'answered') this.#rooms.push(room)
       return delivery
     } catch (error) {
@@ -57,11 +64,11 @@ export class ElasticsearchOutput implements LogOutput {
     }
   }
 
-  /** Every answer has every record, in 26 bytes for one that was written. */
+  /** Sends a bulk request. The response contains every record; a written one takes 26 bytes. */
   async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
     const { body: answer, meta } = await this.#bulk(body)
     const delivery = bulkDelivery(answer ?? '', shipment.count)
-    // The client itself goes on to another node when one breaks off.
+    // The client retries on another node if a connection breaks.
     const isFirst = !shipment.mayBeDelivered && meta.attempts === 0
     if (delivery.kind !== 'answered' || isFirst) return delivery
     return withoutWritten(this.#asked, shipment, delivery)
@@ -84,7 +91,8 @@ export class ElasticsearchOutput implements LogOutput {
         meta: true,
         signal: this.#ending.signal,
         ...ANSWER_BOUNDS,
-        // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
+        // Redacting an error copies the request byte by byte, a gigabyte for a megabyte. Only the error text
+        // is kept anyway.
         redaction: { type: 'off' },
       },
     )
@@ -95,7 +103,10 @@ export class ElasticsearchOutput implements LogOutput {
     await this.#client.close()
   }
 
-  /** Until it succeeds. Credentials that may only write are no obstacle: somebody else has set up the stream then. */
+  /**
+   * Sets up the data stream. Retries on the next call if it fails. If the credentials only allow writing,
+   * assumes that the data stream already exists.
+   */
   #setUpOnce(): Promise<void> {
     if (!this.#options.manage) return Promise.resolve()
     this.#setup ??= setUp(this.#client, this.#options).then(
@@ -106,7 +117,7 @@ export class ElasticsearchOutput implements LogOutput {
       (error: unknown) => {
         if (statusOf(error) === 403) {
           this.#report(
-            `the data stream is not set up: ${reasonOf(error)}; run 'gw log-setup' with other credentials`,
+            `cannot set up the data stream: ${reasonOf(error)}; run 'gw log-setup' with other credentials`,
           )
           return
         }

@@ -3,18 +3,18 @@ import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { type DataStreamOptions, plannedSetup, type SetupOutcome, setUp } from './setup.js'
 import type { SetupStep } from './setup-steps.js'
 
-/** A cluster and the data stream that it is to have. */
+/** A cluster and the data stream to set up. */
 export interface ClusterSetup extends ElasticsearchAccess, DataStreamOptions {}
 
 /**
- * Sets up the data stream of a cluster, for `gw log-setup`. The credentials need `manage_index_templates`, and
- * `manage` on the data stream. @throws SourceError that says what to do.
+ * Sets up the data stream of a cluster, for `gw log-setup`. The credentials need `manage_index_templates`,
+ * and `manage` on the data stream. @throws SourceError with a remedy.
  */
 export function setUpCluster(options: ClusterSetup): Promise<SetupOutcome[]> {
   return withClient(options, (client) => setUp(client, { ...options, isByHand: true }))
 }
 
-/** What `setUpCluster` would do now. @throws SourceError that says what to do. */
+/** Returns the steps that `setUpCluster` would take. @throws SourceError with a remedy. */
 export function planClusterSetup(options: ClusterSetup): Promise<SetupStep[]> {
   return withClient(options, (client) => plannedSetup(client, { ...options, isByHand: true }))
 }

@@ -1,6 +1,9 @@
 const COMPARED: readonly string[] = ['index_patterns', 'priority', 'template', '_meta']
 
-/** In what an index template differs from the one that is wanted, a line each: `path: before -> after`. */
+/**
+ * Returns the differences between an index template and the wanted one, one per line: `path: before ->
+ * after`.
+ */
 export function differences(current: object, wanted: object): string[] {
   const before = leaves(compared(current))
   const after = leaves(compared(wanted))
@@ -17,7 +20,10 @@ function compared(template: object): object {
   return Object.fromEntries(Object.entries(template).filter(([name]) => COMPARED.includes(name)))
 }
 
-/** Elasticsearch answers with texts for numbers and switches, and with objects for the dots of settings. */
+/**
+ * Flattens an object to paths and strings. Elasticsearch returns numbers and booleans as strings, and expands
+ * dotted settings to objects.
+ */
 function leaves(value: unknown, path = '', found = new Map<string, string>()): Map<string, string> {
   if (typeof value !== 'object' || value === null) return found.set(path, String(value))
   for (const [name, member] of Object.entries(value)) {

@@ -4,33 +4,33 @@ import { type ForeignTemplate, foreignTemplate } from './foreign-template.js'
 import { mappingDifferences } from './mapping-differences.js'
 import { differences } from './setup-differences.js'
 
-/** A change of the cluster, as it is sent. */
+/** A request that changes the cluster. */
 export interface SetupRequest {
   readonly method: 'PUT' | 'POST'
   readonly path: string
   readonly body: object | null
 }
 
-/** One thing that a data stream needs, and what there is to do about it. */
+/** A component of the data stream setup and the action it needs. */
 export interface SetupStep {
   readonly what: 'index template' | 'data stream' | 'lifecycle' | 'rollover'
   readonly name: string
-  /** `conflict`: somebody else's, which has to give way first. */
+  /** Needed action. `conflict`: an unrelated template must be changed or deleted first. */
   readonly action: 'create' | 'change' | 'keep' | 'conflict'
-  /** `name: before -> after`, for people. */
+  /** Lines such as `name: before -> after`, for users. */
   readonly differences: readonly string[]
-  /** Null: there is nothing to do. */
+  /** Request that carries out the action, or null if none is needed. */
   readonly request: SetupRequest | null
 }
 
-/** What there is to be. */
+/** The wanted state of the cluster. */
 export interface WantedSetup {
   readonly dataStream: string
   readonly retention: string | null
   readonly template: object
   readonly priority: number
   readonly mappings: object
-  /** A person set it up, and not each worker of a gateway that starts. */
+  /** True if an operator requested the setup. False if a starting worker did. */
   readonly isByHand: boolean
 }
 
@@ -40,23 +40,26 @@ interface TemplateAnswer {
 
 interface DataStreamAnswer {
   readonly data_streams?: readonly {
-    /** The last is the one that is written to. */
+    /** Backing indices. The last one is the write index. */
     readonly indices?: readonly { readonly index_name: string }[]
     readonly lifecycle?: { readonly enabled?: boolean; readonly data_retention?: string }
   }[]
 }
 
-/** Members of a template that take effect when an index is made; the others do at once. */
+/**
+ * Template members that take effect when an index is created. Changes of other members take effect
+ * immediately.
+ */
 const OF_INDICES = /^template\.(settings|mappings)\./
 
-/** Compares what is there with what is wanted. */
+/** Compares the cluster with the wanted state and returns the necessary steps. */
 export async function setupSteps(client: Client, wanted: WantedSetup): Promise<SetupStep[]> {
   const { dataStream } = wanted
   const foreign = await foreignTemplate(client, { ...wanted, name: `${dataStream}-template` })
   const template = await read<TemplateAnswer>(client, `/_index_template/${templateName(dataStream)}`)
   const stream = await read<DataStreamAnswer>(client, `/_data_stream/${encodeURIComponent(dataStream)}`)
   const templateStep = stepOfTemplate(wanted, template?.index_templates?.[0]?.index_template ?? null)
-  // With it the data stream, or its next index, would not be what records need.
+  // With this template, the data stream or its next index would not accept records properly.
   if (foreign !== null) return [templateStep, conflict(foreign)]
   const existing = stream?.data_streams?.[0] ?? null
   if (existing === null) return [templateStep, creation(dataStream)]
@@ -73,7 +76,10 @@ export async function setupSteps(client: Client, wanted: WantedSetup): Promise<S
   return steps
 }
 
-/** In what the index that is written to differs: it may be older than the template, or another template made it. */
+/**
+ * Returns the mapping differences of the write index. It may be older than our template, or created from
+ * another one.
+ */
 async function differencesOfIndex(
   client: Client,
   index: string | undefined,
@@ -90,7 +96,7 @@ function conflict({ name, priority, patterns, differences: found }: ForeignTempl
   return { what: 'index template', name, action: 'conflict', differences: [facts, ...found], request: null }
 }
 
-/** Null when it is not there. */
+/** Returns the response, or null if the resource does not exist. */
 async function read<Answer>(client: Client, path: string): Promise<Answer | null> {
   try {
     return await client.transport.request<Answer>({ method: 'GET', path })
@@ -126,15 +132,17 @@ function creation(dataStream: string): SetupStep {
   return { what: 'data stream', name: dataStream, action: 'create', differences: [], request }
 }
 
-/** The template's lifecycle is that of new data streams; one that is there has its own. */
+/**
+ * Updates the lifecycle of an existing data stream. The lifecycle in the template only applies to new ones.
+ */
 function lifecycle(
   { dataStream, retention }: WantedSetup,
   current: { readonly enabled?: boolean; readonly data_retention?: string } | null,
 ): SetupStep {
   const subject = { what: 'lifecycle', name: dataStream } as const
   const isManaged = current !== null && current.enabled !== false
-  const before = isManaged ? (current.data_retention ?? 'for ever') : 'none'
-  const after = retention ?? 'for ever'
+  const before = isManaged ? (current.data_retention ?? 'forever') : 'none'
+  const after = retention ?? 'forever'
   if (before === after) return { ...subject, action: 'keep', differences: [], request: null }
   const path = `/_data_stream/${encodeURIComponent(dataStream)}/_lifecycle`
   const body = retention === null ? {} : { data_retention: retention }
@@ -151,9 +159,9 @@ function hasNewIndices({ action, differences: found }: SetupStep): boolean {
 }
 
 /**
- * Settings and fields of an index are those of the template when it was made, so records get a new one: at once when a
- * person asks and the present one does not take them, else with the next record. That is lazy: many workers that ask
- * for it get one.
+ * Starts a new backing index, because settings and mappings of an index are fixed when it is created. If an
+ * operator asks and the current index has wrong mappings, this happens immediately. Otherwise it happens with
+ * the next record; with this lazy rollover, requests of many workers create only one index.
  */
 function rollover({ dataStream, isByHand }: WantedSetup, found: readonly string[]): SetupStep {
   const now = isByHand && found.length > 0

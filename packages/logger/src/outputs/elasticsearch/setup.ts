@@ -2,29 +2,32 @@ import type { Client } from '@elastic/elasticsearch'
 import { TRAFFIC_MAPPING } from './mapping.js'
 import { type SetupStep, setupSteps } from './setup-steps.js'
 
-/** What Elasticsearch is asked to keep, and for how long. */
+/** Data stream settings. */
 export interface DataStreamOptions {
   readonly dataStream: string
-  /** Records are deleted after this time, in days; null keeps them. */
+  /** Retention in days, or null to keep records forever. */
   readonly retentionDays: number | null
-  /** Copies of each shard; 0 on a single node. */
+  /** Replicas of each shard; 0 on a single node. */
   readonly replicas: number
-  /** A person set it up, and not each worker of a gateway that starts; default false. */
+  /** True if an operator requested the setup, false if a starting worker did; default false. */
   readonly isByHand?: boolean
 }
 
-/** A step, and what became of it; `unavailable`: the cluster does not know such a thing; `conflict`: see `conflictText`. */
+/**
+ * A setup step and its outcome. `unavailable`: the cluster does not support it. `conflict`: see
+ * `conflictText`.
+ */
 export interface SetupOutcome extends SetupStep {
   readonly outcome: 'done' | 'kept' | 'unavailable' | 'conflict'
 }
 
-/** Above Elasticsearch's own template for `logs-*-*`, which has 100. */
+/** Higher than the priority of Elasticsearch's built-in template for `logs-*-*`, which is 100. */
 const TEMPLATE_PRIORITY = 500
 
 /**
- * Creates the index template, with the lifecycle that rolls over and deletes, and the data stream, or renews what
- * differs; nothing is sent when nothing does. The lifecycle is the data stream's own (Elasticsearch 8.14 and later),
- * which every distribution has, and not a policy of ILM. @throws ResponseError when the credentials may not do so.
+ * Creates or updates the index template, its lifecycle and the data stream. Sends nothing if all are up to
+ * date. Uses the data stream lifecycle (Elasticsearch 8.14 and later) instead of an ILM policy, because every
+ * distribution has it. @throws ResponseError if the credentials lack a privilege.
  */
 export async function setUp(client: Client, options: DataStreamOptions): Promise<SetupOutcome[]> {
   const outcomes: SetupOutcome[] = []
@@ -34,7 +37,7 @@ export async function setUp(client: Client, options: DataStreamOptions): Promise
   return outcomes
 }
 
-/** What `setUp` would do now. It reads, and changes nothing. */
+/** Returns the steps that `setUp` would take. Only reads from the cluster. */
 export function plannedSetup(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
   const { dataStream, retentionDays } = options
   const retention = retentionDays === null ? null : `${retentionDays}d`
@@ -52,12 +55,12 @@ function templateOf({ dataStream, replicas }: DataStreamOptions, retention: stri
     template: {
       settings: {
         'index.number_of_replicas': replicas,
-        // A field beyond the bound is kept in the document and not indexed, so that no record is refused for it.
+        // Fields beyond the limit are stored but not indexed, so that no record is rejected because of them.
         'index.mapping.total_fields.limit': 500,
         'index.mapping.total_fields.ignore_dynamic_beyond_limit': true,
         'index.codec': 'best_compression',
-        // No interval of refreshing is named: then an index is refreshed every second while somebody reads it, and left
-        // alone otherwise, which saves the node work on every record.
+        // The refresh interval is left unset. Elasticsearch then refreshes an index every second while it is
+        // searched, and not otherwise, which saves work for every record.
       },
       mappings: TRAFFIC_MAPPING,
       lifecycle: { enabled: true, ...(retention === null ? {} : { data_retention: retention }) },
@@ -75,16 +78,16 @@ async function take(client: Client, { what, action, request }: SetupStep): Promi
     return 'done'
   } catch (error) {
     const message = error instanceof Error ? error.message : ''
-    // Another worker may be faster.
+    // Another worker may have created it in the meantime.
     if (what === 'data stream' && message.includes('resource_already_exists_exception')) return 'kept'
-    // Archives without the module of data streams keep records for ever, whatever they are asked.
+    // Distributions without the data stream lifecycle module keep records forever.
     if (what === 'lifecycle' && message.includes('no handler found'))
       return request.body !== null && 'data_retention' in request.body ? 'unavailable' : 'kept'
     throw error
   }
 }
 
-/** What an operator has to do about the template of somebody else that wins over ours. */
+/** Returns the remedy for an unrelated template that overrides ours. */
 export function conflictText({ name }: SetupStep, dataStream: string): string {
-  return `the index template '${name}' wins over that of the traffic log, and records would not fit the data stream ${dataStream}; delete it, take the stream out of its patterns, or give it a priority below ${TEMPLATE_PRIORITY}`
+  return `the index template '${name}' overrides that of the traffic log with mappings unsuitable for the data stream ${dataStream}; delete it, exclude the data stream from its patterns, or set its priority below ${TEMPLATE_PRIORITY}`
 }

@@ -9,7 +9,7 @@ interface FoundAnswer {
   readonly hits?: { readonly hits?: readonly { readonly _id: string }[] }
 }
 
-/** A data stream, and who hears when it cannot be asked. */
+/** A data stream to search, and a callback for problems. */
 export interface AskedStream {
   readonly client: Client
   readonly dataStream: string
@@ -18,10 +18,10 @@ export interface AskedStream {
 }
 
 /**
- * The outcome of a shipment of which an earlier attempt may have written records. A mapping that changed in between
- * refuses what was written before it: a record that is refused and is a document nevertheless is delivered, or it would
- * be counted as a dead letter and found in the index as well. Where the stream may not be read, it remains a dead
- * letter: twice is better than never.
+ * Removes refusals of records that an earlier attempt has written. If the mapping changed in between, a
+ * repeated record may be refused although it is in the index. It counts as delivered, because otherwise it
+ * would be both a dead letter and a document. If the data stream cannot be searched, it stays a dead letter:
+ * a duplicate is better than a loss.
  */
 export async function withoutWritten(
   asked: AskedStream,
@@ -36,12 +36,15 @@ export async function withoutWritten(
     if (written.size === 0) return delivery
     return { ...delivery, refused: refused.filter((_, i) => !written.has(ids[i]!)) }
   } catch (error) {
-    asked.report(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
+    asked.report(`refused records may also be in the index, which cannot be searched: ${reasonOf(error)}`)
     return delivery
   }
 }
 
-/** Those of the ids that documents have. A search finds only what was written before the last refresh. */
+/**
+ * Returns the IDs that exist as documents. Refreshes first, because a search only finds documents written
+ * before the last refresh.
+ */
 async function idsWritten(
   { client, dataStream, signal }: AskedStream,
   ids: readonly string[],
@@ -52,7 +55,7 @@ async function idsWritten(
     {
       method: 'POST',
       path: `${stream}/_search`,
-      // A part of the answer would let what is written look as if it were not.
+      // With partial results, a written record might look missing.
       querystring: { filter_path: 'hits.hits._id', allow_partial_search_results: 'false' },
       body: { size: ids.length, _source: false, query: { ids: { values: ids } } },
     },

@@ -1,22 +1,22 @@
 import type { Delivery, LogOutput, Shipment } from '../output.js'
 import { StandardOutput } from './standard-output.js'
 
-/** What one write takes: a pipe takes so much as a whole or not at all, so that lines of several workers stay whole. */
+/** Maximum size of an atomic pipe write. Within it, lines of several workers are not interleaved. */
 const ATOMIC_BYTES = 4096
 const NEWLINE = 10
 
-/** One line of JSON a record on the standard output of the process. What was written is never written again. */
+/** Writes one line of JSON per record to standard output. Nothing is written twice. */
 export class StdoutOutput implements LogOutput {
   readonly #output: StandardOutput
   #last: Promise<unknown> = Promise.resolve()
-  /** A line of which a part has been written before the output took no more. */
+  /** True if the last line was only partly written. */
   #isTorn = false
 
   constructor(output: StandardOutput = new StandardOutput(1)) {
     this.#output = output
   }
 
-  /** One after the other, because there is one output only. */
+  /** Writes shipments one at a time. */
   deliver(shipment: Shipment): Promise<Delivery> {
     const delivery = this.#last.then(() => this.#write(shipment))
     this.#last = delivery
@@ -44,7 +44,7 @@ export class StdoutOutput implements LogOutput {
   }
 }
 
-/** As many whole lines as one write takes, but one at least; a line that was torn is ended first. */
+/** Returns as many whole lines as fit in one write, but at least one. First ends a partly written line. */
 function linesFrom(shipment: Shipment, start: number, isTorn: boolean): { bytes: Buffer; end: number } {
   const lead = isTorn ? 1 : 0
   let size = lead + shipment.lengthOf(start) + 1

@@ -1,29 +1,30 @@
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** How a write ended: how many bytes were taken, and what was wrong when that were not all. */
+/** Result of a write: number of bytes written, and the problem if not all were. */
 export interface WriteOutcome {
   readonly taken: number
   readonly problem: string
 }
 
-/** Longest wait for a reader, ms; then the caller may do something else first. */
+/** Maximum wait for a reader in milliseconds. */
 const PATIENCE_MS = 10_000
-/** A full pipe is looked at again after these times, ms; nothing says when it has room. */
+/** Polling intervals for a full pipe in milliseconds. The system does not signal when it has room. */
 const FIRST_LOOK_MS = 2
 const LONGEST_LOOK_MS = 100
 
 const writeByPool = promisify(write)
 
 /**
- * A standard output of the process, written past `process.stdout`, which in a thread goes through the main thread and
- * there waits for a full pipe. A pipe or terminal is opened again instead, so that it can be written without waiting
- * while all who inherited it keep theirs as it is. A file never waits; a socket is left to the thread pool.
+ * Writes to standard output without `process.stdout`. In a thread, that stream passes data to the main
+ * thread, which blocks on a full pipe. A pipe or terminal is reopened in non-blocking mode, so other
+ * processes that inherited it are not affected. Writing to a file never blocks; writing to a socket is done
+ * in the thread pool.
  */
 export class StandardOutput {
   readonly #inherited: number
   #opened: number | null = null
-  /** Another user's pipe cannot be opened again. */
+  /** True if the pipe belongs to another user and cannot be reopened. */
   #isForeign = false
   #isClosed = false
 
@@ -31,7 +32,7 @@ export class StandardOutput {
     this.#inherited = descriptor
   }
 
-  /** Writes all, or as much as is taken; never throws. */
+  /** Writes all bytes, or as many as are accepted. Never throws. */
   async write(bytes: Buffer): Promise<WriteOutcome> {
     const startedMono = performance.now()
     let taken = 0
@@ -45,7 +46,7 @@ export class StandardOutput {
         const { code } = error as NodeJS.ErrnoException
         if (code !== 'EAGAIN') return { taken, problem: this.#problemOf(error as NodeJS.ErrnoException) }
         if (performance.now() - startedMono > PATIENCE_MS)
-          return { taken, problem: 'nobody reads the standard output' }
+          return { taken, problem: 'no process reads the standard output' }
         await new Promise((resolve) => setTimeout(resolve, lookMs))
         lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2)
       }
@@ -53,17 +54,17 @@ export class StandardOutput {
     return { taken, problem: '' }
   }
 
-  /** Nothing is written any more; the inherited output stays open, as it is not ours. */
+  /** Stops writing. The inherited descriptor stays open. */
   close(): void {
     this.#isClosed = true
-    this.#letGo()
+    this.#closeOpened()
   }
 
   #writeSome(bytes: Buffer, from: number): number | Promise<number> {
     const stat = fstatSync(this.#inherited)
     if (stat.isFile()) return writeSync(this.#inherited, bytes, from)
     if (process.platform === 'linux' && !stat.isSocket() && !this.#isForeign) {
-      const opened = this.#openAnew()
+      const opened = this.#reopen()
       if (opened !== null) return writeSync(opened, bytes, from)
     }
     return writeByPool(this.#inherited, bytes, from, bytes.length - from, null).then(
@@ -71,7 +72,7 @@ export class StandardOutput {
     )
   }
 
-  #openAnew(): number | null {
+  #reopen(): number | null {
     const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
     try {
       this.#opened ??= openSync(`/proc/self/fd/${this.#inherited}`, flags)
@@ -83,13 +84,13 @@ export class StandardOutput {
   }
 
   #problemOf({ code, message }: NodeJS.ErrnoException): string {
-    this.#letGo()
-    // A pipe without a reader cannot be opened (ENXIO) and cannot be written (EPIPE).
+    this.#closeOpened()
+    // A pipe without a reader cannot be opened (ENXIO) or written (EPIPE).
     if (code === 'EPIPE' || code === 'ENXIO') return 'the standard output is closed'
-    return `the standard output cannot be written: ${message}`
+    return `cannot write to the standard output: ${message}`
   }
 
-  #letGo(): void {
+  #closeOpened(): void {
     if (this.#opened !== null) closeSync(this.#opened)
     this.#opened = null
   }

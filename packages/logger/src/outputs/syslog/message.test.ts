@@ -81,5 +81,5 @@ test('an address without a port gets that of its transport', () => {
   assert.deepEqual(parseSyslogAddress('tcp://logs'), { transport: 'tcp', host: 'logs', port: 601 })
   assert.deepEqual(parseSyslogAddress('tls://[::1]'), { transport: 'tls', host: '::1', port: 6514 })
   assert.deepEqual(parseSyslogAddress('tls://logs:7'), { transport: 'tls', host: 'logs', port: 7 })
-  assert.throws(() => parseSyslogAddress('http://logs'), /no transport/)
+  assert.throws(() => parseSyslogAddress('http://logs'), /not a syslog transport/)
 })

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { FACILITIES, type SyslogOptions } from './options.js'
 
-/** What a message needs to know of a record. */
+/** Record fields used in a message. */
 interface RecordParts {
   readonly '@timestamp'?: unknown
   readonly id?: unknown
@@ -11,7 +11,7 @@ interface RecordParts {
   readonly gw?: { readonly pod?: unknown }
 }
 
-/** Severities by how the exchange ended: error 3, warning 4, notice 5, informational 6 (RFC 5424 section 6.2.1). */
+/** Severities by exchange result: error 3, warning 4, notice 5, informational 6 (RFC 5424 section 6.2.1). */
 const SEVERITIES: ReadonlyMap<unknown, number> = new Map([
   ['success', 6],
   ['blocked', 5],
@@ -20,13 +20,13 @@ const SEVERITIES: ReadonlyMap<unknown, number> = new Map([
   ['error', 3],
 ])
 const NOTICE = 5
-/** Longest APP-NAME and HOSTNAME (RFC 5424 section 6). */
+/** Maximum lengths of APP-NAME and HOSTNAME (RFC 5424 section 6). */
 const MAX_APP_NAME = 48
 const MAX_HOSTNAME = 255
 const MESSAGE_ID = 'traffic'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/
 
-/** Turns records into syslog messages of RFC 5424, the record's JSON as the message. */
+/** Converts records to RFC 5424 syslog messages with the record's JSON as the message text. */
 export class SyslogMessages {
   readonly #base: number
   readonly #middle: string
@@ -39,7 +39,10 @@ export class SyslogMessages {
     this.#dataId = structuredDataId
   }
 
-  /** The message of a record. `key` is the record's own, by which a receiver can recognise repetitions. */
+  /**
+   * Returns the message for a record. @param key Unique key of the record, by which a receiver can detect
+   * duplicates.
+   */
   messageOf(json: Buffer, key: string): Buffer {
     const record = readRecord(json)
     const priority = this.#base + (SEVERITIES.get(record.result) ?? NOTICE)
@@ -59,7 +62,7 @@ export class SyslogMessages {
   }
 }
 
-/** A record that is no JSON is a defect of ours, and no reason to hold up all others. */
+/** Parses a record. Invalid JSON is a bug in the gateway, but must not block other records. */
 function readRecord(json: Buffer): RecordParts {
   try {
     const record: unknown = JSON.parse(json.toString('latin1'))
@@ -69,13 +72,13 @@ function readRecord(json: Buffer): RecordParts {
   }
 }
 
-/** A field of the head is printable ASCII without spaces, `-` when there is nothing to say. */
+/** Returns a header field: printable ASCII without spaces, or `-` if empty. */
 function headText(text: string, maxLength: number): string {
   const printable = text.replace(/[^\x21-\x7e]/g, '_').slice(0, maxLength)
   return printable === '' ? '-' : printable
 }
 
-/** In a value, `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
+/** Formats a parameter. `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
 function parameter(name: string, value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number') return ''
   return ` ${name}="${String(value).replace(/["\\\]]/g, '\\$&')}"`

@@ -1,28 +1,28 @@
-/** Where syslog messages go and what their heads say. */
+/** Options for the syslog output. */
 export interface SyslogOptions {
-  /** `udp://host:514`, `tcp://host:601` or `tls://host:6514`; the port may be left out. */
+  /** Receiver: `udp://host:514`, `tcp://host:601` or `tls://host:6514`. The port is optional. */
   readonly address: string
   readonly facility: FacilityName
   readonly appName: string
-  /** The SD-ID of the structured data: a name, `@` and a private enterprise number (RFC 5424 section 7.2.2). */
+  /** SD-ID of the structured data: a name, `@` and a private enterprise number (RFC 5424 section 7.2.2). */
   readonly structuredDataId: string
-  /** A longer message is refused. */
+  /** Maximum message size in bytes. Longer messages are refused. */
   readonly maxMessageBytes: number
   readonly tls: SyslogTlsOptions
 }
 
-/** How a receiver is trusted, and how it can trust us; files are PEM. */
+/** TLS options for the connection to the receiver. All files are PEM. */
 export interface SyslogTlsOptions {
-  /** Authorities to trust instead of the system's. */
+  /** Certificate authorities to trust instead of the system's, or null. */
   readonly caFile: string | null
-  /** A certificate of our own with its key, for receivers that ask for one. */
+  /** Client certificate and key for mutual TLS, or null. */
   readonly certFile: string | null
   readonly keyFile: string | null
-  /** Accepts any certificate. */
+  /** True if any server certificate is accepted. */
   readonly insecure: boolean
 }
 
-/** Facilities by their number (RFC 5424 section 6.2.1). */
+/** Facilities by number (RFC 5424 section 6.2.1). */
 export const FACILITIES = [
   'kern',
   'user',
@@ -52,22 +52,22 @@ export const FACILITIES = [
 
 export type FacilityName = (typeof FACILITIES)[number]
 
-/** A receiver's address. */
+/** Address of a syslog receiver. */
 export interface SyslogAddress {
   readonly transport: 'udp' | 'tcp' | 'tls'
   readonly host: string
   readonly port: number
 }
 
-/** The ports that IANA has given to syslog by transport. */
+/** Default ports by transport, as assigned by IANA. */
 const PORTS = { udp: 514, tcp: 601, tls: 6514 } as const
 
-/** Reads `transport://host:port`. @throws Error when it is something else. */
+/** Parses `transport://host:port`. @throws Error if the text has another format. */
 export function parseSyslogAddress(text: string): SyslogAddress {
   const { protocol, hostname, port } = new URL(text)
   const transport = protocol.slice(0, -1)
   if (transport !== 'udp' && transport !== 'tcp' && transport !== 'tls')
-    throw new Error(`'${protocol}' is no transport of syslog; write udp:, tcp: or tls:`)
+    throw new Error(`'${protocol}' is not a syslog transport; use udp:, tcp: or tls:`)
   return {
     transport,
     host: hostname.replace(/^\[|\]$/g, ''),

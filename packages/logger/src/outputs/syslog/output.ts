@@ -5,14 +5,14 @@ import { StreamTransport } from './stream-transport.js'
 import type { SyslogTransport } from './transport.js'
 import { MAX_DATAGRAM_BYTES, UdpTransport } from './udp-transport.js'
 
-/** A syslog receiver: RFC 5424 messages over UDP (RFC 5426), TCP (RFC 6587) or TLS (RFC 5425). */
+/** Output to a syslog receiver: RFC 5424 messages over UDP (RFC 5426), TCP (RFC 6587) or TLS (RFC 5425). */
 export class SyslogOutput implements LogOutput {
   readonly #options: SyslogOptions
   readonly #messages: SyslogMessages
   readonly #transport: SyslogTransport
   readonly #maxBytes: number
 
-  /** @throws Error when the address cannot be read. */
+  /** @throws Error if the address is invalid. */
   constructor(options: SyslogOptions) {
     const address = parseSyslogAddress(options.address)
     this.#options = options
@@ -43,9 +43,12 @@ export class SyslogOutput implements LogOutput {
     this.#transport.close()
   }
 
-  /** Half a record is no JSON, so it is refused and kept rather than cut. */
+  /**
+   * Returns the refusal of a record that is too long. It is not truncated, because that would make its JSON
+   * invalid.
+   */
   #tooLong(index: number, bytes: number): Refusal {
-    const reason = `a message of ${bytes} bytes is longer than ${this.#maxBytes}; see log.syslog.maxMessage`
+    const reason = `the message has ${bytes} bytes, more than the limit of ${this.#maxBytes}; see log.syslog.maxMessage`
     return { index, status: 0, type: 'message_too_long', reason }
   }
 }

@@ -5,16 +5,17 @@ import type { SyslogAddress, SyslogTlsOptions } from './options.js'
 import type { SyslogTransport } from './transport.js'
 
 const CONNECT_MS = 10_000
-/** A receiver that takes nothing for so long is left, ms. */
+/** Time after which a stalled receiver is disconnected, in milliseconds. */
 const WRITE_MS = 30_000
-/** A connection that was gone already, or a receiver that refuses, shows itself within this time, ms. */
+/** Wait for a sign that the connection was already broken or the receiver rejects it, in milliseconds. */
 const GRACE_MS = 200
 const KEEP_ALIVE_MS = 15_000
 
 /**
- * Messages over one TCP or TLS connection, each with its length in front (RFC 6587 section 3.4.1, RFC 5425 section
- * 4.3). Nothing acknowledges them: they count as delivered when the system has taken them and the connection is still
- * there a moment later. A connection that ends is opened again by the next messages.
+ * Sends messages over one TCP or TLS connection, each prefixed with its length (RFC 6587 section 3.4.1, RFC
+ * 5425 section 4.3). There are no acknowledgements. Messages count as delivered if the system has accepted
+ * them and the connection is still open shortly afterwards. A closed connection is reopened for the next
+ * messages.
  */
 export class StreamTransport implements SyslogTransport {
   readonly #address: SyslogAddress
@@ -33,7 +34,7 @@ export class StreamTransport implements SyslogTransport {
 
   close(): void {
     this.#isClosed = true
-    // A receiver that reads nothing must not hold up the end.
+    // A receiver that does not read must not delay closing.
     this.#connection?.then(
       (socket) => (socket.writableLength > 0 ? socket.destroy() : socket.destroySoon()),
       () => {},
@@ -57,12 +58,12 @@ export class StreamTransport implements SyslogTransport {
     socket.once('close', () => {
       this.#connection = null
     })
-    // The end of the connection is noticed only by one who reads.
+    // The end of a connection is only noticed while reading.
     socket.resume()
     return socket
   }
 
-  /** Files are read for every connection, so that a renewed certificate needs no restart. */
+  /** Opens a TLS connection. The files are read each time, so that a renewed certificate needs no restart. */
   #secure(): Socket {
     const { host, port } = this.#address
     const { caFile, certFile, keyFile, insecure } = this.#tls
@@ -75,7 +76,7 @@ export class StreamTransport implements SyslogTransport {
   }
 }
 
-/** Each message with its length in bytes and a space in front. */
+/** Prefixes each message with its length in bytes and a space. */
 function framed(messages: readonly Buffer[]): Buffer {
   return Buffer.concat(messages.flatMap((message) => [Buffer.from(`${message.length} `, 'latin1'), message]))
 }
@@ -101,7 +102,7 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<voi
   })
 }
 
-/** Resolves when the system has taken the bytes and the connection has outlived the grace. */
+/** Resolves when the system has accepted the bytes and the connection is still open after `GRACE_MS`. */
 function written(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     let problem = new Error('the receiver closed the connection')
@@ -117,7 +118,7 @@ function written(socket: Socket, bytes: Buffer): Promise<void> {
     }
     const onClose = (): void => finish(false)
     let timer = setTimeout(
-      () => socket.destroy(new Error(`the receiver took nothing for ${WRITE_MS} ms`)),
+      () => socket.destroy(new Error(`the receiver accepted no data for ${WRITE_MS} ms`)),
       WRITE_MS,
     )
     socket.on('error', onError)

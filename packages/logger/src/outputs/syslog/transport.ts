@@ -1,6 +1,8 @@
-/** How messages get to a receiver; framing is the transport's. */
+/** Transport of messages to a receiver, including their framing. */
 export interface SyslogTransport {
-  /** Resolves when the messages count as delivered. @throws Error for an operator, why they do not. */
+  /**
+   * Sends messages. Resolves when they count as delivered. @throws Error with the reason, for the operator.
+   */
   send(messages: readonly Buffer[]): Promise<void>
   close(): void
 }

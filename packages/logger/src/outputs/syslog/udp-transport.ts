@@ -3,24 +3,32 @@ import { lookup } from 'node:dns/promises'
 import type { SyslogAddress } from './options.js'
 import type { SyslogTransport } from './transport.js'
 
-/** The most that fits a datagram of IPv6 without extension, which is less than IPv4 takes: 65,535 - 40 - 8. */
+/** Maximum UDP payload over IPv6 without extension headers: 65,535 - 40 - 8. Smaller than over IPv4. */
 export const MAX_DATAGRAM_BYTES = 65_487
-/** A receiver whose buffer is full drops datagrams unseen; after so many it gets a moment, about 30,000 a second. */
+/**
+ * Datagrams sent before a pause. A receiver with a full buffer drops datagrams silently, so this limits the
+ * rate to about 30,000 per second.
+ */
 const BURST = 32
 const PAUSE_MS = 1
-/** A host on which nobody listens says so within this time, if at all. */
+/** Wait for a report that no process listens on the port, in milliseconds. */
 const GRACE_MS = 50
-/** The name is resolved again after this time, as nothing says that a receiver has moved, ms. */
+/**
+ * Interval for resolving the host name again, in milliseconds. UDP does not signal that a receiver has moved.
+ */
 const RESOLVE_EVERY_MS = 60_000
 
 interface Channel {
   readonly socket: Socket
   readonly openedMono: number
-  /** Reported by the receiver's host: nobody listens there (ICMP). */
+  /** Error reported by the receiver's host (ICMP port unreachable), or null. */
   error: Error | null
 }
 
-/** One message a datagram (RFC 5426). UDP does not say what arrives; only a refusal of the host is noticed. */
+/**
+ * Sends one message per datagram (RFC 5426). UDP has no acknowledgements; only an unreachable port is
+ * detected.
+ */
 export class UdpTransport implements SyslogTransport {
   readonly #address: SyslogAddress
   #channel: Promise<Channel> | null = null
@@ -30,7 +38,7 @@ export class UdpTransport implements SyslogTransport {
     this.#address = address
   }
 
-  /** One after the other, so that the pauses mean something. */
+  /** Sends batches one at a time, so that the pauses limit the total rate. */
   send(messages: readonly Buffer[]): Promise<void> {
     const sent = this.#last.then(() => this.#send(messages))
     this.#last = sent.catch(() => {})
@@ -38,7 +46,7 @@ export class UdpTransport implements SyslogTransport {
   }
 
   close(): void {
-    this.#letGo()
+    this.#closeChannel()
   }
 
   async #send(messages: readonly Buffer[]): Promise<void> {
@@ -50,9 +58,9 @@ export class UdpTransport implements SyslogTransport {
       }
       await pause(GRACE_MS)
       if (channel.error !== null) throw channel.error
-      if (performance.now() - channel.openedMono > RESOLVE_EVERY_MS) this.#letGo()
+      if (performance.now() - channel.openedMono > RESOLVE_EVERY_MS) this.#closeChannel()
     } catch (error) {
-      this.#letGo()
+      this.#closeChannel()
       throw error
     }
   }
@@ -62,7 +70,7 @@ export class UdpTransport implements SyslogTransport {
     return this.#channel
   }
 
-  #letGo(): void {
+  #closeChannel(): void {
     this.#channel?.then(
       ({ socket }) => socket.close(),
       () => {},
@@ -71,7 +79,7 @@ export class UdpTransport implements SyslogTransport {
   }
 }
 
-/** The socket is connected, because only then the system reports that a datagram was refused. */
+/** Opens a connected socket. Only a connected socket reports refused datagrams. */
 async function openChannel({ host, port }: SyslogAddress): Promise<Channel> {
   const { address, family } = await lookup(host)
   const socket = createSocket(family === 6 ? 'udp6' : 'udp4')

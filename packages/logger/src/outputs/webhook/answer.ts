@@ -1,22 +1,22 @@
 import { retryAfterMs } from '@sluice/core'
 import type { Delivery, Shipment } from '../output.js'
 
-/** What a receiver has answered. */
+/** Response of a webhook receiver. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
-  /** The beginning of the body, for operators. */
+  /** Beginning of the body, for operators. */
   readonly text: string
 }
 
-/** These say that the request was not to blame, and that it may pass later. */
+/** Statuses of temporary failures that the request did not cause. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
-/** These are about who asks, not about records: they pass when the credentials have been corrected. */
+/** Statuses of credential failures. Records can be delivered after the credentials are corrected. */
 const CREDENTIALS: ReadonlySet<number> = new Set([401, 403, 407])
 
 /** Returns the outcome for the records of a request. */
 export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: Shipment): Delivery {
-  const reason = `the webhook answered ${status}${text === '' ? '' : `: ${text}`}`
+  const reason = `the webhook responded with ${status}${text === '' ? '' : `: ${text}`}`
   if (status >= 200 && status < 300) return { kind: 'answered', refused: [], again: [] }
   if (status === 413) return { kind: 'unfit', status, reason }
   if (status >= 500 || PASSING.has(status)) {
@@ -26,9 +26,9 @@ export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: 
   if (CREDENTIALS.has(status))
     return { kind: 'failed', overload: false, reason: `${reason}; check log.webhook.auth` }
   if (status < 400)
-    return { kind: 'failed', overload: false, reason: `${reason}; write the URL to which it leads` }
+    return { kind: 'failed', overload: false, reason: `${reason}; configure the URL that it redirects to` }
   const refused = Array.from({ length: shipment.count }, (_, index) => {
-    // A receiver that is being deployed answers 404 for a while.
+    // A receiver may answer 404 while it is being deployed.
     return { index, status, type: 'request_refused', reason, isTemporary: status === 404 }
   })
   return { kind: 'answered', refused, again: [] }

@@ -1,24 +1,24 @@
-/** A receiver of records over HTTP. */
+/** Options for the webhook output. */
 export interface WebhookOptions {
   readonly url: string
-  /** Sent with every request. */
+  /** Additional fields of every request. */
   readonly headers: Readonly<Record<string, string>>
   readonly auth: { readonly username: string; readonly password: string } | { readonly token: string } | null
-  /** One record a line, or one JSON array. */
+  /** Body format: one record per line, or one JSON array. */
   readonly format: 'ndjson' | 'array'
-  /** Sends the body with gzip. */
+  /** True if the body is compressed with gzip. */
   readonly compress: boolean
-  /** From the begin of a request to the end of its answer. */
+  /** Timeout from the start of a request to the end of the response, in milliseconds. */
   readonly timeoutMs: number
-  /** Signs the body as it is sent with HMAC-SHA-256. */
+  /** Signs the body as sent with HMAC-SHA-256, or null. */
   readonly signature: { readonly secret: string; readonly header: string } | null
   readonly tls: WebhookTlsOptions
 }
 
-/** How an https receiver is trusted; files are PEM. */
+/** TLS options for the connection to the receiver. The file is PEM. */
 export interface WebhookTlsOptions {
-  /** Authorities to trust instead of the system's. */
+  /** Certificate authorities to trust instead of the system's, or null. */
   readonly caFile: string | null
-  /** Accepts any certificate. */
+  /** True if any server certificate is accepted. */
   readonly insecure: boolean
 }

@@ -141,7 +141,7 @@ test('a receiver that does not answer in time is asked again', async (t) => {
   const receiver = await webhookReceiver(t, [silent])
   const shipping = shipToWebhook(t, receiver.url, { timeoutMs: 300 })
   await assertTaken(shipping, [receiver], shipping.log(10))
-  assert.match(shipping.problems[0]!, /no answer within 300 ms/)
+  assert.match(shipping.problems[0]!, /no response within 300 ms/)
 })
 
 test('429 is asked again after the time that it names', async (t) => {
@@ -181,7 +181,7 @@ test('400 makes dead letters of the records, and the next ones pass', async (t) 
   assert.deepEqual(receiver.accepted.sort(), taken.sort())
   const letters = deadLetters(dir)
   assert.deepEqual(letters.map(({ record }) => record.id).sort(), refused.sort())
-  assert.match(letters[0]!.reason, /the webhook answered 400: no: 400/)
+  assert.match(letters[0]!.reason, /the webhook responded with 400: no: 400/)
   assertIdentity(sink.identity())
 })
 
@@ -191,7 +191,7 @@ test('404 holds the records until the receiver is there', async (t) => {
   await assertTaken(shipping, [receiver], shipping.log(20))
   assert.match(
     shipping.problems[0]!,
-    /temporarily refuses 20 of 20 records \(404 request_refused: .*answered 404/,
+    /temporarily refuses 20 of 20 records \(404 request_refused: .*responded with 404/,
   )
 })
 
@@ -206,7 +206,10 @@ test('an answer that repeats what was sent shows operators neither credentials n
     const shipping = shipToWebhook(t, url, { auth, headers })
     shipping.log(3)
     await until(() => shipping.problems.length > 0, 'it is reported')
-    assert.match(shipping.problems[0]!, /answered 503: no room; you sent (Bearer|Basic) \*\*\* \*\*\* "…$/)
+    assert.match(
+      shipping.problems[0]!,
+      /responded with 503: no room; you sent (Bearer|Basic) \*\*\* \*\*\* "…$/,
+    )
   }
 })
 

@@ -8,7 +8,7 @@ import { WebhookRequests } from './requests.js'
 
 const compressed = promisify(gzip)
 
-/** An HTTP receiver that gets the records of a shipment in one POST. */
+/** Output that sends each shipment to an HTTP receiver in one POST request. */
 export class WebhookOutput implements LogOutput {
   readonly #options: WebhookOptions
   readonly #requests: WebhookRequests
@@ -27,9 +27,9 @@ export class WebhookOutput implements LogOutput {
       return webhookDelivery(answer, shipment)
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException
-      // A receiver that cuts a connection may do so because the body is too large for it.
+      // The receiver may have cut the connection because the body is too large.
       const overload = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT'
-      return { kind: 'failed', overload, reason: `the webhook does not answer: ${message}` }
+      return { kind: 'failed', overload, reason: `the webhook does not respond: ${message}` }
     }
   }
 
@@ -54,7 +54,7 @@ export class WebhookOutput implements LogOutput {
   }
 }
 
-/** The same for every attempt with the same records, so that a receiver can recognise repetitions. */
+/** Returns the same key for every attempt with the same records, so that a receiver can detect duplicates. */
 function idempotencyKey(shipment: Shipment): string {
   const span = `${shipment.idOf(0)} ${shipment.idOf(shipment.count - 1)}`
   return createHash('sha256').update(span).digest('hex').slice(0, 32)
@@ -78,7 +78,7 @@ const OPEN = Buffer.from('[')
 const COMMA = Buffer.from(',')
 const CLOSE = Buffer.from(']')
 
-/** The records of a shipment as the body of one request. */
+/** Formats the records of a shipment as one request body. */
 export function webhookBody(shipment: Shipment, format: 'ndjson' | 'array'): Buffer {
   const parts: Buffer[] = format === 'array' ? [OPEN] : []
   for (let i = 0; i < shipment.count; i++) {

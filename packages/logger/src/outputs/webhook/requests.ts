@@ -9,27 +9,30 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Answer } from './answer.js'
 import type { WebhookOptions } from './options.js'
 
-/** As many as deliveries may be under way. */
+/** Equals the maximum number of concurrent deliveries. */
 const MAX_CONNECTIONS = 8
-/** An operator sees the beginning of an answer. */
+/** Number of response bytes shown to operators. */
 const MAX_TEXT_BYTES = 300
-/** An answer that goes on beyond this costs its connection. */
+/** Number of response bytes after which the connection is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** POST requests to one URL over kept connections. */
+/** Client for POST requests to one URL over persistent connections. */
 export class WebhookRequests {
   readonly #options: WebhookOptions
   readonly #url: URL
   readonly #ending = new AbortController()
   #agent: HttpAgent | HttpsAgent | null = null
 
-  /** @throws Error when the URL cannot be read. */
+  /** @throws Error if the URL is invalid. */
   constructor(options: WebhookOptions) {
     this.#options = options
     this.#url = new URL(options.url)
   }
 
-  /** Resolves with the answer, whatever its status. @throws Error when there is none in time. */
+  /**
+   * Sends a request and resolves with the response, whatever its status. @throws Error if there is no
+   * response in time.
+   */
   post(body: Buffer, headers: Readonly<Record<string, string | number>>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { timeoutMs } = this.#options
@@ -49,7 +52,8 @@ export class WebhookRequests {
         })
       })
       request.on('error', (error) => {
-        // A receiver that refuses a body may cut the connection within its answer; the status is known then.
+        // A receiver that refuses a body may cut the connection while responding. The status is known by
+        // then.
         if (!isAnswered) settle(() => reject(error))
       })
       request.end(body)
@@ -61,7 +65,10 @@ export class WebhookRequests {
     this.#agent?.destroy()
   }
 
-  /** Opened with the first request, because a file of authorities that cannot be read is reported as an outage. */
+  /**
+   * Returns the connection pool, created on first use. A CA file that cannot be read is thus reported as an
+   * outage.
+   */
   #connections(): HttpAgent | HttpsAgent {
     if (this.#agent !== null) return this.#agent
     const { caFile, insecure } = this.#options.tls
@@ -78,7 +85,7 @@ export class WebhookRequests {
   }
 }
 
-/** Reports the answer once it has ended, wholly or not. */
+/** Passes on the response when it has ended, even if incomplete. */
 function readAnswer(request: ClientRequest, response: IncomingMessage, done: (answer: Answer) => void): void {
   let bytes = 0
   const chunks: Buffer[] = []
@@ -99,15 +106,17 @@ function readAnswer(request: ClientRequest, response: IncomingMessage, done: (an
 }
 
 function lateError(timeoutMs: number): NodeJS.ErrnoException {
-  return Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' })
+  return Object.assign(new Error(`no response within ${timeoutMs} ms`), { code: 'ETIMEDOUT' })
 }
 
-/** A shorter value is no secret worth the name, and would be masked in the middle of words. */
+/** Minimum length of a secret to mask. Shorter values would be masked in the middle of words. */
 const SHORTEST_SECRET = 4
-/** With it a record begins: what follows is the body that was sent. */
+/** Beginning of a record. From there on, the response repeats the request body. */
 const RECORD = '{"@timestamp"'
 
-/** The beginning of a receiver's answer for operators: without what was sent to it, should it repeat that. */
+/**
+ * Returns the beginning of a response for operators, without secrets and records that the receiver repeats.
+ */
 export function shownText(text: string, options: WebhookOptions): string {
   let reported = text
   for (const secret of secretsOf(options)) reported = reported.replaceAll(secret, '***')

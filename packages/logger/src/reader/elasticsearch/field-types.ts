@@ -1,15 +1,15 @@
 import type { Client } from '@elastic/elasticsearch'
 import { type Criterion, fieldsOf } from '../criterion.js'
 
-/** A field whose items are documents of their own in some parts of a data stream only. */
+/** Type of a field that is nested only in some indices of a data stream. */
 export const PARTLY_NESTED = 'partly nested'
 
-/** How the cluster indexes a field in every part of the data stream; what is absent cannot be relied on. */
+/** Type of each field, if it is the same in all indices of the data stream. Other fields are absent. */
 export type FieldTypes = ReadonlyMap<string, string>
 
 /**
- * Asks the cluster how it indexes the fields of the criteria. Its answer decides what it can be asked for, because an
- * older part of a data stream may have another mapping than the newest, and somebody else may have made it.
+ * Requests the types of the criteria's fields from the cluster. They decide which criteria can be part of the
+ * query, because older indices or foreign templates may have another mapping.
  */
 export async function fieldTypes(
   client: Client,
@@ -31,7 +31,7 @@ export async function fieldTypes(
   return types
 }
 
-/** A member of a flattened field is known by that field alone. */
+/** Returns a field and its parents. A member of a flattened field is only known by its parent. */
 function withParents(field: string): string[] {
   const names = field.split('.')
   return names.map((_, i) => names.slice(0, i + 1).join('.'))

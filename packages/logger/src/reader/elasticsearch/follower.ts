@@ -4,39 +4,42 @@ import type { Hit } from './hit.js'
 import type { Snapshot } from './snapshot.js'
 import { isPassing } from './source-error.js'
 
-/** What is followed, until when, and who hears of problems. */
+/** Options for following a query. */
 export interface Following {
   readonly query: estypes.QueryDslQueryContainer
   readonly signal: AbortSignal
   readonly report: (problem: string) => void
 }
 
-/** How often is looked for new records, ms; what is looked at is refreshed every second. */
+/** Polling interval in milliseconds. Elasticsearch refreshes a searched index every second. */
 const POLL_EVERY_MS = 1000
 const MOST_PAUSE_MS = 15_000
-/** A record is found when it can be searched at most so long after a younger one, by the records' times, ms. */
+/**
+ * Maximum delay of a record in milliseconds: it is found if it becomes searchable at most this long after a
+ * newer one, by record time.
+ */
 const LATE_MS = 300_000
-/** The ids that each question carries, so at most about 0.7 MB of it. */
+/** Maximum number of IDs to exclude per query, about 0.7 MB. */
 const MAX_KNOWN = 20_000
 
 /**
- * Finds records as they become searchable, each once. A record bears the time when its call began, but comes when the
- * call has ended and was shipped, so it may be older than what was seen already. Therefore each look goes back beyond
- * the youngest record seen, and leaves out, by their ids, the documents that are known there:
+ * Finds records as they become searchable, each exactly once. A record has the start time of its call but is
+ * shipped after the call has ended. It may therefore be older than records already seen. Each search goes
+ * back before the newest record and excludes the known IDs there:
  *
  * ```
- *                 floor                     youngest
+ *                 floor                     newest
  *   ────────────────┼──────────────────────────┼───────────────► time of the records
- *    never again    │ all but the known ids    │ all
+ *    not searched   │ all but the known IDs    │ all
  *                   │◄──── at most LATE_MS ───►│
  * ```
  *
- * The floor follows the youngest record and not the clock, unless the record is from the future, so records that waited while the cluster was away are found
- * however late they are. More than MAX_KNOWN ids raise the floor early.
+ * The floor follows the newest record, limited by the current time. Records that waited during an outage of
+ * the cluster are therefore found, however late they are. More than `MAX_KNOWN` IDs raise the floor early.
  */
 export class Follower {
   readonly #following: Following
-  /** The documents at and above the floor, with their times. */
+  /** Times of the known documents at or above the floor, by ID. */
   readonly #known = new Map<string, number>()
   #floorMs: number | null = null
   #youngestMs = 0
@@ -45,7 +48,7 @@ export class Follower {
     this.#following = following
   }
 
-  /** Takes what is there now for known. */
+  /** Marks the existing documents as known. */
   async passOver(snapshot: Snapshot): Promise<void> {
     const { query } = this.#following
     for await (const { documentId, timeMs } of snapshot.hits({ query, order: 'desc', wanted: MAX_KNOWN })) {
@@ -55,7 +58,8 @@ export class Follower {
       }
       if (timeMs < this.#floorMs) break
       if (this.#known.size === MAX_KNOWN) {
-        // Those of one millisecond stay together: above the floor all have to be known.
+        // Documents of the same millisecond must be treated alike: all documents at or above the floor must
+        // be known.
         this.#floorMs = timeMs + 1
         break
       }
@@ -64,7 +68,7 @@ export class Follower {
     this.#forgetBelowFloor()
   }
 
-  /** The documents that come, until the signal. What passes by itself is reported once and tried again. */
+  /** Yields new documents until the signal aborts. A temporary failure is reported once and retried. */
   async *hits(
     snapshot: () => Promise<Snapshot>,
     explain: (error: unknown) => string,
@@ -78,7 +82,7 @@ export class Follower {
         failures = 0
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error
-        if (failures++ === 0) report(`${explain(error)}; it is tried again, and nothing is left out`)
+        if (failures++ === 0) report(`${explain(error)}; retrying, no records are skipped`)
       }
     }
   }
@@ -120,7 +124,10 @@ export class Follower {
     this.#forgetBelowFloor()
   }
 
-  /** A gateway whose clock is ahead must not make the records of all others too old. */
+  /**
+   * Limits the newest time by the clock, so that one gateway with a fast clock does not hide the records of
+   * others.
+   */
   #lateMs(): number {
     return Math.min(this.#youngestMs, Date.now()) - LATE_MS
   }

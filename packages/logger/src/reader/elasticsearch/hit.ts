@@ -4,12 +4,15 @@ import type { RecordView, TrafficRecord } from '../record-view.js'
 /** A document of the data stream. */
 export interface Hit {
   readonly documentId: string
-  /** Null when the document holds no record. */
+  /** The record, or null if the document is not a record. */
   readonly view: RecordView | null
   readonly timeMs: number
 }
 
-/** The short escapes of JSON.stringify, but for those that a record has as well, and what is not printable ASCII. */
+/**
+ * Characters that JSON.stringify formats differently from a record: short escapes and characters other than
+ * printable ASCII.
+ */
 const UNLIKE_RECORD = /\\["\\bfnrt]|[^ -~]/g
 const CODES: Readonly<Record<string, string>> = {
   '\\b': '\\u0008',
@@ -19,7 +22,7 @@ const CODES: Readonly<Record<string, string>> = {
   '\\t': '\\u0009',
 }
 
-/** The hit of an answer to a search that sorts by time first. */
+/** Converts a search hit. The search must sort by time first. */
 export function hitOf({ _id, _source, sort }: estypes.SearchHit): Hit {
   const timeMs = Date.parse(String(sort?.[0]))
   const time = Number.isNaN(timeMs) ? 0 : timeMs
@@ -29,7 +32,7 @@ export function hitOf({ _id, _source, sort }: estypes.SearchHit): Hit {
   return { documentId, view: { record, line: recordText(record), timeMs: time }, timeMs: time }
 }
 
-/** The line that the record came from: the same JSON in printable ASCII that a file holds. */
+/** Returns a record as the line of JSON in printable ASCII that a log file would contain. */
 export function recordText(record: TrafficRecord): string {
   return JSON.stringify(record).replace(UNLIKE_RECORD, (text) => {
     if (text.length === 2) return CODES[text] ?? text

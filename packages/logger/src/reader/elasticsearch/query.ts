@@ -6,9 +6,15 @@ import { type FieldTypes, PARTLY_NESTED } from './field-types.js'
 
 type Query = estypes.QueryDslQueryContainer
 
-/** Elasticsearch refuses longer ones unless `index.max_regex_length` says otherwise, UTF-16 units. */
+/**
+ * Maximum length of a pattern in UTF-16 units. Elasticsearch rejects longer ones by default
+ * (`index.max_regex_length`).
+ */
 const LONGEST_PREFIX = 1000
-/** Longer values of a flattened field are not indexed by our mapping, and Elasticsearch does not note that. */
+/**
+ * Maximum length of an indexed value in our flattened fields. Elasticsearch does not mark longer values as
+ * ignored.
+ */
 const LONGEST_FLATTENED = 1024
 const LARGEST: ReadonlyMap<string, number> = new Map([
   ['byte', 127],
@@ -21,8 +27,8 @@ const LARGEST: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Asks for the records that a filter takes, and for some more where Elasticsearch is not exact, never for less:
- * what comes back is checked with the filter itself. A criterion that cannot be asked for is left out.
+ * Translates a filter to a query. The query may match more records than the filter, but never fewer. Results
+ * must be checked with the filter. Criteria that cannot be translated are omitted.
  */
 export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: FieldTypes): Query {
   const filter: Query[] = []
@@ -40,7 +46,10 @@ export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: Fie
   return { bool: { filter } }
 }
 
-/** Items of a list that are documents of their own are asked as such; those that are in some parts only, not at all. */
+/**
+ * Translates a criterion, or returns null. Items of nested lists need nested queries. Lists that are nested
+ * in some indices only cannot be queried.
+ */
 function criterionQuery(criterion: Criterion, types: FieldTypes): Query | null {
   if (criterion.kind === 'any') return allAsked(criterion.of.map((one) => criterionQuery(one, types)))
   const fields = fieldsOf(criterion)
@@ -62,7 +71,7 @@ function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null 
     case 'matches':
       return allAsked(criterion.fields.map((field) => patternQuery(field, criterion.pattern, types)))
     case 'differs':
-      // A list of values is indexed as each of them, so leaving out those with the value could leave out too much.
+      // A list is indexed as its individual values, so excluding matching documents could exclude too many.
       return null
     case 'prefix':
       if (types.get(criterion.field) !== 'keyword' || criterion.value === '') return null
@@ -74,13 +83,13 @@ function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null 
       return rangeQuery(criterion.field, { gte: criterion.from, lte: criterion.to }, types)
     case 'compares': {
       const { field, by, bound } = criterion
-      // Also for `>`: a float of the index is a rounded one, so what is greater may have become equal.
+      // Inclusive even for `>`, because an indexed float is rounded and may have become equal to the bound.
       return rangeQuery(field, by === '>' || by === '>=' ? { gte: bound } : { lte: bound }, types)
     }
   }
 }
 
-/** One of them, as far as all can be asked for; else null. */
+/** Combines alternatives, or returns null if one of them cannot be translated. */
 function allAsked(queries: readonly (Query | null)[]): Query | null {
   const asked = queries.filter((query) => query !== null)
   return asked.length === queries.length ? anyOf(asked) : null
@@ -94,12 +103,12 @@ function patternQuery(field: string, { parts }: TextPattern, types: FieldTypes):
     : anyOf([{ wildcard: { [field]: { value } } }, notIndexed(field)])
 }
 
-/** A pair of units that make one character stays whole. */
+/** Truncates a prefix without splitting a surrogate pair. */
 function shortened(prefix: string): string {
   return prefix.slice(0, LONGEST_PREFIX).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Null: not to be asked for. */
+/** Returns null if the field cannot be queried for the value. */
 function equalsQuery(field: string, value: string, types: FieldTypes): Query | null {
   const type = types.get(field)
   if (type === undefined) return flattenedQuery(field, value, types)
@@ -107,7 +116,8 @@ function equalsQuery(field: string, value: string, types: FieldTypes): Query | n
   if (type === 'keyword') return anyOf([term, notIndexed(field)])
   if (type === 'boolean') return value === 'true' || value === 'false' ? term : null
   if (type !== 'ip' && !LARGEST.has(type)) return null
-  // Elasticsearch reads the value as it read that of the record; one that the field cannot hold fits nothing.
+  // Elasticsearch parses the value like those in records. A value that the field type cannot represent
+  // matches nothing.
   return anyOf([{ match: { [field]: { query: value, lenient: true } } }, notIndexed(field)])
 }
 
@@ -124,7 +134,9 @@ function rangeQuery(field: string, bounds: { gte?: number; lte?: number }, types
   return anyOf([{ range: { [field]: range } }, notIndexed(field)])
 }
 
-/** Elasticsearch notes which fields of a record it did not index, because they were too long or malformed. */
+/**
+ * Matches documents in which Elasticsearch did not index a field because its value was too long or malformed.
+ */
 function notIndexed(field: string): Query {
   return { term: { _ignored: field } }
 }

@@ -1,23 +1,26 @@
 import { type Client, errors, type estypes } from '@elastic/elasticsearch'
 import { type Hit, hitOf } from './hit.js'
 
-/** What is read of a snapshot. */
+/** Options for reading a snapshot. */
 export interface Reading {
   readonly query: estypes.QueryDslQueryContainer
   readonly order: 'asc' | 'desc'
-  /** How many are wanted, as far as that is known, so that no more are fetched; Infinity for all. */
+  /** Number of records wanted if known, to fetch no more than needed. Infinity for all. */
   readonly wanted: number
 }
 
-/** Longer than anybody who reads page after page keeps the next one waiting. */
+/** Keep-alive of the point in time. Must exceed the time that a user takes to read a page. */
 const KEEP_ALIVE = '5m'
 const MAX_PAGE = 1000
-/** Records with bodies can be large; a page that is larger is asked for again in smaller pieces, bytes. */
+/**
+ * Maximum size of a page in bytes. Records with bodies can be large, so a larger page is requested again in
+ * smaller pieces.
+ */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
 /**
- * A data stream as it is at one moment, with what a refresh has made searchable (a point in time of Elasticsearch), so
- * that page after page neither repeats nor skips anything, whatever is written meanwhile.
+ * State of a data stream at one moment (a point in time in Elasticsearch). Pages neither repeat nor skip
+ * records, whatever is written meanwhile.
  */
 export class Snapshot {
   readonly #client: Client
@@ -35,7 +38,7 @@ export class Snapshot {
     return new Snapshot(client, signal, id)
   }
 
-  /** In the order of time, then of the records' ids. */
+  /** Yields the documents sorted by time, then by record ID. */
   async *hits(reading: Reading): AsyncGenerator<Hit, void, undefined> {
     let largest = MAX_PAGE
     let size = Math.min(Math.max(reading.wanted, 1), largest)
@@ -51,17 +54,17 @@ export class Snapshot {
       if (page.length < size) return
       after = page.at(-1)!.sort
       if (after === undefined) return
-      // Whoever goes on did not find what was wanted, because the check of a filter refused it.
+      // If the caller continues, the filter rejected some records, so fetch larger pages.
       size = Math.min(size * 4, largest)
     }
   }
 
-  /** Elasticsearch forgets it in time by itself when it cannot be asked to. */
+  /** Closes the point in time. If that fails, Elasticsearch closes it when its keep-alive expires. */
   async close(): Promise<void> {
     await this.#client.closePointInTime({ id: this.#id }).catch(() => {})
   }
 
-  /** Null when it is too large. */
+  /** Returns a page, or null if it is too large. */
   async #page(
     { query, order }: Reading,
     size: number,
@@ -75,7 +78,7 @@ export class Snapshot {
           size,
           sort: sortBy(order),
           track_total_hits: false,
-          // A shard that fails is an error: an answer without it would look complete.
+          // Treat a failed shard as an error, because partial results would look complete.
           allow_partial_search_results: false,
           ...(after === undefined ? {} : { search_after: after }),
         },
@@ -90,7 +93,9 @@ export class Snapshot {
   }
 }
 
-/** Times as text, because their nanoseconds are beyond what a number of JavaScript holds. */
+/**
+ * Returns the sort order. Times are strings, because nanoseconds exceed the precision of JavaScript numbers.
+ */
 function sortBy(order: 'asc' | 'desc'): estypes.Sort {
   const time = { order, format: 'strict_date_optional_time_nanos', numeric_type: 'date_nanos' } as const
   return [
@@ -100,7 +105,7 @@ function sortBy(order: 'asc' | 'desc'): estypes.Sort {
   ]
 }
 
-/** The client ends the request when the answer is larger than it may be. */
+/** Returns true if the client aborted the request because the response is too large. */
 function isTooLarge(error: unknown, signal: AbortSignal): boolean {
   return error instanceof errors.RequestAbortedError && !signal.aborted
 }

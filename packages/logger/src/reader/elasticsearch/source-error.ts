@@ -2,23 +2,23 @@ import { errors } from '@elastic/elasticsearch'
 import { statusOf, textOf } from '../../outputs/elasticsearch/failure.js'
 import { SourceError, type SourceFault } from '../record-source.js'
 
-/** What was asked, for the messages. */
+/** Source of a query, for error messages. */
 export interface Location {
   readonly nodes: readonly string[]
   readonly dataStream: string
 }
 
-/** Answers that say that the cluster cannot serve now. */
+/** Statuses of a temporarily unavailable cluster. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-/** An error of the client in words, with what to do. */
+/** Converts a client error to a SourceError with a remedy. */
 export function sourceError(error: unknown, location: Location): SourceError {
   if (error instanceof SourceError) return error
   const status = statusOf(error)
   return new SourceError(faultOf(error, status), messageOf(error, status, location), error)
 }
 
-/** Whether an error passes without anybody's help. */
+/** Returns true if an error is temporary. */
 export function isPassing(error: unknown): boolean {
   return faultOf(error, statusOf(error)) === 'unreachable'
 }
@@ -36,19 +36,19 @@ function faultOf(error: unknown, status: number): SourceFault {
 
 function messageOf(error: unknown, status: number, { nodes, dataStream }: Location): string {
   const cluster = `Elasticsearch at ${nodes.join(', ')}`
-  if (status === 401) return `${cluster} refuses the credentials (401); check the user, password or API key`
-  if (status === 403) return `${cluster} does not allow it (403): ${textOf(error)}`
+  if (status === 401) return `${cluster} rejected the credentials (401); check the user, password or API key`
+  if (status === 403) return `${cluster} denied access (403): ${textOf(error)}`
   if (isAbsent(error)) {
-    return `there is no data stream ${dataStream} in ${cluster}; create it with gw log-setup, or name another one`
+    return `data stream ${dataStream} does not exist in ${cluster}; create it with gw log-setup, or specify another one`
   }
-  if (status > 0) return `${cluster} answered ${status}: ${textOf(error)}`
+  if (status > 0) return `${cluster} responded with ${status}: ${textOf(error)}`
   if (error instanceof errors.ProductNotSupportedError)
-    return `what answers at ${nodes.join(', ')} is not Elasticsearch`
+    return `the server at ${nodes.join(', ')} is not Elasticsearch`
   const reason = textOf(error)
   const remedy = /certificate/.test(reason)
     ? '; trust it with --es-ca-file or log.elasticsearch.tls.caFile'
     : ''
-  return `${cluster} does not answer: ${reason}${remedy}`
+  return `${cluster} does not respond: ${reason}${remedy}`
 }
 
 function isAbsent(error: unknown): boolean {

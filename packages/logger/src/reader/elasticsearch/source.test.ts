@@ -393,7 +393,7 @@ test('following outlives a cluster that is away, says so once, and leaves nothin
   assert.deepEqual([seen, problems.length], [['r1', 'r2', 'r3'], 1])
   assert.match(
     problems[0]!,
-    /^Elasticsearch at http.* does not answer: .*; it is tried again, and nothing is left out$/,
+    /^Elasticsearch at http.* does not respond: .*; retrying, no records are skipped$/,
   )
 })
 
@@ -403,7 +403,7 @@ test('a stream that is not there is reported with the remedy', { skip }, async (
     (error) =>
       error instanceof SourceError &&
       error.fault === 'missing' &&
-      /^there is no data stream nowhere in .*; create it with gw log-setup, or name another one$/.test(
+      /^data stream nowhere does not exist in .*; create it with gw log-setup, or specify another one$/.test(
         error.message,
       ),
   )

@@ -10,26 +10,26 @@ import { queryOf } from './query.js'
 import { Snapshot } from './snapshot.js'
 import { sourceError } from './source-error.js'
 
-/** A data stream, and how its cluster is reached. */
+/** Options for reading a data stream. */
 export interface ElasticsearchSourceOptions extends ElasticsearchAccess {
   readonly dataStream: string
-  /** Hears what passes by itself while records are followed. */
+  /** Called for temporary problems while following. */
   readonly onProblem: (problem: string) => void
 }
 
-/** The traffic log in a data stream of Elasticsearch. It needs the privilege `read` on the data stream, no other. */
+/** Traffic log in an Elasticsearch data stream. Only needs the privilege `read` on the data stream. */
 export class ElasticsearchSource implements RecordSource {
   readonly #options: ElasticsearchSourceOptions
   readonly #client: Client
   #skipped = 0
 
-  /** @throws Error when the authorities' file cannot be read. */
+  /** @throws Error if the CA file cannot be read. */
   constructor(options: ElasticsearchSourceOptions) {
     this.#options = options
     this.#client = elasticsearchClient(options)
   }
 
-  /** Documents that are no records. */
+  /** Number of documents that are not records. */
   get skipped(): number {
     return this.#skipped
   }
@@ -78,7 +78,7 @@ export class ElasticsearchSource implements RecordSource {
     yield* this.#wanted(hits, filter)
   }
 
-  /** Oldest first. */
+  /** Returns the newest records, oldest first. */
   async #newest(
     snapshot: Snapshot,
     { query, filter, last }: { query: estypes.QueryDslQueryContainer; filter: RecordFilter; last: number },
@@ -92,7 +92,7 @@ export class ElasticsearchSource implements RecordSource {
     return newest.reverse()
   }
 
-  /** Elasticsearch may give more than the filter takes, see queryOf. */
+  /** Yields the records that match the filter. The query may match more (see `queryOf`). */
   async *#wanted(
     hits: AsyncIterable<Hit>,
     filter: RecordFilter,
@@ -113,7 +113,7 @@ export class ElasticsearchSource implements RecordSource {
     return queryOf(filter, types)
   }
 
-  /** Ends without an error when it is asked to, and makes sentences of all other errors. */
+  /** Converts errors to SourceErrors. Ends without an error if the signal is aborted. */
   async *#explained(
     signal: AbortSignal,
     views: AsyncIterable<RecordView>,

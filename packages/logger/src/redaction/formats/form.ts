@@ -2,12 +2,12 @@ import { QueryCursor } from '@sluice/core'
 import { FORM_VALUE, PLAIN } from './syntax.js'
 import { plainLocation, takenPart, type Visitor } from './visitor.js'
 
-/** Scans `name=value&…`, as forms and queries are written. */
+/** Scans a form or query: `name=value&…`. */
 export function scanForm(text: string, visitor: Visitor): boolean {
   return scanPairs(text, 0, visitor)
 }
 
-/** Scans a URL: what stands before the question mark, and the query. */
+/** Scans a URL: the part before the question mark, and the query. */
 export function scanUrl(text: string, visitor: Visitor): boolean {
   const mark = text.indexOf('?')
   visitor.leaf(0, mark, PLAIN, false)
@@ -18,7 +18,8 @@ function scanPairs(text: string, from: number, visitor: Visitor): boolean {
   const cursor = new QueryCursor()
   cursor.read(text, from)
   while (cursor.advance()) scanPair(text, cursor, visitor)
-  // A plus is a space, but many a client means a plus, as in the number of a telephone.
+  // A plus means a space, but many clients send an unescaped plus, for example in a phone number. So the text
+  // is scanned both ways.
   return !text.includes('+')
 }
 

@@ -10,8 +10,9 @@ const PART = /^\s*--[^\r\n]+\r?\n[\s\S]{0,1000}?content-disposition:/i
 const FORM = /^[^\s=<>{}"]*=\S*$/
 
 /**
- * How to scan a body: by what it looks like, because a content type may be wrong or missing; two formats when the type
- * says a form and the text says something else, for nobody knows whom the upstream believes.
+ * Returns the scanners for a body. They are chosen by its content, because the content type may be wrong or
+ * missing. If the type says form but the text looks different, both scanners are used, because upstreams
+ * differ in which one they believe.
  */
 export function scansOf(text: string, contentType: string): readonly Scan[] {
   const structure = structureOf(text)
@@ -21,10 +22,10 @@ export function scansOf(text: string, contentType: string): readonly Scan[] {
   return FORM.test(text) ? [scanForm] : []
 }
 
-/** The scan for a text that has parts of its own wherever it stands, or null. */
+/** Returns the scanner for a text with nested structure, or null. */
 export function structureOf(text: string): Scan | null {
   const first = /[^\s\ufeff]/.exec(text)?.[0]
-  // A string that holds JSON is JSON as well, and only there its escapes are read.
+  // A string may contain JSON. Its escapes are only decoded by the JSON scanner.
   if (first === '{' || first === '[' || first === '"') return scanJson
   return first === '<' ? scanXml : null
 }

@@ -4,7 +4,7 @@ import type { Location, Visitor } from './visitor.js'
 
 const SPACE = /\s/
 const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
-/** How YAML begins a value of several lines, or a list. */
+/** Start of a YAML block value or list. */
 const BLOCK = /^(?:[|>][\d+-]{0,2}(?:\s|$)|-\s)/
 const QUOTE = 34
 const APOSTROPHE = 39
@@ -15,7 +15,7 @@ const CLOSING_BRACKET = 93
 const OPENING_BRACE = 123
 const CLOSING_BRACE = 125
 
-/** Where a key or a value stands, without its quotes. */
+/** Position of a key or value without its quotes. */
 interface Span {
   readonly start: number
   readonly end: number
@@ -23,8 +23,8 @@ interface Span {
 }
 
 /**
- * Scans JSON without a parser's strictness, because a body that was cut at its limit is no JSON any more: a string or
- * an object without an end goes on to the end of the text, and whatever stands before a colon is a key.
+ * Scans JSON tolerantly, because a body truncated at its limit is no longer valid JSON. A string or object
+ * without an end extends to the end of the text. Any text before a colon is a key.
  */
 export function scanJson(text: string, visitor: Visitor): boolean {
   return new JsonScanner(text, visitor).scan()
@@ -84,8 +84,8 @@ class JsonScanner {
       return
     }
     this.#isClean = false
-    // No value of JSON: the text is looked through as text later, but what a rule is to take goes now, to where the
-    // next member could begin.
+    // Not a JSON value. The text is later scanned as plain text. A value that a rule must redact is taken
+    // now, up to the possible start of the next member.
     if (this.#key !== null && this.#visitor.takes(this.#key)) {
       const isBlock = BLOCK.test(this.#text.slice(start, start + 4))
       while (this.#at < this.#text.length && !/[,}\]\r\n]/.test(this.#text[this.#at]!)) this.#at++
@@ -109,7 +109,8 @@ class JsonScanner {
   #becomeKey({ start, end, isUnquoted }: Span, keyStart: number): void {
     const written = this.#text.slice(start, end)
     const key = isUnquoted ? written : JSON_STRING.decode(written)
-    // A name that has a rule holds no value; it may have to go as a whole, which a change within it would prevent.
+    // A name with a rule is not scanned as a value. It may be deleted as a whole, which an edit within it
+    // would prevent.
     if (!isUnquoted && !this.#visitor.takes(key)) this.#visitor.leaf(start, end, JSON_STRING, false)
     this.#key = key
     this.#keyStart = keyStart
@@ -129,7 +130,7 @@ class JsonScanner {
     return this.#text.charCodeAt(next) === COLON
   }
 
-  /** The location of the value that has just been read. */
+  /** Returns the location of the value that was just read. */
   #location({ start, end, isUnquoted }: Span, isContainer: boolean): Location {
     const [text, keyStart, valueEnd] = [this.#text, this.#keyStart, this.#at]
     const outer = (changedEnd: number): readonly [number, number] =>
@@ -144,12 +145,15 @@ function isWordEnd(code: number): boolean {
   return isOpening || code === CLOSING_BRACE || code === CLOSING_BRACKET
 }
 
-/** Also the control characters, which stand nowhere in JSON, and the mark at the beginning of a file. */
+/** Also treats control characters, which JSON does not allow, and a byte order mark as whitespace. */
 function isSpace(code: number): boolean {
   return code <= 32 || code === 0xa0 || code === 0xfeff
 }
 
-/** A member goes with the comma before it; when that has gone with another member, or is not there, with the next. */
+/**
+ * Returns the range of a member with the comma before it. If that comma is missing or already deleted,
+ * includes the comma after it.
+ */
 function memberWithComma(
   text: string,
   start: number,
@@ -164,7 +168,7 @@ function memberWithComma(
   return [start, text[after] === ',' ? after + 1 : end]
 }
 
-/** Where the quote is that ends a string, or -1. */
+/** Returns the position of the quote that ends a string, or -1. */
 function closingQuote(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     let backslashes = 0
@@ -174,7 +178,7 @@ function closingQuote(text: string, from: number, quote: string): number {
   return -1
 }
 
-/** After the bracket that closes the one at `start`, or the end of the text. */
+/** Returns the position after the bracket that closes the one at `start`, or the end of the text. */
 function containerEnd(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {

@@ -1,11 +1,12 @@
 const LINE_END = /[\r\n&]/g
-/** The space before a line's first name; list markers count as its name does. */
+/** Indentation before the first name of a line. List markers count as part of the name. */
 const INDENT = /^[ \t]*/
 const NEXT_LINE = /(?:\r\n|\n|\r)([ \t]*)([^\r\n]*)/y
 
 /**
- * The end of a value without quotes that begins at `start`: that of its line, and of all lines below that are indented
- * more than the one of its name, where `nameAt` is. So YAML writes block scalars, folded values and lists; in other texts too much is taken.
+ * Returns the end of an unquoted value that starts at `start`. It extends to the end of the line and over all
+ * following lines that are indented more than the line of its name at `nameAt`, as YAML block scalars, folded
+ * values and lists are. In other formats, this may include too much.
  */
 export function endOfLines(text: string, nameAt: number, start: number): number {
   LINE_END.lastIndex = start

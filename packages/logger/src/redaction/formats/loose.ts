@@ -3,17 +3,17 @@ import { endOfLines } from './lines.js'
 import { PLAIN } from './syntax.js'
 import { plainLocation, type Scan } from './visitor.js'
 
-/** What stands before the name in a tag that ends an element. */
+/** Start of a closing tag before the name. */
 const CLOSING = /<\/[\w.:-]*$/
 
 const NOT_BLANK = /[^ \t\r\n]/g
-/** So far after the first character that is not blank is looked for whether it belongs to the value. */
+/** Number of characters to examine after the first non-blank one to decide whether there is a value. */
 const SEEN = 256
 
 /**
- * Scans text of no format for names that are followed by something like a value: `name: value`, `name=value`,
- * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line and over the
- * lines that continue it, which rather is too much.
+ * Scans text of unknown format for names followed by a value: `name: value`, `name=value`, `"name":"value"`,
+ * `<name>value<`. An unquoted value extends to the end of the line and over its continuation lines. That may
+ * include too much, which is safer than too little.
  */
 export function looseScan(names: readonly string[]): Scan {
   const any = names.map(escapedForRegex).join('|')
@@ -28,7 +28,7 @@ export function looseScan(names: readonly string[]): Scan {
       const isElement = /[^=]>$/.test(match[0])
       const closing = isElement ? '<' : match[2]
       const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
-      // Where nothing is taken the scan goes on right here, so the end of the value is not looked for.
+      // If nothing is taken, the scan continues here, so the end of the value need not be found.
       NOT_BLANK.lastIndex = start
       const first = NOT_BLANK.exec(text)?.index ?? text.length
       const seen = text.slice(0, first + SEEN)
@@ -49,7 +49,7 @@ function valueEnd(text: string, nameAt: number, start: number, closing: string |
     const end = text.indexOf(closing, start)
     return end === -1 ? text.length : end
   }
-  // A quote within the value is escaped by a backslash or, in YAML, by another one.
+  // A quote within the value is escaped by a backslash or, in YAML, by doubling it.
   for (let at = start; at < text.length; at++) {
     if (text[at] === '\\') at++
     else if (text[at] === closing) {

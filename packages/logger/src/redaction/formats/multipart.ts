@@ -4,7 +4,7 @@ import { plainLocation, takenPart, type Visitor } from './visitor.js'
 const HEADERS_END = /\r?\n\r?\n/
 const NAME = /content-disposition:[^\r\n]*?[;\s]name=(?:"([^"\r\n]*)"|([^;\s]+))/i
 
-/** Scans a body of several parts (RFC 2046) as forms send it; the boundary is the first line. */
+/** Scans a multipart body (RFC 2046) as sent by forms. The first line is the boundary. */
 export function scanMultipart(text: string, visitor: Visitor): boolean {
   const boundary = /^\s*(--[^\r\n]+)/.exec(text)?.[1] ?? '--'
   let isClean = true
@@ -29,6 +29,6 @@ function scanPart(text: string, start: number, partEnd: number, visitor: Visitor
   const taken = name === null ? null : takenPart(name[1] ?? name[2]!, visitor)
   if (taken !== null) visitor.take(taken, location)
   else visitor.leaf(contentStart, end, PLAIN, false)
-  // What a part without a name holds is known to nobody.
+  // A part without a name cannot be matched by name rules.
   return name !== null
 }

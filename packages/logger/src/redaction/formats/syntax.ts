@@ -1,31 +1,31 @@
 import { bytewiseUrl, escapedXml } from '@sluice/core'
 
-/** How a value is written within a text of a format. */
+/** Encoding of values within a text format. */
 export interface Syntax {
-  /** What is meant by what is written; whatever is written means something. */
+  /** Decodes a value. Accepts any input. */
   decode(written: string): string
   encode(text: string): string
 }
 
-/** Text that stands for itself. */
+/** Text without escapes. */
 export const PLAIN: Syntax = { decode: (written) => written, encode: (text) => text }
 
-/** The inside of a JSON string. */
+/** Content of a JSON string. */
 export const JSON_STRING: Syntax = {
   decode: (written) => (written.includes('\\') ? unescaped(written) : written),
   encode: (text) => JSON.stringify(text).slice(1, -1),
 }
 
-/** A plus is a space in a form, but before the first digit somebody forgot to escape that of a telephone number. */
+/** In a form, a plus is a space. A leading plus before a digit is an unescaped one of a phone number. */
 const TELEPHONE = /^\+\d/
 
-/** A value of a form or a query. */
+/** Value of a form or query. */
 export const FORM_VALUE: Syntax = {
   decode: (written) => (/[%+]/.test(written) ? bytewiseUrl(withSpaces(written)) : written),
   encode: (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')),
 }
 
-/** The text of an XML element or attribute. */
+/** Text of an XML element or attribute. */
 export const XML_TEXT: Syntax = {
   decode: (written) => (/[&<]/.test(written) ? xmlDecoded(written) : written),
   encode: escapedXml,
@@ -34,7 +34,7 @@ export const XML_TEXT: Syntax = {
 const XML_NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 const JSON_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Also reads what JSON.parse refuses: a text that was cut within an escape, an escape that is none. */
+/** Decodes JSON escapes tolerantly: accepts truncated and unknown escapes, which JSON.parse rejects. */
 function unescaped(written: string): string {
   return written.replace(/\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g, (_, hex?: string, one?: string) =>
     hex === undefined ? (JSON_ESCAPES[one!] ?? one!) : String.fromCharCode(Number.parseInt(hex, 16)),

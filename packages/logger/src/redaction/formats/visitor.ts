@@ -1,38 +1,46 @@
 import type { Syntax } from './syntax.js'
 
-/** Where a value stands within a text. */
+/** Position of a value within a text. */
 export interface Location {
-  /** What gives way to another value. */
+  /** Start of the range to replace. */
   readonly start: number
   readonly end: number
   readonly syntax: Syntax
-  /** A value of JSON without quotes, which what takes its place needs. */
+  /** True for a JSON value without quotes. Its replacement needs quotes. */
   readonly isUnquoted: boolean
-  /** It has parts of its own. */
+  /** True if the value has members. */
   readonly isContainer: boolean
-  /** What goes when the value is deleted together with its name; `changedEnd` is where the last change ended. */
+  /** Returns the range to delete together with the value's name. `changedEnd` is the end of the last edit. */
   outer(changedEnd: number): readonly [number, number]
 }
 
-/** What a format's scanner reports of a text, from its beginning to its end. */
+/** Receives the parts of a text from a scanner, from beginning to end. */
 export interface Visitor {
-  /** Whether a rule takes the values under this name. */
+  /** Returns true if a rule applies to values with this name. */
   takes(name: string): boolean
-  /** A value under a name that a rule takes; the scanner goes on after it. */
+  /** Called for a value whose name a rule matches. The scanner continues after it. */
   take(name: string, location: Location): void
-  /** A piece of text that no name has taken; unquoted as in a place. Called for every value, so it gets no object. */
+  /**
+   * Called for a piece of text without a matching name. `isUnquoted` is as in `Location`. Called for every
+   * value, so the parameters are not an object.
+   */
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
 }
 
-/** Reports to a visitor what a text holds. False: parts of the text are not what the format allows. */
+/**
+ * Reports the parts of a text to a visitor. Returns false if the text is not entirely valid in the format.
+ */
 export type Scan = (text: string, visitor: Visitor) => boolean
 
-/** A location with nothing around it. */
+/** Returns a location without surrounding text. */
 export function plainLocation(start: number, end: number, syntax: Syntax): Location {
   return { start, end, syntax, isUnquoted: false, isContainer: false, outer: () => [start, end] }
 }
 
-/** Names of forms may have parts: `user[password]`, `user.password`. The first part that a rule takes, or null. */
+/**
+ * Returns the first part of a form name such as `user[password]` or `user.password` that a rule matches, or
+ * null.
+ */
 export function takenPart(name: string, visitor: Visitor): string | null {
   if (visitor.takes(name)) return name
   if (!/[.[]/.test(name)) return null

@@ -4,7 +4,7 @@ import { plainLocation, type Visitor } from './visitor.js'
 
 const TAG = /<(\/?)([^\s<>/"'=]+)/y
 const ATTRIBUTE = /\s*([^\s=<>"'/]+)(?:\s*=\s*(?:"([^"]*)("?)|'([^']*)('?)|([^\s"'<>]*)))?/dy
-/** What begins with the first text ends with the second, and is no element. */
+/** Start and end of sections that are not elements. */
 const SECTIONS: readonly (readonly [string, string])[] = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
@@ -12,7 +12,7 @@ const SECTIONS: readonly (readonly [string, string])[] = [
   ['<!', '>'],
 ]
 
-/** Scans XML, also of which the end is missing. Names count with their prefix and without. */
+/** Scans XML, which may be truncated. Names match with and without their prefix. */
 export function scanXml(text: string, visitor: Visitor): boolean {
   return new XmlScanner(text, visitor).scan()
 }
@@ -47,7 +47,7 @@ class XmlScanner {
     const found = this.#text.indexOf(closing, start)
     const end = found === -1 ? this.#text.length : found
     this.#leaf(start, end, PLAIN)
-    // An element that was commented out is not seen here, nor is the value of an entity.
+    // Elements in comments and values of entities are not scanned here.
     if (opening !== '<![CDATA[') this.#isClean = false
     this.#at = Math.min(this.#text.length, end + closing.length)
     return true
@@ -57,7 +57,7 @@ class XmlScanner {
     TAG.lastIndex = this.#at
     const match = TAG.exec(this.#text)
     if (match === null) {
-      // A `<` that begins nothing is text.
+      // A `<` that starts no tag is text.
       this.#isClean = false
       this.#at++
       return
@@ -72,7 +72,7 @@ class XmlScanner {
     if (taken !== null) this.#takeElement(start, name, taken)
   }
 
-  /** Leaves the location at the end of the tag, or where it goes on in a way that no tag does. */
+  /** Advances to the end of the tag, or to the first text that is not an attribute. */
   #attributes(): void {
     for (;;) {
       ATTRIBUTE.lastIndex = this.#at
@@ -111,7 +111,9 @@ class XmlScanner {
   }
 }
 
-/** Where the content of an element ends, and its closing tag; elements of the same name within are passed over. */
+/**
+ * Returns the ends of an element's content and of its closing tag. Skips nested elements with the same name.
+ */
 function elementEnd(text: string, name: string, from: number): readonly [number, number] {
   const escaped = escapedForRegex(name)
   const tag = new RegExp(`<(/?)${escaped}(?=[\\s/>])[^<>]*?(/?)>`, 'g')

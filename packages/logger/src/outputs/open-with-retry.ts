@@ -1,7 +1,7 @@
 import type { Delivery, LogOutput, Shipment } from './output.js'
 
-/** An output that is opened while records already come in; one that cannot be opened is tried again each time. */
-export function lateOutput(open: () => Promise<LogOutput>): LogOutput {
+/** Returns an output that can be used before it is open. If opening fails, each delivery retries it. */
+export function openWithRetry(open: () => Promise<LogOutput>): LogOutput {
   let output: Promise<LogOutput> | null = open()
   output.catch(() => {})
   return {
@@ -15,7 +15,7 @@ export function lateOutput(open: () => Promise<LogOutput>): LogOutput {
         return {
           kind: 'failed',
           overload: false,
-          reason: `the target cannot be opened: ${(error as Error).message}`,
+          reason: `cannot open the target: ${(error as Error).message}`,
         }
       }
       return opened.deliver(shipment)

@@ -1,6 +1,6 @@
 import { asciiJson, isMembers, type Members } from './members.js'
 
-/** What a record may say when nobody knows what the rest of it holds. */
+/** Members that are safe to keep if the rest of a record could not be checked. */
 const KEPT: readonly string[] = [
   '@timestamp',
   'id',
@@ -30,15 +30,15 @@ const TIME = /"@timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z)"/
 const ID = /"id":"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"/
 
 /**
- * The line for a record whose rules could not be applied: no body, header field, query or variable is in it, and
- * `privacy.failed` says why: `rule`, or `record` when it was no record at all.
+ * Returns a replacement for a record to which the rules could not be applied. It has no body, header fields,
+ * query or variables. `privacy.failed` is `rule`, or `record` if the line is not a record.
  */
-export function closedRecord(line: string): string {
+export function fallbackRecord(line: string): string {
   try {
     const record: unknown = JSON.parse(line)
     if (isMembers(record)) return asciiJson({ ...stripped(record), privacy: failed('rule') })
   } catch {
-    // No record: what can be known of it is below.
+    // Not a record. The parts that can be recognized are extracted below.
   }
   const found = TIME.exec(line)?.[1] ?? new Date().toISOString()
   const id = ID.exec(line)?.[1]
