@@ -1,6 +1,6 @@
 import type { Plan, RoutePlan } from '@sluice/config'
 import { compileCondition, loadBodyLanguages } from '@sluice/config/serving'
-import { type BodyQuery, type Catalog, UnreadableBody } from '@sluice/core'
+import { type BodyQuery, type Catalog, type Slices, UnreadableBody } from '@sluice/core'
 import type { PipelineContext } from '../data-plane/pipeline/context.js'
 import type { Refreshes } from '../data-plane/pipeline/refreshes.js'
 import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
@@ -11,7 +11,6 @@ import { ChainCompiler } from './chain.js'
 import { answersPreflights } from './chain-order.js'
 import type { SnapshotEnv } from './compile-env.js'
 import { compileRouteLog } from './route-log.js'
-import type { Slices } from './slices.js'
 import { type CompiledStep, StepTable } from './step-table.js'
 
 /** A compiled route, shared by snapshots with an identical plan for it. */

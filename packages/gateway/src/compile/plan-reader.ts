@@ -1,6 +1,6 @@
 import type { ConfigBundle, Plan, RoutePlan } from '@sluice/config'
 import { resolvePlan, resolveRoute } from '@sluice/config/serving'
-import { Slices } from './slices.js'
+import { Slices } from '@sluice/core'
 
 /** The routes of one bundle by text, with the values inserted into them. */
 interface ReadRoutes {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ConfigBundle, Plan } from '@sluice/config'
-import type { Catalog, StateStore } from '@sluice/core'
+import { type Catalog, Slices, type StateStore } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
@@ -16,7 +16,6 @@ import { SnapshotEnv } from './compile-env.js'
 import { CompiledRoutes, type Surroundings } from './compiled-routes.js'
 import { compileUnknownLog } from './route-log.js'
 import { type Closer, type SharedTable, unwind } from './shared-table.js'
-import { Slices } from './slices.js'
 import { compileUpstreams } from './upstreams.js'
 
 /** Options for `compileSnapshot`. */

@@ -1,7 +1,9 @@
+import { Slices } from '@sluice/core'
 import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import { compileJsonPath, type JsonPath } from '../../engines/json/path.js'
 import { type JsonView, jsonOfBytes } from '../../engines/json/view.js'
 import {
+  checkAgainstDraft,
   type DialectOptions,
   type Draft,
   draftOf,
@@ -121,7 +123,7 @@ async function compileSchemas(settings: CheckSettings): Promise<ValidateFunction
   return all.flatMap((one) => validators.get(one) ?? [])
 }
 
-/** Compiles the schemas of one draft, which refer to each other. */
+/** Compiles the schemas of one draft, which refer to each other, in short steps: a worker goes on serving. */
 async function compileDraft(
   draft: Draft,
   schemas: readonly NamedSchema[],
@@ -130,11 +132,22 @@ async function compileDraft(
 ): Promise<void> {
   const whole = schemas.length === 1 ? schemas[0]!.what : `one of the schemas of draft ${draft}`
   const documents = schemas.map(({ schema }) => ({ schema, address: null }))
-  const { ajv, schemas: prepared } = await named(whole, () => prepareDialect(documents, draft, dialect))
+  const {
+    ajv,
+    schemas: prepared,
+    links,
+  } = await named(whole, () => prepareDialect(documents, draft, dialect))
+  ajv.opts.validateSchema = false
+  const slices = new Slices()
   for (const [i, one] of schemas.entries()) {
     const schema = prepared[i]!
-    if (one.isReference) await named(one.what, () => ajv.addSchema(schema as AnySchemaObject))
-    else validators.set(one, await named(one.what, () => ajv.compile(schema)))
+    await named(one.what, async () => {
+      await checkAgainstDraft(schema, draft, dialect)
+      if (one.isReference) ajv.addSchema(schema as AnySchemaObject)
+      else validators.set(one, ajv.compile(schema))
+      do await slices.pause()
+      while (links.compileNext())
+    })
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Exchange, type Offload, type Outcome, Overload, type Step } from '@sluice/core'
+import { prepareDialect } from '../../engines/json-schema/dialect.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { jsonSchema } from './policy.js'
 import type { JsonSchemaConfig } from './schema.js'
@@ -380,6 +381,43 @@ function members(count: number): string {
 function lists(): string {
   return `${'['.repeat(500)}${']'.repeat(500)}`
 }
+
+/** Definitions that refer to each other, each to the next one and to one far away. */
+function linkedDefinitions(count: number): object {
+  const definition = (i: number) => ({
+    type: 'object',
+    required: ['id'],
+    properties: {
+      id: { type: 'string', format: 'uuid' },
+      next: { $ref: `#/$defs/D${(i + 1) % count}` },
+      other: { anyOf: [{ $ref: `#/$defs/D${(i * 7) % count}` }, { type: 'null' }] },
+    },
+  })
+  const $defs = Object.fromEntries(Array.from({ length: count }, (_, i) => [`D${i}`, definition(i)]))
+  return { $defs, $ref: '#/$defs/D0' }
+}
+
+test('a large schema is compiled in several turns of the event loop', async (t) => {
+  let turns = 0
+  const counter = setInterval(() => turns++, 0)
+  t.after(() => clearInterval(counter))
+  const step = await compile(inline(linkedDefinitions(500)))
+  assert.ok(turns > 3, `${turns} turns`)
+  const id = '3f2b8a52-6f2a-4b7e-9d0a-0d3f7c1e5a11'
+  assert.equal((await request(step, { id, next: { id, other: null } })).outcome, null)
+  const { outcome } = await request(step, { id, next: { id, other: { id: 'x' } } })
+  assert.match(outcome!.problem!.detail, /\/next\/other\/id must match format "uuid"/)
+})
+
+test('each definition of a schema is a step of its own', async () => {
+  const documents = [{ schema: linkedDefinitions(50), address: null }]
+  const options = { ...{ formats: true, coerce: false, removeAdditional: false }, applyDefaults: false }
+  const { ajv, schemas, links } = await prepareDialect(documents, '2020-12', { ...options, allErrors: true })
+  ajv.compile(schemas[0]!)
+  let steps = 0
+  while (links.compileNext()) steps++
+  assert.equal(steps, 50)
+})
 
 test('equal values are found whatever the order of their members', async () => {
   const step = await compile(inline({ uniqueItems: true }))

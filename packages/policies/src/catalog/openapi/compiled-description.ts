@@ -1,12 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CompileEnv } from '@sluice/core'
+import { type CompileEnv, Slices } from '@sluice/core'
 import type { ReadSource } from '../../shared/text-source.js'
 import { compilePathItem, type PathItem, pathsOf } from './operation.js'
 import { PathTable } from './path-table.js'
 import { type SchemaSettings, Schemas } from './schemas.js'
-
-/** Longest stretch of compiling before the event loop gets a turn, in milliseconds. */
-const SLICE_MS = 10
 
 /** A description ready to check messages. */
 export interface CompiledDescription {
@@ -36,16 +32,11 @@ export async function compileDescription(
   const settings = { ...bounds, text: await reader.run(source, { endedMono: 0 }) }
   const schemas = await Schemas.create(settings)
   const paths = new PathTable<PathItem>()
-  let sliceMono = performance.now()
-  const pause = async (): Promise<void> => {
-    if (performance.now() - sliceMono < SLICE_MS) return
-    await nextTurn()
-    sliceMono = performance.now()
-  }
+  const slices = new Slices()
   for (const [path, entry] of pathsOf(schemas.root)) {
     paths.add(path, compilePathItem(schemas.root, entry, { schemas, checksResponses }))
-    await pause()
+    await slices.pause()
   }
-  while (schemas.compileNext()) await pause()
+  while (schemas.compileNext()) await slices.pause()
   return { settings, schemas, paths }
 }

@@ -5,7 +5,9 @@ import { compileLinearRegex } from '../json/linear-regex.js'
 import { EVALUATED_KEYWORDS } from './evaluated-keywords.js'
 import { EXACT_KEYWORDS } from './exact-keywords.js'
 import { addBoundedFormats } from './formats.js'
+import { linkReferences } from './linked-references.js'
 import { prepareSchemas } from './prepare-schemas.js'
+import type { SchemaLinks } from './schema-links.js'
 import type { SchemaDocument } from './schema-references.js'
 
 /** Supported drafts of JSON Schema. */
@@ -32,6 +34,8 @@ export interface PreparedDialect {
   readonly ajv: Ajv
   /** Schemas in the order of the documents. */
   readonly schemas: readonly AnySchema[]
+  /** Schemas that references lead to. They are compiled at their first use or by `compileNext`. */
+  readonly links: SchemaLinks
 }
 
 /** Draft by the `$schema` URI that names it. */
@@ -63,7 +67,24 @@ export async function prepareDialect(
   options: DialectOptions,
 ): Promise<PreparedDialect> {
   const { schemas, hasUnevaluated } = prepareSchemas(documents, draft)
-  return { ajv: await openDialect(draft, options, hasUnevaluated), schemas }
+  const ajv = await openDialect(draft, options, hasUnevaluated)
+  return { ajv, schemas, links: linkReferences(ajv) }
+}
+
+/** Compilers that check schemas. One of a draft takes 20 ms, which is why it serves all policies of the process. */
+const CHECKERS = new Map<string, Promise<Ajv>>()
+
+/** Checks a schema against that of its draft. @throws Error with the violations. */
+export async function checkAgainstDraft(
+  schema: AnySchema,
+  draft: Draft,
+  { formats, allErrors }: DialectOptions,
+): Promise<void> {
+  const key = `${draft} ${formats} ${allErrors}`
+  const options = { formats, allErrors, coerce: false, removeAdditional: false, applyDefaults: false }
+  const checker = CHECKERS.get(key) ?? openDialect(draft, options, false)
+  CHECKERS.set(key, checker)
+  ;(await checker).validateSchema(schema, true)
 }
 
 /** Creates a compiler for schemas that are already prepared. */

@@ -5,11 +5,7 @@ import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
 import { type Ajv, openDialect } from './dialect.js'
 import { LINK_KEYWORD } from './exact-keywords.js'
 import { prepareSchemas } from './prepare-schemas.js'
-
-/** A reference to a schema that may not be compiled yet. */
-export interface SchemaLink {
-  validate: ValidateFunction
-}
+import { type SchemaLink, SchemaLinks } from './schema-links.js'
 
 /** Options for `LinkedSchemas.open`. */
 export interface LinkedSchemasOptions {
@@ -21,17 +17,12 @@ export interface LinkedSchemasOptions {
   readonly schemaOf: (key: string) => unknown
 }
 
-/**
- * Schemas that refer to each other by key. Each is compiled separately, so that no single step takes long:
- *
- *     link(key) ─► a link that compiles on first use
- *     compileNext() ─► compiles ahead of the first use, one schema per call
- */
+/** Schemas that refer to each other by key. Each is compiled separately, as described at `SchemaLinks`. */
 export class LinkedSchemas {
   readonly #ajv: Ajv
   readonly #options: LinkedSchemasOptions
-  readonly #links = new Map<string, SchemaLink>()
-  readonly #pending: string[] = []
+  readonly #links = new SchemaLinks()
+  readonly #byKey = new Map<string, SchemaLink>()
   /** Validators by schema text. Most parameters share one of a few schemas. */
   readonly #byText = new Map<string, ValidateFunction>()
 
@@ -52,30 +43,16 @@ export class LinkedSchemas {
 
   /** Returns the link of a key. */
   link(key: string): SchemaLink {
-    const known = this.#links.get(key)
+    const known = this.#byKey.get(key)
     if (known !== undefined) return known
-    const first = (...values: Parameters<ValidateFunction>): unknown => {
-      link.validate = this.#compile(key)
-      const isValid = link.validate(...values)
-      // Generated code reads the errors from the function that it called.
-      Object.assign(first, { errors: link.validate.errors })
-      return isValid
-    }
-    const link: SchemaLink = { validate: first as ValidateFunction }
-    this.#links.set(key, link)
-    this.#pending.push(key)
+    const link = this.#links.add(() => this.#compile(key))
+    this.#byKey.set(key, link)
     return link
   }
 
-  /**
-   * Compiles one linked schema ahead of its first use. Returns false if none was left.
-   * @throws Error for a schema that cannot be compiled.
-   */
+  /** Compiles one linked schema ahead of its first use. Returns false if none was left. */
   compileNext(): boolean {
-    const key = this.#pending.pop()
-    if (key === undefined) return false
-    this.#links.get(key)!.validate = this.#compile(key)
-    return true
+    return this.#links.compileNext()
   }
 
   #compile(key: string): ValidateFunction {

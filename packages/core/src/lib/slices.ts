@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /**
- * Maximum work per turn of the event loop, in milliseconds. Large plans must not delay requests or the worker's
- * heartbeat.
+ * Maximum work per turn of the event loop, in milliseconds. Large plans and schemas must not delay requests or the
+ * worker's heartbeat.
  */
 const SLICE_MS = 10
 
@@ -19,6 +19,11 @@ export class Slices {
   async next(): Promise<void> {
     await nextTurn()
     this.#endMono = performance.now() + SLICE_MS
+  }
+
+  /** Resolves at once, or in the next turn if this one is over. */
+  async pause(): Promise<void> {
+    if (this.isOver) await this.next()
   }
 
   /** Runs a generator that yields where it can be interrupted. */
