@@ -1,26 +1,32 @@
-/** Tables by byte value, 1 where the byte may stand: one bundle a byte decides, without a chain of comparisons. */
+/**
+ * Symbols allowed in a token. The tables below are indexed by byte value: 1 if the byte is allowed, found in one
+ * lookup.
+ */
 
 const SYMBOLS = "!#$%&'*+-.^_`|~"
 
-/** A byte of a token, as in field names (RFC 9110 section 5.6.2). */
+/** Bytes allowed in a token, such as a field name (RFC 9110 section 5.6.2). */
 export const TOKEN_BYTES: Uint8Array = tableOf((byte) => isAlphanumeric(byte) || isSymbol(byte))
 
-/** A byte of a field value or a reason: visible, space, tab or from 0x80 on (RFC 9110 section 5.5). */
+/**
+ * Bytes allowed in a field value or reason phrase: visible characters, space, tab and 0x80 to 0xff (RFC 9110 section
+ * 5.5).
+ */
 export const VALUE_BYTES: Uint8Array = tableOf((byte) => byte === 9 || (byte >= 32 && byte !== 127))
 
-/** A byte of a request target: visible ASCII. */
+/** Bytes allowed in a request target: visible ASCII. */
 export const TARGET_BYTES: Uint8Array = tableOf((byte) => byte > 32 && byte < 127)
 
-/** The value of a hexadecimal digit, 16 for every other byte. */
+/** Value of each hexadecimal digit; 16 for every other byte. */
 export const HEX_VALUES: Uint8Array = new Uint8Array(256).map((_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(value) ? 16 : value
 })
 
-/** Whether every character of a text has a 1 in the table. */
+/** Returns true if every character of the text is in the table. */
 export function consistsOf(text: string, table: Uint8Array): boolean {
   for (let i = 0; i < text.length; i++) {
-    // A character beyond the table is undefined, which is not 1.
+    // A character outside the table gives undefined, which is not 1.
     if (table[text.charCodeAt(i)] !== 1) return false
   }
   return true

@@ -14,8 +14,8 @@ const ESCAPED = 4
 const QUOTE_END = 5
 
 /**
- * The extensions behind a chunk's size (RFC 9112 section 7.1.1). They mean nothing to us, but who reads on where their
- * grammar is broken might find another end of the line than its sender meant.
+ * Validates the extensions after a chunk size (RFC 9112 section 7.1.1). The gateway ignores their meaning. A malformed
+ * extension is refused, because another parser might see the end of the line somewhere else.
  *
  *     5 ; name ; name = value ; name = "a \\" quoted value" CR
  */
@@ -26,7 +26,7 @@ export class ChunkExtensions {
     this.#state = START
   }
 
-  /** Whether a byte behind the first semicolon may stand there. */
+  /** Returns true if the byte is valid here. Call it for each byte after the first semicolon. */
   accepts(byte: number): boolean {
     switch (this.#state) {
       case START:

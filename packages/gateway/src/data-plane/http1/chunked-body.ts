@@ -7,9 +7,9 @@ const CR = 13
 const LF = 10
 const SEMICOLON = 59
 
-/** Bytes of a line with a chunk's size; extensions mean nothing to us, so they may not cost much either. */
+/** Maximum length of a chunk-size line. Extensions are ignored, so they must not be expensive either. */
 const MAX_SIZE_LINE_BYTES = 4096
-/** Beyond this a size is no exact integer. */
+/** Largest chunk size that is still an exact integer. */
 const MAX_CHUNK_BYTES = 2 ** 52
 
 const SIZE = 0
@@ -22,21 +22,21 @@ const TRAILERS = 6
 const DONE = 7
 
 /**
- * Finds the data in a chunked body (RFC 9112 section 7.1) that comes in any pieces. Extensions are checked
- * and left out.
+ * Parser that finds the data in a chunked body (RFC 9112 section 7.1), however the bytes are split. Extensions are
+ * validated and dropped.
  *
  *     1a ; extension CR LF   26 bytes of data CR LF   …   0 CR LF   trailers CR LF
  */
 export class ChunkedBody {
-  /** Bytes of data from the place that `find` answered. */
+  /** Number of data bytes at the position that `find` returned. */
   available = 0
-  /** Of those behind the body, the fields that go on to the client; null: none. */
+  /** Trailer fields to forward to the client, or null. */
   trailers: readonly string[] | null = null
-  /** Reads the trailers; free for it, because the head is over. */
+  /** Parser for the trailers. It is free for reuse because the message head has been read. */
   readonly #head: MessageHead
   readonly #extensions = new ChunkExtensions()
   #state = SIZE
-  /** Of the current chunk: its size while that is read, then what is left of it. */
+  /** Size of the current chunk while its size line is read, then the bytes of it still to come. */
   #left = 0
   #digits = 0
   #lineBytes = 0
@@ -56,8 +56,9 @@ export class ChunkedBody {
   }
 
   /**
-   * Goes on from a place to the next data. Answers where it begins, with its length in `available`; the end of these
-   * bytes if there is none; the place behind the body once that is done; or a negative number: it is not valid.
+   * Continues parsing at `from` and returns the position of the next data; `available` is then its length. Without
+   * data, it returns `to`. At the end of the body it returns the position after the body. A negative number means an
+   * invalid body.
    */
   find(bytes: Buffer, from: number, to: number): number {
     this.available = 0
@@ -136,7 +137,9 @@ export class ChunkedBody {
   }
 }
 
-/** Framing behind a body that was not framed by it: somebody else may have believed it (RFC 9110 section 6.5.1). */
+/**
+ * Returns true if the trailers contain a framing field. Another parser might have applied it (RFC 9110 section 6.5.1).
+ */
 function reframes(trailers: readonly string[]): boolean {
   for (let i = 0; i < trailers.length; i += 2) {
     if (trailers[i] === 'content-length' || trailers[i] === 'transfer-encoding') return true

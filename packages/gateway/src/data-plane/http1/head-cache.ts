@@ -1,29 +1,29 @@
-/** Longer heads are parsed each time, which bounds the memory. */
+/** Maximum size of a cached head. Longer heads are parsed each time, which bounds the memory. */
 const MAX_BYTES = 1024
-/** A slot is written to so many times in a row without a hit; from then on once in each round of its counter. */
+/** Number of consecutive misses after which a slot is rewritten only once per 256 misses. */
 const MAX_MISSES = 8
 
-/** A head with all that was made of it. */
+/** A message head together with its parsed form. */
 export interface CachedHead {
-  /** With the empty line at its end. */
+  /** Bytes of the head, including the empty line at its end. */
   readonly bytes: Buffer
 }
 
 /**
- * The heads that came last from one side: bytes that are those of one of them need not be read again. Messages of one kind
- * are mostly read in pieces of one size, so the size names the slot.
+ * Cache of the most recent heads from one side, so that an identical head is not parsed again. Similar messages usually
+ * arrive in reads of the same size, so the size of the read selects the slot.
  */
 export class HeadCache<Head extends CachedHead> {
   readonly #heads: (Head | null)[]
   readonly #misses: Uint8Array
 
-  /** @param slots a power of two. */
+  /** @param slots number of slots; a power of two. */
   constructor(slots: number) {
     this.#heads = new Array<Head | null>(slots).fill(null)
     this.#misses = new Uint8Array(slots)
   }
 
-  /** The head that stands at the beginning of what was read; null when it is not in the cache. */
+  /** Returns the cached head that these bytes start with, or null. */
   find(bytes: Buffer, from: number, to: number): Head | null {
     const slot = this.#slotOf(to - from)
     const cached = this.#heads[slot]!
@@ -34,19 +34,22 @@ export class HeadCache<Head extends CachedHead> {
   }
 
   /**
-   * Keeps a head that was read whole.
-   * @param size of what was read, the head and whatever came with it.
+   * Stores a complete head if its slot is worth updating.
+   * @param size size of the whole read, including any bytes after the head.
    */
   keep(size: number, head: Head): void {
     if (this.wants(size, head.bytes)) this.put(size, head)
   }
 
-  /** Whether a head should be kept, for those who make something of it first; to be asked once for each. */
+  /**
+   * Returns true if the head should be cached. It updates the miss count, so call it once per head. Use it with `put`
+   * when the value is expensive to build.
+   */
   wants(size: number, bytes: Buffer): boolean {
     return bytes.length <= MAX_BYTES && this.#isWorthKeeping(this.#slotOf(size))
   }
 
-  /** Keeps a head that is wanted. */
+  /** Stores a head for which `wants` returned true. */
   put(size: number, head: Head): void {
     this.#heads[this.#slotOf(size)] = { ...head, bytes: Buffer.from(head.bytes) }
   }
@@ -60,7 +63,10 @@ export class HeadCache<Head extends CachedHead> {
     return size & (this.#heads.length - 1)
   }
 
-  /** A slot that misses time and again sees what is different in every message: writing to it each time would cost more. */
+  /**
+   * A slot that keeps missing sees different heads each time. Writing to it on every miss would cost more than it
+   * saves.
+   */
   #isWorthKeeping(slot: number): boolean {
     const count = (this.#misses[slot]! + 1) & 0xff
     this.#misses[slot] = count === 0 ? MAX_MISSES : count

@@ -1,9 +1,11 @@
 import { latin1Of } from '../lib/latin1.js'
 import { TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
-/** What `read` answers when the bytes ran out, the grammar was broken, or the head outgrew its bound. */
+/** Result of `read`: more bytes are needed. */
 export const MORE = -1
+/** Result of `read`: the syntax is invalid. */
 export const BROKEN = -2
+/** Result of `read`: the head exceeds its limit. */
 export const TOO_LARGE = -3
 
 const CR = 13
@@ -12,7 +14,7 @@ const SPACE = 32
 const TAB = 9
 const COLON = 58
 
-// Where in the head the next byte stands. States of the start line are below FIELD_START.
+// Parser states for the header fields. The states of the start line are numbered below FIELD_START.
 export const FIELD_START = 16
 const NAME = 17
 const BEFORE_VALUE = 18
@@ -22,29 +24,32 @@ const END_LF = 21
 const AFTER_NAME = 22
 
 /**
- * Reads the head of a message from bytes that come in any pieces, strictly (RFC 9112): no bare LF or CR, no folded
- * lines, no control characters; a space before a colon in responses only. Who extends it reads the start line.
+ * Strict, incremental parser for a message head (RFC 9112). It refuses bare LF or CR, folded lines and control
+ * characters. It accepts a space before a colon in responses only. Subclasses parse the start line.
  *
  *     start line CR LF   name : SP value CR LF   …   CR LF
  *                        │    │    │     │
- *                        └────┴────┴─────┴─ marks: four places in the head for each field
+ *                        └────┴────┴─────┴─ marks: four positions in the head for each field
  *
- * The first pass only classifies bytes and notes places; the text is made once, and the fields are cut from it. A head that
- * comes in one piece, as nearly all do, is not copied.
+ * The first pass only classifies bytes and records positions. The text is decoded once and the fields are cut from it.
+ * A head that arrives in one piece, as nearly all do, is not copied.
  */
 export abstract class MessageHead {
   maxBytes: number
-  /** 0: nothing of the head was read yet. */
+  /** Parser state; 0 if nothing of the head has been read. */
   protected state = 0
-  /** True if white space between a name and its colon is skipped, as a proxy has to in responses (RFC 9112 section 5.1). */
+  /**
+   * True if white space between a name and its colon is skipped, as a proxy must do in responses (RFC 9112 section
+   * 5.1).
+   */
   protected readonly skipsSpaceAfterName: boolean = false
-  /** Bytes of the head in earlier pieces. */
+  /** Number of bytes of the head in earlier pieces. */
   protected before = 0
   protected text = ''
-  /** Four places of the start line, where its reader notes them, then the four of each field. */
+  /** Four positions recorded by the start-line parser, if any, then four for each field. */
   protected readonly marks: number[] = []
   protected marked = 0
-  /** Where in the marks the fields begin. */
+  /** Index in `marks` of the first field. */
   protected firstField = 0
   #earlier = ''
 
@@ -52,12 +57,12 @@ export abstract class MessageHead {
     this.maxBytes = maxBytes
   }
 
-  /** Gets ready for the next head. */
+  /** Prepares for the next head. */
   begin(): void {
     this.#begin(0)
   }
 
-  /** Gets ready for the trailers of a chunked body, which are fields without a start line. */
+  /** Prepares for the trailers of a chunked body, which are fields without a start line. */
   beginTrailers(): void {
     this.#begin(FIELD_START)
   }
@@ -71,12 +76,15 @@ export abstract class MessageHead {
     this.firstField = 0
   }
 
-  /** Nothing of the head was read yet. */
+  /** True if nothing of the head has been read. */
   get isUntouched(): boolean {
     return this.state === 0 && this.before === 0
   }
 
-  /** Reads on. Answers the place behind the head, or MORE, BROKEN, TOO_LARGE or what the reader of the start line answers. */
+  /**
+   * Continues parsing. Returns the position after the head, MORE, BROKEN, TOO_LARGE, or an error code of
+   * `scanStartLine`.
+   */
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)
     const length = this.before + (end >= 0 ? end : to) - from
@@ -88,7 +96,7 @@ export abstract class MessageHead {
     return end
   }
 
-  /** Bytes of the head that were read; all that came, where it has failed. */
+  /** Number of bytes of the head read so far; after an error, all bytes received. */
   get size(): number {
     return this.before
   }
@@ -99,13 +107,13 @@ export abstract class MessageHead {
     return problem
   }
 
-  /** What was read earlier and these bytes, one character a byte. */
+  /** Decodes the earlier pieces and these bytes as Latin-1. */
   protected textSoFar(bytes: Buffer, from: number, to: number): string {
     const text = latin1Of(bytes, from, to)
     return this.#earlier === '' ? text : this.#earlier + text
   }
 
-  /** The fields as a flat list, names in lower case; after `read` has found the end. */
+  /** Returns the fields as a flat list with names in lower case. Call it after `read` has found the end. */
   takeFields(): string[] {
     const { text, marks } = this
     const fields: string[] = []
@@ -119,7 +127,10 @@ export abstract class MessageHead {
     return fields
   }
 
-  /** Reads on in the start line: the place behind it, with the state FIELD_START, or MORE or what is wrong with it. */
+  /**
+   * Continues parsing the start line. Returns the position after it and sets FIELD_START, or returns MORE or an error
+   * code.
+   */
   protected abstract scanStartLine(bytes: Buffer, from: number, to: number): number
 
   #scan(bytes: Buffer, from: number, to: number): number {
@@ -131,7 +142,7 @@ export abstract class MessageHead {
     return this.#scanFields(bytes, at, to, this.before - from)
   }
 
-  /** @param shift what turns a place in these bytes into a place in the head. */
+  /** @param shift difference between a position in the head and a position in these bytes. */
   #scanFields(bytes: Buffer, from: number, to: number, shift: number): number {
     const marks = this.marks
     let state = this.state
@@ -188,8 +199,8 @@ export abstract class MessageHead {
 }
 
 /**
- * Where a value ends without the white space behind it. A tab behind a value that frames the body stays, which makes it
- * one that is refused: there are parsers that do not take such a value for what it says, undici's among them.
+ * Returns the end of a field value without trailing white space. A trailing tab is kept in a framing field, so that the
+ * value is refused: some parsers, including undici's, do not strip it.
  */
 function trimmedEnd(text: string, from: number, to: number, keepsTab: boolean): number {
   let end = to

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * The monotonic clock, ms, for the deadlines of a worker. What happens in one go, such as the requests of a write batch,
- * shares one reading: its deadlines need none of their own, each of which costs as much as the deadline. The reading is
- * dropped in any case, because one that stayed would let deadlines fall due early.
+ * Monotonic clock in milliseconds for a worker's deadlines. Work done in one batch, such as the requests of one write
+ * batch, shares one reading, because reading the clock costs as much as setting the deadline. The reading must be
+ * dropped after the batch: with a stale one, deadlines would fire early.
  */
 export class CachedClock {
-  /** As it was read last; 0 where the next reading is to be a new one. */
+  /** Cached reading, or 0 if the next call must read the clock. */
   #cachedMono = 0
 
-  /** Reads the clock, and keeps what it says until `drop`. */
+  /** Reads the clock and caches the reading until `drop`. */
   read(): number {
     this.#cachedMono = performance.now()
     return this.#cachedMono
@@ -19,7 +19,7 @@ export class CachedClock {
     this.#cachedMono = 0
   }
 
-  /** The cached reading, or a new one where there is none. */
+  /** Returns the cached reading, or reads the clock if there is none. */
   now(): number {
     return this.#cachedMono === 0 ? performance.now() : this.#cachedMono
   }

@@ -1,4 +1,4 @@
-/** Does work that can be interrupted without an interruption. */
+/** Runs a generator to its end without a break and returns its result. */
 export function doAtOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const step = work.next()

@@ -1,7 +1,10 @@
-/** A body up to this size is handled as text, and goes out in one piece with its head: cheaper than a buffer of its own. */
+/**
+ * Maximum size of a body that is handled as a string and sent together with its head. Up to this size, a string is
+ * cheaper than a separate buffer.
+ */
 export const MAX_TEXT_BYTES = 8 * 1024
 
-/** The text of one character a byte. */
+/** Decodes bytes as Latin-1: one character per byte. */
 export function latin1Of(bytes: Uint8Array, from = 0, to = bytes.length): string {
   const buffer = Buffer.isBuffer(bytes)
     ? bytes

@@ -1,24 +1,26 @@
-/** Milliseconds between two turns: a deadline fires at most this much late. */
+/** Milliseconds per tick, which is the most a deadline can fire late. */
 const TICK_MS = 50
-/** One round covers 256 x 50 ms = 12.8 s; a later deadline is looked at once a round until it is due. */
+/** Number of slots. One turn covers 256 x 50 ms = 12.8 s; a later deadline is checked once per turn until it is due. */
 const SLOTS = 256
-/** The list of the slot that is being visited. */
+/** Index of the list for the slot being visited. */
 const VISITED = SLOTS
 
-/** Something with a deadline. The links belong to the wheel. */
+/** An object with a deadline. The link fields belong to the wheel. */
 export interface Deadline {
-  /** Monotonic clock, ms. May be moved later at will; to move it earlier, set it again with `arm`. */
+  /**
+   * Deadline on the monotonic clock, in milliseconds. May be moved later freely; call `arm` again to move it earlier.
+   */
   dueAt: number
   wheelNext: Deadline | null
   wheelPrevious: Deadline | null
   wheelSlot: number
-  /** Runs once the deadline has passed; it is off the wheel then. Must not throw. */
+  /** Called once the deadline has passed, after its removal from the wheel. Must not throw. */
   onDeadline(): void
 }
 
 /**
- * One timer for the deadlines of all requests of a worker. Arming and disarming is linking and unlinking; a deadline
- * that moves later, as idle time-outs do with every chunk, costs one assignment, and armed again a comparison.
+ * A single timer for the deadlines of all requests of a worker. Arming and disarming only link and unlink. Moving a deadline
+ * later, as idle timeouts do with every chunk, costs one assignment; arming it again costs one comparison.
  *
  *     slot 0      1      2   …  255
  *          │      │
@@ -61,10 +63,10 @@ export class TimerWheel {
     this.#timer.unref()
   }
 
-  /** Fires what is due. @internal */
+  /** Fires the deadlines that are due. @internal */
   turn(nowMs: number): void {
     const until = Math.floor(nowMs / TICK_MS)
-    // After a long pause of the process one full round visits every slot.
+    // After a long pause of the process, one full turn visits every slot.
     if (until - this.#turned > SLOTS) this.#turned = until - SLOTS
     while (this.#turned < until) {
       this.#turned++
@@ -74,8 +76,8 @@ export class TimerWheel {
   }
 
   /**
-   * The slot's deadlines move to a list of their own and leave it one by one, so that a deadline that disarms or
-   * moves another one of the same slot finds it linked.
+   * Moves the slot's deadlines to a separate list and removes them one by one. A deadline may disarm or move another one
+   * of the same slot, which is then still linked.
    */
   #visit(slot: number, nowMs: number): void {
     const first = this.#slots[slot]!
@@ -93,10 +95,10 @@ export class TimerWheel {
     }
   }
 
-  /** Where it is linked already it is looked at before it is due, and moved on then. */
+  /** Returns true if the deadline's present slot is visited before it is due. It is relinked at that visit. */
   #isVisitedInTime({ wheelSlot, dueAt }: Deadline): boolean {
     if (wheelSlot === VISITED) return false
-    // The slot that was turned last comes again after a whole round.
+    // The slot visited last is visited again after a full turn.
     const ahead = (wheelSlot - this.#turned) & (SLOTS - 1) || SLOTS
     return (this.#turned + ahead) * TICK_MS <= dueAt
   }

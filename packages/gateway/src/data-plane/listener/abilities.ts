@@ -1,11 +1,11 @@
-/** What a listener can do for clients, as its engine serves it. */
+/** A capability of listeners, with the support of each engine. */
 export interface Ability {
   readonly what: string
   readonly uws: string
   readonly node: string
 }
 
-/** What shows the engines apart; docs/reference/limits.md has the same table. */
+/** Differences between the engines. docs/reference/limits.md has the same table. */
 export const ABILITIES: readonly Ability[] = [
   { what: 'HTTP/1.0', uws: 'no, 505', node: 'yes' },
   { what: 'pipelined requests', uws: 'no, the connection closes', node: 'yes, in order' },

@@ -4,8 +4,8 @@ const DOT = 46
 const MAX_PORT = 65_535
 
 /**
- * A Host value (RFC 9110 section 7.2) and the host in it, without the dot at the end that names of the root may have.
- * Null when the value is not `host`, `host:port`, `[v6]` or `[v6]:port`.
+ * Parses a Host value (RFC 9110 section 7.2). The result has no trailing dot after the host name. Returns null unless
+ * the value is `host`, `host:port`, `[v6]` or `[v6]:port`.
  */
 export function readAuthority(value: string): { readonly text: string; readonly host: string } | null {
   const isIpv6 = value.charCodeAt(0) === 91 /* [ */

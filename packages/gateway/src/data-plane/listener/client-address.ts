@@ -20,16 +20,16 @@ const NO_HOPS: readonly ForwardedHop[] = []
 
 const BAD_HOP = refusal(
   'GW_BAD_REQUEST',
-  'a trusted proxy forwarded this request without the address of who sent it',
+  'a trusted proxy forwarded this request without a valid client address',
 )
 
-/** What of a listener's settings says whom to believe. */
+/** Settings of a listener that decide which forwarding fields are trusted. */
 export type Trust = Pick<ListenerSettings, 'trusted' | 'forwardedHeader'>
 
 /**
- * Finds the client's address behind trusted proxies, and drops forwarding fields that nobody trusted has written:
- * a peer outside `trusted` gets no say in X-Forwarded-*, Forwarded or X-Request-Id, and a trusted one only in the family
- * of fields that the listener reads: it may pass on the others as its client wrote them. A reply means: refuse with it.
+ * Determines the client's address behind trusted proxies and removes untrusted forwarding fields. From a peer outside
+ * `trusted`, X-Forwarded-*, Forwarded and X-Request-Id are ignored. A trusted proxy may pass on fields that its client
+ * wrote, so only the family of fields that the listener reads is kept. Returns a refusal if the fields are malformed.
  */
 export function applyClientAddress(x: Exchange, { trusted, forwardedHeader }: Trust): Reply | null {
   x.clientIp = x.peer
@@ -63,7 +63,10 @@ function hasForwardingField(headers: readonly string[]): boolean {
   return false
 }
 
-/** Whether a field says who forwarded a request: X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id. @param name in lower case. */
+/**
+ * Returns true if a field describes forwarding: X-Forwarded-*, Forwarded, X-Real-IP or X-Request-Id.
+ * @param name in lower case.
+ */
 export function isForwardingField(name: string): boolean {
   if (name.charCodeAt(0) === 120 /* x */) {
     if (name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip') return true
@@ -73,7 +76,7 @@ export function isForwardingField(name: string): boolean {
   return name === 'forwarded'
 }
 
-/** CGI and its likes cannot distinguish X_Forwarded_For from X-Forwarded-For; nobody writes it in good faith. */
+/** CGI-like targets cannot distinguish X_Forwarded_For from X-Forwarded-For. No legitimate proxy sends the former. */
 function isUnreadByXForwarded(name: string): boolean {
   return name === 'forwarded' || (plainName(name) !== name && isForwardingField(name))
 }
@@ -91,7 +94,7 @@ function dropFields(x: Exchange, isDropped: (name: string) => boolean): void {
   x.headers = kept
 }
 
-/** The hops that proxies name, the client's first. */
+/** Returns the hops named by proxies, the client's first. */
 function xForwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
   if (x.forwardedFor === '') return NO_HOPS
   return x.forwardedFor.split(',').map((node) => ({ node: trimOws(node), proto: '' }))
@@ -105,8 +108,8 @@ function forwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
 const MALFORMED = 'malformed'
 
 /**
- * The right-most hop that is not one of our own proxies: those to its left are the client's claim. Null when there is
- * none. A hop that has to be read and is no address could be anybody, so nobody may be taken for it.
+ * Returns the right-most hop that is not a trusted proxy, or null. Hops further left are unverified
+ * claims of the client. A hop that must be read but is not an address is malformed: it could stand for any client.
  */
 function lastUntrusted(
   hops: readonly ForwardedHop[],
@@ -124,21 +127,23 @@ function lastUntrusted(
   return last
 }
 
-/** `1.2.3.4`, `[::1]`, and one of these with a port, which may be a hidden one (RFC 7239 section 6). */
+/** `1.2.3.4` or `[::1]`, optionally with a port, which may be obfuscated (RFC 7239 section 6). */
 const NODE = /^(?:\[([^\]]*:[^\]]*)\]|([^:[\]]*))(?::(?:(\d{1,5})|_[\w.-]+))?$/
 
-/** Without the port and the brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. Itself when it is none of these. */
+/** Removes port and brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. Returns any other text unchanged. */
 function bareAddress(text: string): string {
   const [, bracketed, bare, port = 0] = NODE.exec(text) ?? []
   return Number(port) > MAX_PORT ? text : (bracketed ?? bare ?? text)
 }
 
-/** The port behind an address, as some proxies write it (RFC 7239 section 6); 0 without one, or a hidden one. */
+/**
+ * Returns the port after an address, as some proxies write it (RFC 7239 section 6). 0 if it is missing or obfuscated.
+ */
 function portOf(hop: string): number {
   return Number(NODE.exec(hop)?.[3] ?? 0)
 }
 
-/** A zone names an interface of the proxy, not of this host. */
+/** Returns true for an address without a zone. A zone would name an interface of the proxy, not of this host. */
 function isClientAddress(text: string): boolean {
   return !text.includes('%') && isIpAddress(text)
 }
@@ -148,8 +153,8 @@ function isRequestId(text: string): boolean {
 }
 
 /**
- * Adds what the upstream should know of the client: X-Forwarded-For, -Proto, -Host and X-Request-Id, and one more
- * element of Forwarded where a trusted proxy already sent that field.
+ * Adds the forwarding fields for the upstream: X-Forwarded-For, -Proto, -Host and X-Request-Id. Appends to Forwarded if
+ * a trusted proxy has sent that field.
  */
 export function addForwardingFields(x: Exchange): void {
   const headers = x.headers

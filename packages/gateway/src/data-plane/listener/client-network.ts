@@ -1,6 +1,6 @@
-/** Who stands for the connections of an address: itself; of IPv6, who has one address has all of its /64. */
+/** Returns the key under which a client's connections are counted: the IPv4 address, or the /64 of an IPv6 address. */
 export function clientNetwork(address: string): string {
-  // Behind the prefix of NAT64 each address is one of IPv4.
+  // After the NAT64 prefix, each address stands for one IPv4 address.
   if (!address.includes(':') || address.startsWith('64:ff9b::')) return address
   const [start = '', end] = address.split('::')
   const groups = start === '' ? [] : start.split(':')

@@ -1,7 +1,7 @@
 let second = 0
 let line = ''
 
-/** The Date field of a response (RFC 9110 section 6.6.1) behind the line before it, made once a second. */
+/** Returns the Date field (RFC 9110 section 6.6.1) with the preceding line break. It is rebuilt once per second. */
 export function dateLine(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) {

@@ -1,22 +1,22 @@
-/** One pair of an element (RFC 7239 section 4): a name and its value, bare or in quotes. */
+/** A pair in a Forwarded element (RFC 7239 section 4): a name and a bare or quoted value. */
 const PAIR = /[\s;]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*(?=;|$)/y
 
-/** What a proxy says of whom it got the request from. */
+/** A hop described by a proxy. */
 export interface ForwardedHop {
-  /** An address, mostly, with or without a port; `unknown` when nothing is said. */
+  /** Usually an address, with or without a port; `unknown` if missing. */
   readonly node: string
-  /** The scheme of that request; empty when nothing is said. */
+  /** Scheme of that hop's request, or empty if missing. */
   readonly proto: string
 }
 
-/** The elements of a Forwarded value, in its order; empty ones have an empty node. */
+/** Parses the elements of a Forwarded value, in order. Empty elements have an empty node. */
 export function forwardedHops(value: string): ForwardedHop[] {
   return elementsOf(value).map(hopOf)
 }
 
 /**
- * The elements of the list, cut at commas outside quotes. Quotes are paired from the right end, which is what a
- * trusted proxy has added: a quote that the client left open must not swallow it.
+ * Splits the list at commas outside quotes. Quotes are matched from the right end, which the trusted proxy added, so
+ * that a quote left open by the client cannot swallow it.
  */
 function elementsOf(value: string): string[] {
   const elements: string[] = []
@@ -39,7 +39,9 @@ function isEscaped(value: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Pairs are read one after the other, so that a `for=` inside another value, such as a quoted host, is not one. */
+/**
+ * Parses the pairs in sequence, so that a `for=` inside another value, such as a quoted host, is not mistaken for one.
+ */
 function hopOf(element: string): ForwardedHop {
   if (element.trim() === '') return { node: '', proto: '' }
   let node = 'unknown'

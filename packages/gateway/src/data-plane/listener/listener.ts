@@ -3,94 +3,103 @@ import type { CidrSet, ClientPace, Exchange, Reply } from '@sluice/core'
 import type { FrameEnd } from '../websocket/frame-end.js'
 
 /**
- * The client's side of one exchange, as the pipeline sees it, whatever engine serves the connection.
+ * The client's side of one exchange, as the pipeline sees it, independent of the engine.
  *
- *     head in ─► Gate.accept(x, client) ─► readBody(receiver) ─► chunks ─► receiver
- *     client.send(…)                                  one complete response
- *     client.start(…), write(…)…, end()               a streamed one; write answers false when the client is slow
+ *     head received ─► Gate.accept(x, client) ─► readBody(receiver) ─► chunks ─► receiver
+ *     client.send(…)                                  a complete response
+ *     client.start(…), write(…)…, end()               a streamed response; write returns false if the client is slow
  *     client.abort()                                  cut the connection, so that the client sees a truncated body
  *
- * After `end`, `send` or `abort`, and after the owner's `onClientAbort`, nothing more is called on it.
+ * No more methods may be called after `end`, `send` or `abort`, or after the owner's `onClientAbort`.
  */
 export interface ClientStream {
-  /** Hears of the client going away and of room in its receive window. Set before `accept` returns. */
+  /** Receiver of client events. Set before `accept` returns. */
   owner: ClientOwner | null
-  /** Answer with `Connection: close` and close after the response. Only ever set, never cleared. */
+  /** True if the response carries `Connection: close` and the connection closes afterwards. Never reset to false. */
   closeAfter: boolean
-  /** The connection is gone; nothing can be sent. */
+  /** True if the connection is gone and nothing can be sent. */
   readonly isGone: boolean
-  /** The client asks to switch to the WebSocket protocol; null: it does not. */
+  /** WebSocket upgrade that the client asks for, or null. */
   readonly upgrade: UpgradeOffer | null
-  /** The client sends its body once it is told to, by `readBody` (RFC 9110 section 10.1.1). */
+  /** True if the client waits for `100 Continue`, which `readBody` sends (RFC 9110 section 10.1.1). */
   readonly waitsToContinue: boolean
-  /** Starts delivering the request body, from its first byte, to the receiver. Called at most once. */
+  /** Starts delivering the request body, from the first byte. Called at most once. */
   readBody(receiver: BodyReceiver): void
-  /** Stops reading from the client; chunks already read may still arrive. */
+  /** Stops reading from the client. Chunks already read may still arrive. */
   pauseBody(): void
   resumeBody(): void
-  /** Sends a whole response. `headers` is a flat list without framing fields; the body is copied if it has to wait. */
+  /**
+   * Sends a complete response. The body is copied if it has to wait.
+   * @param headers flat list without framing fields.
+   */
   send(status: number, headers: readonly string[], body: Uint8Array | string | null): void
   /**
-   * Sends a response without a body: to HEAD, or of a status that has none (204, 304).
-   * @param length the Content-Length to announce; -1: none.
+   * Sends a response without a body: to HEAD, or with a status such as 204 or 304.
+   * @param length Content-Length to announce, or -1 for none.
    */
   sendHead(status: number, headers: readonly string[], length: number): void
-  /** Begins a streamed response. @param length its Content-Length; -1: unknown, sent chunked. */
+  /**
+   * Starts a streamed response.
+   * @param length Content-Length, or -1 if unknown (sent chunked).
+   */
   start(status: number, headers: readonly string[], length: number): void
-  /** Sends the next bytes, of which it copies what has to wait. False: wait for `onClientDrain`. */
+  /** Sends the next bytes, copying what must wait. Returns false if the caller should wait for `onClientDrain`. */
   write(chunk: Uint8Array): boolean
   /**
-   * Ends a streamed response; one that fell short of its announced length is cut instead, so that the client notices.
-   * False: the last bytes are still on their way, and `onClientDrain` follows once they are out.
-   * @param trailers fields after the body (RFC 9110 section 6.5), a flat list, names in lower case; dropped where the
-   * client's protocol or engine has no room for them.
+   * Ends a streamed response. If it is shorter than announced, the connection is cut, so that the client notices.
+   * Returns false if the last bytes are still being sent; `onClientDrain` follows.
+   * @param trailers trailer fields (RFC 9110 section 6.5), a flat list with names in lower case. Dropped if the
+   * client's protocol or the engine does not support them.
    */
   end(trailers?: readonly string[] | null): boolean
   abort(): void
-  /** Bytes of the last `write` that the client has not taken; -1: the engine does not say. */
+  /** Bytes of the last `write` that the client has not accepted, or -1 if the engine does not know. */
   readonly unsentBytes: number
 }
 
-/** A request to switch to the WebSocket protocol (RFC 6455 section 4). It may also be answered as any other request. */
+/** A WebSocket upgrade request (RFC 6455 section 4). It may also get an ordinary response. */
 export interface UpgradeOffer {
-  /** The engine relays compressed messages as they are. */
+  /** True if the engine relays compressed messages unchanged. */
   readonly passesCompression: boolean
-  /** The client has sent bytes behind the request, before it knows what they mean. */
+  /** True if the client has sent bytes after the request without waiting for the answer. */
   readonly hasEarlyBytes: boolean
   /**
-   * Answers 101 and gives the connection away. Null: it is gone.
-   * @param key that of the client's handshake.
+   * Answers 101 and hands over the connection. Returns null if it is gone.
+   * @param key key from the client's handshake.
    */
   accept(headers: readonly string[], key: string): FrameEnd | null
 }
 
-/** What a client stream reports to the one who answers it. */
+/** Receiver of a client stream's events. */
 export interface ClientOwner {
-  /** The connection was lost before the response was complete. */
+  /** Called when the connection was lost before the response was complete. */
   onClientAbort(): void
-  /** There is room again after `write` answered false. */
+  /** Called when there is room again after `write` returned false. */
   onClientDrain(): void
-  /** The body of the request is not valid: what is left of it will not come. */
+  /** Called when the request body is invalid. No more of it will arrive. */
   onBodyInvalid(reply: Reply): void
 }
 
-/** Where the chunks of a request body go. A chunk is only valid during the call: copy what must be kept. */
+/** Receiver of a request body. A chunk is valid only during the call: copy what must be kept. */
 export interface BodyReceiver {
-  /** @param trailers fields after the body, with the last chunk; a flat list, names in lower case. */
+  /** @param trailers trailer fields with the last chunk, a flat list with names in lower case. */
   onBodyChunk(chunk: Uint8Array, isLast: boolean, trailers?: readonly string[] | null): void
 }
 
-/** The pipeline's entrance. Neither call throws. */
+/** Entry point of the pipeline. Its methods do not throw. */
 export interface Gate {
-  /** Takes a request whose head is well-formed. */
+  /** Handles a request with a well-formed head. */
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void
-  /** Takes a request that the listener must refuse, so that it is answered, counted and logged like every other. */
+  /** Handles a request that the listener must refuse, so that it is answered, counted and logged like any other. */
   refuse(x: Exchange, client: ClientStream, reply: Reply): void
-  /** Hears of a turn of the event loop behind which more connections may wait to be accepted. @param isFirst the turn before left none. */
+  /**
+   * Called after a turn of the event loop that may have left connections waiting to be accepted.
+   * @param isFirst true if the previous turn left none waiting.
+   */
   onFullAcceptTurn?(isFirst: boolean): void
 }
 
-/** What of a listener can change without opening it again. */
+/** Settings of a listener that can change without reopening it. */
 export interface ListenerSettings extends ClientPace {
   readonly trusted: CidrSet | null
   readonly proxyProtocol: boolean
@@ -99,29 +108,32 @@ export interface ListenerSettings extends ClientPace {
   readonly forwardedHeader: ListenerPlan['forwardedHeader']
   readonly health: boolean
   readonly paths: ListenerPlan['paths']
-  /** Null where the engine does not speak it. */
+  /** HTTP/2 settings, or null if the engine does not support HTTP/2. */
   readonly http2: ListenerPlan['http2']
   readonly headerBytes: number
   readonly headers: number
   readonly urlBytes: number
   readonly bodyBytes: number
   readonly connections: number
-  /** From one address that is no trusted proxy. */
+  /** Maximum number of connections per client address, except from trusted proxies. */
   readonly connectionsPerClient: number
   readonly keepAliveMs: number
   readonly headTimeoutMs: number
 }
 
-/** One open listening socket. */
+/** An open listening socket. */
 export interface Listener {
   readonly port: number
-  /** Applies to requests whose head arrives from now on. */
+  /** Settings for requests whose head arrives from now on. */
   settings: ListenerSettings
   connections(): number
-  /** HTTP/2 connections end with their next request (GOAWAY); those of HTTP/1.1 with their next answer, whose owner says so. */
+  /**
+   * Announces the end: HTTP/2 connections close after their next request (GOAWAY), and HTTP/1.1 connections after their
+   * next response, through `closeAfter`.
+   */
   announceEnd(): void
-  /** Stops accepting connections; those that are open end with their next answer. */
+  /** Stops accepting connections. Open ones close after their next response. */
   close(): void
-  /** Cuts every connection. */
+  /** Destroys every connection. */
   terminate(): void
 }

@@ -7,24 +7,28 @@ import { openNodeListener } from './node/listener.js'
 import { openUwsListener } from './uws/listener.js'
 import { boundReceiveBuffers } from './uws/receive-buffer.js'
 
+/** Options for `openListener`. */
 export interface ListenerOptions {
   readonly plan: ListenerPlan
-  /** The port to bind, where the plan says 0. */
+  /** Port to bind if the plan says 0. */
   readonly port: number
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  /** Hears of an error that should not have come this far. */
+  /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection over a limit. */
+  /** Called when a connection is rejected because of a limit. */
   readonly onTurnedAway: () => void
-  /** Hears when changed certificates serve. */
+  /** Called when renewed certificates are in use. */
   readonly onRenewal: () => void
 }
 
-/** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
+/**
+ * Opens a listener with the engine that the plan names.
+ * @throws Error if it cannot be opened.
+ */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { plan, ...rest } = options
   const open = plan.engine === 'node' ? openNodeListener : openUwsListener
@@ -32,8 +36,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 }
 
 /**
- * Bounds what the kernel holds of each connection that comes to these listeners once this is done.
- * @throws Error when it cannot be bounded; they serve all the same.
+ * Limits the kernel's receive buffers of later connections to these listeners.
+ * @throws Error if that fails; the listeners still work.
  */
 export function boundListeners(listeners: readonly Listener[]): Promise<void> {
   return boundReceiveBuffers(listeners.map(({ port }) => port))

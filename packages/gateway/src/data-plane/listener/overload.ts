@@ -1,6 +1,7 @@
-/** The answers to connections over a limit; no request has been read yet, so there is no id to name. */
-export const CROWDED = overload('this listener has as many connections as it accepts')
-export const GREEDY = overload('this listener has as many connections from this address as it accepts')
+/** Response to a connection over the limit. No request has been read, so there is no request id. */
+export const CROWDED = overload('this listener has reached its connection limit')
+/** Response to a connection over the limit per client address. */
+export const GREEDY = overload('this listener has reached its connection limit for this client address')
 
 function overload(detail: string): string {
   return JSON.stringify({

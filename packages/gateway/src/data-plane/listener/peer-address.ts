@@ -1,11 +1,11 @@
 import { readIpv6 } from '@sluice/core'
 
-/** Most addresses cached as text; a full cache is cleared. */
+/** Maximum number of cached address strings. A full cache is cleared. */
 const MAX_CACHED = 4096
 
 const v4Texts = new Map<number, string>()
 
-/** The text of the binary address that uWS gives: 4 bytes, or 16 for IPv6 (RFC 5952 form, IPv4-mapped as IPv4). */
+/** Formats the binary address from uWS: 4 bytes, or 16 for IPv6 (RFC 5952 form; IPv4-mapped as IPv4). */
 export function addressText(binary: ArrayBuffer): string {
   const bytes = new Uint8Array(binary)
   if (bytes.length === 4) return v4Text(bytes, 0)
@@ -13,7 +13,7 @@ export function addressText(binary: ArrayBuffer): string {
   return isMapped(bytes) ? v4Text(bytes, 12) : v6Text(bytes)
 }
 
-/** An address as `addressText` writes it: whoever is counted or banned by it has one name, however a proxy spells it. */
+/** Returns an address in the form of `addressText`, so that limits and bans apply however a proxy spells it. */
 export function canonicalAddress(text: string): string {
   if (!text.includes(':')) return text
   const words = new Uint32Array(4)

@@ -17,49 +17,46 @@ import type { ListenerSettings } from './listener.js'
 
 const REPLIES = {
   method: refusal('GW_BAD_REQUEST', 'the request method is not a token, or too long'),
-  unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not served'),
-  lowerCase: refusal('GW_METHOD_NOT_SUPPORTED', 'methods are case-sensitive, and written in upper case'),
-  upgrade: refusal('GW_UPGRADE_NOT_SUPPORTED', 'this gateway does not switch to the protocol of Upgrade'),
-  closing: refusal(
-    'GW_BAD_REQUEST',
-    'a connection that is to be closed cannot switch to the protocol of Upgrade',
+  unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not supported'),
+  lowerCase: refusal('GW_METHOD_NOT_SUPPORTED', 'methods are case-sensitive: use upper case'),
+  upgrade: refusal(
+    'GW_UPGRADE_NOT_SUPPORTED',
+    'this gateway does not support the protocol in the Upgrade header',
   ),
-  expectation: refusal('GW_EXPECTATION_FAILED', 'the only expectation that is met is 100-continue'),
+  closing: refusal('GW_BAD_REQUEST', 'Upgrade and "Connection: close" cannot be combined'),
+  expectation: refusal('GW_EXPECTATION_FAILED', 'the only supported expectation is 100-continue'),
   fields: refusal(
     'GW_BAD_REQUEST',
     'a header field has a name or value that this listener does not accept (RFC 9110 section 5)',
   ),
   length: refusal('GW_BAD_REQUEST', 'Content-Length is not valid or differs between its lines'),
-  framing: refusal('GW_BAD_REQUEST', 'Content-Length and Transfer-Encoding stand side by side'),
+  framing: refusal('GW_BAD_REQUEST', 'Content-Length and Transfer-Encoding are both present'),
   coding: refusal('GW_CODING_NOT_SUPPORTED', 'the only transfer coding accepted is a single "chunked"'),
-  host: refusal('GW_BAD_REQUEST', 'exactly one valid Host field is needed'),
-  tooMany: refusal(
-    'GW_HEADERS_TOO_LARGE',
-    'there are more or longer header fields than this listener accepts',
-  ),
+  host: refusal('GW_BAD_REQUEST', 'exactly one valid Host header is required'),
+  tooMany: refusal('GW_HEADERS_TOO_LARGE', 'the header fields exceed the limits of this listener'),
 } as const
 
-/** Longest method that is logged of a request that is refused for it. */
+/** Maximum length of a method in the log record of its refusal. */
 const MAX_METHOD = 64
 
 /**
- * End-to-end fields that came before and are valid: neither checked again, nor new texts to compare with others. A byte
- * from 0x80 on is a part of its value (RFC 9110 section 5.5), and one character.
+ * Cache of valid end-to-end fields, which need no further validation or string comparison. Bytes from 0x80 on are part
+ * of a value (RFC 9110 section 5.5), as one character each.
  */
 const FIELDS = new HeaderCache((name, value) =>
   isToken(name) && consistsOf(value, VALUE_BYTES) ? value : null,
 )
-/** The same for an engine that does not show the bytes from 0x80 on as they came. */
+/** The same cache for an engine that does not deliver bytes from 0x80 on unchanged. */
 export const ASCII_FIELDS = new HeaderCache((name, value) =>
   isToken(name) && isFieldValue(value) ? value : null,
 )
 
 /**
- * Collects the header lines of one request and checks them. One is used for all requests of a listener in turn, so
- * that taking in a head allocates nothing but the list itself.
+ * Collects and validates the header lines of one request. A listener reuses one instance for all requests, so that
+ * reading a head allocates nothing but the list.
  *
- * End-to-end fields go to the exchange; framing, Host and hop-by-hop fields are looked at here and stay out of what is
- * forwarded, because the upstream connection has its own framing (RFC 9112 section 6, docs/reference/limits.md).
+ * End-to-end fields go to the exchange. Framing, Host and hop-by-hop fields are processed here and not forwarded,
+ * because the upstream connection has its own framing (RFC 9112 section 6, docs/reference/limits.md).
  */
 export class RequestHead {
   readonly #fields: HeaderCache
@@ -79,7 +76,7 @@ export class RequestHead {
   #expect = ''
   #te = ''
   #isBad = false
-  /** The Host field checked last, and what it means: the next request's is mostly the same. */
+  /** The last Host field checked, with its result. The next request usually has the same one. */
   #knownField: string | null = null
   #knownAuthority = ''
   #knownHost = ''
@@ -107,7 +104,10 @@ export class RequestHead {
     this.#isBad = false
   }
 
-  /** Takes one line. `name` is in lower case. */
+  /**
+   * Adds one line.
+   * @param name in lower case.
+   */
   add(name: string, value: string): void {
     this.#lines++
     this.#bytes += name.length + value.length + 4
@@ -142,7 +142,7 @@ export class RequestHead {
       case 'expect':
         this.#expect = this.#expect === '' ? value : this.#expect + ',' + value
         return
-      // Meant for this connection only.
+      // Hop-by-hop fields.
       case 'keep-alive':
       case 'proxy-connection':
       case 'proxy-authenticate':
@@ -151,54 +151,54 @@ export class RequestHead {
       case 'http2-settings':
         return
     }
-    // A target might take it for one of those above, or for what the gateway itself writes.
+    // A target might mistake it for one of those above, or for a field that the gateway sets.
     if (isMessageLookalike(name)) return
     if (this.#fields.line(name, value) === null) this.#isBad = true
     this.#headers.push(name, value)
   }
 
-  /** Of all lines as they came, with their ends. */
+  /** Size of all lines as received, including line ends. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** True if the head says how long the body is. */
+  /** True if the head declares the length of the body. */
   get isFramed(): boolean {
     return this.#lengths + this.#codings > 0
   }
 
-  /** Whether the client asked for the connection to be closed (RFC 9112 section 9.6). */
+  /** True if the client asked to close the connection (RFC 9112 section 9.6). */
   get wantsClose(): boolean {
     return this.#connection !== '' && listHasToken(this.#connection, 'close')
   }
 
-  /** Whether the client of HTTP/1.0 asked for the connection to be kept. */
+  /** True if an HTTP/1.0 client asked to keep the connection. */
   get wantsKeepAlive(): boolean {
     return this.#connection !== '' && listHasToken(this.#connection, 'keep-alive')
   }
 
-  /** Whether the client reads trailers (RFC 9110 section 10.1.4). */
+  /** True if the client accepts trailers (RFC 9110 section 10.1.4). */
   get takesTrailers(): boolean {
     return this.#te !== '' && listHasToken(this.#te, 'trailers')
   }
 
-  /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+  /** True if the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   get waitsToContinue(): boolean {
     return this.#expect !== '' && this.#expect.toLowerCase() === '100-continue'
   }
 
-  /** Whether the client asks to switch to the WebSocket protocol. */
+  /** True if the client asks for an upgrade to WebSocket. */
   get asksForWebSocket(): boolean {
     if (this.#upgrade === '' || !listHasToken(this.#connection, 'upgrade')) return false
     return protocolsOf(this.#upgrade).includes('websocket')
   }
 
-  /** Whether uWS takes the Connection field for "close": it only looks at the length of the first one's value. */
+  /** True if uWS takes the Connection field for "close". It looks only at the length of the first value. */
   get looksClosing(): boolean {
     return this.#firstConnectionLength === 5
   }
 
-  /** Checks the head and fills the exchange; a reply means: refuse with it and close. */
+  /** Validates the head and fills the exchange. Returns a refusal, or null. A refused request closes its connection. */
   apply(x: Exchange, settings: ListenerSettings): Reply | null {
     x.headers = this.#headers
     if (this.#lines > settings.headers || this.#bytes > settings.headerBytes) return REPLIES.tooMany
@@ -212,7 +212,7 @@ export class RequestHead {
     if (this.#expect !== '' && !this.waitsToContinue) return REPLIES.expectation
     if (this.#upgrade !== '' && !this.asksForWebSocket && needsUpgrade(this.#upgrade, this.#connection))
       return REPLIES.upgrade
-    // uWS would close such a connection while it becomes a WebSocket, and go on with what it has freed.
+    // uWS would close such a connection during the upgrade, and then use freed memory.
     if (this.asksForWebSocket && (this.wantsClose || this.looksClosing)) return REPLIES.closing
     if (this.#connection !== '') removeNominated(x, this.#connection)
     return null
@@ -247,7 +247,7 @@ export class RequestHead {
   }
 }
 
-/** Refuses a head that is too large as a whole, though its target and its fields are not. */
+/** Refuses a head that is too large in total, although target and fields are within their limits. */
 export function refuseLargeHead(x: Exchange, { headerBytes }: ListenerSettings): Reply | null {
   return x.requestHeadBytes > headerBytes ? REPLIES.tooMany : null
 }
@@ -271,7 +271,10 @@ function checkMethod(method: string): Reply | null {
   }
 }
 
-/** A route that takes POST would not see "post", and many servers take it for the same (RFC 9110 section 9.1). */
+/**
+ * Refuses methods with lower-case letters. A route for POST would not match "post", but many servers treat both alike
+ * (RFC 9110 section 9.1).
+ */
 function hasLowerCase(method: string): boolean {
   for (let i = 0; i < method.length; i++) {
     const code = method.charCodeAt(i)
@@ -280,17 +283,19 @@ function hasLowerCase(method: string): boolean {
   return false
 }
 
-/** Upgrades that a client only offers: it goes on with HTTP/1.1 when they are ignored (RFC 9110 section 7.8). */
+/** Optional upgrades: if they are ignored, the client continues with HTTP/1.1 (RFC 9110 section 7.8). */
 const OFFERED = new Set(['h2c', 'h2', 'http', 'tls'])
 
-/** Whether the client cannot use an answer over HTTP/1.1: it asks for a WebSocket, or for a protocol that is none of HTTP. */
+/**
+ * Returns true if the client cannot use an HTTP/1.1 response: it asks for WebSocket or for a protocol other than HTTP.
+ */
 function needsUpgrade(upgrade: string, connection: string): boolean {
   const names = protocolsOf(upgrade)
   if (names.includes('websocket')) return true
   return listHasToken(connection, 'upgrade') && !names.every((name) => name === '' || OFFERED.has(name))
 }
 
-/** The names in an Upgrade field, without versions. */
+/** Returns the protocol names in an Upgrade field, without versions. */
 function protocolsOf(upgrade: string): string[] {
   return upgrade
     .toLowerCase()
@@ -302,7 +307,7 @@ function isChunked(coding: string): boolean {
   return coding === 'chunked' || coding.toLowerCase() === 'chunked'
 }
 
-/** Fields that a Connection option must never remove, because removing them changes what the request means. */
+/** Fields that a Connection option must never remove, because that would change the meaning of the request. */
 const KEPT = new Set([
   'authorization',
   'cookie',
@@ -312,7 +317,7 @@ const KEPT = new Set([
   'forwarded',
 ])
 
-/** Removes the fields that the client nominated as hop-by-hop (RFC 9110 section 7.6.1). */
+/** Removes the fields that the client declared hop-by-hop (RFC 9110 section 7.6.1). */
 function removeNominated(x: Exchange, connection: string): void {
   if (connection === 'keep-alive' || connection === 'close') return
   const kept: string[] = []

@@ -14,11 +14,14 @@ import {
 } from '@sluice/core'
 import type { ListenerSettings } from './listener.js'
 
-/** Characters of a path and of a query that are logged of a target that is too long. */
+/** Maximum number of characters of a path and of a query that are logged if the target is too long. */
 const MAX_TOLD = 1024
 
 const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts')
-const MALFORMED = refusal('GW_BAD_REQUEST', 'the path is malformed: escape what is not allowed in it as %XX')
+const MALFORMED = refusal(
+  'GW_BAD_REQUEST',
+  'the path is malformed: escape characters that are not allowed as %XX',
+)
 const NOT_STRICT = refusal(
   'GW_BAD_REQUEST',
   'this listener accepts canonical paths only: no ";", no escaped slash, no needless or double escapes',
@@ -27,11 +30,11 @@ const HIDDEN_DOTS = refusal(
   'GW_BAD_REQUEST',
   'the path has a dot segment with parameters or beside an escaped slash',
 )
-const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query holds bytes that must be escaped as %XX')
+const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query contains bytes that must be escaped as %XX')
 
 /**
- * Checks path and query of a request (RFC 9112 section 3.2.1) and fills the exchange.
- * @param asked the query; null without "?".
+ * Validates path and query of a request (RFC 9112 section 3.2.1) and fills the exchange.
+ * @param asked the query, or null without "?".
  */
 export function applyTarget(
   x: Exchange,
@@ -52,7 +55,7 @@ export function applyTarget(
   return null
 }
 
-/** One that servers may read in different ways (docs/guides/paths.md). */
+/** Handles a path that servers may interpret in different ways (docs/guides/paths.md). */
 function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['paths']): Reply | null {
   const forwardable = forwardablePath(path)
   if (forwardable === null) return MALFORMED
@@ -65,7 +68,7 @@ function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['pat
   return null
 }
 
-/** Visible ASCII without "#": what may follow "?" on the wire. Stricter users filter further in a policy. */
+/** Returns true for visible ASCII without "#", which may follow "?" on the wire. Policies can be stricter. */
 function isQuery(query: string): boolean {
   for (let i = 0; i < query.length; i++) {
     const code = query.charCodeAt(i)

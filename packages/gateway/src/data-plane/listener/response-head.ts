@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import { isToken } from '@sluice/core'
 
-/** "200 OK" for every status from 100 to 599; a status without a name gets its class's. */
+/**
+ * Status code and reason, such as "200 OK", for every status from 100 to 599. Unknown ones get the name of their class.
+ */
 export const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, status) => {
   const generic = ['', 'Informational', 'Success', 'Redirect', 'Client Error', 'Server Error'][
     Math.floor(status / 100)
@@ -9,19 +11,21 @@ export const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, s
   return `${status} ${STATUS_CODES[status] ?? generic ?? ''}`
 })
 
-/** Whether responses of this status have no body, whatever their fields say (RFC 9110 section 6.4.1). */
+/** Returns true if responses of this status have no body, whatever their fields say (RFC 9110 section 6.4.1). */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304 || status < 200
 }
 
-/** How a field may go onto the wire. */
+/** Result of `checkField`: the value is ASCII. */
 export const PLAIN = 0
+/** Result of `checkField`: the value must be written as Latin-1. */
 export const NEEDS_LATIN1 = 1
+/** Result of `checkField`: the field must not be sent. */
 export const REFUSED = 2
 
 /**
- * Checks a response field: ASCII goes out as it is, values with bytes from 0x80 on must be written as latin1, and
- * anything that could end the line is refused, wherever it came from (response splitting).
+ * Validates a response field. ASCII is sent unchanged, values with bytes from 0x80 on must be written as Latin-1, and
+ * anything that could end the line is refused (response splitting).
  */
 export function checkField(name: string, value: string): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
   if (!isToken(name)) return REFUSED
@@ -36,14 +40,17 @@ export function checkField(name: string, value: string): typeof PLAIN | typeof N
   return verdict
 }
 
-/** The line of a response field behind the line before it; empty when the field is refused, null when it needs latin1. */
+/**
+ * Formats a response field with the preceding line break. Returns an empty string if the field is refused, or null if
+ * it needs Latin-1.
+ */
 export function formLine(name: string, value: string): string | null {
   const verdict = checkField(name, value)
   if (verdict === NEEDS_LATIN1) return null
   return verdict === PLAIN ? `\r\n${name}: ${value}` : ''
 }
 
-/** The same where values may have bytes from 0x80 on. */
+/** Formats a response field like `formLine`, but allows bytes from 0x80 on. */
 export function formLatin1Line(name: string, value: string): string {
   return checkField(name, value) === REFUSED ? '' : `\r\n${name}: ${value}`
 }

@@ -1,4 +1,6 @@
-/** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
+/**
+ * Mozilla's intermediate cipher suites for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always enabled.
+ */
 export const TLS_CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',

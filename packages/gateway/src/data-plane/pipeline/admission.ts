@@ -5,41 +5,49 @@ import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import { CRITICALITIES, type Route } from './route.js'
 
-/** A delay is an overload once it has been seen in this many looks in a row: one long task is none. */
+/** Number of consecutive late checks that count as overload. One long task does not. */
 const LATE_LOOKS = 2
-/** Without a refusal for this long the overload is over. */
+/** Time without a late request after which the overload ends, in milliseconds. */
 const CALM_MS = 1000
-/** Work since the last look at the event loop, of which there is one every 20 ms, behind which low and normal requests wait too long. */
+/**
+ * Work since the last event-loop check (one every 20 ms) after which low and normal requests are refused, in
+ * milliseconds.
+ */
 const TAKEN_MS = [32, 40] as const
-/** The same is divided by this while connections wait to be accepted, which a worker does at the end of its turns only. */
+/**
+ * Divisor for these limits while connections wait to be accepted, because a worker accepts only at the end of a turn.
+ */
 const CROWDED_DIVISOR = 4
-/** Shares of `maxInFlight` from which requests are refused, by criticality. */
+/** Fraction of `maxInFlight` at which requests are refused, by criticality. */
 const IN_FLIGHT_SHARES = [0.8, 1, 1.2] as const
 const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 }
 
 /**
- * Decides which requests a worker takes when there are more than it can serve. Two limits, as in Envoy's overload
- * manager: requests in flight, and the delay of the event loop. A loop that stays late has more to read in one turn than
- * it should work off: requests that it reaches late in a turn have waited long, and are refused before they cost more.
- * A process that waits for the processor is late as well and has nothing to gain from refusals, so that only time counts in
- * which it worked. Requests of routes with `criticality: low` go first; `critical` ones are never refused for it.
+ * Load shedding for a worker, with two limits, as in Envoy's overload manager: requests in flight and event-loop delay.
+ * While the loop stays late, each turn has more input than it can process. Requests reached late in a turn have waited
+ * long, so they are refused before they cost more.
+ *
+ * Delay counts only as far as the process used the CPU: a process that waits for a CPU gains nothing from refusals.
+ * Requests of routes with `criticality: low` are refused first. Delay never causes a `critical` request to be refused.
  */
 export class Admission {
   readonly #readClocks: () => Clocks
-  /** Requests refused, by criticality. */
+  /** Number of refused requests, by criticality. */
   readonly #shed = [0, 0, 0]
   #isOverloaded = false
-  /** Consecutive looks that were too late. */
+  /** Number of consecutive late checks. */
   #lateLooks = 0
-  /** At the last look at the event loop. */
+  /** Clocks at the last event-loop check. */
   #looked: Clocks = { mono: 0, cpuMs: 0 }
-  /** Work since then, as far as it has been read: that clock costs more than the rest of a refusal. */
+  /** Work since then as last measured, in milliseconds. Reading the CPU clock costs more than the rest of a refusal. */
   #workedMs = 0
-  /** Monotonic clock at the last refusal for its delay. */
+  /** Monotonic time of the last refusal for delay. */
   #refusedMono = 0
-  /** When the first of consecutive turns ended behind which more connections waited to be accepted. */
+  /** Clocks at the first of the consecutive turns that left connections waiting to be accepted. */
   #crowdedFrom: Clocks = { mono: 0, cpuMs: 0 }
-  /** Connections have waited for too long to be accepted: as it was at the last look, and since then. */
+  /**
+   * True if connections had waited too long to be accepted at the last check; `#wasCrowded` covers the time since then.
+   */
   #isCrowded = false
   #wasCrowded = false
   #maxDelayMs = OFF.maxLoopDelayMs
@@ -52,7 +60,7 @@ export class Admission {
     this.configure(OFF)
   }
 
-  /** Takes the limits of a configuration; what was measured stays. */
+  /** Applies the limits of a configuration. Measurements are kept. */
   configure(plan: OverloadPlan): void {
     const { maxInFlight } = plan
     this.#maxDelayMs = plan.maxLoopDelayMs
@@ -60,11 +68,11 @@ export class Admission {
     this.#maxInFlight = IN_FLIGHT_SHARES.map((share) =>
       maxInFlight === null ? Number.POSITIVE_INFINITY : Math.max(1, maxInFlight * share),
     )
-    this.#overloaded = refuseFor('this worker has as many requests in flight as it takes', plan)
-    this.#delayed = refuseFor('this worker has more to do than it can', plan)
+    this.#overloaded = refuseFor('this worker has reached its limit for requests in flight', plan)
+    this.#delayed = refuseFor('this worker is overloaded', plan)
   }
 
-  /** Takes a delay of the event loop, ms; called with every look at it. */
+  /** Records the event-loop delay in milliseconds. Called at every check. */
   onLoopDelay(lateMs: number): void {
     if (this.#maxDelayMs === 0) return
     const now = this.#readClocks()
@@ -84,9 +92,9 @@ export class Admission {
   }
 
   /**
-   * Takes the end of a turn behind which more connections may wait to be accepted. What waits there counts as a delay of the
-   * event loop, although each turn by itself may be short.
-   * @param isFirst the turn before left none behind.
+   * Records the end of a turn that may have left connections waiting to be accepted. Their waiting time counts as
+   * event-loop delay, even if each turn is short.
+   * @param isFirst true if the previous turn left none waiting.
    */
   onFullAcceptTurn(isFirst: boolean): void {
     if (this.#maxDelayMs === 0) return
@@ -99,7 +107,7 @@ export class Admission {
     this.#refusedMono = now.mono
   }
 
-  /** Why a request is not taken; null when it is. */
+  /** Returns the refusal of a request, or null if it is admitted. */
   refusalOf({ criticality }: Route, inFlight: number): Reply | null {
     const isOver = inFlight >= this.#maxInFlight[criticality]!
     if (!isOver && (!this.#isOverloaded || !this.#isReachedLate(criticality))) return null
@@ -107,7 +115,10 @@ export class Admission {
     return isOver ? this.#overloaded : this.#delayed
   }
 
-  /** The refusal is for a late event loop alone: its request may stay for as long as its body takes to come. */
+  /**
+   * True if the only reason for the refusal is event-loop delay. The connection may then stay open while the body
+   * arrives.
+   */
   isForDelay(refused: Reply): boolean {
     return refused === this.#delayed
   }
@@ -140,7 +151,7 @@ export class Admission {
   }
 }
 
-/** Read together, ms: the monotonic clock, and the processor time of the process. */
+/** Clock readings in milliseconds, taken together: the monotonic clock and the CPU time of the process. */
 interface Clocks {
   readonly mono: number
   readonly cpuMs: number

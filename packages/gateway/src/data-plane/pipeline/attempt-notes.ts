@@ -4,7 +4,10 @@ import type { Target } from '../upstream/target.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 
-/** Notes an attempt that was not the last one, and whether it was repeated. @param sinceMono when it began. */
+/**
+ * Records an attempt that was not the last one, and the retry decision.
+ * @param sinceMono start of the attempt.
+ */
 export function noteTry(
   { isLogged, x }: ExchangeFlow,
   { origin }: Target,
@@ -14,18 +17,18 @@ export function noteTry(
   if (isLogged) traceOf(x).tries.push({ addr: origin, ms: performance.now() - sinceMono, ...failed })
 }
 
-/** Notes an answer that was asked for again, or what the client would get in its place. */
+/** Records a response that was rejected in favor of a retry, or the timeout in its place. */
 export function noteAnswer(
   flow: ExchangeFlow,
   target: Target,
   sinceMono: number,
   { status, code, retry }: Pick<FailedTry, 'status' | 'code' | 'retry'>,
 ): void {
-  const reason = code === null ? `the target answered ${status}` : 'no answer in time (headers)'
+  const reason = code === null ? `the target answered ${status}` : 'no response in time (headers)'
   noteTry(flow, target, sinceMono, { code, status: code === null ? status : 0, reason, retry })
 }
 
-/** Notes how the connections to an upstream and the event loop are now. */
+/** Records the present state of the upstream's connection pool and of the event loop. */
 export function noteConnections({ isLogged, x, context }: ExchangeFlow, upstream: Upstream): void {
   if (!isLogged) return
   const trace = traceOf(x)

@@ -4,18 +4,18 @@ import { REFUSALS } from './refusals.js'
 
 const EMPTY = new Uint8Array(0)
 
-/** Who needs a body in one piece: a route's hooks, or the choice of the route. */
+/** A consumer that needs the body in one piece: a route's hooks, or the router. */
 export interface BodyReader {
   readonly x: Exchange
   readonly client: ClientStream
-  /** Nobody waits for the body any more. */
+  /** True if the body is no longer needed. */
   readonly isOver: boolean
-  /** Some of it has come: the deadline for the next bytes moves. */
+  /** Called when bytes have arrived, to extend the deadline for the next ones. */
   onBodyBytes(bytes: number): void
   refuse(reply: Reply): void
 }
 
-/** Gathers a whole request body, up to the exchange's limit. */
+/** Collects a whole request body, up to the limit of the exchange. */
 export class BodyCollector implements BodyReceiver {
   readonly #reader: BodyReader
   readonly #bytes = new ByteCollector()
@@ -25,7 +25,7 @@ export class BodyCollector implements BodyReceiver {
     this.#reader = reader
   }
 
-  /** Calls `done` once `x.body` is there. A body over the limit refuses the request instead. */
+  /** Calls `done` once `x.body` is set. A body over the limit refuses the request instead. */
   collect(done: () => void): void {
     const { x, client } = this.#reader
     if (x.contentLength === 0) {

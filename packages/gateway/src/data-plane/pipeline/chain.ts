@@ -1,27 +1,28 @@
 import type { Exchange, RejectedAnswer } from '@sluice/core'
 import type { Hook } from './hook.js'
 
-/** A route's policies, sorted by the phase they act in. Null: nothing to do in that phase. */
+/** A route's policies, by the phase in which they run. Null for a phase without policies. */
 export interface Chain {
   readonly request: readonly Hook[] | null
-  /** Not null: the request body is collected first. */
+  /** Hooks that need the request body. If there are any, the body is collected first. */
   readonly requestBody: readonly Hook[] | null
   readonly attempt: readonly Hook[] | null
-  /** Null: nobody has other credentials for a target that refuses a request. */
+  /** Hooks that can supply other credentials after a target has rejected a request. */
   readonly rejected: readonly RejectedHook[] | null
   readonly response: readonly Hook[] | null
-  /** Not null: the body of the upstream's response is collected first. */
+  /** Hooks that need the response body. If there are any, the body is collected first. */
   readonly responseBody: readonly Hook[] | null
   readonly finish: readonly FinishHook[] | null
-  /** What is run on an upstream's response where one part of it has to be through with the body before the other begins. */
+  /** Hooks of a response in two layers, if the inner ones must finish with the body before the outer ones begin. */
   readonly layers: { readonly inner: ResponseHooks; readonly outer: ResponseHooks } | null
-  /** For a request that is sent again for the step that keeps responses; null where no step does. */
+  /** Chain for background refreshes of stored responses; null if no step stores responses. */
   readonly refresh: Chain | null
 }
 
 /** The hooks of a response. */
 export type ResponseHooks = Pick<Chain, 'response' | 'responseBody'>
 
+/** A hook that runs after the exchange. */
 export interface FinishHook {
   readonly name: string
   /** Position of the step in the route's chain. */
@@ -29,13 +30,15 @@ export interface FinishHook {
   run(x: Exchange): void
 }
 
+/** A hook that runs when a target has rejected the request. */
 export interface RejectedHook {
-  /** The policy, for logs. */
+  /** Policy name, for logs. */
   readonly name: string
-  /** Whether another attempt may do better. */
+  /** Returns true if another attempt may succeed. */
   run(x: Exchange, answer: RejectedAnswer): boolean
 }
 
+/** Chain of a route without policies. */
 export const EMPTY_CHAIN: Chain = {
   request: null,
   requestBody: null,

@@ -5,31 +5,31 @@ import type { CachedClock } from '../lib/cached-clock.js'
 import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { WebSockets } from '../websocket/websockets.js'
 
-/** What all flows of a worker share. */
+/** Services and state shared by all flows of a worker. */
 export interface PipelineContext {
   readonly wheel: TimerWheel
-  /** Deadlines count from it. */
+  /** Clock for deadlines. */
   readonly clock: CachedClock
   readonly metrics: Metrics
   readonly log: LogSink
-  /** Of the worker, whose timers have to wait under load. */
+  /** Heartbeat of the worker. Its timer can be late under load. */
   readonly heartbeat: Heartbeat
-  /** Reports to the operator; rate-bounded by the receiver. */
+  /** Reports an event to the operator. The receiver limits the rate. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
-  /** The longest delay of the event loop of late, ms. */
+  /** Returns the longest recent delay of the event loop in milliseconds. */
   loopLagMs(): number
-  /** Those that were switched to the WebSocket protocol are not among them. */
+  /** Number of requests in flight, without those upgraded to WebSocket. */
   inFlight: number
   readonly webSockets: WebSockets
-  /** From now on every response closes its connection; new ones are still taken. */
+  /** True once every response closes its connection. New connections are still accepted. */
   isLeaving: boolean
-  /** No more connections are taken. */
+  /** True once no more connections are accepted. */
   isDraining: boolean
-  /** The drain's time is over: connections that close now are closed by the gateway. */
+  /** True once the drain timeout has passed. The gateway itself closes the connections that close from now on. */
   isCutting: boolean
 }
 
-/** Holds a snapshot open while a request uses it. */
+/** A reference that keeps a snapshot open while a request uses it. */
 export interface Lease {
   release(): void
 }

@@ -4,7 +4,7 @@ import type { Deadline } from '../lib/timer-wheel.js'
 import type { PipelineContext } from './context.js'
 import { paceDeadline } from './pace.js'
 
-/** Whom an exchange waits for, which decides what a missed deadline means. */
+/** The party that an exchange is waiting for. It decides the meaning of a missed deadline. */
 export type Waiting =
   | 'nobody'
   | 'policy'
@@ -15,13 +15,13 @@ export type Waiting =
   | 'response-body'
   | 'client'
 
-/** Hears that whom the exchange waits for is too late. */
+/** Receiver of missed deadlines. */
 export interface TimerOwner {
-  /** @param isTotal the bound for the whole exchange is what was missed. */
+  /** @param isTotal true if the limit for the whole exchange was missed. */
   onOverdue(waiting: Waiting, isTotal: boolean): void
 }
 
-/** The time of one exchange: until when it waits for whom, and which of its phases the time counts for. */
+/** Deadlines and phase times of one exchange. */
 export class ExchangeTimer implements Deadline {
   waiting: Waiting = 'nobody'
   dueAt = 0
@@ -31,7 +31,7 @@ export class ExchangeTimer implements Deadline {
   readonly #x: Exchange
   readonly #context: PipelineContext
   readonly #owner: TimerOwner
-  /** Somebody reads the times of the phases. */
+  /** True if the phase times are used. */
   readonly #isLogged: boolean
   #totalDueAt = Number.POSITIVE_INFINITY
 
@@ -42,29 +42,29 @@ export class ExchangeTimer implements Deadline {
     this.#owner = owner
   }
 
-  /** Bounds the whole exchange, which every deadline keeps to. 0: no bound. */
+  /** Sets the limit for the whole exchange, which caps every deadline; 0 for no limit. */
   boundTotal(totalMs: number): void {
     if (totalMs !== 0) this.#totalDueAt = this.#x.startedMono + totalMs
   }
 
-  /** Until the bound for the whole exchange, ms. */
+  /** Milliseconds left until the limit for the whole exchange. */
   get leftMs(): number {
     return this.#totalDueAt - performance.now()
   }
 
-  /** Arms the deadline for whom the exchange waits for now. */
+  /** Sets the deadline for the party that the exchange now waits for. */
   waitFor(whom: Waiting, ms: number): void {
     this.#arm(whom, this.#context.clock.now() + ms)
   }
 
-  /** The same where another phase begins; one reading of the clock serves both. */
+  /** Enters a phase and sets a deadline with a single reading of the clock. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
     const nowMono = this.#isLogged ? performance.now() : this.#context.clock.now()
     this.#x.times.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)
   }
 
-  /** Another phase begins; the clock is read only where somebody reads the times. */
+  /** Enters a phase. The clock is read only if the phase times are used. */
   enter(phase: Phase): void {
     if (this.#isLogged) this.#x.times.enter(phase, performance.now())
     else this.#x.times.phase = phase
@@ -81,7 +81,7 @@ export class ExchangeTimer implements Deadline {
     this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
   }
 
-  /** The same after bytes of the request body, at the pace that its client must keep. */
+  /** Moves the deadline later after bytes of the request body, at the client's minimum rate. */
   touchBody(bytes: number): void {
     const { minBodyRate, bodyIdleMs } = this.#x.pace
     this.dueAt = Math.min(paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs), this.#totalDueAt)

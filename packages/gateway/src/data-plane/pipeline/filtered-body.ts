@@ -2,12 +2,14 @@ import type { Filtered, ResponseFilters } from '@sluice/core'
 import type { ClientStream } from '../listener/listener.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 
-/** Longest wait for a filter. */
+/** Time limit for one step of the filters, in milliseconds. */
 export const FILTER_WAIT_MS = 30_000
 
 const NOTHING = new Uint8Array(0)
 
-/** Gives up the filters of an exchange; from then on its bytes are those that the client got from them. */
+/**
+ * Closes the filters of an exchange. `responseBytes` becomes the number of bytes that the filters sent to the client.
+ */
 export function closeFilters({ x, route, context }: ExchangeFlow): void {
   const filters = x.responseFilters!
   x.responseFilters = null
@@ -17,34 +19,34 @@ export function closeFilters({ x, route, context }: ExchangeFlow): void {
   )
 }
 
-/** What the body of a response goes to: the client, or the filters before it. */
+/** Destination of a response body: the client, or the filters in front of it. */
 export type BodySink = Pick<ClientStream, 'send' | 'sendHead' | 'start' | 'write' | 'end' | 'unsentBytes'>
 
-/** Whose body it is. */
+/** Owner of a filtered body. */
 export interface FilterOwner {
-  /** The filters have passed on the piece that they waited with, and the client took it. */
+  /** Called when delayed filters have passed on their bytes and the client has accepted them. */
   onDrain(): void
-  /** What `send` or `end` was called for has been done, later than at once. */
+  /** Called when a `send` or `end` that could not finish at once has finished. */
   onFiltered(): void
 }
 
 /**
- * The filters of a response before its client:
+ * The filters of a response in front of the client:
  *
  *     target ─► (hooks) ─► filter ─► filter ─► client
  *
- * A filter that waits answers `write` with false, as a slow client does.
+ * While filters are waiting, `write` returns false, as for a slow client.
  */
 export class FilteredBody implements BodySink {
-  /** Filters wait for something. */
+  /** True while the filters wait for something. */
   isWaiting = false
   readonly #flow: ExchangeFlow
   readonly #filters: ResponseFilters
   readonly #client: ClientStream
   readonly #owner: FilterOwner
-  /** As announced to the client; -1: unknown. */
+  /** Length announced to the client, or -1 if unknown. */
   #length = -1
-  /** Goes out when the client has taken the last bytes; undefined: it does not wait for that. */
+  /** Trailers to send once the client has accepted the last bytes, or undefined if the end does not wait for that. */
   #heldTrailers: readonly string[] | null | undefined = undefined
 
   constructor(flow: ExchangeFlow, owner: FilterOwner) {
@@ -54,12 +56,12 @@ export class FilteredBody implements BodySink {
     this.#owner = owner
   }
 
-  /** The client has to take the last bytes before the response can end. */
+  /** True if the response can end only after the client has accepted the last bytes. */
   get isHeld(): boolean {
     return this.#heldTrailers !== undefined
   }
 
-  /** There is more to come from it, of which the owner will hear. */
+  /** True if there is more to come, which the owner will be told about. */
   get isBusy(): boolean {
     return this.isWaiting || this.isHeld
   }
@@ -70,7 +72,7 @@ export class FilteredBody implements BodySink {
 
   sendHead(status: number, _: readonly string[], length: number): void {
     const passed = this.#begin(length)
-    // One that failed has sent something else.
+    // A filter failed, and the refusal was sent instead.
     if (passed === null) return
     this.#filters.sentBytes = 0
     this.#client.sendHead(status, this.#flow.x.responseHeaders, passed)
@@ -112,7 +114,7 @@ export class FilteredBody implements BodySink {
     })
   }
 
-  /** The client has room again. True: nobody else needs to hear of it. */
+  /** Handles room at the client again. Returns true if nothing else needs the event. */
   takeDrain(): boolean {
     const trailers = this.#heldTrailers
     if (trailers === undefined) return this.isWaiting
@@ -122,12 +124,12 @@ export class FilteredBody implements BodySink {
     return true
   }
 
-  /** Another answer has taken the place of this one, or the exchange is over. */
+  /** True if another response has replaced this one, or if the exchange is over. */
   get #isOver(): boolean {
     return this.#flow.isOver || this.#flow.x.responseFilters !== this.#filters
   }
 
-  /** Null: a filter failed. */
+  /** Returns the length after the filters, or null if a filter failed. */
   #begin(length: number): number | null {
     try {
       return this.#filters.begin(this.#flow.x, length)
@@ -143,13 +145,13 @@ export class FilteredBody implements BodySink {
     return true
   }
 
-  /** False: the client has to take it first. */
+  /** Returns false if the client must drain first. */
   #pass(bytes: Uint8Array | null): boolean {
     if (bytes === null) return true
     const filters = this.#filters
     filters.sentBytes += bytes.length
     if (this.#length >= 0 && filters.sentBytes > this.#length)
-      throw new Error('a filter made the body longer, and said that it would not')
+      throw new Error('a response filter produced more bytes than the length it announced')
     return this.#client.write(bytes)
   }
 
@@ -162,7 +164,7 @@ export class FilteredBody implements BodySink {
     return false
   }
 
-  /** False: what filters pass on comes later, or the client has to take it first. */
+  /** Returns false if the filters are still working, or if the client must drain first. */
   #run(step: FilterStep): boolean {
     try {
       const passed = step.filter()
@@ -188,11 +190,11 @@ export class FilteredBody implements BodySink {
   }
 }
 
-/** One call of the filters, and what becomes of what they pass on. */
+/** A call of the filters, with the handling of its result. */
 interface FilterStep {
   readonly filter: () => Filtered
-  /** False: the client has to take it first. */
+  /** Returns false if the client must drain first. */
   readonly passOn: (bytes: Uint8Array | null) => boolean
-  /** It was passed on, later than at once. */
+  /** Called when an asynchronous result has been passed on. */
   readonly onLate: () => void
 }

@@ -90,7 +90,7 @@ test('an upload that is too slow for the total bound is reported so, and not tha
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
   const { text } = await sendRaw(gateway.port, [head, 'x', 'x'], { waitMs: 5000 })
   assert.deepEqual(statusesOf(text), [408])
-  assert.match(text, /timeouts\.total was over/)
+  assert.match(text, /before timeouts\.total expired/)
 })
 
 test('a policy that decides after its request was refused changes nothing any more', async (t) => {

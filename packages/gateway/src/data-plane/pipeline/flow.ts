@@ -22,17 +22,17 @@ import { logRuleOf, type ProxyAction, type Route } from './route.js'
 import { sendReply } from './sent-reply.js'
 import { prepareUpgrade } from './websocket-session.js'
 
-/** Longest wait for a policy. */
+/** Time limit for a policy in milliseconds. */
 const POLICY_WAIT_MS = 30_000
 
 /**
- * The way of one request through its route:
+ * Processing of one request on its route:
  *
  *     start ─► request hooks ─► body (collected if a hook needs it) ─► action ─┬─► answer ─► response hooks ─► reply
  *                  │                                                           └─► ProxyPass: attempts, response hooks,
  *                  └─ refusal or substitute ─► response hooks of the steps already passed ─► reply   delivery
  *
- * Every way ends in `finish`, exactly once: finish hooks, metrics, traffic record.
+ * Every path ends in `finish`, exactly once: finish hooks, metrics, log record.
  */
 export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, TimerOwner, FilterOwner {
   readonly x: Exchange
@@ -43,13 +43,13 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   readonly timer: ExchangeTimer
   readonly isLogged: boolean
   hook: Hook | null = null
-  /** Counts answers: what a policy decides after the flow went on without it is not heard. */
+  /** Number of replies so far. A policy's late decision is ignored if the flow has moved on. */
   turn = 0
   isOver = false
   readonly #lease: Lease
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
-  /** The hook that has answered in place of the upstream. */
+  /** Hook that answered in place of the upstream. */
   #substituting: Hook | null = null
 
   constructor(
@@ -81,7 +81,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (x.startedMono >= heartbeat.dueMono) heartbeat.beatLate(x.startedMono)
   }
 
-  // The way.
+  // Request steps.
 
   start(): void {
     const hooks = this.route.chain.request
@@ -93,7 +93,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     const hooks = this.route.chain.requestBody
     if (this.#isTooLarge()) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
-    // Routing has needed the body already.
+    // The router has already collected the body.
     else if (this.x.body !== null) this.runPhase(hooks, this, this.#act)
     else {
       this.timer.waitIn(PHASE.requestBody, 'request-body', this.x.pace.bodyIdleMs)
@@ -105,7 +105,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   }
 
   #act(): void {
-    // A policy whose condition asks for the body sets its limit when that is there.
+    // A policy whose condition reads the body can set its limit only afterwards.
     if (this.#isTooLarge()) {
       this.refuse(REFUSALS.tooLarge)
       return
@@ -131,7 +131,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#reply = reply
     this.turn++
     if (x.responseFilters !== null) closeFilters(this)
-    // What still runs has no say any more.
+    // Policies that are still running no longer have an effect.
     if (x.record.trace !== null) x.record.trace.close(performance.now())
     x.status = reply.status
     x.responseLength = reply.body?.length ?? 0
@@ -140,12 +140,14 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.runPhase(hooks, this, next)
   }
 
-  /** A hook answers in place of the upstream: those listed before it see that as they would see a response. */
+  /**
+   * Answers with a hook's reply instead of the upstream's response. The steps listed before it treat it as a response.
+   */
   #substitute(reply: Reply): void {
     if (this.isOver) return
     this.#substituting = this.hook
     this.#leaveProxy()
-    // It may take the place of a refusal, of an upstream that has failed.
+    // It may replace the refusal of a failed upstream.
     this.x.fail('', '')
     this.x.result = 'success'
     this.x.responseBody = null
@@ -153,7 +155,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#answer(reply, hooks, this.#reviseReply)
   }
 
-  /** What the route itself answers with goes through the hooks that read bodies, as an upstream's response would. */
+  /** Runs the body hooks on the route's own reply, as on an upstream's response. */
   #reviseReply(): void {
     const hooks = this.#passedBefore(this.route.chain.responseBody, this.#substituting)
     const { body } = this.#reply!
@@ -167,7 +169,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
 
   #sendReply(): void {
     if (this.context.isLeaving) this.client.closeAfter = true
-    // The body that a GET would bring may be changed.
+    // The body of the corresponding GET may be modified.
     const isRevised = this.route.chain.responseBody !== null
     if (this.x.responseFilters !== null) {
       this.#sendFiltered(isRevised)
@@ -190,14 +192,14 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
 
   onDrain(): void {}
 
-  /** Ends the flow; the response has been handed over or given up. */
+  /** Ends the flow once the response was handed over or given up. */
   finish(): void {
     if (this.isOver) return
     this.isOver = true
     const { context, route, x } = this
     this.timer.stop()
     x.end(performance.now())
-    // Delivered as it came, and yet the call has failed.
+    // The response was delivered, but the call to the upstream failed.
     if (x.upstreamStatus >= 500 && x.result === 'success' && this.#substituting === null) x.result = 'error'
     if (x.endedMono >= context.heartbeat.dueMono) context.heartbeat.beatLate(x.endedMono)
     if (x.responseFilters !== null) closeFilters(this)
@@ -209,7 +211,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (x.record.trace !== null) x.record.trace.close(x.endedMono)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
-    // The record is written; whatever still comes of a body is for nobody.
+    // The log record is written. Later body chunks are not needed.
     if (x.record.capture !== null) x.record.capture.dropBodies()
     context.inFlight--
     this.#lease.release()
@@ -236,7 +238,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
       next.call(owner)
       return
     }
-    // They may take long.
+    // Hooks may take long, so the cached clock reading would be stale.
     this.context.clock.drop()
     try {
       const outcome = runChain(hooks, this.x, this)
@@ -261,11 +263,11 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     const fail = (error: unknown): void => {
       if (turn === this.turn) this.fault(error)
     }
-    // What fails on the way from here costs this request, not the process.
+    // An exception from here on ends this request, not the process.
     outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
   }
 
-  /** A hook objected, or has a substitute for the upstream's response. */
+  /** Handles a refusal or a substitute response from a hook. */
   #block(reply: Reply): void {
     if (reply.isSubstitute) {
       this.#substitute(reply)
@@ -276,7 +278,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.refuse(reply)
   }
 
-  /** A policy threw: fail closed, say which. */
+  /** Fails closed after an exception in a policy, and reports the policy. */
   fault(error: unknown): void {
     if (this.isOver) return
     const { x } = this
@@ -294,20 +296,20 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
       this.cut('error', 'GW_POLICY_ERROR', 'a policy of this route failed; the response is not complete')
       return
     }
-    // The steps before the one that failed have their say, as for a refusal.
+    // Run the response hooks of the steps before the failed one, as for a refusal.
     const hooks = this.#reply === null ? this.#passedBefore(this.route.chain.response, this.hook) : null
     this.#answerFailure(faultReply(error), hooks)
   }
 
   // Refusals.
 
-  /** Response hooks of the steps that let the request pass still see the answer. */
+  /** Answers with a refusal, after the response hooks of the steps that the request has passed. */
   refuse(reply: Reply): void {
     if (this.isOver) return
     const { x } = this
     if (reply.status >= 500 && x.result !== 'blocked') this.#proxy?.noteConnections()
     this.#leaveProxy()
-    // A refusal made while the answer is already on its way through the hooks goes out as it is.
+    // A refusal made while the reply is already in the hooks is sent as it is.
     const hooks = this.#reply === null ? this.#passedHooks() : null
     this.#answerFailure(reply, hooks)
   }
@@ -326,7 +328,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     return this.#passedBefore(this.route.chain.response, refusing)
   }
 
-  /** The hooks of the steps listed before that of `answering`; null: nobody has answered, so all of them. */
+  /** Returns the hooks of the steps listed before that of `answering`; all hooks if that is null. */
   #passedBefore(hooks: readonly Hook[] | null, answering: Hook | null): readonly Hook[] | null {
     if (hooks === null || answering === null) return hooks
     return hooks.filter((hook) => hook.order < answering.order)
@@ -337,7 +339,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#proxy = null
   }
 
-  /** What was announced, or has come already: routing may have needed the body before the route set a limit to it. */
+  /** True if the announced or received body exceeds the limit. The router may have read it before the limit was set. */
   #isTooLarge(): boolean {
     const { contentLength, requestBytes, bodyLimit } = this.x
     return contentLength > bodyLimit || requestBytes > bodyLimit
@@ -352,20 +354,20 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (this.isOver) return
     if (waiting === 'request-body') this.refuse(isTotal ? REFUSALS.tooLong : REFUSALS.tooSlow)
     else if (waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
-    else if (waiting === 'filter') this.fault(new Error('a filter of the response did not answer in time'))
+    else if (waiting === 'filter') this.fault(new Error('a response filter did not finish in time'))
     else this.#proxy?.onOverdue(waiting, isTotal)
   }
 
-  // The client.
+  // Client events.
 
   onClientAbort(): void {
     if (this.isOver) return
     const { x } = this
-    // The gateway closes the connection itself when the time of a drain is over.
+    // After the drain timeout, the gateway itself closes the connection.
     const { isCutting } = this.context
     x.result = isCutting ? 'shed' : 'aborted'
-    if (isCutting) x.fail('GW_DRAINING', 'the gateway ended before the response was complete')
-    // nginx's convention for "the client went away": there is no status of the protocol for it.
+    if (isCutting) x.fail('GW_DRAINING', 'the gateway shut down before the response was complete')
+    // HTTP has no status for a disconnected client. 499 is nginx's convention.
     if (x.responseBytes === 0) x.status = isCutting ? 503 : 499
     this.#proxy?.abandon()
     this.finish()

@@ -1,4 +1,4 @@
-/** What a listener with `health: true` answers on /-/healthz and /-/readyz. */
+/** Returns the response to /-/healthz or /-/readyz on a listener with `health: true`. */
 export function healthAnswer(
   path: string,
   isReady: boolean,

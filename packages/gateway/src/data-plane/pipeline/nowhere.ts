@@ -3,7 +3,7 @@ import type { PipelineContext } from './context.js'
 import { REFUSALS } from './refusals.js'
 import type { Route, RouteLog } from './route.js'
 
-/** Stands for the route of requests that have none. */
+/** Creates the placeholder route for requests that match no route. */
 export function nowhere(context: PipelineContext, log: RouteLog, configDigest: string): Route {
   return {
     id: '-',

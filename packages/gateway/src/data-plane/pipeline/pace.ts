@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * The next deadline of a client that has moved so many bytes, on the monotonic clock. It moves on by the time that they
- * take at the minimum rate, and never further than a whole `idleMs` from now: a client that pauses, or stays below the
- * rate, uses up that credit.
+ * Returns the next deadline of a client that has transferred some bytes, on the monotonic clock. The deadline advances
+ * by the time that the bytes take at the minimum rate, up to `idleMs` from now. A client that pauses, or stays below
+ * the rate, uses up this credit.
  *
- * @param rate bytes a second; 0: any rate will do.
+ * @param rate minimum bytes per second; 0 for no minimum.
  */
 export function paceDeadline(dueAt: number, bytes: number, rate: number, idleMs: number): number {
   const latest = performance.now() + idleMs

@@ -1,12 +1,12 @@
 import { type Exchange, headerValue, mediaType, type Problem } from '@sluice/core'
 
-/** The text of an error response and its media type. */
+/** The body of an error response and its media type. */
 export interface ProblemText {
   readonly contentType: string
   readonly text: string
 }
 
-/** Renders a problem as RFC 9457 JSON, or as a SOAP fault when the request was SOAP. */
+/** Renders a problem as RFC 9457 JSON, or as a SOAP fault if the request was SOAP. */
 export function renderProblem(x: Exchange, status: number, problem: Problem): ProblemText {
   const soap = soapVersion(x)
   if (soap === '1.1') return { contentType: 'text/xml; charset=utf-8', text: soap11Fault(x, status, problem) }
@@ -26,14 +26,14 @@ function json(x: Exchange, status: number, problem: Problem): string {
   })
 }
 
-/** SOAP 1.1 announces itself by the SOAPAction field, SOAP 1.2 by its media type. */
+/** Detects SOAP 1.1 by the SOAPAction field, and SOAP 1.2 by its media type. */
 function soapVersion(x: Exchange): '1.1' | '1.2' | null {
   const type = mediaType(headerValue(x.headers, 'content-type') ?? '')
   if (type === 'application/soap+xml') return '1.2'
   return type === 'text/xml' && headerValue(x.headers, 'soapaction') !== null ? '1.1' : null
 }
 
-/** SOAP 1.1 section 4.4; the fault code says whether resending can help. */
+/** Renders a SOAP 1.1 fault (section 4.4). The fault code indicates if resending can help. */
 function soap11Fault(x: Exchange, status: number, problem: Problem): string {
   const code = status < 500 ? 'Client' : 'Server'
   return (
@@ -45,7 +45,7 @@ function soap11Fault(x: Exchange, status: number, problem: Problem): string {
   )
 }
 
-/** SOAP 1.2 part 1 section 5.4. */
+/** Renders a SOAP 1.2 fault (part 1, section 5.4). */
 function soap12Fault(x: Exchange, status: number, problem: Problem): string {
   const code = status < 500 ? 'Sender' : 'Receiver'
   return (

@@ -22,17 +22,17 @@ import { TargetSearch } from './target-search.js'
 import { CROWDED, crowdedReply, failureReply, lateReply, noTargetReply } from './upstream-refusals.js'
 import { relayWebSocket, switchFields } from './websocket-session.js'
 
-/** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
+/** Slack for the overall connection wait, in milliseconds. The transport times out first, and that fails over. */
 const CONNECTION_SLACK_MS = 1000
 
 /**
- * Takes a request to its upstream, and what comes back to its delivery:
+ * Sends a request to its upstream and passes the response on for delivery:
  *
  *     start ─► (body ready) ─► choose target ─► attempt hooks ─► dispatch ─► onStarted ─► onHead ─► response hooks
  *                                   ▲                                │                                   │
  *                                   └──────── retry, if safe ◄───────┘ onFailure             deliver: ResponseDelivery
  *
- * Bodies stream both ways; each side is paused while the other is slow.
+ * Bodies stream in both directions. Each side is paused while the other is slow.
  */
 export class ProxyPass implements UpgradeObserver, RequestBodyObserver, DeliveryOwner {
   readonly #flow: ExchangeFlow
@@ -44,12 +44,12 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   #body: RequestBody | null = null
   #attempt: Attempt | null = null
   #hasStarted = false
-  /** Monotonic clock when the attempt began. */
+  /** Start of the attempt on the monotonic clock. */
   #attemptSince = 0
-  /** Null until the target has sent its head. */
+  /** Delivery of the response, or null until the target has sent the head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
-  /** Runs until the request is sent again; what still comes of the attempt before is for nobody. */
+  /** Timer for the next attempt. Until then, events of the previous attempt are ignored. */
   #backoff: NodeJS.Timeout | null = null
 
   constructor(flow: ExchangeFlow, action: ProxyAction) {
@@ -112,10 +112,10 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     return !this.#flow.isOver && this.#hasStarted && this.#response === null
   }
 
-  /** A body outgrew its limit: refused while nothing was answered yet, else the response is cut. */
+  /** Handles a body over its limit: refuses the request, or cuts the response if it has started. */
   onOverflow(reply: Reply): void {
     if (this.#canStillAnswer) this.#flow.refuse(reply)
-    else this.#cut(reply.problem!.code, `${reply.problem!.detail}; the answer was on its way`)
+    else this.#cut(reply.problem!.code, `${reply.problem!.detail}; the response had already started`)
   }
 
   // Attempts.
@@ -166,7 +166,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       this.#client.upgrade === null
         ? target.transport.dispatch(request, observer, this.#search.isFresh || target.doubtsKept)
         : this.#search.askToUpgrade(target, request, this)
-    // A failure at once has already gone on to the next attempt, or ended the flow.
+    // A synchronous failure has already moved on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
       this.#attempt = attempt
   }
@@ -206,7 +206,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#action.upstream.noteFailure(target, this.#waitedMs)
   }
 
-  /** How long the target has been waited for. */
+  /** Time spent waiting for the target, in milliseconds. */
   get #waitedMs(): number {
     return performance.now() - (this.#body?.sentSince(this.#attemptSince) ?? this.#attemptSince)
   }
@@ -224,7 +224,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     return true
   }
 
-  /** The answer, or the refusal in its place, may be asked for again. False: it stands. */
+  /** Retries after a response or timeout, if allowed. Returns false if the response stands. */
   #repeat(status: number, code: ErrorCode | null, fields: readonly string[]): boolean {
     const target = this.#search.target!
     const { leftMs } = this.#timer
@@ -234,7 +234,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     return decision === 'repeated'
   }
 
-  /** Whether an answer is not wanted: it may be asked for again, or a policy has other credentials. */
+  /** Returns true if the response is rejected, for a retry or because a policy has other credentials. */
   #asksAgain({ status, fields }: ReceivedHead): boolean {
     if (this.#action.upstream.retryOn?.includes(status) === true && this.#repeat(status, null, fields))
       return true
@@ -247,7 +247,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     return true
   }
 
-  /** The body of an answer that is not wanted has until then to end, so that its connection is kept. */
+  /** Starts the next attempt after a pause. A rejected response that ends by then keeps its connection reusable. */
   #repeatLater(): void {
     const ms = this.#search.backoffMs
     this.#timer.waitIn(PHASE.upstreamQueue, 'connection', ms + CONNECTION_SLACK_MS)
@@ -264,7 +264,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     attempt?.abort()
   }
 
-  // The response.
+  // Response.
 
   onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
@@ -276,7 +276,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     x.status = head.status
     if (x.record.capture !== null) x.record.capture.onResponseHead(head.fields)
     x.responseLength = head.length
-    // The target answered without waiting for the body: what is left of it is not read.
+    // The target responded before the end of the request body. The rest is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const { response } = this.#flow.route.chain
     x.attempts.fields = head.fields
@@ -346,14 +346,14 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#attempt?.resume()
   }
 
-  /** Nothing was heard for too long of whom the exchange waits for. */
+  /** Handles a missed deadline. */
   onOverdue(waiting: Waiting, isTotal: boolean): void {
-    // A client that streams its body may have used up the time for all.
+    // A client that streams its body slowly may have used up the total time itself.
     const isOwnFault = !isTotal || this.#body?.isReplayable !== false
     if (isOwnFault && (waiting === 'response' || waiting === 'response-body')) this.#search.noteLate()
     if (!this.#canStillAnswer) {
       if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
-      const message = 'the response stood still for too long'
+      const message = 'the response made no progress for too long'
       this.#cut('GW_UPSTREAM_TIMEOUT', message, waiting === 'client' ? 'aborted' : 'error')
       return
     }
@@ -368,24 +368,24 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     this.#flow.refuse(lateReply(this.#action.upstream, phase))
   }
 
-  /** Whether nothing of a response has gone to the client yet. */
+  /** True if nothing of a response has been sent to the client. */
   get #canStillAnswer(): boolean {
     return this.#response?.isUnderWay !== true
   }
 
-  /** For the traffic log. */
+  /** Records the state of the connection pool for the log record. */
   noteConnections(): void {
     noteConnections(this.#flow, this.#action.upstream)
   }
 
-  /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
+  /** Cuts a response that has started and cannot be completed. The client sees a truncated body. */
   #cut(code: ErrorCode, message: string, result: 'error' | 'aborted' = 'error'): void {
     this.noteConnections()
     this.abandon()
     this.#flow.cut(result, code, message)
   }
 
-  /** Gives up what is under way at the target. */
+  /** Abandons the attempt in progress. */
   abandon(): void {
     if (this.#backoff !== null) clearTimeout(this.#backoff)
     this.#response?.abandon()

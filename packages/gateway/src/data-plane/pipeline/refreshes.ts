@@ -6,24 +6,26 @@ import type { Lease, PipelineContext } from './context.js'
 import { Flow } from './flow.js'
 import type { Route, RouteLog } from './route.js'
 
-/** Of one snapshot in a worker. */
+/** Maximum number of refreshes in progress per snapshot and worker. */
 const MAX_UNDER_WAY = 64
 
-/** Such requests are the gateway's own: the upstream's counters show them, the route's and the log do not. */
+/**
+ * Refreshes are the gateway's own requests. They count in the upstream's metrics, but not in the route's or in the log.
+ */
 const NO_LOG: RouteLog = {
   rule: { isOff: true, capture: null, isTraced: false },
   byMethod: null,
   slowMs: Number.POSITIVE_INFINITY,
 }
 
-/** Keeps a snapshot open while something uses it. */
+/** A snapshot that can be kept open while it is used. */
 interface Leased {
   use(): Lease
 }
 
-/** Sends requests again for policies that keep responses; nobody gets what comes back. */
+/** Sends background requests for policies that store responses. No client receives the response. */
 export class Refreshes {
-  /** The snapshot whose policies ask; null until it serves. */
+  /** Snapshot that the policies belong to; null until it serves requests. */
   owner: Leased | null = null
   readonly #context: PipelineContext
   #underWay = 0
@@ -32,7 +34,7 @@ export class Refreshes {
     this.#context = context
   }
 
-  /** See CompileEnv.refresh. */
+  /** Implements CompileEnv.refresh. */
   send(x: Exchange, prepare: (copy: Exchange) => void): boolean {
     const route = x.route as Route
     const { refresh } = route.chain
@@ -48,13 +50,13 @@ export class Refreshes {
     }
     const unseen = { ...route, chain: refresh, log: NO_LOG, metrics: new RouteMetrics() }
     const shared = { context: this.#context, lease: { release } }
-    // The request that asks for it is answered first.
+    // The request that triggered the refresh is answered first.
     setImmediate(() => new Flow(unseen, copy, new NoClient(), shared).start())
     return true
   }
 }
 
-/** The request as it has come through the steps before, without a body. */
+/** Copies a request as the previous steps have left it, without the body. */
 function copyOf(x: Exchange): Exchange {
   const copy = new Exchange()
   copy.id = x.id
@@ -88,7 +90,7 @@ function copyOf(x: Exchange): Exchange {
   return copy
 }
 
-/** Takes whatever it gets, and never goes away. */
+/** A client that accepts everything and never disconnects. */
 class NoClient implements ClientStream {
   owner: ClientOwner | null = null
   closeAfter = false

@@ -1,29 +1,32 @@
 import { ConditionError } from '@sluice/config/serving'
 import { PolicyFailure, type Reply, refusal } from '@sluice/core'
 
-/** The refusals that do not depend on a route, built once. */
+/** Refusals that do not depend on a route, built once. */
 export const REFUSALS = {
   tooLarge: refusal('GW_BODY_TOO_LARGE', 'the request body is larger than this route accepts'),
   tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request body did not arrive in time'),
-  tooLong: refusal('GW_REQUEST_TIMEOUT', 'the request body had not come whole when timeouts.total was over'),
-  policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was not let through'),
+  tooLong: refusal('GW_REQUEST_TIMEOUT', 'the request body was not complete before timeouts.total expired'),
+  policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was refused'),
   policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
   conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
   encodedSlash: refusal(
     'GW_BAD_REQUEST',
-    'the path holds an escaped slash or backslash (%2F, %5C), which this route does not take',
+    'the path contains an escaped slash or backslash (%2F, %5C), which this route does not accept',
   ),
-  /** In the record of a request that was in flight when the time of a drain was over; no client gets it. */
-  cutShort: refusal('GW_DRAINING', 'the gateway ended before the response was complete'),
-  notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
+  /** Only in the record of a request that was in flight when the drain timeout passed. No client receives it. */
+  cutShort: refusal('GW_DRAINING', 'the gateway shut down before the response was complete'),
+  notFound: refusal(
+    'GW_ROUTE_NOT_FOUND',
+    'no route matches the host, path, headers and query of the request',
+  ),
   responseTooLarge: refusal(
     'GW_RESPONSE_INVALID',
     'the response of the upstream is larger than the policies of this route allow',
   ),
-  internal: refusal('GW_INTERNAL', 'the gateway failed; the request id says where to look'),
+  internal: refusal('GW_INTERNAL', 'internal gateway error; search the logs for the request id'),
 } as const
 
-/** What the client learns of a policy that threw. */
+/** Returns the reply for an exception from a policy. */
 export function faultReply(error: unknown): Reply {
   if (error instanceof PolicyFailure) return refusal(error.code, error.detail)
   return error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed

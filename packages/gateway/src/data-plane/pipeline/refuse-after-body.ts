@@ -1,10 +1,10 @@
 import { PHASE, type Reply } from '@sluice/core'
 import type { Flow } from './flow.js'
 
-/** The longest body of a refused request that is read to its end. */
+/** Largest body of a refused request that is read to its end, in bytes. */
 const MAX_DISCARDED_BYTES = 64 * 1024
 
-/** Refuses behind a short body, which is thrown away: an answer before its end would cost the client its connection. */
+/** Refuses a request after discarding its short body. An answer before the end would cost the client its connection. */
 export function refuseAfterBody(flow: Flow, reply: Reply): void {
   const { x, client } = flow
   if (x.contentLength <= 0 || x.contentLength > MAX_DISCARDED_BYTES || client.waitsToContinue) {

@@ -2,7 +2,10 @@ import type { RejectedAnswer } from '@sluice/core'
 import type { RejectedHook } from './chain.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 
-/** Whether a policy has other credentials for a target that refuses a request; one that throws has none. */
+/**
+ * Returns true if a policy has other credentials for a target that rejected a request. A policy that throws counts as
+ * having no others.
+ */
 export function hasOtherCredentials(
   hooks: readonly RejectedHook[],
   flow: ExchangeFlow,

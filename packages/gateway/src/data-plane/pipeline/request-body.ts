@@ -4,26 +4,26 @@ import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import type { Transport, Upload } from '../upstream/transport.js'
 import { requestTrailers } from './request-trailers.js'
 
-/** Hears how the request body comes along. */
+/** Receiver of the request body's progress. */
 export interface RequestBodyObserver {
-  /** There is enough to start an attempt: all of a small body, or the beginning of a large one. */
+  /** Called when an attempt can start: with all of a small body, or the start of a large one. */
   onBodyReady(): void
-  /** The chunk is only valid during the call. */
+  /** Called with each chunk, which is valid only during the call. */
   onBodyProgress(chunk: Uint8Array): void
   onBodyEnd(): void
-  /** The target does not read: until `onBodyWanted` the client is not to blame for the silence. */
+  /** Called when the target stops reading. Until `onBodyWanted`, the client is not responsible for the delay. */
   onBodyHeld(): void
   onBodyWanted(): void
 }
 
-/** The beginning of a streamed body that is kept for another attempt, in bytes. */
+/** Maximum number of bytes of a streamed body that are kept for another attempt. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
- * The request body on its way to a target. One of up to `limits.bodyBuffer`, or that comes in one piece, is kept whole and can be
- * sent again; a longer one is streamed once so much of it is here, so that a slow client holds no connection of the
- * target. Its beginning is kept until an attempt has a connection, so that an attempt that found none can be made again,
- * and the client is not read from meanwhile.
+ * The request body on its way to a target. A body of up to `limits.bodyBuffer`, or in one piece, is buffered and can be
+ * sent again. A longer one is streamed once that much has arrived, so that a slow client does not occupy a connection.
+ * The start of a streamed body is kept until an attempt has a connection, so that an attempt without one can be
+ * repeated. The client is not read meanwhile.
  */
 export class RequestBody implements BodyReceiver {
   readonly #client: ClientStream
@@ -33,21 +33,21 @@ export class RequestBody implements BodyReceiver {
     this.#client.resumeBody()
     if (!this.isComplete) this.#observer.onBodyWanted()
   }
-  /** Chunks of a streamed body that no connection has taken yet. */
+  /** Chunks of a streamed body that no connection has accepted yet. */
   #kept: Buffer[] = []
   #keptBytes = 0
   #upload: Upload | null = null
-  /** What has come before an attempt can be made; null while that is nothing. */
+  /** Bytes received before an attempt can start; null if there are none. */
   #gathered: ByteCollector | null = null
   #isReady = false
-  /** Part of the body is gone: no other attempt can be made. */
+  /** True if part of the body is no longer available, so that no other attempt can be made. */
   #isSpent = false
-  /** When the last chunk of a streamed body went to the target; 0: it was sent in one go. */
+  /** Time when the last chunk of a streamed body was sent to the target; 0 if the body was sent at once. */
   #sentMono = 0
   #trailers: readonly string[] | null = null
-  /** All of the body is here. */
+  /** True once the whole body has been received. */
   isComplete = false
-  /** The body, when it is not streamed; a small one as text of one byte a character. */
+  /** Body that is not streamed. A small one is a Latin-1 string. */
   whole: Buffer | string | null = null
 
   constructor(client: ClientStream, x: Exchange, observer: RequestBodyObserver) {
@@ -60,17 +60,17 @@ export class RequestBody implements BodyReceiver {
     this.#client.readBody(this)
   }
 
-  /** Whether the same body can be sent once more, to a target that may have seen it. */
+  /** True if the same body can be sent again, even to a target that may have seen it. */
   get isReplayable(): boolean {
     return this.#upload === null
   }
 
-  /** Since when an attempt has all of the body, on the monotonic clock; now, while the client still sends it. */
+  /** Returns the monotonic time since when the target has had the whole body; now if the client is still sending it. */
   sentSince(beganMono: number): number {
     return this.isComplete ? Math.max(beganMono, this.#sentMono) : performance.now()
   }
 
-  /** Whether another attempt can be made where none has had a connection. */
+  /** True if another attempt can be made after one that got no connection. */
   get canRestart(): boolean {
     return !this.#isSpent
   }
@@ -121,7 +121,7 @@ export class RequestBody implements BodyReceiver {
     }
   }
 
-  /** Chunks may come in spite of the pause; too many of them, and the body can be sent only once. */
+  /** Keeps a copy. Chunks may arrive despite the pause; after too many of them, the body can be sent only once. */
   #keep(chunk: Uint8Array): void {
     this.#keptBytes += chunk.length
     if (this.#keptBytes <= MAX_KEPT_BYTES || this.#upload === null) this.#kept.push(Buffer.from(chunk))
@@ -131,7 +131,7 @@ export class RequestBody implements BodyReceiver {
     }
   }
 
-  /** The upload for an attempt; null when the body is whole. */
+  /** Creates the upload for an attempt, or returns null if the body is not streamed. */
   openUpload(transport: Transport): Upload | null {
     if (this.whole !== null) return null
     const upload = transport.createUpload(this.#x.contentLength, this.#onDrain)
@@ -141,7 +141,7 @@ export class RequestBody implements BodyReceiver {
     return upload
   }
 
-  /** A connection has taken the body's beginning: it is not kept any longer, and the client is read again. */
+  /** Drops the kept chunks once a connection has accepted them, and reads from the client again. */
   release(): void {
     this.#kept = []
     this.#isSpent = true

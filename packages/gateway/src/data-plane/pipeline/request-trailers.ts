@@ -2,10 +2,10 @@ import { isMessageLookalike, plainName } from '@sluice/core'
 import { isForwardingField } from '../listener/client-address.js'
 
 /**
- * The fields after a request body that go on; null: none. Policies have read, written and checked the head only: what repeats
- * a field of it, or says who forwarded the request, would speak against them where a target merges both (RFC 9110 section 6.5.1).
- * @param trailers a flat list, names in lower case.
- * @param headers the head as it goes to the target, alike.
+ * Returns the request trailers to forward, or null. Policies have seen only the head. A target may
+ * merge both, so trailers that repeat a field of the head or concern forwarding are dropped (RFC 9110 section 6.5.1).
+ * @param trailers flat list with names in lower case.
+ * @param headers fields of the head as sent to the target, in the same form.
  */
 export function requestTrailers(
   trailers: readonly string[],

@@ -1,21 +1,21 @@
-/** Memory for all responses of a worker; the connections of those that find none left wait for their clients. */
+/** Memory limit for the buffered responses of a worker. Beyond it, target connections wait for their clients. */
 const MAX_WORKER_BYTES = 64 * 1024 * 1024
-/** Small chunks share a block: each by itself would cost many times its bytes. */
+/** Size of a block shared by small chunks. Separate allocations would cost many times their bytes. */
 const BLOCK_BYTES = 16 * 1024
 
-/** What the responses of this worker hold for slow clients. */
+/** Bytes that this worker holds for slow clients. */
 export const RESPONSE_MEMORY = { heldBytes: 0 }
 
-/** The bytes of a response that its client has not taken yet, first in, first out, with the target's connection free. */
+/** First-in, first-out buffer for the bytes that a client has not accepted. It frees the target's connection. */
 export class ResponseBuffer {
   readonly #maxBytes: number
   #blocks: Buffer[] = []
   #first = 0
-  /** Bytes used of the last block. */
+  /** Bytes used in the last block. */
   #used = 0
-  /** Bytes of all blocks, used or not. */
+  /** Bytes allocated for all blocks, used or not. */
   #heldBytes = 0
-  /** Bytes that wait. */
+  /** Number of buffered bytes. */
   size = 0
 
   constructor(maxBytes: number) {
@@ -26,17 +26,17 @@ export class ResponseBuffer {
     return this.size === 0
   }
 
-  /** The target should be read no further. */
+  /** True if reading from the target should stop. */
   get isFull(): boolean {
     return this.#heldBytes >= this.#maxBytes || RESPONSE_MEMORY.heldBytes >= MAX_WORKER_BYTES
   }
 
-  /** There is room for more again. */
+  /** True if there is room for more. */
   get hasRoom(): boolean {
     return this.#heldBytes <= this.#maxBytes / 2 && RESPONSE_MEMORY.heldBytes < MAX_WORKER_BYTES
   }
 
-  /** Takes a copy of the chunk. */
+  /** Adds a copy of the chunk. */
   add(chunk: Uint8Array): void {
     const last = this.size === 0 ? undefined : this.#blocks.at(-1)
     this.size += chunk.length
@@ -53,7 +53,7 @@ export class ResponseBuffer {
     this.#hold(block.buffer.byteLength)
   }
 
-  /** The next bytes. Only while it is not empty. */
+  /** Removes and returns the next bytes. The buffer must not be empty. */
   take(): Buffer {
     const block = this.#blocks[this.#first]!
     const isLast = ++this.#first === this.#blocks.length
@@ -64,7 +64,7 @@ export class ResponseBuffer {
     return bytes
   }
 
-  /** Gives up what is left. */
+  /** Discards the rest. */
   close(): void {
     this.#hold(-this.#heldBytes)
     this.size = 0

@@ -1,6 +1,6 @@
 import { ByteCollector, type Exchange } from '@sluice/core'
 
-/** Gathers a whole response body, up to the exchange's limit, for hooks that need it in one piece. */
+/** Collects a whole response body, up to the limit of the exchange, for hooks that need it in one piece. */
 export class ResponseCollector {
   readonly #gathered = new ByteCollector()
   readonly #maxBytes: number
@@ -10,7 +10,7 @@ export class ResponseCollector {
     this.#maxBytes = maxBytes
   }
 
-  /** Copies the chunk, which is only valid during the call. False: the body has outgrown the limit. */
+  /** Copies the chunk, which is valid only during the call. Returns false if the body exceeds the limit. */
   add(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length
     if (this.#bytes > this.#maxBytes) return false
@@ -24,8 +24,8 @@ export class ResponseCollector {
 }
 
 /**
- * The upstream is asked for the whole response as it is: a body in a content coding, or a part of one, is nothing that
- * a policy can read.
+ * Removes the fields that ask for compressed or partial content, because policies can read only a whole, unencoded
+ * body.
  */
 export function askForPlainBody(x: Exchange): void {
   const kept: string[] = []

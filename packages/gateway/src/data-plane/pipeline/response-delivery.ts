@@ -18,62 +18,62 @@ import { ResponseCollector } from './response-collector.js'
 import type { DeliveryBounds } from './route.js'
 import { type HeldSource, SlowReader } from './slow-reader.js'
 
-/** Of server-sent events (HTML, 9.2). */
+/** Media type of server-sent events (HTML standard, section 9.2). */
 const EVENT_STREAM = 'text/event-stream'
 
-/** How far the response to the client has come. */
+/** State of the response to the client. */
 type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'abandoned'
 
-/** Its reactions run as soon as what was read is worked off, without what queueMicrotask() does around each. */
+/** A resolved promise. Its reactions run right after the current read, without the overhead of queueMicrotask(). */
 const READ_OVER = Promise.resolve()
 
-/** Who has a response delivered. */
+/** Owner of a response that is being delivered. */
 export interface DeliveryOwner extends HeldSource {
-  /** The response has outgrown its limit. */
+  /** Called when the response exceeds its limit. */
   onOverflow(reply: Reply): void
-  /** The hooks have seen its head: the body is wanted. */
+  /** Called when the hooks have seen the head and the body is wanted. */
   onDelivering(): void
-  /** All of it has been handed to the client. */
+  /** Called when the whole response was handed to the client. */
   onDelivered(): void
 }
 
 /**
- * A response on its way to the client, from the target's head on:
+ * Delivery of a response to the client, from the target's head to the end:
  *
  *     announced ─► (response hooks) ─┬─► bodiless ─────────────────────────────────┐
  *                                    ├─► collecting ─► (body hooks) ─► whole ──────┼─► finish
  *                                    └─► held ─┬─► whole, or no body at all ───────┤
  *                                              └─► streaming ──────────────────────┘
  *
- * Where a step keeps responses and others behind it read bodies, theirs are through with the body before all others see
- * the head.
+ * If one step stores responses and steps after it read bodies, those finish with the body before all others see the
+ * head.
  *
- * While the client is slow its response is read ahead, as far as there is room, so that the target's connection becomes
- * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
+ * If the client is slow, the response is buffered up to a limit, which frees the target's connection; then the source
+ * is paused. Until something has been sent to the client, the response can still be replaced.
  */
 export class ResponseDelivery implements FilterOwner {
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
   readonly #owner: DeliveryOwner
   readonly #bounds: DeliveryBounds
-  /** What takes the body: the client, or the filters before it. */
+  /** Destination of the body: the client, or the filters in front of it. */
   #sink: BodySink
-  /** Null where no filter changes the body. */
+  /** Filters of the body; null if there are none. */
   #filtered: FilteredBody | null = null
-  /** Null as long as the client has kept up. */
+  /** Buffer for a slow client; null as long as the client has kept up. */
   #slow: SlowReader | null = null
-  /** Content-Length; -1 unknown. */
+  /** Content-Length, or -1 if unknown. */
   #length: number
   #progress: Progress = 'announced'
-  /** The target has sent all of it. It may have while hooks wait: a response to HEAD cannot be paused. */
+  /** True once the target has sent everything, possibly while hooks wait: a response to HEAD cannot be paused. */
   #hasEnded = false
   #trailers: readonly string[] | null = null
-  /** The hooks that are at work on it. */
+  /** Hooks of the current layer. */
   #hooks: ResponseHooks
-  /** Gathers the response for the hooks that read its body; null where there are none. */
+  /** Collector for hooks that read the body; null if there are none. */
   #collector: ResponseCollector | null = null
 
-  /** @param length the target's Content-Length; -1 unknown. */
+  /** @param length Content-Length of the target's response, or -1 if unknown. */
   constructor(flow: ExchangeFlow, owner: DeliveryOwner, length: number, bounds: DeliveryBounds) {
     this.#flow = flow
     this.#timer = flow.timer
@@ -85,7 +85,7 @@ export class ResponseDelivery implements FilterOwner {
     this.#hooks = chain.layers === null ? chain : chain.layers.inner
   }
 
-  /** Whether something of the response has gone to the client: it cannot be another one any more. */
+  /** True if part of the response was sent to the client, so that it can no longer be replaced. */
   get isUnderWay(): boolean {
     switch (this.#progress) {
       case 'streaming':
@@ -100,18 +100,18 @@ export class ResponseDelivery implements FilterOwner {
     return this.#progress === 'abandoned'
   }
 
-  /** Whether all of the response has gone to the client. */
+  /** True if the whole response was sent to the client. */
   get isWhole(): boolean {
     return this.#progress === 'whole'
   }
 
-  /** Its head is in the exchange. */
+  /** Runs the response hooks on the head in the exchange. */
   meetHooks(): void {
     if (this.#flow.route.chain.response !== null) this.#timer.enter(PHASE.responseChain)
     this.#flow.runPhase(this.#hooks.response, this, this.#meetOuterHooks)
   }
 
-  /** Those that have not begun yet; null: there are none. */
+  /** Hooks of the outer layer that have not run yet; null if there are none. */
   get #outerHooks(): ResponseHooks | null {
     const { layers } = this.#flow.route.chain
     return layers === null || this.#hooks === layers.outer ? null : layers.outer
@@ -137,14 +137,14 @@ export class ResponseDelivery implements FilterOwner {
     this.#owner.onDelivering()
   }
 
-  /** @param isRead others will read its body before the client does. */
+  /** @param isRead true if hooks read the body before the client does. */
   #open(isRead: boolean): void {
     const { x } = this.#flow
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
       this.#timer.waitFor('response-body', this.#bounds.idleMs)
       this.#meetFilters()
-      // The body that a GET would bring may be changed.
+      // The body of the corresponding GET may be modified.
       if (isRead) this.#length = -1
     } else if (isRead) {
       this.#progress = 'collecting'
@@ -153,20 +153,20 @@ export class ResponseDelivery implements FilterOwner {
     } else {
       this.#progress = 'held'
       this.#meetFilters()
-      // A body that came with the head is there before this runs, and goes out in one write with it.
+      // If the body arrived with the head, it is here before this runs, and both are sent in one write.
       void READ_OVER.then(() => this.#flushHead())
     }
     if (this.#hasEnded) this.#complete()
   }
 
-  /** All hooks are through: what they have added filters for goes through those. */
+  /** Inserts the filters that the hooks have added. */
   #meetFilters(): void {
     if (this.#flow.x.responseFilters === null) return
     this.#filtered = new FilteredBody(this.#flow, this)
     this.#sink = this.#filtered
   }
 
-  /** Sends a head that is held; its body is still on its way. */
+  /** Sends the held head before the rest of the body. */
   #flushHead(): void {
     const flow = this.#flow
     if (this.#progress !== 'held' || flow.isOver) return
@@ -176,13 +176,13 @@ export class ResponseDelivery implements FilterOwner {
     this.#sink.start(flow.x.status, flow.x.responseHeaders, this.#length)
   }
 
-  /** Nothing more of it goes to the client, also of a head that is held. */
+  /** Stops sending to the client, including a held head. */
   abandon(): void {
     this.#progress = 'abandoned'
     if (this.#slow !== null) this.#flow.x.responseBytes -= this.#slow.close()
   }
 
-  /** Takes a part of the target's body. */
+  /** Processes a chunk of the target's body. */
   write(chunk: Uint8Array): void {
     const flow = this.#flow
     if (flow.isOver || this.#progress === 'bodiless') return
@@ -213,14 +213,17 @@ export class ResponseDelivery implements FilterOwner {
   }
 
   #fallBehind(bytes: number): void {
-    // A filter that failed has ended it.
+    // A filter failed and ended the response.
     if (this.isAbandoned) return
     this.#slow ??= new SlowReader(this.#flow, this.#owner, this.#sink, this.#bounds)
     this.#slow.fallBehind(bytes)
     if (this.#filtered !== null) this.#waitForFilters(this.#filtered)
   }
 
-  /** The target's response is complete. @param trailers go out with a streamed body only; null: none. */
+  /**
+   * Handles the end of the target's response.
+   * @param trailers only sent after a streamed body; null if there are none.
+   */
   end(trailers: readonly string[] | null): void {
     this.#hasEnded = true
     if (trailers !== null) this.#trailers = trailers
@@ -235,7 +238,7 @@ export class ResponseDelivery implements FilterOwner {
       tap.onEnd()
     }
     const sink = this.#sink
-    // What filters still work on goes first.
+    // The filters must finish first.
     if (this.#filtered?.isBusy === true) return
     if (this.#collector !== null) {
       this.#collector.finish(x)
@@ -249,7 +252,7 @@ export class ResponseDelivery implements FilterOwner {
       this.#progress = 'whole'
       sink.send(x.status, x.responseHeaders, null)
     } else if (this.#progress === 'streaming') {
-      // What it has not taken goes first.
+      // The buffered bytes must be sent first.
       if (this.#slow?.isBehind === true) return
       sink.end(this.#trailers)
     }
@@ -282,7 +285,7 @@ export class ResponseDelivery implements FilterOwner {
     this.#reviseBody()
   }
 
-  /** Sends what the hooks have made of the body. */
+  /** Sends the body as the hooks have left it. */
   #sendBody(): void {
     const outer = this.#outerHooks
     if (outer !== null) {
@@ -300,7 +303,7 @@ export class ResponseDelivery implements FilterOwner {
     this.#deliver()
   }
 
-  /** The client has taken what it had. */
+  /** Handles a client that has drained its buffer. */
   onDrain(): void {
     const slow = this.#slow
     const filtered = this.#filtered
@@ -314,13 +317,13 @@ export class ResponseDelivery implements FilterOwner {
     }
   }
 
-  /** The client has not taken what it should. False: it is given up. */
+  /** Handles a client that has missed its deadline. Returns false if it should be cut. */
   onClientDue(): boolean {
     return this.#slow?.onDue() === true
   }
 }
 
-/** The traffic log shows how many events a stream of them had. */
+/** Counts server-sent events for the log record. */
 function watchEvents(x: Exchange): void {
   const { responseHeaders } = x
   if (mediaType(headerValue(responseHeaders, 'content-type') ?? '') !== EVENT_STREAM) return

@@ -5,69 +5,73 @@ import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
 import type { Refreshes } from './refreshes.js'
 
-/** In the order of the numbers that stand for them. */
+/** Criticality names, in the order of their numbers. */
 export const CRITICALITIES = ['low', 'normal', 'critical'] as const
 
-/** A route with everything that could be decided before a request comes. */
+/** A compiled route, with everything that can be decided before a request arrives. */
 export interface Route extends RouteFacts {
   readonly log: RouteLog
   readonly chain: Chain
-  /** Whether it takes paths with %2F and %5C. */
+  /** True if paths with %2F and %5C are accepted. */
   readonly keepsEncodedSlashes: boolean
-  /** Index of CRITICALITIES: which requests an overloaded worker refuses first. */
+  /** Index into CRITICALITIES. An overloaded worker refuses requests of lower criticality first. */
   readonly criticality: number
   readonly action: RouteAction
   readonly metrics: RouteMetrics
-  /** Sends requests again for policies that keep responses; null: nothing is sent. */
+  /** Sends background requests for policies that store responses; null without such policies. */
   readonly refreshes: Refreshes | null
 }
 
-/** What the traffic log gets of a route's exchanges; methods may differ. */
+/** Log settings of a route, which may depend on the method. */
 export interface RouteLog {
   readonly rule: LogRule
   readonly byMethod: ReadonlyMap<string, LogRule> | null
-  /** An exchange that takes longer shows how the connections to its upstream were. */
+  /** Duration in milliseconds from which a record includes the state of the upstream's connections. */
   readonly slowMs: number
 }
 
+/** Log settings for one method of a route. */
 export interface LogRule {
-  /** No record at all. */
+  /** True if no record is written. */
   readonly isOff: boolean
-  /** Null: the record alone. */
+  /** Capture rules, or null for the record alone. */
   readonly capture: CaptureRules | null
-  /** What each policy did and took is noted, for records that show it. */
+  /** True if the record shows the result and duration of each policy. */
   readonly isTraced: boolean
 }
 
-/** The rule for a method. */
+/** Returns the rule for a method. */
 export function logRuleOf(log: RouteLog, method: string): LogRule {
   return log.byMethod === null ? log.rule : (log.byMethod.get(method) ?? log.rule)
 }
 
+/** Action of a route: forward the request, or answer it. */
 export type RouteAction =
   | ProxyAction
   | {
       readonly kind: 'answer'
-      /** A fixed response, or one made for the request (redirects). */
+      /** Returns a fixed response, or one that depends on the request, such as a redirect. */
       reply(x: Exchange): Reply
     }
 
+/** Limits for the delivery of a response. */
 export interface DeliveryBounds {
-  /** Longest wait for the target's next bytes, and for the client to take what it has. */
+  /** Time limit for the target's next bytes, and for a client to accept pending bytes, in milliseconds. */
   readonly idleMs: number
-  /** Bytes that are read ahead of a slow client. */
+  /** Number of bytes buffered for a slow client. */
   readonly bufferBytes: number
 }
 
+/** Action that forwards requests to an upstream. */
 export interface ProxyAction {
   readonly kind: 'proxy'
   readonly upstream: Upstream
   readonly timeouts: TimeoutsPlan
   readonly delivery: DeliveryBounds
-  /** Path and query for the target; null: those of the request as received. */
+  /** Returns the path and query for the target; null to use those of the request. */
   readonly target: ((x: Exchange) => string) | null
-  /** The Host field: `keep` the client's, `upstream` the target's, or this value. */
+  /** Source of the Host field: `keep` for the client's, `upstream` for the target's, or a fixed value. */
   readonly host: string
-  /** Null: handshakes are refused. */
+  /** WebSocket settings; null if handshakes are refused. */
   readonly webSocket: WebSocketPlan | null
 }

@@ -7,26 +7,27 @@ import type { Lease, PipelineContext } from './context.js'
 import { paceDeadline } from './pace.js'
 import { REFUSALS } from './refusals.js'
 
-/** Goes on with a request whose route was not known before its body. */
+/** Receiver of requests whose route depends on the body. */
 export interface RoutingOwner {
-  /** The body is in `x.body`. */
+  /** Called when the body is in `x.body`. */
   onRoutable(body: RoutingBody): void
-  /** It cannot be routed: the body is too large, too slow, or its client has gone. */
+  /** Called if the request cannot be routed: the body is too large or too slow, or the client has disconnected. */
   onUnroutable(body: RoutingBody, reply: Reply | null): void
 }
 
+/** Options for `RoutingBody`. */
 export interface RoutingOptions {
   readonly context: PipelineContext
   readonly lease: Lease
-  /** Asks a large body beforehand what the router will ask; null when there is nothing to ask. */
+  /** Evaluates the router's conditions on a large body in advance; null if there are none. */
   readonly examine: ((x: Exchange) => Eventual) | null
 }
 
-/** Longest wait for the thread that reads a large body. */
+/** Time limit for the thread that reads a large body, in milliseconds. */
 const EXAMINATION_MS = 30_000
 
 /**
- * A request whose route depends on its body, until that is there:
+ * A request whose route depends on its body, while the body is collected:
  *
  *     accept ─► collect ─┬─► onRoutable: the router is asked again
  *                        └─► onUnroutable: refused, or the client has gone
@@ -34,7 +35,7 @@ const EXAMINATION_MS = 30_000
 export class RoutingBody implements ClientOwner, Deadline, BodyReader {
   readonly x: Exchange
   readonly client: ClientStream
-  /** The snapshot that it began with, which also routes it. */
+  /** Snapshot at the start of the request, which also routes it. */
   readonly lease: Lease
   isOver = false
   dueAt = 0
@@ -67,7 +68,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
     new BodyCollector(this).collect(() => void this.#examined())
   }
 
-  /** A small body is routed at once, a large one when a thread has read it. */
+  /** Routes a small body at once, and a large one after a thread has read it. */
   async #examined(): Promise<void> {
     try {
       const outcome = this.#examine?.(this.x) ?? null

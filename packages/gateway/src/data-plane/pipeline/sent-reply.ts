@@ -2,19 +2,19 @@ import type { Exchange, Reply } from '@sluice/core'
 import type { BodySink } from './filtered-body.js'
 import { renderProblem } from './problem.js'
 
-/** Where a reply goes. */
+/** The destination of a reply. */
 interface Destination {
   readonly x: Exchange
   readonly client: Pick<BodySink, 'send' | 'sendHead'>
-  /** Policies change bodies of this route: of a HEAD the length is not known. */
+  /** True if policies of this route may change bodies, so that the length in a reply to HEAD is unknown. */
   readonly isRevised: boolean
 }
 
-/** Sends an answer of the gateway itself, as the policies have left it in the exchange. */
+/** Sends the gateway's own reply, as the policies have left it in the exchange. */
 export function sendReply({ body: own, problem }: Reply, { x, client, isRevised }: Destination): void {
   const headers = x.responseHeaders
   let body: Uint8Array | null = x.responseBody ?? own
-  // A policy may have an answer of its own beside the problem, and a hook may have put one in its place.
+  // A policy may supply a body with the problem, and a hook may have replaced it.
   if (problem !== null && own === null && x.responseBody === null) {
     const rendered = renderProblem(x, x.status, problem)
     headers.push('content-type', rendered.contentType)

@@ -3,17 +3,17 @@ import type { Target } from '../upstream/target.js'
 import { receivedTarget } from './received-target.js'
 import type { ProxyAction } from './route.js'
 
-/** Path and query as the target gets them. */
+/** Returns the path and query to send to the target. */
 export function sentPath({ target }: ProxyAction, x: Exchange): string {
   return target === null ? receivedTarget(x) : target(x)
 }
 
-/** The Host field that the target gets. */
+/** Returns the Host field to send to the target. */
 export function sentHost({ host }: ProxyAction, x: Exchange, target: Target): string {
   return host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host
 }
 
-/** Shows attempt hooks what will be sent; they may still change the query, which follows the path. */
+/** Sets the fields that show attempt hooks the request line to be sent. They may still change the query. */
 export function announce(action: ProxyAction, x: Exchange, target: Target): void {
   const sent = sentPath(action, x)
   x.attempts.sentHost = sentHost(action, x, target)

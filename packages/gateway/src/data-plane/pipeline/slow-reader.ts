@@ -7,22 +7,22 @@ import { paceDeadline } from './pace.js'
 import { ResponseBuffer } from './response-buffer.js'
 import type { DeliveryBounds } from './route.js'
 
-/** Whom a slow client may hold up. */
+/** A response source that can be paused for a slow client. */
 export interface HeldSource {
-  /** The client is so slow that the target has to wait for it, until `resume`. */
+  /** Pauses the target for a slow client until `resume`. */
   hold(): void
   resume(): void
 }
 
 /**
- * A client that has not taken what was written to it, for as long as that is so:
+ * A client that has not accepted all that was written to it:
  *
  *     target ─► buffer, up to `bufferBytes` ─► client            then the target is held
  *
- * It must take bytes at the minimum rate of the listener, with a credit of `idleMs`.
+ * It must accept bytes at the minimum rate of the listener, with a credit of `idleMs`.
  */
 export class SlowReader {
-  /** The client has not taken what was last written. */
+  /** True if the client has not accepted the last write. */
   isBehind = false
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
@@ -31,13 +31,13 @@ export class SlowReader {
   readonly #bounds: DeliveryBounds
   readonly #buffer: ResponseBuffer
   #isHeld = false
-  /** Bytes given to the client that it may not have taken. */
+  /** Bytes written that the client may not have accepted. */
   #givenBytes = 0
-  /** For how long the client may go on taking nothing, ms; it is whole again after as long without falling behind. */
+  /** Remaining time in which the client may accept nothing, in milliseconds. It refills while the client keeps up. */
   #creditMs: number
   #caughtUpAt = 0
 
-  /** @param sink takes the body: the client, or the filters before it. */
+  /** @param sink destination of the body: the client, or the filters in front of it. */
   constructor(flow: ExchangeFlow, source: HeldSource, sink: BodySink, bounds: DeliveryBounds) {
     this.#flow = flow
     this.#timer = flow.timer
@@ -48,7 +48,7 @@ export class SlowReader {
     this.#creditMs = bounds.idleMs
   }
 
-  /** So many bytes were written that the client has not taken. */
+  /** Starts the deadline after a write of this many bytes that the client has not accepted. */
   fallBehind(bytes: number): void {
     const { idleMs, bufferBytes } = this.#bounds
     this.isBehind = true
@@ -58,13 +58,13 @@ export class SlowReader {
     if (bufferBytes === 0) this.#hold()
   }
 
-  /** Takes what the target sends meanwhile. */
+  /** Buffers a chunk from the target. */
   add(chunk: Uint8Array): void {
     this.#buffer.add(chunk)
     if (this.#buffer.isFull) this.#hold()
   }
 
-  /** The client has taken what it had, and gets more. True: it has caught up. */
+  /** Handles a drained client by sending more. Returns true if it has caught up. */
   onDrain(): boolean {
     this.#noteTaken(this.#givenBytes)
     if (!this.#sendHeld()) return false
@@ -74,14 +74,14 @@ export class SlowReader {
     return true
   }
 
-  /** The target may go on. */
+  /** Resumes the target. */
   letGo(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.#source.resume()
   }
 
-  /** The credit is used up. False: the client has taken too little since it was last looked at. */
+  /** Handles an expired credit. Returns false if the client has accepted too little since the last check. */
   onDue(): boolean {
     const { unsentBytes } = this.#sink
     const taken = unsentBytes < 0 ? 0 : this.#givenBytes - unsentBytes
@@ -90,7 +90,7 @@ export class SlowReader {
     return this.#noteTaken(taken)
   }
 
-  /** Gives up what is left; answers how many bytes that were. */
+  /** Discards the rest and returns its size in bytes. */
   close(): number {
     const { size } = this.#buffer
     this.#buffer.close()
@@ -103,7 +103,7 @@ export class SlowReader {
     this.#source.hold()
   }
 
-  /** False: the client has to take that first. */
+  /** Sends the buffered bytes. Returns false if the client must drain first. */
   #sendHeld(): boolean {
     const buffer = this.#buffer
     this.#givenBytes = 0
@@ -117,7 +117,7 @@ export class SlowReader {
     return true
   }
 
-  /** False: the client is late all the same. */
+  /** Extends the deadline for accepted bytes. Returns false if the client is still too slow. */
   #noteTaken(bytes: number): boolean {
     const { minReadRate } = this.#flow.x.pace
     const dueAt = paceDeadline(this.#timer.dueAt, bytes, minReadRate, this.#bounds.idleMs)

@@ -6,25 +6,25 @@ import type { UpgradeObserver } from '../upstream/upgrade-attempt.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { RequestBody } from './request-body.js'
 
-/** What matters of an attempt for making another. */
+/** The parts of an attempt that matter for another one. */
 export interface PastAttempt {
   readonly target: Target
   readonly body: RequestBody | null
 }
 
-/** An attempt without an answer. */
+/** An attempt without a response. */
 export interface FailedAttempt extends PastAttempt {
   readonly failure: Failure
-  /** There was a connection and the request was being written to it. */
+  /** True if a connection existed and the request was being written to it. */
   readonly hasStarted: boolean
-  /** Until the bound for the whole exchange, ms. */
+  /** Milliseconds left until the limit for the whole exchange. */
   readonly leftMs: number
 }
 
-/** An attempt whose answer, or what the client would get in its place, has a status that may be repeated. */
+/** An attempt whose response, or the refusal in its place, has a status that may be retried. */
 export interface AnsweredAttempt extends PastAttempt {
   readonly status: number
-  /** Of the answer; Retry-After among them says how long the target wants to be left alone. */
+  /** Fields of the response. Retry-After limits how soon the target may be called again. */
   readonly fields: readonly string[]
   readonly leftMs: number
 }
@@ -32,24 +32,24 @@ export interface AnsweredAttempt extends PastAttempt {
 const NONE_TRIED: readonly Target[] = []
 const NO_FIELDS: readonly string[] = []
 
-/** The way of one exchange from target to target of its upstream, until one answers. */
+/** Choice of targets for one exchange, with its retries. */
 export class TargetSearch {
   readonly #upstream: Upstream
   readonly #x: Exchange
   #isRenewed = false
-  /** Targets that were left, and those that had no room. */
+  /** Targets that failed or had no room. */
   #tried: readonly Target[] = NONE_TRIED
-  /** Attempts made because no connection came about, or because of an answer. */
+  /** Number of further attempts, after connection failures or rejected responses. */
   #further = 0
-  /** The target that the exchange is at now. */
+  /** Current target. */
   target: Target | null = null
-  /** The next attempt needs a connection that nothing was sent on before. */
+  /** True if the next attempt needs a new connection. */
   isFresh = false
-  /** How long the attempt that is to be repeated waits, ms. */
+  /** Delay before the next attempt, in milliseconds. */
   backoffMs = 0
-  /** The target's connection waits for the client, which has taken a share of them for that. */
+  /** True if the exchange uses part of the client's connection quota at the target. */
   #hasShare = false
-  /** Hears the outcome of the attempt under way; null: nobody asks. */
+  /** Reporter for the outcome of the current attempt; null if it is not watched. */
   #watch: WatchedAttempt | null = null
 
   constructor(upstream: Upstream, x: Exchange) {
@@ -58,8 +58,8 @@ export class TargetSearch {
   }
 
   /**
-   * Goes to the next target with a free connection or a free slot in its queue; null when there is none.
-   * @param isSending the client still sends the body: `noteSent` follows.
+   * Selects the next target with a free connection or a free slot in its queue. Returns null if there is none.
+   * @param isSending true if the client is still sending the body; `noteSent` follows.
    */
   take(isSending: boolean): Target | null {
     for (;;) {
@@ -78,13 +78,15 @@ export class TargetSearch {
     }
   }
 
-  /** Asks the target to switch protocols, over a connection of its own: there is no kept one that may have died. */
+  /**
+   * Sends an upgrade request. Upgrades always use a new connection, so a stale one cannot be the cause of a failure.
+   */
   askToUpgrade(target: Target, request: UpstreamRequest, observer: UpgradeObserver): Attempt {
     this.isFresh = true
     return target.upgrades.dispatch(request, observer)
   }
 
-  /** Leaves the target where the exchange is; null when it is at none. */
+  /** Releases the current target and returns it. Returns null without a target. */
   release(): Target | null {
     this.releaseShare()
     const { target } = this
@@ -97,35 +99,38 @@ export class TargetSearch {
     return target
   }
 
-  /** All of the request is on its way. */
+  /** Records that the whole request has been sent. */
   noteSent(): void {
     if (this.#watch !== null) this.#watch.wait()
   }
 
-  /** The target has answered. */
+  /** Records that the target has responded. */
   noteAnswer(status: number): void {
     const { target } = this
     if (target?.doubtsKept === true) target.doubtsKept = false
     if (this.#watch !== null) this.#watch.answer(status)
   }
 
-  /** The attempt has failed before its answer, or within it. What the gateway itself is to blame for does not count. */
+  /** Records a failed attempt, before or during its response. Failures caused by the gateway do not count. */
   noteFailure({ code, phase }: Failure): void {
-    // The next attempt shows whether it refuses all.
+    // The next attempt shows if the target refuses all streams.
     if (phase === 'unprocessed' && !this.isFresh) return
-    // A kept connection may close at any time; whether the target fails shows on a new one.
+    // A reused connection may close at any time. Only a new connection shows if the target has failed.
     const isKept = code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused
     if (isKept && this.target !== null) this.target.doubtsKept = true
     if (this.#watch === null || code === 'GW_OVERLOADED' || code === 'GW_BAD_REQUEST') return
     if (!isKept || this.#watch.isAnswered) this.#watch.lose()
   }
 
-  /** The target has kept the exchange waiting for too long. */
+  /** Records that the target exceeded a timeout. */
   noteLate(): void {
     if (this.#watch !== null) this.#watch.lose()
   }
 
-  /** The target is to wait for the client. False: not for one more, of this address or at all. */
+  /**
+   * Reserves a target connection that will wait for the client. Returns false if the quota is used up, for this client
+   * address or for all.
+   */
   takeShare(): boolean {
     const { target } = this
     if (this.#hasShare || target === null) return true
@@ -133,7 +138,7 @@ export class TargetSearch {
     return this.#hasShare
   }
 
-  /** It does not wait any more. */
+  /** Returns the reservation. */
   releaseShare(): void {
     if (!this.#hasShare) return
     this.#hasShare = false
@@ -141,15 +146,15 @@ export class TargetSearch {
   }
 
   /**
-   * Gets ready for another attempt where the target cannot have acted on the request, or acting twice does no harm:
-   * `moved`, `resent`, or `repeated` after `backoffMs`. Anything else: the failure stands.
+   * Prepares another attempt if the target cannot have processed the request, or if repeating it is safe. Returns
+   * `moved`, `resent`, or `repeated` (after `backoffMs`). Any other result means that the failure stands.
    */
   goOn(attempt: FailedAttempt): RetryDecision {
     const { failure, target, hasStarted, body, leftMs } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
     const answered = { target, body, status: statusOf(failure.code), fields: NO_FIELDS, leftMs }
     const isReset = failure.code === 'GW_UPSTREAM_RESET'
-    // A connection may be reset while it is opened, as in the TLS handshake.
+    // A connection may be reset while it is opened, for example in the TLS handshake.
     if (!hasStarted && (failure.phase === 'connect' || isReset)) {
       const decision = this.#move(target, body)
       if (decision !== 'no-target' || failure.code === 'GW_OVERLOADED') return decision
@@ -160,7 +165,7 @@ export class TargetSearch {
     return this.repeat(answered)
   }
 
-  /** The same after an answer that may be asked for again: `repeated` after `backoffMs`, or why not. */
+  /** Prepares a retry after a response. Returns `repeated` (after `backoffMs`), or the reason against it. */
   repeat({ target, body, status, fields, leftMs }: AnsweredAttempt): RetryDecision {
     const { retry } = this.#upstream
     if (!this.#covers(status)) return 'not-covered'
@@ -181,12 +186,12 @@ export class TargetSearch {
     return 'repeated'
   }
 
-  /** Whether a refused request can be sent once more with other credentials: the target has done nothing with it. */
+  /** Returns true if a rejected request can be sent again with other credentials. The target has not processed it. */
   canRenew(body: RequestBody | null): boolean {
     return !this.#isRenewed && body?.isReplayable !== false
   }
 
-  /** Gets ready for that: at once, and not a second time. It is no retry, so none is spent. */
+  /** Prepares that attempt, which is immediate and allowed once. It does not count against the retry budget. */
   renew(): Target {
     this.#isRenewed = true
     this.backoffMs = 0
@@ -211,8 +216,8 @@ export class TargetSearch {
   }
 
   /**
-   * A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1). Or a
-   * stream that it has refused (RFC 9113 section 8.7).
+   * Handles a reused connection that the target closed just then: a new one will show if it did (RFC 9112 section
+   * 9.3.1). Also handles a stream that it has refused (RFC 9113 section 8.7).
    */
   #resend(body: RequestBody | null, isUnprocessed: boolean): RetryDecision {
     if (!isUnprocessed && !this.#isRepeatable()) return 'not-idempotent'
@@ -229,7 +234,9 @@ export class TargetSearch {
     return true
   }
 
-  /** Acting twice does no harm: RFC 9110 section 9.2.2, or the client says by Idempotency-Key that the target sees to that. */
+  /**
+   * Returns true if repeating the request is safe: by its method (RFC 9110 section 9.2.2), or by its Idempotency-Key.
+   */
   #isRepeatable(): boolean {
     const { method, headers } = this.#x
     if (

@@ -3,10 +3,10 @@ import type { Failure } from '../upstream/transport.js'
 import type { Upstream } from '../upstream/upstream.js'
 
 const RETRY_SOON = ['retry-after', '1']
-/** Why a connection may not wait for one more client. */
-export const CROWDED = 'clients that are slow hold as many connections to the upstream as they may'
+/** Refusal detail when no more connections may wait for slow clients. */
+export const CROWDED = 'too many connections to the upstream are waiting for slow clients'
 
-/** The refusal where no target takes the request: none is available, or those that are have no room. */
+/** Returns the refusal if no target is available or all are full. */
 export function noTargetReply(upstream: Upstream): Reply {
   const { name } = upstream
   if (upstream.isDown) {
@@ -22,13 +22,13 @@ export function noTargetReply(upstream: Upstream): Reply {
   )
 }
 
-/** The refusal where as many connections wait for clients as may. */
+/** Returns the refusal if too many connections wait for clients. */
 export function crowdedReply(upstream: Upstream): Reply {
   upstream.shed++
   return refusal('GW_OVERLOADED', CROWDED, RETRY_SOON)
 }
 
-/** The refusal after a failure that stands. */
+/** Returns the refusal for a failure that is not retried. */
 export function failureReply(upstream: Upstream, failure: Failure): Reply {
   const detail = `upstream '${upstream.name}': ${failure.detail}`
   if (failure.code !== 'GW_OVERLOADED') return refusal(failure.code, detail)
@@ -36,7 +36,10 @@ export function failureReply(upstream: Upstream, failure: Failure): Reply {
   return refusal(failure.code, detail, RETRY_SOON)
 }
 
-/** The refusal when nothing came in time. @param phase whose time-out it was. */
+/**
+ * Returns the refusal for a timeout.
+ * @param phase phase whose timeout expired.
+ */
 export function lateReply({ name }: Upstream, phase: 'total' | 'connect' | 'headers'): Reply {
   return refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`)
 }

@@ -8,10 +8,10 @@ import { WebSocketRelay } from '../websocket/relay.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ProxyAction } from './route.js'
 
-const EARLY = refusal('GW_BAD_REQUEST', 'bytes came before the WebSocket handshake was answered')
+const EARLY = refusal('GW_BAD_REQUEST', 'bytes arrived before the WebSocket handshake was complete')
 const CUT = 1006
 
-/** Gets a request to switch protocols ready for its upstream, or answers why it does not go there. */
+/** Prepares an upgrade request for its upstream, or returns the refusal. */
 export function prepareUpgrade(x: Exchange, offer: UpgradeOffer, { webSocket }: ProxyAction): Reply | null {
   const refused = refuseHandshake(x, webSocket !== null)
   if (refused !== null) return refused
@@ -19,18 +19,20 @@ export function prepareUpgrade(x: Exchange, offer: UpgradeOffer, { webSocket }: 
   return null
 }
 
-/** The fields of a 101 that go on to the client. */
+/** Returns the fields of a 101 response for the client. */
 export function switchFields(head: ReceivedHead): string[] {
   return passedSwitchFields(head.passedFields())
 }
 
-/** Answers the client with 101, and relays frames until both connections are gone. Then the exchange is over. */
+/** Answers the client with 101 and relays frames until both connections have closed, which ends the exchange. */
 export function relayWebSocket(flow: ExchangeFlow, action: ProxyAction, attempt: UpgradeAttempt): void {
   const { x, client } = flow
   const offer = client.upgrade!
   const target = attempt.take()
   if (target === null) {
-    flow.refuse(refusal('GW_UPSTREAM_RESET', 'the target closed the connection as soon as it had switched'))
+    flow.refuse(
+      refusal('GW_UPSTREAM_RESET', 'the target closed the connection right after switching protocols'),
+    )
     return
   }
   if (offer.hasEarlyBytes) {
@@ -40,12 +42,12 @@ export function relayWebSocket(flow: ExchangeFlow, action: ProxyAction, attempt:
   }
   const headers = [...x.responseHeaders, 'x-request-id', x.id]
   const end = offer.accept(headers, keyOf(attempt.request.headers))
-  // A client that is gone has been reported already.
+  // The client's disconnect has already been reported.
   if (end === null) target.destroy()
   else new WebSocketSession(flow, action).start(end, target, attempt.agreement.isCompressible)
 }
 
-/** A WebSocket connection of an exchange. It is no request in flight any more. */
+/** The WebSocket connection of an exchange. It no longer counts as a request in flight. */
 class WebSocketSession {
   readonly #flow: ExchangeFlow
   readonly #action: ProxyAction
@@ -76,7 +78,7 @@ class WebSocketSession {
     })
     context.webSockets.add(relay, route.id)
     relay.start()
-    // It came while the worker drains already.
+    // It opened while the worker was already draining.
     if (context.isDraining) relay.close()
   }
 
@@ -87,11 +89,11 @@ class WebSocketSession {
     x.responseBytes = bytesOut
     if (context.isCutting) {
       x.result = 'shed'
-      x.fail('GW_DRAINING', 'the gateway ended before both sides had closed')
+      x.fail('GW_DRAINING', 'the gateway shut down before both sides had closed')
     } else if (closeCode === CUT && closedBy === 'client') x.result = 'aborted'
     else if (closeCode === CUT) {
       x.result = 'error'
-      x.fail('GW_UPSTREAM_RESET', 'the target cut the WebSocket connection')
+      x.fail('GW_UPSTREAM_RESET', 'the target closed the WebSocket connection without a close frame')
     }
     context.inFlight++
     this.#flow.finish()

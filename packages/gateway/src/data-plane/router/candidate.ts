@@ -1,19 +1,19 @@
 import type { RoutePlan } from '@sluice/config'
 import type { Exchange } from '@sluice/core'
 
-/** A question about an exchange that has a yes or a no. */
+/** A condition on an exchange. */
 export interface Predicate {
-  /** It can only be answered once the request body is there. */
+  /** True if it can be tested only once the request body has been received. */
   readonly readsBody?: boolean
   test(x: Exchange): boolean
 }
 
-/** A route as the router takes it: what it matches, and what the gateway keeps for it. */
+/** A route in the router: its match conditions and the gateway's value for it. */
 export interface Candidate<T> {
   readonly plan: RoutePlan
-  /** The compiled `plan.match.when`; null when there is none. It throws only once the body is there. */
+  /** Compiled `plan.match.when`, or null. It throws only once the body has been received. */
   readonly when: Predicate | null
   readonly value: T
-  /** Its policies answer preflights. */
+  /** True if the route's policies answer CORS preflights. */
   readonly answersPreflights?: boolean
 }

@@ -3,17 +3,17 @@ import type { Candidate, Predicate } from './candidate.js'
 import { compileFieldPredicates } from './field-predicate.js'
 import { paramNames, paramPlaces } from './path-params.js'
 
-/** What is left to ask of a route once its host and path match; one per route and host pattern. */
+/** The remaining checks for a route once its host and path match. There is one per route and host pattern. */
 export class Contender<T> {
-  /** Its precedence among all contenders of the router: the smaller wins. */
+  /** Precedence among all contenders of the router; the smallest wins. */
   readonly rank: number
-  /** HEAD included where GET is; null: every method. */
+  /** Allowed methods, including HEAD if GET is allowed; null for every method. */
   readonly methods: ReadonlySet<string> | null
   readonly paramNames: readonly string[]
-  /** Positions of the parameters among the segments of the path, ascending. */
+  /** Positions of the parameters among the path segments, ascending. */
   readonly paramPlaces: readonly number[]
   readonly value: T
-  /** Its last predicate reads the request body. */
+  /** True if its last predicate reads the request body. */
   readonly readsBody: boolean
   private readonly predicates: readonly Predicate[]
 
@@ -32,12 +32,12 @@ export class Contender<T> {
     return this.methods === null || this.methods.has(method)
   }
 
-  /** Headers and query first, then the condition. */
+  /** Tests headers and query first, then the condition. */
   accepts(x: Exchange): boolean {
     return this.passes(x, this.predicates.length)
   }
 
-  /** Whether it cannot be decided before the body is there: nothing but the condition on it is left to ask. */
+  /** Returns true if only the condition on the request body is left to test and the body has not been received. */
   waitsForBody(x: Exchange): boolean {
     return x.body === null && x.contentLength !== 0 && this.passes(x, this.predicates.length - 1)
   }
@@ -50,7 +50,10 @@ export class Contender<T> {
   }
 }
 
-/** The methods a route serves: those it names, and HEAD with GET (RFC 9110 section 9.3.2). Null: every method. */
+/**
+ * Returns the methods that a route serves: the configured ones, and HEAD with GET (RFC 9110 section 9.3.2). Null stands
+ * for every method.
+ */
 export function servedMethods(named: readonly string[]): ReadonlySet<string> | null {
   if (named.length === 0) return null
   return new Set(named.includes('GET') ? [...named, 'HEAD'] : named)

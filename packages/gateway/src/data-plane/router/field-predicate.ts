@@ -2,27 +2,30 @@ import type { FieldPredicate, MatchPlan } from '@sluice/config'
 import { compileRegex, type Exchange, formText, QueryCursor, type Regex } from '@sluice/core'
 import type { Predicate } from './candidate.js'
 
-/** The predicates of a route on headers and query parameters, in the order of the plan. */
+/** Compiles the header and query predicates of a route, in the order of the plan. */
 export function compileFieldPredicates(match: MatchPlan): Predicate[] {
   return [...match.headers.map(compileHeader), ...match.query.map(compileQuery)]
 }
 
-/** A predicate on a header: it holds when one line of the field passes, `absent` when there is no line. */
+/** Compiles a header predicate. It holds if one line of the field matches, or with `absent` if there is no line. */
 export function compileHeader(predicate: FieldPredicate): Predicate {
-  // A field holds one character for each byte, a document text: it means its bytes in UTF-8.
+  // Field values are Latin-1 strings, one character per byte. Encode the configured text to match its UTF-8 bytes.
   const isText = predicate.test === 'exact' || predicate.test === 'prefix'
   const value = isText ? Buffer.from(predicate.value).toString('latin1') : predicate.value
   return new HeaderPredicate(predicate.name, new ValueTest({ ...predicate, value }))
 }
 
-/** A predicate on a decoded query parameter: it holds when one of that name passes, `absent` when there is none. */
+/**
+ * Compiles a predicate on a decoded query parameter. It holds if one parameter of that name matches, or with `absent`
+ * if there is none.
+ */
 export function compileQuery(predicate: FieldPredicate): Predicate {
   return new QueryPredicate(predicate.name, new ValueTest(predicate))
 }
 
-/** What is asked of one value. */
+/** A test of one value. */
 class ValueTest {
-  /** The answer when no value passes: true for `absent`, whose values all fail to pass. */
+  /** Result if no value decides. True for `absent`, which any value refutes. */
   readonly otherwise: boolean
   private readonly test: FieldPredicate['test']
   private readonly expected: string
@@ -35,7 +38,7 @@ class ValueTest {
     this.pattern = test === 'regex' ? compileRegex(value) : null
   }
 
-  /** Whether this value decides the question, against `otherwise`. */
+  /** Returns true if this value decides the result, which is then the opposite of `otherwise`. */
   decides(value: string): boolean {
     if (this.pattern !== null) return this.pattern.test(value)
     if (this.test === 'exact') return value === this.expected

@@ -5,21 +5,21 @@ import type { Placement } from './precedence.js'
 import type { Search } from './search.js'
 
 /**
- * The paths of every host pattern. A request looks at the paths of its own host, of the wildcards above it, and of the
- * routes that take every host.
+ * The path tables of every host pattern. A request is looked up under its own host, the wildcards above it, and the
+ * routes for every host.
  *
  *     exact      api.example.com ─► paths
- *     wildcards  .example.org    ─► paths      asked for each ending of the host that begins at a dot
+ *     wildcards  .example.org    ─► paths      looked up for each suffix of the host that begins at a dot
  *     anyHost                    ─► paths
  */
 export class HostTable<T> {
   private readonly exact = new Map<string, PathTable<T>>()
   private readonly wildcards = new Map<string, PathTable<T>>()
-  /** 1 at each length that some wildcard has, so that a host of a thousand dots costs no thousand lookups. */
+  /** 1 at each length that some wildcard has, so that a host with a thousand dots does not cost a thousand lookups. */
   private endingLengths = new Uint8Array(1)
   private anyHost: PathTable<T> | null = null
 
-  /** Adds a route, in the order of precedence. */
+  /** Adds a route. Call it in order of precedence. */
   add({ candidate, host }: Placement<T>, rank: number): void {
     this.pathsOf(host, rank).add(new Contender(rank, candidate), candidate.plan.match.path)
   }
@@ -36,7 +36,7 @@ export class HostTable<T> {
 
   private findWildcards(search: Search<T>, x: Exchange): void {
     const { host } = x
-    // At least one character stands for the star, and no wildcard is longer than the table of lengths.
+    // The star stands for at least one character, and no wildcard is longer than the table of lengths.
     let dot = host.indexOf('.', Math.max(1, host.length - this.endingLengths.length + 1))
     while (dot !== -1) {
       if (this.endingLengths[host.length - dot] === 1) {
@@ -73,7 +73,7 @@ export class HostTable<T> {
   }
 }
 
-/** Whether a host pattern takes a host; the host table answers the same for all patterns at once. */
+/** Returns true if a host pattern matches a host. The host table gives the same result for all patterns at once. */
 export function hostMatches(pattern: string, host: string): boolean {
   if (!pattern.startsWith('*.')) return pattern === host
   return host.length >= pattern.length && host.endsWith(pattern.slice(1))

@@ -3,7 +3,7 @@ import type { Exchange } from '@sluice/core'
 import type { Contender } from './contender.js'
 import type { Search } from './search.js'
 
-/** Most segments of a template or prefix: the depth of the tree, and of the recursion through it. */
+/** Maximum number of segments in a template or prefix. Bounds the depth of the tree and of the recursion. */
 const MAX_SEGMENTS = 64
 
 /**
@@ -13,10 +13,10 @@ const MAX_SEGMENTS = 64
  *     /orders/{id}/items            │     └─ items •    ∗ a prefix ends here
  *     /orders/open/*                └─ open ∗
  *
- * A path may go down by its literal segment and by the parameter, so both are tried; a branch whose best rank cannot
- * beat what was found is not. No path costs more nodes than the tree has that match it, and none goes deeper than the
- * longest route, however many slashes it has. A long walk takes routes that mix literals and parameters in the same
- * places in many ways; no request can cause one on its own.
+ * A path segment may match both a literal and the parameter, so both branches are tried. A branch is skipped if its
+ * best rank cannot beat the current winner. A lookup visits only nodes that match the path, and never goes deeper than
+ * the longest route, however many slashes the path has. Long lookups need routes that mix literals and parameters in
+ * the same positions in many ways; a request alone cannot cause one.
  */
 export class PathNode<T> {
   readonly bestRank: number
@@ -27,12 +27,15 @@ export class PathNode<T> {
   /** Prefixes that end here. */
   private below: Contender<T>[] | null = null
 
-  /** @param bestRank that of the first route added, because routes are added best first. */
+  /** @param bestRank rank of the first route added. Routes are added best first. */
   constructor(bestRank: number) {
     this.bestRank = bestRank
   }
 
-  /** @param start where this node's next segment begins in the path; beyond its end when there is none. */
+  /**
+   * Searches this node and those below it.
+   * @param start position in the path where this node's next segment begins; past the end if there is none.
+   */
   walk(search: Search<T>, x: Exchange, start: number): void {
     const { path } = x
     if (start <= path.length) {
@@ -53,7 +56,10 @@ export class PathNode<T> {
     if (param !== null && end > start && param.bestRank < search.rank) param.walk(search, x, end + 1)
   }
 
-  /** @throws RangeError when the path has too many segments. */
+  /**
+   * Adds a contender under its path.
+   * @throws RangeError if the path has too many segments.
+   */
   add(contender: Contender<T>, path: PathPlan): void {
     if (path.segments.length > MAX_SEGMENTS) {
       throw new RangeError(

@@ -1,16 +1,19 @@
 import type { PathPlan } from '@sluice/config'
 
-/** The names of a path's parameters, left to right. */
+/** Returns the names of a path's parameters, left to right. */
 export function paramNames(path: PathPlan): readonly string[] {
   return path.segments.flatMap((segment) => (segment.kind === 'param' ? [segment.name] : []))
 }
 
-/** Which segments of a path are parameters, counted from 0. */
+/** Returns the indexes of the path segments that are parameters, counted from 0. */
 export function paramPlaces(path: PathPlan): readonly number[] {
   return path.segments.flatMap((segment, place) => (segment.kind === 'param' ? [place] : []))
 }
 
-/** The segments of a canonical path at the given places (ascending), as it has them. The path must have them. */
+/**
+ * Returns the segments of a canonical path at the given positions, undecoded. The path must have them, and the
+ * positions must be ascending.
+ */
 export function paramValues(path: string, places: readonly number[]): string[] {
   const values: string[] = []
   let start = 1

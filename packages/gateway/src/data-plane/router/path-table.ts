@@ -6,7 +6,7 @@ import type { Search } from './search.js'
 
 const SLASH = 47
 
-/** Contenders that share a regex, which is tried once for all of them. */
+/** Contenders that share a regex, which is tested once for all of them. */
 interface RegexPlace<T> {
   readonly source: string
   readonly pattern: Regex
@@ -14,8 +14,8 @@ interface RegexPlace<T> {
 }
 
 /**
- * The paths of one host pattern, by kind. Contenders are added best first, so a list is in order and the first one
- * added is the best of its place. Regexes are linear: each is tried until one better than all that follow has matched.
+ * The paths of one host pattern, by kind. Contenders are added best first, so each list is in order and its first
+ * contender is the best. Each regex is tested in turn until one has matched that beats all the rest.
  */
 export class PathTable<T> {
   readonly bestRank: number
@@ -77,12 +77,12 @@ export class PathTable<T> {
   }
 }
 
-/** The canonical path that an exact path matches. */
+/** Returns the canonical path that an exact path matches. */
 export function exactPath(path: PathPlan): string {
   return '/' + path.segments.map((segment) => (segment.kind === 'literal' ? segment.text : '')).join('/')
 }
 
-/** The source of a regex path. */
+/** Returns the source of a regex path. */
 export function regexSource(path: PathPlan): string {
   const source = path.segments[0]
   return source?.kind === 'literal' ? source.text : ''

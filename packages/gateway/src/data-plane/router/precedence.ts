@@ -2,7 +2,7 @@ import type { RoutePlan } from '@sluice/config'
 import { compareRanks, routeRank } from '@sluice/config/serving'
 import type { Candidate } from './candidate.js'
 
-/** A route at one of its host patterns; null for a route that takes every host. */
+/** A route under one of its host patterns; the host is null for a route that serves every host. */
 export interface Placement<T> {
   readonly candidate: Candidate<T>
   readonly host: string | null
@@ -13,14 +13,15 @@ interface Ranked<T> extends Placement<T> {
   readonly shape: string
 }
 
-/** How many numbers at the end of a route's rank are not about priority, host and path (see routeRank). */
+/** Number of elements at the end of a route's rank that do not concern priority, host and path (see routeRank). */
 const PREDICATES_AND_ORDER = 2
 
 /**
- * Every route at every one of its hosts, the one that wins before the one that loses. The ranks of the configuration
- * decide (see routeRank); among equal ones the path whose literal segments stand further left wins, then the order of
- * the candidates.
- * @param forHead the order for HEAD: of the routes with one host pattern and path, those that name HEAD come first.
+ * Lists every route under each of its hosts, in order of precedence. The ranks of the configuration decide (see
+ * routeRank). Among equal ranks, the path whose literal segments are further left wins, then the order of the
+ * candidates.
+ * @param forHead order for HEAD requests: among routes with the same host pattern and path, those that name HEAD come
+ * first.
  */
 export function* inPrecedence<T>(
   candidates: readonly Candidate<T>[],
@@ -34,7 +35,7 @@ export function* inPrecedence<T>(
   return placements.sort(forHead ? compareForHead : compare)
 }
 
-/** Whether HEAD needs an order of its own. */
+/** Returns true if HEAD requests need a separate order. */
 export function hasHeadRoute<T>(candidates: readonly Candidate<T>[]): boolean {
   return candidates.some(({ plan }) => namesHead(plan))
 }
@@ -46,7 +47,7 @@ function placementsOf<T>(candidate: Candidate<T>): Ranked<T>[] {
   return patterns.map((host) => ({ candidate, host, rank: routeRank(candidate.plan, host), shape }))
 }
 
-/** One letter a segment, so that comparing texts puts literals on the left first: `lp` before `pl`. */
+/** Returns one letter per segment, so that string comparison puts literals on the left first: `lp` before `pl`. */
 function shapeOf(plan: RoutePlan): string {
   return plan.match.path.segments.map((segment) => (segment.kind === 'literal' ? 'l' : 'p')).join('')
 }

@@ -7,43 +7,40 @@ import { paramValues } from './path-params.js'
 import { hasHeadRoute, inPrecedence } from './precedence.js'
 import { Search } from './search.js'
 
-/** The answer of a router. It belongs to the router and is overwritten by the next match. */
+/** Result of a lookup. It belongs to the router and is overwritten by the next lookup. */
 export interface Match<T> {
-  /** The value of the route that won, or null. */
+  /** Value of the matching route, or null. */
   readonly value: T | null
-  /**
-   * When nothing won but some route differs in nothing but the method: the methods of all such routes, sorted, as
-   * `Allow` lists them. Null otherwise: the path is not known.
-   */
+  /** Methods for the `Allow` field, sorted, if routes match in everything but the method. Null otherwise. */
   readonly allowed: readonly string[] | null
-  /** It depends on the request body: match again with `x.body`. */
+  /** True if the result depends on the request body. Match again once `x.body` is set. */
   readonly isBodyWanted: boolean
 }
 
-/** Finds the route of a request; also sets the exchange's `params` and `paramNames` for the route that won. */
+/** Finds the route of a request, and sets `params` and `paramNames` of the exchange for that route. */
 export interface Router<T> {
   match(x: Exchange): Match<T>
 }
 
 /**
- * Compiles routes into a router whose cost per request does not grow with their number, regex paths aside: those of
- * one host pattern are tried one after the other.
+ * Compiles routes into a router whose cost per request does not grow with the number of routes. Regex paths are the
+ * exception: those of one host pattern are tested one by one.
  *
  *     request ─► host table ─┬─► paths of the exact host ────┬─► exact: one map
  *                            ├─► paths of each wildcard host ├─► templates and prefixes: one tree
  *                            └─► paths of every host         ├─► regexes: a list
  *                                                            └─► no path: a list
  *
- * Every route has a number for its precedence at each of its hosts. All places that can hold a route for the request
- * are looked at, except those whose best number is worse than the one already found; nearly always that is one place.
+ * Every route has a rank under each of its hosts. All tables that can hold a matching route are searched, except those
+ * whose best rank is worse than the current winner. Nearly always one table remains.
  *
- * @throws RangeError when a template or prefix has more than 64 segments, SyntaxError when a regex is not valid.
+ * @throws RangeError if a template or prefix has more than 64 segments, SyntaxError if a regex is invalid.
  */
 export function compileRouter<T>(candidates: readonly Candidate<T>[]): Router<T> {
   return doAtOnce(buildRouter(candidates))
 }
 
-/** Compiles a router in steps, between which something else may be done. */
+/** Compiles a router in steps, so that other work can run in between. */
 export function* buildRouter<T>(candidates: readonly Candidate<T>[]): Generator<void, Router<T>> {
   const hosts = yield* buildHosts(candidates, false)
   const headHosts = hasHeadRoute(candidates) ? yield* buildHosts(candidates, true) : hosts
@@ -76,7 +73,7 @@ class Answer<T> implements Match<T> {
 
 class CompiledRouter<T> implements Router<T> {
   private readonly hosts: HostTable<T>
-  /** The order for HEAD differs where one route names HEAD and another serves it through GET. */
+  /** Order for HEAD, which differs if one route names HEAD and another serves it through GET. */
   private readonly headHosts: HostTable<T>
   private readonly search = new Search<T>()
   private readonly answer = new Answer<T>()
@@ -111,7 +108,7 @@ class CompiledRouter<T> implements Router<T> {
     return this.answer
   }
 
-  /** A second look at the same places finds which methods would have been accepted. */
+  /** Searches again to find the methods that would have matched. */
   private miss(x: Exchange, hosts: HostTable<T>): Match<T> {
     x.paramNames = NONE
     x.params = NONE
@@ -121,7 +118,7 @@ class CompiledRouter<T> implements Router<T> {
   }
 }
 
-/** A router that gives a preflight to the route of the request it asks for, where that route answers preflights. */
+/** A router that sends a CORS preflight to the route of the requested method, if that route answers preflights. */
 class PreflightRouter<T> implements Router<T> {
   private readonly router: Router<T>
   private readonly answering: ReadonlySet<T>

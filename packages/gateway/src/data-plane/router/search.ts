@@ -5,14 +5,14 @@ import type { HostTable } from './host-table.js'
 /** Worse than every rank; a small integer, so that comparisons stay cheap. */
 const UNRANKED = 0x3fffffff
 
-/** What one match has found so far. A router has one and uses it for every request. */
+/** State of one lookup. Each router has one instance and reuses it for every request. */
 export class Search<T> {
-  /** The rank of the winner so far: places whose best rank is not below it need no look. */
+  /** Rank of the winner so far. Tables whose best rank is not lower can be skipped. */
   rank = UNRANKED
   winner: Contender<T> | null = null
-  /** The best of what is known so far is a contender that has to see the body first. */
+  /** True if the best contender so far needs the request body. */
   isBodyWanted = false
-  /** Whether a route was passed over for its method before its other predicates were asked. */
+  /** True if a route was skipped because of its method, before its other predicates were tested. */
   isMethodRefused = false
   private allowed: Set<string> | null = null
 
@@ -24,7 +24,7 @@ export class Search<T> {
     this.allowed = null
   }
 
-  /** Takes the contenders of one place, best first, whose host and path match. */
+  /** Offers contenders whose host and path match, best first. */
   offer(contenders: readonly Contender<T>[], x: Exchange): void {
     if (this.allowed !== null) {
       collectMethods(contenders, x, this.allowed)
@@ -49,7 +49,7 @@ export class Search<T> {
     }
   }
 
-  /** The methods of the routes that match but for the method, sorted; null when there are none. */
+  /** Returns the methods of the routes that match in everything but the method, sorted, or null if there are none. */
   allowedMethods(x: Exchange, hosts: HostTable<T>): readonly string[] | null {
     this.begin()
     const allowed = new Set<string>()
@@ -60,7 +60,7 @@ export class Search<T> {
   }
 }
 
-/** Not on the hot path: only for requests that are about to be answered 405. */
+/** Not on the hot path: only used for requests that are answered with 405. */
 function collectMethods<T>(contenders: readonly Contender<T>[], x: Exchange, allowed: Set<string>): void {
   for (const contender of contenders) {
     if (contender.methods === null || contender.serves(x.method) || !contender.accepts(x)) continue

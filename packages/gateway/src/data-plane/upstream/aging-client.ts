@@ -4,36 +4,39 @@ import type { Connector } from './connector.js'
 import { loadUndici } from './lazy-undici.js'
 import type { Opening } from './opening.js'
 
+/** Connector and maximum age for the connections of a client. */
 export interface ConnectionAge {
   readonly connector: Connector
   readonly maxMs: number
 }
 
-/** What became of one connection so far. */
+/** Use of one connection so far. */
 export interface ConnectionUse {
-  /** Begun on it. */
+  /** Number of requests started on it. */
   requests: number
   opening: Opening | null
-  /** For the next one to be opened. */
+  /** Connect timeout for the next connection to be opened, in milliseconds. */
   connectMs: number
 }
 
-/** A handler that wants to know the connection it gets. */
+/** A request handler that is told which connection it gets. */
 export interface ConnectionUser {
   connection: ConnectionUse | null
-  /** How long a connection that is opened for it may take. */
+  /** Connect timeout in milliseconds for a connection opened for this request. */
   readonly connectMs: number
 }
 
-/** Connections that were opened together are renewed over this last part of their time, not in one moment. */
+/**
+ * Final fraction of the maximum age over which connections opened together are renewed, to avoid renewing all at once.
+ */
 const SPREAD = 0.1
 
 /**
- * An undici client, which is one connection, that opens a new one when the old one has reached its age: at once when it
- * is idle, else behind the response that is on its way. No request is lost by it.
+ * Creates an undici client (one connection) that reconnects when the connection has reached its maximum age: at once if
+ * it is idle, otherwise after the current response. No request is lost.
  *
- * undici's own `clientTtl` is not used: a pool that has all its connections and finds them old closes them on the arrival
- * of a request, opens none in their place, and leaves that request lying until another one comes.
+ * undici's `clientTtl` is not used. When all connections of a pool are old, it closes them as a request arrives, opens
+ * no new one, and leaves the request waiting until another one arrives.
  */
 export function createAgingClient(origin: URL, options: Client.Options, age: ConnectionAge): Client {
   let old: net.Socket | null = null
@@ -48,7 +51,7 @@ export function createAgingClient(origin: URL, options: Client.Options, age: Con
   const client = new (loadUndici().Client)(origin, { ...options, connect })
   const dispatch = client.dispatch.bind(client)
   client.dispatch = (request, handler) => {
-    // Whether the connection is new is known when it is given to the request, not yet when the request comes.
+    // Pass the state of the connection, because it is known only at the start of the request if the connection is new.
     const user = handler as unknown as ConnectionUser
     user.connection = use
     use.connectMs = user.connectMs
@@ -66,7 +69,7 @@ export function createAgingClient(origin: URL, options: Client.Options, age: Con
       if (old === socket) old = null
     })
   }
-  // The client has become free. The pool hears of it after this listener, so that it cannot have given out the connection.
+  // The client has become idle. The pool is told after this listener, so it cannot have reused the connection yet.
   client.on('drain', () => {
     if (old !== null) renew(old)
   })

@@ -2,40 +2,40 @@ import type { MirrorComparePlan } from '@sluice/config'
 import { ByteCollector, headerValue, mediaType } from '@sluice/core'
 import type { ReceivedHead } from './received-head.js'
 
-/** Differences of a body that are reported, and how deep they are looked for. */
+/** Maximum number of reported body differences, and maximum depth of the search. */
 const MAX_PATHS = 10
 const MAX_DEPTH = 64
-/** Of a path: its keys are the targets' own. */
+/** Maximum length of a reported path, because its keys come from the targets. */
 const MAX_PATH_CHARS = 200
 
-/** What differs between two answers; never the values. */
+/** Differences between two responses. Values are never included. */
 export interface AnswerDifference {
-  /** The statuses of the client's answer and the mirror's; null: the same. */
+  /** Statuses of the client's response and of the mirror's, or null if they are equal. */
   readonly status: readonly [number, number] | null
   /** Names of the headers that differ. */
   readonly headers: readonly string[]
-  /** Where the JSON bodies differ, as JSON Pointers (RFC 6901); empty text: as a whole. */
+  /** JSON Pointers (RFC 6901) to the differences of the JSON bodies. An empty string stands for the whole body. */
   readonly body: readonly string[]
 }
 
-/** Hears what becomes of an answer. */
+/** Receiver of the outcome of a response. */
 interface SideOwner {
-  /** It is complete. */
+  /** Called when the response is complete. */
   onEnd(): void
-  /** It does not come. */
+  /** Called when the response has failed. */
   onFailure(): void
 }
 
-/** One of two answers, as far as it has come. */
+/** A response to compare, as far as received. */
 export class AnswerSide {
   readonly #maxBytes: number
   readonly #owner: SideOwner
-  /** Null: the body is not kept, or too long. */
+  /** Collected body, or null if it is not collected or is too long. */
   #body: ByteCollector | null = new ByteCollector()
   head: ReceivedHead | null = null
   isComplete = false
 
-  /** @param maxBytes of the body; a longer one is not kept. */
+  /** @param maxBytes maximum size of the body; a longer one is not collected. */
   constructor(maxBytes: number, owner: SideOwner) {
     this.#maxBytes = maxBytes
     this.#owner = owner
@@ -45,7 +45,7 @@ export class AnswerSide {
     this.head = head
   }
 
-  /** Copies the chunk, which is only valid during the call. */
+  /** Copies the chunk, which is valid only during the call. */
   add(chunk: Uint8Array): void {
     const body = this.#body
     if (body === null) return
@@ -62,12 +62,12 @@ export class AnswerSide {
     this.#owner.onFailure()
   }
 
-  /** Nobody compares it any more. */
+  /** Discards the body when it is no longer needed. */
   drop(): void {
     this.#body = null
   }
 
-  /** The document of a JSON body; undefined when it is another kind, too long or coded. */
+  /** Returns the parsed JSON body, or undefined if it is not JSON, too long, or has a content coding. */
   json(): unknown {
     const fields = this.head!.fields
     const type = mediaType(headerValue(fields, 'content-type') ?? '')
@@ -83,8 +83,8 @@ export class AnswerSide {
 }
 
 /**
- * Compares the answer that a client gets with that of the mirror, once both are complete. It ends when that is so, when
- * one of them does not come, or after a time: a client that reads slowly, or is gone, must not hold what is kept of them.
+ * Compares the client's response with that of the mirror once both are complete. It is abandoned if one of them fails,
+ * or after a timeout, so that a slow client does not keep the bodies in memory.
  */
 export class AnswerComparison implements SideOwner {
   readonly #plan: MirrorComparePlan
@@ -94,7 +94,7 @@ export class AnswerComparison implements SideOwner {
   readonly delivered: AnswerSide
   readonly mirrored: AnswerSide
 
-  /** @param onOver is called once; null: there is no difference, or nothing to compare. */
+  /** @param onOver called once, with null if there is no difference or nothing to compare. */
   constructor(plan: MirrorComparePlan, timeoutMs: number, onOver: (found: AnswerDifference | null) => void) {
     this.#plan = plan
     this.#onOver = onOver
@@ -130,7 +130,7 @@ export class AnswerComparison implements SideOwner {
   }
 }
 
-/** Where two documents differ; none where there is only one. */
+/** Returns the paths at which two documents differ, or none if one document is missing. */
 function differencesOf(a: unknown, b: unknown): string[] {
   const paths: string[] = []
   const compare = (a: unknown, b: unknown, path: string, depth: number): void => {
@@ -140,7 +140,7 @@ function differencesOf(a: unknown, b: unknown): string[] {
       return
     }
     if (Array.isArray(a) && Array.isArray(b)) {
-      // Not by their keys: an array of many small numbers has as many names to make.
+      // Do not collect the keys: an array of many small numbers would have as many key strings.
       for (let i = 0; i < Math.max(a.length, b.length); i++)
         if (a[i] !== b[i]) compare(a[i], b[i], `${path}/${i}`, depth + 1)
       return
@@ -160,7 +160,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Undefined, which JSON does not have, where there is no such member. */
+/** Returns a member, or undefined (which JSON does not have) if it is missing. */
 function memberOf(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }

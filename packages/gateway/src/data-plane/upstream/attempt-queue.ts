@@ -1,19 +1,19 @@
-/** What waits for a connection. The links belong to the queue. */
+/** An attempt that waits for a connection. The link fields belong to the queue. */
 export interface Queued {
   isQueued: boolean
-  /** Monotonic clock, ms. */
+  /** Start of the wait on the monotonic clock, in milliseconds. */
   waitingSince: number
   queueNext: Queued | null
   queuePrevious: Queued | null
 }
 
 /**
- * Attempts that wait for a connection, first in, first out, no longer than for a bounded time; one that is given up leaves
- * from wherever it is.
+ * First-in, first-out queue of attempts that wait for a connection, with a maximum wait. An abandoned attempt can leave
+ * from any position.
  *
- * It is a linked list, and no `Set`: whenever a set has seen as many come and go as it has room for, V8 rebuilds its table,
- * and the old one keeps a reference to the new one. Once one of them is old, every later table gets old with it, and so
- * does everything that an attempt in it holds, long after its request is over.
+ * This is a linked list because of garbage collection. V8 replaces the table of a `Set` after enough insertions and
+ * deletions, and the old table refers to the new one. Once one table is in the old generation, all later ones and the
+ * attempts in them end up there too, long after their requests are over.
  */
 export class AttemptQueue<T extends Queued> {
   readonly #timeoutMs: number
@@ -24,8 +24,8 @@ export class AttemptQueue<T extends Queued> {
   #size = 0
 
   /**
-   * @param timeoutMs longest wait.
-   * @param onTimeout hears of each attempt that has waited for so long, and has left.
+   * @param timeoutMs maximum wait.
+   * @param onTimeout called for each attempt that has waited that long, after its removal.
    */
   constructor(timeoutMs: number, onTimeout: (attempt: T) => void) {
     this.#timeoutMs = timeoutMs
@@ -33,8 +33,8 @@ export class AttemptQueue<T extends Queued> {
   }
 
   /**
-   * The first has waited for half of what one may: who came now would wait for longer than all that are served at once, so
-   * that it is better refused. A burst is not, as long as it is worked off.
+   * True if the first attempt has waited for half of the maximum. A new one would wait even longer, so it is better
+   * refused. A burst that is being served does not count.
    */
   get isSlow(): boolean {
     return this.#first !== null && performance.now() - this.#first.waitingSince > this.#timeoutMs / 2
@@ -60,7 +60,7 @@ export class AttemptQueue<T extends Queued> {
     this.#size++
   }
 
-  /** One that is not queued is left alone. */
+  /** Removes an attempt. Does nothing if it is not queued. */
   delete(attempt: T): void {
     if (!attempt.isQueued) return
     const { queueNext: next, queuePrevious: previous } = attempt
@@ -74,7 +74,7 @@ export class AttemptQueue<T extends Queued> {
     this.#size--
   }
 
-  /** One timer for all: who has come first is due first. */
+  /** Expires attempts. One timer is enough, because the oldest attempt expires first. */
   readonly #expire = (): void => {
     const nowMono = performance.now()
     let first = this.first

@@ -2,20 +2,20 @@ import type { UpstreamPlan } from '@sluice/config'
 import { hashText } from './request-key.js'
 import type { Target } from './target.js'
 
-/** Picks the target of an attempt among those that are available and were not tried yet. */
+/** Selects the target of an attempt among those that are available and untried. */
 export interface Balancer {
-  /** @param key the hash key of the exchange, null when it has none. */
+  /** @param key hash key of the exchange, or null if it has none. */
   pick(tried: readonly Target[], key: string | null): Target | null
 }
 
 /**
- * Points on the hash ring for each unit of weight, and on the whole ring. It is made with each change of a followed name,
- * which may have 256 addresses: with 2^18 points that held the event loop for 0.8 s, with 2^15 for less than a tenth.
+ * Points on the hash ring per unit of weight, and in total. The ring is rebuilt with each change of a discovered name,
+ * which may have 256 addresses. 2^18 points blocked the event loop for 0.8 s, 2^15 for less than a tenth of that.
  */
 const POINTS_PER_WEIGHT = 64
 const MAX_POINTS = 1 << 15
 
-/** A balancer over targets with weights above 0. */
+/** Creates a balancer for targets with weights above 0. */
 export function createBalancer(kind: UpstreamPlan['balance'], targets: readonly Target[]): Balancer {
   switch (kind) {
     case 'hash':
@@ -29,7 +29,7 @@ export function createBalancer(kind: UpstreamPlan['balance'], targets: readonly 
   }
 }
 
-/** Smooth weighted round-robin: targets take turns by weight without bursts, as nginx does it. */
+/** Smooth weighted round-robin, as in nginx: targets take turns by weight, without bursts. */
 export class RoundRobin implements Balancer {
   readonly #targets: readonly Target[]
 
@@ -53,7 +53,7 @@ export class RoundRobin implements Balancer {
   }
 }
 
-/** The target with the fewest attempts under way for its weight; equals take turns. */
+/** Selects the target with the fewest attempts in progress relative to its weight. Equal ones take turns. */
 export class LeastPending implements Balancer {
   readonly #targets: readonly Target[]
   #start = 0
@@ -81,14 +81,15 @@ export class LeastPending implements Balancer {
 }
 
 /**
- * The one of two random targets that has fewer attempts under way for its weight: nearly as even as looking at all, and
- * workers that do not know of each other do not all run to the same target (Mitzenmacher, "The power of two choices").
+ * Draws two random targets and selects the one with fewer attempts in progress relative to its weight. This is nearly
+ * as even as comparing all. Independent workers do not all select the same target (Mitzenmacher, "The power of two
+ * choices").
  */
 export class PowerOfTwo implements Balancer {
   readonly #targets: readonly Target[]
   readonly #random: () => number
 
-  /** @param random from 0 up to 1. */
+  /** @param random returns a number from 0 up to, but not including, 1. */
   constructor(targets: readonly Target[], random: () => number = Math.random) {
     this.#targets = targets
     this.#random = random
@@ -117,8 +118,8 @@ interface Point {
 }
 
 /**
- * Consistent hashing: the same key goes to the same target, and a target that comes or goes, or was tried, moves only its
- * share of the keys. Without a key targets take turns.
+ * Consistent hashing. A key always selects the same target; when a target is added, removed or already tried, only its
+ * share of the keys moves. Without a key, targets take turns.
  */
 export class HashRing implements Balancer {
   readonly #turns: RoundRobin
@@ -167,7 +168,7 @@ function bundleOf({ active, weight }: Target): number {
   return (active + 1) / weight
 }
 
-/** What distinguishes a target from the others of its upstream. */
+/** Returns a name that is unique among the targets of an upstream. */
 export function nameOf({ origin, address }: Target): string {
   return address === null ? origin : `${origin} ${address}`
 }

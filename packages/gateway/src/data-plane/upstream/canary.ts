@@ -2,7 +2,7 @@ import type { CanaryAbortPlan, CanaryPlan } from '@sluice/config'
 import type { Exchange } from '@sluice/core'
 import { hashText, matchesRequest, requestKey } from './request-key.js'
 
-/** What one side of a comparison has answered. */
+/** Counts and response times of one side. */
 interface Tally {
   requests: number
   errors: number
@@ -17,7 +17,7 @@ interface HalfWindow {
 
 const HASH_RANGE = 2 ** 32
 
-/** Receives what operators should know about a canary. */
+/** Receiver of events for operators. */
 export interface CanaryEvents {
   /** Called when the canary is aborted. */
   aborted(reason: 'errors' | 'slower'): void
@@ -42,7 +42,7 @@ export class Canary {
   /** Requests with the first key, until another key is seen. */
   #sameKey = 0
 
-  /** @param now the monotonic clock, ms. */
+  /** @param now the monotonic clock in milliseconds. */
   constructor(plan: CanaryPlan, events: CanaryEvents, now: () => number = () => performance.now()) {
     this.#plan = plan
     this.#events = events
@@ -60,7 +60,10 @@ export class Canary {
     return this.#plan.match.some((match) => matchesRequest(x, match)) && !this.isAborted
   }
 
-  /** Returns true if a request's key belongs to the canary: always the same for a key, and for more keys at a higher share. */
+  /**
+   * Returns true if a request's key belongs to the canary. A key always gives the same result, and a higher percentage
+   * only adds keys.
+   */
   takesKey(x: Exchange): boolean {
     const { percent, key } = this.#plan
     if (percent === 0 || this.isAborted) return false
@@ -75,7 +78,10 @@ export class Canary {
     if (this.#sameKey === SINGLE_KEY_REQUESTS) this.#events.singleKey(SINGLE_KEY_REQUESTS)
   }
 
-  /** Notes an answer or a failure. @param ms until the response head, or until it failed. */
+  /**
+   * Records a response or a failure.
+   * @param ms time until the response head or the failure.
+   */
   note(isCanary: boolean, isError: boolean, ms: number): void {
     const { abort } = this.#plan
     if (abort === null || this.isAborted) return

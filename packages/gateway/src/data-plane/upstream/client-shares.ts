@@ -1,16 +1,16 @@
-/** In a smaller pool nobody has a share. */
+/** Minimum pool size with a quota. */
 const MIN_CONNECTIONS = 8
 
 /**
- * How many connections of a target wait for the clients of each address: for the rest of an upload, or until a response is
- * read. While fewer than an eighth of the connections are left, one address may hold no more than half of them, and
- * never do all addresses together hold the last sixteenth, so that slow clients do not keep all others from the target.
+ * Limits the connections to a target that wait for slow clients: for the rest of an upload, or until a response is
+ * read. While fewer than an eighth of the connections are free, one client address may hold at most half of all. All
+ * addresses together may never hold the last sixteenth, so that slow clients cannot block the target for others.
  */
 export class ClientShares {
   readonly #share: number
-  /** More attempts than that leave less than an eighth. */
+  /** Number of attempts above which less than an eighth of the connections is free. */
   readonly #most: number
-  /** As many as all addresses together may hold. */
+  /** Maximum number of connections held by all addresses together. */
   readonly #all: number
   #heldByAll = 0
   readonly #held = new Map<string, number>()
@@ -23,9 +23,9 @@ export class ClientShares {
   }
 
   /**
-   * One more connection waits for a client of the address; `release` must follow.
-   * @param active attempts at the target.
-   * @returns false: the address has its share, or all have theirs.
+   * Reserves a connection that waits for a client of this address. `release` must follow.
+   * @param active number of attempts at the target.
+   * @returns false if the quota of the address, or of all, is used up.
    */
   take(address: string, active: number): boolean {
     const held = this.#held.get(address) ?? 0

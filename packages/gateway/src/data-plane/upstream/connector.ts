@@ -5,39 +5,40 @@ import type { buildConnector } from 'undici'
 import { Opening } from './opening.js'
 import { ConnectTimeoutError, openTunnel, type ProxyOptions } from './tunnel.js'
 
-/** TLS towards a target; everything read from files already. */
+/** TLS options for connections to a target. Files have already been read. */
 export interface TlsOptions {
   readonly ca: string | null
   readonly cert: string | null
   readonly key: string | null
   readonly servername: string | null
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** `sha256/` and the base64 SHA-256 of the key that the target has to have; empty: any. */
+  /** Accepted public keys as `sha256/` and the Base64 SHA-256 of the key; empty for any key. */
   readonly pins: readonly string[]
   readonly isInsecure: boolean
 }
 
+/** Options for `createConnector`. */
 export interface ConnectorOptions {
   readonly host: string
   readonly port: number
-  /** Null for plain HTTP. */
+  /** TLS options, or null for plain HTTP. */
   readonly tls: TlsOptions | null
   readonly lookup: net.LookupFunction
-  /** Opens a tunnel to the target; absent or null: there is no proxy. */
+  /** Proxy to tunnel through; absent or null for a direct connection. */
   readonly proxy?: ProxyOptions | null
-  /** Protocols for the TLS handshake (ALPN); default: HTTP/1.1. */
+  /** ALPN protocols for the TLS handshake. Default: HTTP/1.1. */
   readonly protocols?: readonly string[]
 }
 
 /**
- * Opens a connection and calls back once it is usable, or why it is not.
- * @param timeoutMs for the name, the TCP and the TLS handshake together.
+ * Opens a connection and calls back once it is usable, or with the error.
+ * @param timeoutMs limit for DNS, TCP and TLS together.
  */
 export type Connector = (timeoutMs: number, done: buildConnector.Callback) => Opening
 
 /**
- * Opens connections to one target. undici's own connector would do, but its time-outs below two seconds are up to a
- * second late (docs/reference/limits.md), and a connect time-out is what decides how fast a request moves to the next target.
+ * Creates a connector for one target. undici's own connector is not used: its timeouts below two seconds are up to a
+ * second late (docs/reference/limits.md), and the connect timeout determines how fast a request fails over.
  */
 export function createConnector(options: ConnectorOptions): Connector {
   return (timeoutMs, done) => {
@@ -48,7 +49,7 @@ export function createConnector(options: ConnectorOptions): Connector {
   }
 }
 
-/** One call of a connector. */
+/** A call of a connector. */
 interface Connecting {
   readonly opening: Opening
   readonly timeoutMs: number
@@ -86,7 +87,10 @@ function connectThrough(
   })
 }
 
-/** @param way where the connection goes, or what it goes over. */
+/**
+ * Starts a TLS connection.
+ * @param way address to connect to, or socket to use.
+ */
 function connectTls(
   options: ConnectorOptions,
   secure: TlsOptions,
@@ -99,7 +103,8 @@ function connectTls(
     servername,
     ALPNProtocols: [...(options.protocols ?? ['http/1.1'])],
     minVersion: secure.minVersion,
-    // A target could ask for one handshake after the other, and show another certificate than the one that was checked.
+    // Renegotiation would let a target request endless handshakes, and present a different certificate than the
+    // verified one.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     rejectUnauthorized: !secure.isInsecure,
     ...(secure.ca === null ? {} : { ca: secure.ca }),
@@ -108,7 +113,7 @@ function connectTls(
   })
 }
 
-/** Calls back once: with the socket when it is usable, else with the error. */
+/** Calls back once: with the socket when it is usable, or with the error. */
 function settle(
   socket: net.Socket,
   {
@@ -141,7 +146,7 @@ function hasPinnedKey(socket: tls.TLSSocket, pins: readonly string[]): boolean {
   return key !== undefined && pins.includes(`sha256/${createHash('sha256').update(key).digest('base64')}`)
 }
 
-/** The target has another key than those that are pinned. */
+/** The target's key is not one of the pinned keys. */
 class PinError extends Error {
   readonly code = 'ERR_TLS_PIN'
 }

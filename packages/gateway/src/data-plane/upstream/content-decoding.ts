@@ -5,7 +5,7 @@ import { type HttpAnswer, HttpCallFailed, headerJoined } from '@sluice/core'
 type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>
 
 const gunzip: Decode = promisify(zlib.gunzip)
-/** Decoders for content codings that servers use without being asked (RFC 9110, 8.4.1). */
+/** Decoders for content codings that servers use without being asked (RFC 9110 section 8.4.1). */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['gzip', gunzip],
   ['x-gzip', gunzip],
@@ -14,8 +14,8 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
 ])
 
 /**
- * The answer of a call with its body decoded; another coding than these, or several, stay. Rejects with HttpCallFailed for
- * a body that is broken, or larger than allowed once it is decoded.
+ * Decodes the body of a response. Unknown or combined codings are left as they are. Rejects with HttpCallFailed if the
+ * body is invalid, or exceeds the limit once decoded.
  */
 export async function decodedAnswer(answer: HttpAnswer, maxBytes: number): Promise<HttpAnswer> {
   const coding = headerJoined(answer.headers, 'content-encoding')
@@ -26,8 +26,8 @@ export async function decodedAnswer(answer: HttpAnswer, maxBytes: number): Promi
     return { ...answer, headers: withoutCoding(answer.headers), body }
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    if (isLarge) throw new HttpCallFailed('tooLarge', `the answer is larger than ${maxBytes} bytes`)
-    throw new HttpCallFailed('invalid', `the answer is not valid ${coding}`)
+    if (isLarge) throw new HttpCallFailed('tooLarge', `the response exceeds ${maxBytes} bytes`)
+    throw new HttpCallFailed('invalid', `the response body is not valid ${coding}`)
   }
 }
 

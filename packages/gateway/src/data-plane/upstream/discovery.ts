@@ -5,41 +5,42 @@ import type { KnownServices } from '../../kubernetes/known-services.js'
 import { type Endpoint, EndpointFinder, type Endpoints, keyOf } from './endpoints.js'
 import type { Target } from './target.js'
 
-/** A name server has this long for an answer, and is asked twice. */
+/** Timeout in milliseconds, and number of tries, for a DNS query. */
 const QUERY_MS = 1000
 const QUERY_TRIES = 2
-/** After a failure the next question comes after this time, then after twice as long each time, ms. */
+/** Delay before the first retry after a failure, in milliseconds. It doubles each time. */
 const RETRY_MS = 1000
-/** How often it is looked whether the last request of a target that is gone has ended. */
+/** Interval of the checks whether a removed target has finished its last request, in milliseconds. */
 const DRAIN_MS = 250
 
+/** Options for `Discovery`. */
 export interface DiscoveryOptions {
   readonly plan: UpstreamPlan
-  /** Asks the system for names that are not in the DNS. */
+  /** System lookup for names that are not in DNS. */
   readonly lookup: LookupFunction
-  /** Where the pods of Kubernetes Services are found. */
+  /** Source of the pods of Kubernetes Services. */
   readonly services: KnownServices
-  /** The target of each target of the plan, until more is known; null: none. */
+  /** Initial target for each target of the plan, or null if there is none. */
   readonly first: readonly (Target | null)[]
   create(target: TargetPlan, endpoint: Endpoint): Target
 }
 
-/** Whose targets are followed. */
+/** Holder of the discovered targets. */
 export interface Followed {
   setTargets(targets: readonly Target[]): void
 }
 
 /**
- * Keeps the targets of an upstream at the addresses that their names have. Until the first answer there is one target a
- * name, whose connections ask the system; a name that is not answered for keeps the addresses that it had. An address
- * that is gone gets no more requests, and its connections are closed after the last one. The pods of a Service are those
- * that the supervisor knows; without any there is no target.
+ * Keeps an upstream's targets in line with the addresses of their names. Until the first DNS response there is one
+ * target per name, whose connections use the system lookup. If a query fails, the known addresses stay. A removed
+ * address gets no new requests, and its connections close after the last one. The pods of a Service come from the
+ * supervisor; without any pods, there is no target.
  */
 export class Discovery {
   readonly #watches: NameWatch[]
   readonly #stops: (() => void)[]
   readonly #followed: Followed
-  /** The targets of each target of the plan. */
+  /** Current targets for each target of the plan. */
   readonly #groups: Map<string, Target>[]
   readonly #plan: UpstreamPlan
   readonly #create: DiscoveryOptions['create']
@@ -70,7 +71,7 @@ export class Discovery {
     })
   }
 
-  /** A target could not be reached: its name may mean others by now. */
+  /** Refreshes all names after a target was unreachable, because their addresses may have changed. */
   refresh(): void {
     for (const watch of this.#watches) watch.refresh()
   }
@@ -93,7 +94,10 @@ export class Discovery {
     for (const [key, target] of before) if (!after.has(key)) this.#drain(target)
   }
 
-  /** What the supervisor knows of a name holds for all of its addresses. */
+  /**
+   * Creates a target with the known state of the existing ones. The supervisor's state applies to all addresses of a
+   * name.
+   */
   #createLike(before: ReadonlyMap<string, Target>, i: number, endpoint: Endpoint): Target {
     const target = this.#create(this.#plan.targets[i]!, endpoint)
     for (const { state } of before.values()) target.state.learn(state.known)
@@ -115,14 +119,14 @@ export class Discovery {
   }
 }
 
-/** The pods of a Service are alike. */
+/** Converts a pod to an endpoint. All pods of a Service have the same weight. */
 function endpointOf({ address, port }: Pick<Endpoint, 'address' | 'port'>): Endpoint {
   return { address, port, priority: 0, weight: 1 }
 }
 
 type Find = () => Promise<Endpoints>
 
-/** Null: the target is an address already, or a Service. */
+/** Returns the query for a target, or null if the target is an address or a Service. */
 function questionOf({ url, srv, service }: TargetPlan, finder: EndpointFinder): Find | null {
   if (service !== undefined) return null
   if (srv !== null) return () => finder.findService(srv)
@@ -130,7 +134,7 @@ function questionOf({ url, srv, service }: TargetPlan, finder: EndpointFinder): 
   return host.startsWith('[') || isIP(host) !== 0 ? null : () => finder.findHost(host)
 }
 
-/** Asks for one name again and again. */
+/** Queries one name repeatedly. */
 class NameWatch {
   readonly #find: Find
   readonly #bounds: ResolvePlan
@@ -149,7 +153,7 @@ class NameWatch {
     this.#ask()
   }
 
-  /** Asks now, unless it has just been asked. */
+  /** Queries now, unless that has just been done. */
   refresh(): void {
     if (!this.#isAsking && performance.now() - this.#askedMono >= this.#bounds.minTtlMs) this.#ask()
   }

@@ -1,30 +1,30 @@
 import type { LookupAddress, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** One address of a target. */
+/** An address of a target. */
 export interface Endpoint {
   readonly address: string
-  /** Null: that of the URL. */
+  /** Port, or null to use that of the URL. */
   readonly port: number | null
-  /** Below the smallest priority of a service; 0 for plain names. */
+  /** Priority relative to the smallest of the service; 0 for plain names. */
   readonly priority: number
-  /** 1 to 100. */
+  /** Weight from 1 to 100. */
   readonly weight: number
 }
 
-/** What the name servers say of a target. */
+/** DNS result for a target. */
 export interface Endpoints {
-  /** In an order of their own. */
+  /** Endpoints in a stable order. */
   readonly list: readonly Endpoint[]
   readonly ttlMs: number
 }
 
-/** Hosts of a service, and addresses of a target, that are used. */
+/** Maximum number of hosts of a service, and of addresses of a target. */
 const MAX_HOSTS = 64
 const MAX_ENDPOINTS = 256
-/** Of names that are not in the DNS, such as those of the hosts file. */
+/** TTL in milliseconds for names that are not in DNS, such as those of the hosts file. */
 const SYSTEM_TTL_MS = 5000
-/** The largest weight of an endpoint: a service may say up to 65,535. */
+/** Largest weight of an endpoint. SRV weights go up to 65,535 and are scaled. */
 const MAX_WEIGHT = 100
 
 interface Address {
@@ -32,7 +32,7 @@ interface Address {
   readonly ttl: number
 }
 
-/** Finds the endpoints of names: A, AAAA and SRV records, and what the system knows where there are none. */
+/** Resolves names to endpoints: A, AAAA and SRV records, or the system lookup if there are none. */
 export class EndpointFinder {
   readonly #resolver: promises.Resolver
   readonly #lookup: LookupFunction
@@ -42,7 +42,10 @@ export class EndpointFinder {
     this.#lookup = lookup
   }
 
-  /** The addresses of a host. @throws Error when there are none, or nobody says so. */
+  /**
+   * Resolves the addresses of a host.
+   * @throws Error if there are none, or if the query fails.
+   */
   async findHost(host: string): Promise<Endpoints> {
     const addresses = await this.#addressesOf(host)
     const list = addresses.map(({ address }) => ({ address, port: null, priority: 0, weight: 1 }))
@@ -50,8 +53,9 @@ export class EndpointFinder {
   }
 
   /**
-   * The hosts and ports of a service (RFC 2782). Its own time to live is not known here; that of its hosts counts.
-   * @throws Error when there are none, or nobody says so.
+   * Resolves the hosts and ports of a service (RFC 2782). The TTL of the SRV record is not available, so that of the
+   * hosts counts.
+   * @throws Error if there are none, or if the query fails.
    */
   async findService(name: string): Promise<Endpoints> {
     const records = (await this.#resolver.resolveSrv(name)).slice(0, MAX_HOSTS)
@@ -93,7 +97,7 @@ export class EndpointFinder {
   }
 }
 
-/** The name servers say that there is no such name, or no address. */
+/** Returns true if the name or the record type does not exist. */
 function isAbsent(error: { readonly code?: string }): boolean {
   return error.code === 'ENOTFOUND' || error.code === 'ENODATA'
 }
@@ -104,7 +108,7 @@ function sorted(list: readonly Endpoint[]): Endpoint[] {
   return keys.map((key) => byKey.get(key)!)
 }
 
-/** What distinguishes an endpoint from others of its target. */
+/** Returns a key that is unique among the endpoints of a target. */
 export function keyOf({ address, port, priority, weight }: Endpoint): string {
   return `${address} ${port} ${priority} ${weight}`
 }

@@ -14,7 +14,7 @@ const QUEUE_TIMEOUT: Row = {
 }
 const CONNECT_TIMEOUT: Row = {
   code: 'GW_UPSTREAM_TIMEOUT',
-  detail: 'no connection in time (connect)',
+  detail: 'the connection was not established in time (connect)',
   phase: 'connect',
 }
 const NOT_RESOLVED: Row = {
@@ -24,7 +24,7 @@ const NOT_RESOLVED: Row = {
 }
 const ADDRESS_REFUSED: Row = {
   code: 'GW_UPSTREAM_REFUSED',
-  detail: 'the name has no address that calls may go to (allowAddresses)',
+  detail: 'the name has no address that is allowed (allowAddresses)',
   phase: 'connect',
 }
 const REFUSED: Row = {
@@ -39,7 +39,7 @@ const UNREACHABLE: Row = {
 }
 const NO_TUNNEL: Row = {
   code: 'GW_UPSTREAM_REFUSED',
-  detail: 'the outbound proxy cannot be reached, or opens no tunnel to the target',
+  detail: 'the outbound proxy is unreachable or refused the tunnel to the target',
   phase: 'connect',
 }
 const RESET: Row = {
@@ -49,12 +49,12 @@ const RESET: Row = {
 }
 const UNPROCESSED: Row = {
   code: 'GW_UPSTREAM_RESET',
-  detail: 'the target has refused the stream without acting on it',
+  detail: 'the target refused the stream without processing it',
   phase: 'unprocessed',
 }
 const OVERFLOW: Row = {
   code: 'GW_UPSTREAM_INVALID',
-  detail: 'the response head is larger than accepted',
+  detail: 'the response head exceeds the size limit',
   phase: 'exchange',
 }
 const INVALID: Row = {
@@ -64,7 +64,7 @@ const INVALID: Row = {
 }
 const TRUNCATED: Row = {
   code: 'GW_UPSTREAM_INVALID',
-  detail: 'the response is not as long as it announced',
+  detail: 'the response body does not have the announced length',
   phase: 'exchange',
 }
 const TLS: Row = {
@@ -90,10 +90,10 @@ const BAD_STATUS: Row = {
   phase: 'exchange',
 }
 
-/** 1xx responses in front of one final response; a target that sends more is cut off. */
+/** Maximum number of 1xx responses before a final response. A target that sends more is cut off. */
 export const MAX_INFORMATIONAL = 16
 
-/** Failures that no error stands for: what a transport itself finds wrong. */
+/** Failures that the transports detect themselves. */
 export const FAILURES = {
   badStatus: BAD_STATUS,
   invalid: INVALID,
@@ -106,7 +106,7 @@ export const FAILURES = {
   unprocessed: UNPROCESSED,
 } as const satisfies Readonly<Record<string, Failure>>
 
-/** By the code of the error that Node.js or undici raises. */
+/** Failures by error code of Node.js or undici. */
 const TABLE: Readonly<Record<string, Row>> = {
   GW_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
   UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
@@ -130,11 +130,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: REQUEST,
   UND_ERR_INVALID_ARG: REQUEST,
   EPROTO: TLS,
-  // undici asserts what it believes of a response, such as a status of at least 100.
+  // undici uses assertions for parts of a response, such as a status of at least 100.
   ERR_ASSERTION: INVALID,
 }
 
-/** What an error of the transport means for the client. Errors are kept as rows, not as text of the library. */
+/** Maps an error of the transport to a failure. Library messages are not passed on. */
 export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
   const row = isBadResponse(error) ? INVALID : TABLE[code]
@@ -144,20 +144,17 @@ export function failureOf(error: unknown): Failure {
   return UNKNOWN
 }
 
-/** undici's parser gives some of its errors no code. */
+/** Some errors of undici's parser have no code. */
 function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError'
 }
 
-/**
- * undici says `UND_ERR_SOCKET` for a closed connection, for a 100 nobody asked for and for a switch of protocols; only
- * the text differs.
- */
+/** undici uses `UND_ERR_SOCKET` for a closed connection, an unexpected 100 and an upgrade. Only the message differs. */
 function isBadResponse(error: unknown): boolean {
   return error instanceof Error && (error.message === 'bad response' || error.message === 'bad upgrade')
 }
 
-/** The code of an error; of several errors (happy eyeballs) that of the last. */
+/** Returns the code of an error, or of the last of several (happy eyeballs). */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors.at(-1))
   if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
@@ -165,7 +162,7 @@ function codeOf(error: unknown): string {
   return ''
 }
 
-/** Codes of X.509 verification as OpenSSL names them. */
+/** Returns true for an X.509 verification code of OpenSSL. */
 function isCertificateCode(code: string): boolean {
   return /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_CERT|INVALID_CA|HOSTNAME_MISMATCH)/.test(code)
 }

@@ -3,8 +3,8 @@ import type { LookupFunction } from 'node:net'
 import type { AddressRule } from '@sluice/core'
 
 /**
- * Finds those addresses of a name that connections may go to. It is asked for each connection and what it answers is what
- * the connection goes to, so a name that changes its address in between (DNS rebinding) gains nothing by that.
+ * Restricts a lookup to the addresses that connections may use. The check runs for each connection, on the very address
+ * that is used, so changing the address in between (DNS rebinding) has no effect.
  */
 export function guardedLookup(lookup: LookupFunction, mayCall: AddressRule): LookupFunction {
   return (name, options, done) => {
@@ -22,7 +22,7 @@ export function guardedLookup(lookup: LookupFunction, mayCall: AddressRule): Loo
   }
 }
 
-/** A name has no address that connections may go to. */
+/** None of the name's addresses is allowed. */
 class AddressRefused extends Error {
   readonly code = 'GW_ADDRESS_REFUSED'
 }

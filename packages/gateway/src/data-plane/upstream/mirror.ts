@@ -5,7 +5,7 @@ import type { Target } from './target.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 import type { Report } from './upstream.js'
 
-/** A request on its way to the target that answers the client. */
+/** The original request, whose target answers the client. */
 export interface MainRequest {
   readonly request: UpstreamRequest
   readonly target: Target
@@ -13,8 +13,8 @@ export interface MainRequest {
 }
 
 /**
- * Copies requests to the mirror targets, which have connections of their own. Nobody waits for their answers: what has no
- * room is left out, what takes too long is given up, and what fails is counted.
+ * Copies requests to the mirror targets, over separate connections. Their responses are not waited for: copies without
+ * room are skipped, slow ones are abandoned, and failures are counted.
  */
 export class Mirror {
   readonly #plan: MirrorPlan
@@ -25,9 +25,9 @@ export class Mirror {
   #owed = 0
   #underWay = 0
   #comparisons = 0
-  /** Requests that were left out: too many under way, or too large a body. */
+  /** Number of requests not mirrored, because of concurrency or body size. */
   skipped = 0
-  /** Answers that differed from the client's. */
+  /** Number of responses that differed from the client's. */
   differences = 0
 
   constructor(plan: MirrorPlan, upstream: string, report: Report) {
@@ -40,7 +40,9 @@ export class Mirror {
     this.#targets = targets
   }
 
-  /** Answers who observes the main request: the same as before, or somebody who compares on the way. */
+  /**
+   * Mirrors a request, if it is due. Returns the observer for the original request, which may compare the responses.
+   */
   copyRequest(main: MainRequest): AttemptObserver {
     this.#owed += this.#plan.percent
     if (this.#owed < 1) return main.observer
@@ -55,7 +57,7 @@ export class Mirror {
     return comparison === null ? main.observer : new ComparedObserver(main.observer, comparison.delivered)
   }
 
-  /** Null: answers are not compared, or as many are already as there may be mirrored requests. */
+  /** Returns null if responses are not compared, or if the maximum number of comparisons is in progress. */
   #openComparison(main: MainRequest, target: Target): AnswerComparison | null {
     const { compare, concurrency, timeoutMs } = this.#plan
     if (compare === null || this.#comparisons >= concurrency) return null
@@ -95,7 +97,7 @@ export class Mirror {
   }
 }
 
-/** One mirrored request. */
+/** A mirrored request. */
 class MirrorAttempt implements AttemptObserver {
   readonly #side: AnswerSide | null
   readonly #onOver: (isFailed: boolean) => void
@@ -147,7 +149,7 @@ class MirrorAttempt implements AttemptObserver {
   }
 }
 
-/** Shows a response to the comparison on its way to whom it is for. */
+/** Passes a response on to its observer and to the comparison. */
 class ComparedObserver implements AttemptObserver {
   readonly #observer: AttemptObserver
   readonly #side: AnswerSide

@@ -2,17 +2,18 @@ import type { LookupFunction } from 'node:net'
 import { KnownServices } from '../../kubernetes/known-services.js'
 import { Resolver } from './resolver.js'
 
-/** How connections to targets are made; the same for all upstreams of a worker. */
+/** Settings for connections to targets, shared by all upstreams of a worker. */
 export interface Network {
   readonly lookup: LookupFunction
-  /** Connections are renewed after this time, and so follow a changed name. */
+  /** Maximum age of a connection in milliseconds. Renewal makes it follow a changed address. */
   readonly maxConnectionAgeMs: number
-  /** Where the pods of Kubernetes Services are found; absent: nobody knows of any. */
+  /** Source of the pods of Kubernetes Services, if there is one. */
   readonly services?: KnownServices
 }
 
 const MAX_CONNECTION_AGE_MS = 60_000
 
+/** Creates the default network settings, with the system lookup. */
 export function systemNetwork(): Network {
   return {
     lookup: new Resolver().lookup,

@@ -1,14 +1,17 @@
 import type net from 'node:net'
 import { type Exchange, PHASE } from '@sluice/core'
 
-/** When the steps of opening a connection were done, on the monotonic clock; 0: there was no such step, or not yet. */
+/**
+ * Times at which the steps of opening a connection were completed, on the monotonic clock. 0 if there is no such step,
+ * or not yet.
+ */
 export class Opening {
   readonly beganMono = performance.now()
   resolvedMono = 0
   connectedMono = 0
   securedMono = 0
 
-  /** Notes when the name of a plain or TLS socket has an address, and when it is connected. */
+  /** Records when a socket's name is resolved and when it is connected. */
   watch(socket: net.Socket): void {
     socket.once('lookup', () => {
       this.resolvedMono = performance.now()
@@ -24,8 +27,8 @@ export class Opening {
 }
 
 /**
- * Divides the time that an exchange has waited for a connection which was opened for it, or for another one before.
- * What does not fall into the opening stays with the phase it is in.
+ * Divides the time that an exchange has waited for a new connection among the phases of opening it. The connection may
+ * have been started for an earlier exchange. Time outside the opening stays in the current phase.
  */
 export function attributeOpening({ times }: Exchange, opening: Opening): void {
   const since = times.sinceMono

@@ -4,7 +4,7 @@ import type { Opening } from './opening.js'
 import type { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure, Transport, UpstreamRequest } from './transport.js'
 
-/** What one call may take. */
+/** Limits of one call. */
 export interface CallBounds {
   readonly headersMs: number
   readonly totalMs: number
@@ -13,9 +13,9 @@ export interface CallBounds {
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 
-/** One call of a policy: collects the answer, or ends it when a bound is reached. */
+/** A call of a policy. Collects the response, or ends the call when a limit is reached. */
 export class OutboundCall implements AttemptObserver {
-  /** Rejects with HttpCallFailed. */
+  /** Response of the call. Rejects with HttpCallFailed. */
   readonly answer: Promise<HttpAnswer>
   readonly #transport: Transport
   readonly #request: UpstreamRequest
@@ -40,7 +40,10 @@ export class OutboundCall implements AttemptObserver {
       this.#resolve = resolve
       this.#reject = reject
     })
-    this.#total = setTimeout(() => this.#giveUp('timeout', 'no whole answer in time'), bounds.totalMs)
+    this.#total = setTimeout(
+      () => this.#giveUp('timeout', 'the response was not complete in time'),
+      bounds.totalMs,
+    )
     this.#dispatch(false)
   }
 
@@ -48,7 +51,10 @@ export class OutboundCall implements AttemptObserver {
     this.#isKept = opening === null
     const { headersMs } = this.#bounds
     clearTimeout(this.#headers)
-    this.#headers = setTimeout(() => this.#giveUp('timeout', 'no response head in time'), headersMs)
+    this.#headers = setTimeout(
+      () => this.#giveUp('timeout', 'the response head did not arrive in time'),
+      headersMs,
+    )
   }
 
   onHead(head: ReceivedHead): void {
@@ -91,13 +97,13 @@ export class OutboundCall implements AttemptObserver {
 
   #dispatch(isFresh: boolean): void {
     const attempt = this.#transport.dispatch(this.#request, this, isFresh)
-    // It may have been given up while it was made.
+    // It may have been abandoned during dispatch.
     if (this.#isOver) attempt.abort()
     else this.#attempt = attempt
   }
 
   #refuseSize(): void {
-    this.#giveUp('tooLarge', `the answer is larger than ${this.#bounds.maxResponseBytes} bytes`)
+    this.#giveUp('tooLarge', `the response exceeds ${this.#bounds.maxResponseBytes} bytes`)
   }
 
   #giveUp(failure: HttpCallFailure, message: string): void {

@@ -3,21 +3,22 @@ import { decodedAnswer } from './content-decoding.js'
 import { type CallBounds, OutboundCall } from './outbound-call.js'
 import { UndiciTransport, type UndiciTransportOptions } from './undici-transport.js'
 
+/** Options for `OutboundPool`. */
 export interface OutboundPoolOptions
   extends Omit<UndiciTransportOptions, 'pendingTimeoutMs' | 'keepAliveMs' | 'maxHeaderBytes'> {
-  /** The Host field. */
+  /** Host field. */
   readonly authority: string
   readonly connectMs: number
   readonly maxPending: number
 }
 
-/** Longest wait for a connection; calls end before by their own time. */
+/** Maximum wait for a connection in milliseconds. Calls time out earlier themselves. */
 const MAX_WAIT_MS = 60_000
 const KEEP_ALIVE_MS = 4000
 const MAX_HEADER_BYTES = 16_384
 const NO_FIELDS: readonly string[] = []
 
-/** The connections of a worker to an origin that policies call. */
+/** A worker's connections to an origin that policies call. */
 export class OutboundPool {
   readonly #options: OutboundPoolOptions
   readonly #transport: UndiciTransport
@@ -32,11 +33,11 @@ export class OutboundPool {
     })
   }
 
-  /** Rejects with HttpCallFailed. */
+  /** Makes a call. Rejects with HttpCallFailed. */
   call({ method, path, headers, body }: HttpCall, bounds: CallBounds): Promise<HttpAnswer> {
     const { authority, connectMs, maxPending } = this.#options
     if (this.#transport.pool().pending >= maxPending) {
-      return Promise.reject(new HttpCallFailed('busy', 'too many calls wait for a connection'))
+      return Promise.reject(new HttpCallFailed('busy', 'too many calls are waiting for a connection'))
     }
     const bytes = body ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : null
     const request = {
@@ -47,7 +48,7 @@ export class OutboundPool {
     return answer.then((received) => decodedAnswer(received, bounds.maxResponseBytes))
   }
 
-  /** Waits for the calls under way. */
+  /** Waits for the calls in progress. */
   close(): Promise<void> {
     return this.#transport.close()
   }

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream'
 import { SpillFile } from './spill-file.js'
 import type { Upload } from './transport.js'
 
-/** Upload bytes held while the target does not read. */
+/** Number of upload bytes buffered while the target does not read. */
 const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
-/** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
+/** Maximum number of upload bytes in memory. A read of the listener is up to 512 KB. */
 const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
 
-/** The request body as the Readable that undici and node:http2 want. What comes in spite of a pause waits in a file. */
+/** The request body as a Readable for undici and node:http2. Chunks that arrive despite a pause wait in a file. */
 export class ReadableUpload extends Readable implements Upload {
   readonly length: number
-  /** Of HTTP/2 alone: undici sends none. */
+  /** Trailers, for HTTP/2 only: undici does not send any. */
   trailers: readonly string[] | null = null
   readonly #onDrain: () => void
   readonly #spill = new SpillFile()
@@ -21,7 +21,7 @@ export class ReadableUpload extends Readable implements Upload {
     super({ highWaterMark: UPLOAD_HIGH_WATER_BYTES })
     this.length = length
     this.#onDrain = onDrain
-    // An early response makes undici destroy the body; that is no error of ours.
+    // After an early response, undici destroys the body. That is not an error here.
     this.on('error', () => {})
   }
 

@@ -1,20 +1,20 @@
 import { headerValue } from '@sluice/core'
 import { takeFraming } from './response-fields.js'
 
-/** The head of a response as it came from a target. Heads of equal bytes may share one. */
+/** The head of a response from a target. Identical heads may share an instance. */
 export class ReceivedHead {
-  /** 200 to 599. */
+  /** Status from 200 to 599. */
   readonly status: number
-  /** All fields as a flat list, names in lower case, values as latin1. */
+  /** The fields as a flat list: names in lower case, values in Latin-1. */
   readonly fields: readonly string[]
-  /** What Content-Length announces; -1 without one. */
+  /** Content-Length, or -1 if absent. */
   readonly length: number
-  /** Its end is marked by more than the end of the connection. */
+  /** True if the end of the body is marked by more than the end of the connection. */
   readonly isDelimited: boolean
-  /** The fields that go on, and behind them room for the request id: a list that grows is copied once more. */
+  /** Fields to forward, plus room for the request id, because growing the list would copy it again. */
   readonly #passed: readonly string[]
 
-  /** @param isFramed the protocol itself marks the end of each response. */
+  /** @param isFramed true if the protocol itself marks the end of each response. */
   constructor(status: number, fields: readonly string[], isFramed = false) {
     const passed = fields.slice()
     this.status = status
@@ -26,12 +26,12 @@ export class ReceivedHead {
     this.#passed = passed
   }
 
-  /** A new list of the fields that go on to the client, without those that frame the message or end at the gateway. */
+  /** Returns a new list of the fields to forward, without framing and hop-by-hop fields. */
   passedFields(): string[] {
     return this.#passed.slice(0, -2)
   }
 
-  /** The same, with the request id behind them. */
+  /** Returns the fields to forward, followed by the request id. */
   passedFieldsWith(id: string): string[] {
     const fields = this.#passed.slice()
     fields[fields.length - 1] = id

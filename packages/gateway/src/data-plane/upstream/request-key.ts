@@ -1,7 +1,7 @@
 import type { HashKey, RequestMatch } from '@sluice/config'
 import { type Exchange, headerValue, trimOws } from '@sluice/core'
 
-/** The value that a target or a side is chosen by; null: the request has none. */
+/** Returns the value by which a target or a canary is selected, or null if the request has none. */
 export function requestKey(x: Exchange, on: HashKey): string | null {
   switch (on.kind) {
     case 'ip':
@@ -17,13 +17,13 @@ export function requestKey(x: Exchange, on: HashKey): string | null {
   }
 }
 
-/** Whether the request has the header or cookie, with its value if one is asked for. */
+/** Returns true if the request has the header or cookie, with the given value if there is one. */
 export function matchesRequest(x: Exchange, { kind, name, value }: RequestMatch): boolean {
   const found = kind === 'header' ? headerValue(x.headers, name) : requestCookie(x, name)
   return found !== null && (value === null || found === value)
 }
 
-/** The value of a cookie (RFC 6265 section 4.2.1), or null. */
+/** Returns the value of a cookie (RFC 6265 section 4.2.1), or null. */
 export function requestCookie(x: Exchange, name: string): string | null {
   const field = headerValue(x.headers, 'cookie')
   if (field === null) return null
@@ -34,7 +34,7 @@ export function requestCookie(x: Exchange, name: string): string | null {
   return null
 }
 
-/** FNV-1a with a final mix, 32 bits: spreads short similar keys well enough for a ring. */
+/** Returns a 32-bit FNV-1a hash with a final mix, which spreads short similar keys well enough for a ring. */
 export function hashText(text: string): number {
   let value = 0x811c9dc5
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)

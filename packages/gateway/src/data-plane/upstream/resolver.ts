@@ -1,23 +1,22 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** Asks the system for all addresses of a name. */
+/** System lookup of all addresses of a name. */
 export type AskSystem = (name: string, options: LookupOptions & { readonly all: true }, done: Answer) => void
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
 
-/** When the name servers take longer than this, addresses known from before serve. */
+/** Time in milliseconds after which cached addresses are used instead of waiting for DNS. */
 const PATIENCE_MS = 250
 
 /**
- * Finds the addresses of targets. A name is asked for once at a time: a lookup holds one of the four threads that Node.js
- * has for them, and the connections to one name whose servers are silent would hold them all, against every other name.
- * Addresses known from before serve while the name servers are silent or in trouble, but not once they say that there is
- * no such name.
+ * Resolves the addresses of targets, with one lookup at a time per name. Each lookup occupies one of the four threads
+ * that Node.js has for them. With silent DNS servers, the connections to one name would otherwise block all names.
+ * Cached addresses are used while DNS is silent or failing, but not after it has reported that the name does not exist.
  */
 export class Resolver {
   readonly #ask: AskSystem
-  /** Only names of targets come here, so there are as many as configurations have named. */
+  /** Cached addresses. Only names from configurations are looked up, which bounds the size. */
   readonly #known = new Map<string, LookupAddress[]>()
   readonly #asked = new Map<string, Answer[]>()
 
@@ -25,7 +24,7 @@ export class Resolver {
     this.#ask = ask
   }
 
-  /** For `net.connect`, which wants all addresses and tries them in turn. */
+  /** Lookup function for `net.connect`, which tries all addresses in turn. */
   readonly lookup: LookupFunction = (name, options, done) => {
     let timer: NodeJS.Timeout | null = null
     let isAnswered = false
@@ -57,7 +56,7 @@ export class Resolver {
     })
   }
 
-  /** What is known of a name after an answer to the question for it; null: nothing. */
+  /** Updates the cache after a lookup. Returns the known addresses, or null. */
   #learn(
     name: string,
     error: NodeJS.ErrnoException | null,

@@ -1,8 +1,8 @@
 import { contentLengthOf, listHasToken } from '@sluice/core'
 
 /**
- * Takes connection fields, framing, Date and X-Request-Id out of an upstream's response fields, in place, and answers
- * with the announced length: -1 when there is none. The listener frames the response again and adds its own Date.
+ * Removes connection fields, framing, Date and X-Request-Id from a response's fields, in place. Returns the
+ * Content-Length, or -1. The listener frames the response again and adds a new Date.
  */
 export function takeFraming(headers: string[]): number {
   let length = -1
@@ -30,7 +30,10 @@ export function takeFraming(headers: string[]): number {
   return length
 }
 
-/** The trailers that go on to the other side; null: none. Framing and what is known before a body stay out of them. */
+/**
+ * Returns the trailers to forward, or null. Framing and fields that must precede the body are
+ * dropped.
+ */
 export function passedTrailers(trailers: readonly string[]): readonly string[] | null {
   const passed: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
@@ -40,7 +43,7 @@ export function passedTrailers(trailers: readonly string[]): readonly string[] |
   return passed.length > 0 ? passed : null
 }
 
-/** Fields that mean nothing after a body, or that somebody might still act on there (RFC 9110 section 6.5.1). */
+/** Fields that have no meaning after a body, or that a recipient might still act on (RFC 9110 section 6.5.1). */
 const BEFORE_BODY: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -56,7 +59,7 @@ const BEFORE_BODY: ReadonlySet<string> = new Set([
   'set-cookie',
 ])
 
-/** Fields that end at the gateway, beside Content-Length and Connection. */
+/** Fields that are not forwarded, besides Content-Length and Connection. */
 const ENDS_HERE: ReadonlySet<string> = new Set([
   'date',
   'keep-alive',
@@ -69,7 +72,7 @@ const ENDS_HERE: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** Removes the fields that the upstream nominated as hop-by-hop (RFC 9110 section 7.6.1). */
+/** Removes the fields that the upstream declared hop-by-hop (RFC 9110 section 7.6.1). */
 function removeNominated(headers: string[], connection: string): void {
   let kept = 0
   for (let i = 0; i < headers.length; i += 2) {

@@ -2,15 +2,15 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The files of this process; one more than `most` cannot be opened, so that connections and logs have descriptors. */
+/** Number of open spill files of this process. The limit leaves descriptors for connections and logs. */
 export const SPILL_FILES = { open: 0, most: Number.POSITIVE_INFINITY }
 
 /**
- * Bytes that have to wait on disk, first in, first out. The file has no name: it goes with the process.
+ * First-in, first-out buffer on disk. The file has no name, so it disappears with the process.
  *
- * It exists because pausing does not stop uWebSockets.js at once: as long as every read fills its buffer it goes on
- * reading within one turn of the event loop, and a fast sender on a fast link got 220 MB past a pause that way. The
- * calls are synchronous on purpose: there is no other turn in which they could happen, and they hold the sender back.
+ * It exists because a pause does not stop uWebSockets.js at once: while every read fills its buffer, it keeps reading
+ * within one turn of the event loop. A fast sender got 220 MB past a pause that way. The calls are synchronous on
+ * purpose: there is no other turn for them, and they slow the sender down.
  */
 export class SpillFile {
   #file: number | null = null
@@ -21,7 +21,10 @@ export class SpillFile {
     return this.#readAt === this.#writtenTo
   }
 
-  /** @throws Error when the disk refuses. */
+  /**
+   * Appends a chunk.
+   * @throws Error if the file cannot be written.
+   */
   append(chunk: Uint8Array): void {
     this.#file ??= openUnnamed()
     let at = 0
@@ -29,7 +32,7 @@ export class SpillFile {
     this.#writtenTo += chunk.length
   }
 
-  /** The next bytes, at most so many. */
+  /** Removes and returns the next bytes, at most `maxBytes`. */
   take(maxBytes: number): Buffer {
     const piece = Buffer.allocUnsafe(Math.min(maxBytes, this.#writtenTo - this.#readAt))
     const length = this.#file === null ? 0 : readSync(this.#file, piece, 0, piece.length, this.#readAt)
@@ -55,7 +58,7 @@ export class SpillFile {
 }
 
 function openUnnamed(): number {
-  if (SPILL_FILES.open >= SPILL_FILES.most) throw new Error('too many bodies wait on disk')
+  if (SPILL_FILES.open >= SPILL_FILES.most) throw new Error('too many bodies are buffered on disk')
   const dir = mkdtempSync(join(tmpdir(), 'sluice-'))
   try {
     const file = openSync(join(dir, 'body'), 'wx+', 0o600)

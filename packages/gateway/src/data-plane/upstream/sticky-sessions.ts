@@ -5,7 +5,7 @@ import { nameOf } from './balancer.js'
 import { requestCookie } from './request-key.js'
 import type { Target } from './target.js'
 
-/** Bytes of the id that stands for a target. */
+/** Length in bytes of the id for a target. */
 const ID_BYTES = 9
 
 /**
@@ -13,7 +13,7 @@ const ID_BYTES = 9
  *
  *     gw-target=<id>.<HMAC-SHA256 of upstream and id>
  *
- * The id is itself an HMAC of the target's name, so that it shows nothing of the address. All values are made once; a
+ * The id is itself an HMAC of the target's name, so it does not reveal the address. All values are computed once, and a
  * cookie is valid if it is one of them.
  */
 export class StickySessions {
@@ -22,7 +22,7 @@ export class StickySessions {
   readonly #targets = new Map<string, Target>()
   readonly #values = new Map<Target, string>()
 
-  /** @param upstream its name, so that a cookie of one means nothing to another. */
+  /** @param upstream name of the upstream, so that its cookies are not valid for another one. */
   constructor(plan: StickyPlan, upstream: string, targets: readonly Target[]) {
     this.#cookie = plan.cookie
     this.#attributes = attributesOf(plan)
@@ -34,13 +34,13 @@ export class StickySessions {
     }
   }
 
-  /** The target of the session; null without a valid cookie. */
+  /** Returns the target of the session, or null without a valid cookie. */
   findTarget(x: Exchange): Target | null {
     const value = requestCookie(x, this.#cookie)
     return value === null ? null : (this.#targets.get(value) ?? null)
   }
 
-  /** Has the response set the cookie, unless the request brought the one of this target. */
+  /** Adds Set-Cookie to the response, unless the request already had the cookie for this target. */
   setCookie(x: Exchange, target: Target): void {
     const value = this.#values.get(target)
     if (value === undefined || this.findTarget(x) === target) return

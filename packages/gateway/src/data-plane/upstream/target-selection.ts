@@ -6,7 +6,7 @@ import { requestKey } from './request-key.js'
 import { StickySessions } from './sticky-sessions.js'
 import type { Target } from './target.js'
 
-/** Targets that are used alike: the primaries, or the failover targets of one priority. */
+/** Targets used alike: the primaries, or the failover targets of one priority. */
 class Level {
   readonly #targets: readonly Target[]
   readonly #balancer: Balancer
@@ -24,8 +24,8 @@ class Level {
   }
 
   /**
-   * Whether the next request goes to the level after this one. With a share of its weight that is below the limit, this
-   * level keeps as large a part of the requests as that share is of the limit; those that go are spaced evenly.
+   * Returns true if the next request goes to the following level. If 25 % of the targets are available and the limit is
+   * 50 %, half of the requests spill over, evenly spaced.
    */
   spills(below: number): boolean {
     const share = weightOf(this.#targets.filter(({ isAvailable }) => isAvailable)) / this.#weight
@@ -38,11 +38,11 @@ class Level {
 }
 
 /**
- * Chooses the target of an attempt:
+ * Selects the target of an attempt:
  *
  *     asks for the canary ─► session ─► key of the canary ─► primaries ─► failover targets by priority
  *
- * Targets that are not available or were tried are passed over.
+ * Targets that are unavailable or already tried are skipped.
  */
 export class TargetSelection {
   readonly #levels: readonly Level[]
@@ -52,7 +52,7 @@ export class TargetSelection {
   readonly #canaries: Level | null
   readonly sticky: StickySessions | null
 
-  /** @param targets those with a weight, without mirrors. */
+  /** @param targets targets with a weight, without mirrors. */
   constructor(plan: UpstreamPlan, targets: readonly Target[], canary: Canary | null) {
     const canaries = targets.filter(({ role }) => role === 'canary')
     const others = targets.filter(({ role }) => role !== 'canary')
@@ -71,14 +71,14 @@ export class TargetSelection {
     this.sticky = plan.sticky === null ? null : new StickySessions(plan.sticky, plan.name, targets)
   }
 
-  /** The next target to try; null when there is none. */
+  /** Returns the next target to try, or null if there is none. */
   chooseTarget(x: Exchange, tried: readonly Target[]): Target | null {
     const key = this.#hashOn === null ? null : requestKey(x, this.#hashOn)
     if (tried.length > 0) return this.#pickFrom(0, tried, key)
     return this.#chooseCanary(x, key) ?? this.#pickFrom(this.#firstLevel(), tried, key)
   }
 
-  /** The target of a session is chosen here too, because it comes between the two ways to the canary. */
+  /** Selects the canary or the session's target. The session ranks between the two ways to the canary. */
   #chooseCanary(x: Exchange, key: string | null): Target | null {
     const canary = this.#canary
     const isAskedFor = canary?.isAskedFor(x) === true
@@ -98,7 +98,7 @@ export class TargetSelection {
     return number
   }
 
-  /** From a level on; those before it come last. */
+  /** Selects a target from this level or a later one, then from the earlier ones. */
   #pickFrom(number: number, tried: readonly Target[], key: string | null): Target | null {
     const count = this.#levels.length
     for (let i = 0; i < count; i++) {

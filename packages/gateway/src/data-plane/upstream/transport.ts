@@ -2,86 +2,95 @@ import type { ErrorCode, PoolState } from '@sluice/core'
 import type { Opening } from './opening.js'
 import type { ReceivedHead } from './received-head.js'
 
-/** One request as it goes to a target. */
+/** A request as sent to a target. */
 export interface UpstreamRequest {
-  /** The exchange's id, which stands among the fields and need not be checked. */
+  /** Exchange id, which is among the fields and needs no validation. */
   readonly id: string
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** The Host field. */
+  /** Host field. */
   readonly host: string
   /** Flat list of end-to-end fields, without Host and framing. The transport does not change it. */
   readonly headers: readonly string[]
-  /** All of the body, a small one as text of one byte a character; null when there is none or it is streamed. */
+  /** Complete body, if it is not streamed; a small one as a Latin-1 string. Null if there is none. */
   readonly body: Buffer | string | null
-  /** The body as it arrives; null when there is none or it is whole. */
+  /** Streamed body, or null. */
   readonly upload: Upload | null
-  /** For a connection that has to be opened: the name, the TCP and the TLS handshake together, ms. */
+  /** Timeout in milliseconds for opening a connection: DNS, TCP and TLS together. */
   readonly connectMs: number
 }
 
-/** A request body on its way, from the client's stream to the target's connection. */
+/** A streamed request body between the client and the target's connection. */
 export interface Upload {
-  /** Its announced length, -1 when unknown. */
+  /** Announced length, or -1 if unknown. */
   readonly length: number
-  /** Takes a copy of the chunk. False: stop reading from the client until `onUploadDrain`. */
+  /** Adds a copy of the chunk. Returns false if the client should be paused until `onDrain`. */
   add(chunk: Uint8Array): boolean
-  /** @param trailers fields after the body (RFC 9110 section 6.5), a flat list; dropped where the way to the target has none. */
+  /**
+   * Ends the body.
+   * @param trailers trailer fields (RFC 9110 section 6.5), a flat list. Dropped if the protocol has none.
+   */
   end(trailers?: readonly string[] | null): void
   destroy(): unknown
 }
 
-/** Why an attempt failed. */
+/** Reason for the failure of an attempt. */
 export interface Failure {
   readonly code: ErrorCode
-  /** What happened, without addresses of the inside. */
+  /** Description without internal addresses. */
   readonly detail: string
   /**
-   * `connect`: nothing was sent; `exchange`: the target may have seen the request; `unprocessed`: it has, and says that
-   * it has not acted on it.
+   * Phase of the failure. `connect`: nothing was sent. `exchange`: the target may have seen the request. `unprocessed`:
+   * the target has declared that it did not process the request.
    */
   readonly phase: 'connect' | 'exchange' | 'unprocessed'
 }
 
 /**
- * Hears of one attempt. The calls come in this order: started, head, data…, end | failure; a failure may come at any
- * time, and nothing comes after end or failure.
+ * Receiver of the events of an attempt, in this order: started, head, data…, end | failure. A failure may occur at any
+ * time, and nothing follows an end or a failure.
  */
 export interface AttemptObserver {
   /**
-   * There is a connection and the request is being written to it: from now on the target may see it.
-   * @param opening how the connection came about; null when it has served another request before.
+   * Called when there is a connection and the request is being written. From now on, the target may see it.
+   * @param opening how the connection was opened, or null if it is reused.
    */
   onStarted(opening: Opening | null): void
-  /** 1xx responses are not reported. */
+  /** Called with the final response head. 1xx responses are not reported. */
   onHead(head: ReceivedHead): void
-  /** The chunk is only valid during the call. */
+  /** Called with body bytes, which are valid only during the call. */
   onData(chunk: Uint8Array): void
-  /** @param trailers fields after the body that may go on to the client, a flat list, names in lower case; null: none. */
+  /**
+   * Called at the end of the response.
+   * @param trailers fields after the body to forward, a flat list with names in lower case, or null.
+   */
   onEnd(trailers: readonly string[] | null): void
   onFailure(failure: Failure): void
 }
 
-/** One request under way at a target. */
+/** A request in progress at a target. */
 export interface Attempt {
-  /** Stops reading the response from the target until `resume`. */
+  /** Stops reading the response until `resume`. */
   pause(): void
   resume(): void
-  /** Gives up; nothing more is reported. The connection is closed. */
+  /** Abandons the attempt and closes the connection. Nothing more is reported. */
   abort(): void
 }
 
-/** Connections to one target. */
+/** The connections to one target. */
 export interface Transport {
-  /** Times that an attempt had to wait in the queue, because there was no connection for it and could not be one more. */
+  /** Number of times that an attempt had to wait in the queue for a connection. */
   readonly waits: number
-  /** Who came now would have to wait for too long. */
+  /** True if a new attempt would have to wait too long. */
   readonly isSlow: boolean
-  /** Starts an attempt. `isFresh` asks for a new connection instead of a kept one. Never throws. */
+  /**
+   * Starts an attempt. Never throws.
+   * @param isFresh true to require a new connection.
+   */
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
   createUpload(length: number, onDrain: () => void): Upload
   pool(): PoolState
-  /** Waits for requests under way, then closes the connections. */
+  /** Waits for requests in progress, then closes the connections. */
   close(): Promise<void>
 }

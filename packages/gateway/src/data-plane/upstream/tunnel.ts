@@ -6,19 +6,19 @@ import type { Opening } from './opening.js'
 export interface ProxyOptions {
   readonly host: string
   readonly port: number
-  /** The Proxy-Authorization field; null: none. */
+  /** Proxy-Authorization field, or null. */
   readonly authorization: string | null
 }
 
-/** Where a tunnel leads to. */
+/** Destination of a tunnel. */
 export interface TunnelEnd {
   readonly host: string
   readonly port: number
-  /** For the name of the proxy; the proxy looks for the target itself. */
+  /** Lookup for the name of the proxy. The proxy itself resolves the target. */
   readonly lookup: net.LookupFunction
 }
 
-/** Opens a tunnel through a proxy (RFC 9110 section 9.3.6), and calls back once. */
+/** Opens a tunnel through a proxy (RFC 9110 section 9.3.6) and calls back once. */
 export function openTunnel(
   { host, port, lookup }: TunnelEnd,
   { proxy, opening, timeoutMs }: { proxy: ProxyOptions; opening: Opening; timeoutMs: number },
@@ -36,12 +36,12 @@ export function openTunnel(
   request.once('socket', (socket) => opening.watch(socket))
   request.once('error', (error) => {
     clearTimeout(timer)
-    // What the system says is about the proxy: the target was not asked for anything.
+    // A system error concerns the proxy, because the target has not been contacted.
     done(isOurs(error) ? error : new TunnelError(), null)
   })
   request.once('connect', ({ statusCode = 0 }, socket, early) => {
     clearTimeout(timer)
-    // Nobody has said anything to the target yet, so what comes already is not from it.
+    // The target has not received anything yet, so early bytes cannot be from it.
     if (statusCode >= 200 && statusCode < 300 && early.length === 0) {
       socket.setNoDelay(true)
       socket.setKeepAlive(true, 60_000)
@@ -58,12 +58,12 @@ function isOurs(error: NodeJS.ErrnoException): boolean {
   return error.code?.startsWith('GW_') === true
 }
 
-/** The proxy opens no tunnel. */
+/** The proxy did not open the tunnel. */
 class TunnelError extends Error {
   readonly code = 'GW_NO_TUNNEL'
 }
 
-/** No connection came about in time. */
+/** The connection was not established in time. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'GW_CONNECT_TIMEOUT'
 }

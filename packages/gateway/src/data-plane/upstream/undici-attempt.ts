@@ -8,25 +8,25 @@ import { ReceivedHead } from './received-head.js'
 import { passedTrailers } from './response-fields.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 
-/** What a queued attempt will send. */
+/** The request of a queued attempt. */
 export interface QueuedRequest {
   readonly request: UpstreamRequest
   readonly isFresh: boolean
 }
 
-/** Whom an attempt gives its slot among the connections back to. */
+/** Owner of the connection slots. */
 export interface SlotOwner {
-  /** The attempt was given up; if it is queued it leaves the queue. */
+  /** Removes an abandoned attempt from the queue, if it is queued. */
   leaveQueue(attempt: UndiciAttempt): void
-  /** undici is done with an attempt that had a slot. */
+  /** Called when undici has finished an attempt that had a slot. */
   onSlotFree(): void
 }
 
-/** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
+/** An attempt over undici. It implements the raw handler, the only interface that does not build a headers object. */
 export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatcher.DispatchHandler {
   connection: ConnectionUse | null = null
   readonly connectMs: number
-  /** Null where it has not had to wait. */
+  /** Request to send; null if the attempt is not queued. */
   queued: QueuedRequest | null = null
   isQueued = false
   waitingSince = 0
@@ -50,7 +50,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     this.#isHead = request.method === 'HEAD'
   }
 
-  /** It has waited for too long, and is not queued any more. */
+  /** Fails an attempt that has waited too long, after its removal from the queue. */
   giveUpWaiting(): void {
     this.queued = null
     this.#fail(FAILURES.queueTimeout)
@@ -69,7 +69,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
   abort(): void {
     if (this.#isOver) return
     this.#isOver = true
-    // Without a connection there is nothing to abort; undici reports the attempt when it comes to it.
+    // Without a connection there is nothing to abort. undici reports the attempt when it reaches it.
     if (this.#abort === null) this.#slots.leaveQueue(this)
     else this.#abort()
   }
@@ -82,7 +82,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (this.#isOver) return true
-    // Nobody asked for a switch of protocols; undici lets one pass that names no protocol.
+    // The request did not ask for an upgrade. undici accepts a 101 that names no protocol.
     if (status === 101) return this.#fail(FAILURES.invalid)
     if (status > 599) return this.#fail(FAILURES.badStatus)
     const headers = toHeaderList(raw)
@@ -109,7 +109,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
   onError(error: Error): void {
     this.#releaseSlot()
     if (this.#isOver) return
-    // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
+    // A 304, a 204 or a response to HEAD may have the length of a body that is not sent.
     if (isLengthMismatch(error) && this.#isBodiless()) this.#end(null)
     else this.#fail(failureOf(error))
   }
@@ -148,9 +148,9 @@ function isLengthMismatch(error: Error): boolean {
 }
 
 /**
- * Whether a body is coded for this connection in another way than by chunks: the coding would be lost on the way to the
- * client, and with it the meaning of the body. With a tab behind it `chunked` is another one to undici's parser, which
- * would hand on the chunks with their sizes as if they were the body.
+ * Returns true for a transfer coding other than chunked. It would be lost on the way to the client, and with it the
+ * meaning of the body. undici's parser does not recognize `chunked` followed by a tab, and would deliver the chunks
+ * with their sizes as the body.
  */
 function hasForeignCoding(headers: readonly string[]): boolean {
   let codings = 0
@@ -170,7 +170,7 @@ function toHeaderList(raw: readonly Buffer[]): string[] {
   return list
 }
 
-/** How the connection came about, for the first request on it. */
+/** Returns how the connection was opened, for its first request; otherwise null. */
 function openingFor(use: ConnectionUse): Opening | null {
   return use.requests++ > 0 ? null : use.opening
 }

@@ -8,35 +8,36 @@ import { ReadableUpload } from './readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
 import { type SlotOwner, UndiciAttempt } from './undici-attempt.js'
 
+/** Options for `UndiciTransport`. */
 export interface UndiciTransportOptions extends ConnectorOptions {
-  /** `http://host:port` or `https://host:port`. */
+  /** Origin as `http://host:port` or `https://host:port`. */
   readonly origin: string
   readonly connections: number
   readonly keepAliveMs: number
-  /** Longest wait for one of the connections. */
+  /** Maximum wait for a connection in milliseconds. */
   readonly pendingTimeoutMs: number
   readonly maxHeaderBytes: number
-  /** Connections are renewed after this time, so that a changed name is followed. */
+  /** Maximum age of a connection in milliseconds. Renewal makes it follow a changed address. */
   readonly maxConnectionAgeMs: number
 }
 
 /**
- * HTTP/1.1 over undici pools: no pipelining, time-outs left to the pipeline's timer wheel. A second pool without
- * keep-alive serves the one retry after a kept connection turned out to be dead.
+ * HTTP/1.1 over undici pools, without pipelining. Response timeouts are left to the pipeline's timer wheel. A second
+ * pool without keep-alive serves the retry after a reused connection turned out to be dead.
  *
  *     dispatch ─► a slot is free ───────────────────► pool ─► connection
  *              └► none: queue (first in, first out) ───┘
  *
- * The queue is ours because undici's has no exit: an attempt that was given up stays in it until a connection comes
- * about, so that a target which does not answer would collect them without a bound.
+ * undici's own queue is not used, because attempts cannot leave it: abandoned ones stay until there is a connection. If
+ * a target does not respond, they would accumulate without limit.
  */
 export class UndiciTransport implements Transport, SlotOwner {
   readonly #options: UndiciTransportOptions
   readonly #pool: Pool
   #fresh: Pool | null = null
-  /** Attempts that undici has in hand. */
+  /** Number of attempts that undici is processing. */
   #usedSlots = 0
-  /** Attempts for which there is no connection yet; those given up leave it at once. */
+  /** Attempts that wait for a slot. Abandoned ones leave at once. */
   readonly #queue: AttemptQueue<UndiciAttempt>
   waits = 0
 
@@ -63,7 +64,7 @@ export class UndiciTransport implements Transport, SlotOwner {
 
   onSlotFree(): void {
     this.#usedSlots--
-    // Not now: undici is in the middle of ending the attempt and would not reuse its connection yet.
+    // Wait a moment: undici is still ending the attempt and would not reuse its connection yet.
     if (this.#queue.size > 0) queueMicrotask(this.#callNext)
   }
 
@@ -136,7 +137,7 @@ function toOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
     method: request.method as Dispatcher.HttpMethod,
     headers,
     body: upload === null ? bytesOf(request.body) : (upload as ReadableUpload),
-    // Without pipelining nothing may share the connection anyway.
+    // Without pipelining, no request shares the connection anyway.
     blocking: false,
   }
 }

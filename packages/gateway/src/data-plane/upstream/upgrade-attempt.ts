@@ -13,13 +13,16 @@ import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 
-/** Hears of an attempt that asks its target to switch protocols. */
+/** Receiver of the events of an upgrade attempt. */
 export interface UpgradeObserver extends AttemptObserver {
-  /** The target has switched: its connection is the attempt's until `take`. Nothing else is reported after it. */
+  /**
+   * Called when the target has switched protocols. The attempt owns the connection until `take`. Nothing else is
+   * reported afterwards.
+   */
   onSwitched(head: ReceivedHead, attempt: UpgradeAttempt): void
 }
 
-/** Asks a target to switch to the WebSocket protocol, over a connection of its own. Never throws. */
+/** Sends WebSocket upgrade requests to a target, each over a new connection. Never throws. */
 export class UpgradeTransport {
   readonly #connect: Connector
   readonly #maxHeaderBytes: number
@@ -41,12 +44,12 @@ export class UpgradeTransport {
 const NOTHING = Buffer.alloc(0)
 const NOT_AGREED: Failure = {
   code: 'GW_UPSTREAM_INVALID',
-  detail: 'the target answered the WebSocket handshake in a way that RFC 6455 does not allow',
+  detail: 'the response to the WebSocket handshake violates RFC 6455',
   phase: 'exchange',
 }
 
 /**
- * One request to switch protocols:
+ * An upgrade request:
  *
  *     connecting ─► asked ─┬─► 101 ─► switched ─► taken         the connection goes to the relay
  *                          └─► an ordinary response ─► over     read and reported as of any other attempt
@@ -57,9 +60,9 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
   readonly #maxHeaderBytes: number
   readonly #first: ResponseHead
   #socket: net.Socket | null = null
-  /** Reads an ordinary response; null until there is one. */
+  /** Parser for an ordinary response; null until there is one. */
   #reader: ResponseReader | null = null
-  /** What was read and is not worked off: the head so far, what stands behind a 101, the body while it is paused. */
+  /** Bytes not processed yet: the head so far, data after a 101, or body bytes while paused. */
   #held: Buffer = NOTHING
   #informational = 0
   #isSwitched = false
@@ -105,7 +108,7 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
     else this.fail(FAILURES.reset)
   }
 
-  /** @param from what stands before it was read. */
+  /** @param from position after the bytes already parsed. */
   #readHead(from: number): void {
     const bytes = this.#held
     const end = this.#first.read(bytes, from, bytes.length)
@@ -120,7 +123,7 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
     else this.#beginResponse()
   }
 
-  /** Another head follows. */
+  /** Skips a 1xx response. Another head follows. */
   #skip(rest: Buffer): void {
     if (++this.#informational > MAX_INFORMATIONAL) {
       this.fail(FAILURES.tooManyInformational)
@@ -168,7 +171,7 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
     this.#socket?.destroy()
   }
 
-  // What the reader reports.
+  // Events of the response reader.
 
   onKeepAlive(): void {}
 
@@ -192,7 +195,7 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
     super.fail(failure)
   }
 
-  // The switch.
+  // Upgrade.
 
   #switch(fields: readonly string[], rest: Buffer): void {
     const agreement = agree(this.request.headers, fields)
@@ -207,7 +210,7 @@ export class UpgradeAttempt extends WireAttempt implements ResponseEvents {
     this.#upgrade.onSwitched(new ReceivedHead(101, fields), this)
   }
 
-  /** Gives the connection away. Null: it is gone. */
+  /** Hands over the connection. Returns null if it is gone. */
   take(): SocketEnd | null {
     const socket = this.#socket
     if (this.isOver || socket === null || socket.destroyed) return null

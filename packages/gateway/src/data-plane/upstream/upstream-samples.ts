@@ -3,7 +3,7 @@ import type { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
 import type { Upstream } from './upstream.js'
 
-/** The counters of an upstream and its targets. */
+/** Returns the counters of an upstream and its targets. */
 export function upstreamSamples(upstream: Upstream): Sample[] {
   const labels = `upstream="${upstream.name}"`
   return [
@@ -45,7 +45,7 @@ function targetSamples(upstream: string, target: Target): Sample[] {
   ]
 }
 
-/** In which state each target of an upstream that serves is. */
+/** Returns the state of each target of a serving upstream. */
 export function stateSamples({ name, targets }: Upstream): Sample[] {
   return targets.map(({ origin, state }) => ({
     name: 'gw_upstream_target_state',

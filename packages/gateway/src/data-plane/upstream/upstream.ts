@@ -8,47 +8,47 @@ import type { EjectionPool } from './state/ejection.js'
 import type { Target } from './target.js'
 import { TargetSelection } from './target-selection.js'
 
-/** Reports to the operator. */
+/** Reports an event to the operator. */
 export type Report = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
 const NONE_TRIED: readonly Target[] = []
 
-/** A named group of targets with its balancing, limits and retry budget; shared by all routes that use it. */
+/** A named group of targets with its load balancing, limits and retry budget, shared by all routes that use it. */
 export class Upstream {
   readonly name: string
   readonly budget: RetryBudget
-  /** Its `attempts` count those because no connection came about, and those because of `on`; 0: none of any kind. */
+  /** Retry settings. `attempts` covers both connection failures and the statuses in `on`; 0 disables retries. */
   readonly retry: RetryPlan
-  /** Statuses of answers that may be asked for again; null: none. */
+  /** Statuses that may be retried, or null if there are none. */
   readonly retryOn: readonly number[] | null
-  /** Longest wait for a connection, ms. */
+  /** Maximum wait for a connection in milliseconds. */
   readonly pendingTimeoutMs: number
-  /** Bytes of a response that are read ahead of a slow client. */
+  /** Number of response bytes buffered for a slow client. */
   readonly responseBuffer: number
   readonly canary: Canary | null
-  /** Gets copies of requests; null: nobody does. */
+  /** Mirror that gets copies of requests, or null. */
   readonly mirror: Mirror | null
-  /** Whether it wants to hear of answers and failures: for sessions, or to compare the canary. */
+  /** True if responses and failures must be recorded, for sessions, canary comparison or discovery. */
   readonly watchesAnswers: boolean
   targets: readonly Target[] = []
   retries = 0
-  /** Requests refused because every target was full. */
+  /** Number of requests refused because every target was full. */
   shed = 0
-  /** Requests refused because no target was available. */
+  /** Number of requests refused because no target was available. */
   unavailable = 0
-  /** Those with a weight, without mirrors: a target without one keeps what it has, and gets nothing more. */
+  /** Targets with a weight, without mirrors. A target without weight finishes its requests and gets no new ones. */
   #serving: readonly Target[]
-  /** The only target that serves: nothing has to be chosen. */
+  /** The only serving target, if there is just one, so that no selection is needed. */
   #only: Target | null = null
   #selection: TargetSelection
   #discovery: Discovery | null = null
   readonly #plan: UpstreamPlan
   readonly #pool: EjectionPool
   readonly #triesAny: boolean
-  /** Between two health checks, ms; null: there are none. */
+  /** Interval between health checks in milliseconds, or null if there are none. */
   readonly #checkMs: number | null
 
-  /** @param shared what its targets and it report to, and take from. */
+  /** @param shared report function and ejection pool shared with the targets. */
   constructor(
     plan: UpstreamPlan,
     targets: readonly Target[],
@@ -75,7 +75,7 @@ export class Upstream {
     this.#selection = this.setTargets(targets)
   }
 
-  /** Replaces the targets; those that are left out keep what they have, and get nothing more. */
+  /** Replaces the targets. Removed ones finish their requests and get no new ones. */
   setTargets(targets: readonly Target[]): TargetSelection {
     this.targets = targets
     this.#serving = targets.filter(({ weight, role }) => weight > 0 && role !== 'mirror')
@@ -86,12 +86,12 @@ export class Upstream {
     return this.#selection
   }
 
-  /** The addresses of its targets are followed from now on. */
+  /** Attaches the discovery that updates the targets. */
   follow(discovery: Discovery): void {
     this.#discovery = discovery
   }
 
-  /** The next target to try; null when all were, or none is available. */
+  /** Returns the next target to try, or null if all were tried or none is available. */
   choose(x: Exchange, tried: readonly Target[]): Target | null {
     const only = this.#only
     if (only === null) return this.#selection.chooseTarget(x, tried) ?? this.#chooseUnavailable(tried)
@@ -99,20 +99,20 @@ export class Upstream {
     return only.isAvailable ? only : this.#chooseUnavailable(tried)
   }
 
-  /** Whether `choose` would find one more. */
+  /** Returns true if `choose` would find another target. */
   hasOther(tried: readonly Target[]): boolean {
     if (this.#serving.some((target) => target.isAvailable && !tried.includes(target))) return true
     return this.#chooseUnavailable(tried) !== null
   }
 
-  /** No target may be sent anything, whether it has room or not. */
+  /** True if no target may get requests, even if it has room. */
   get isDown(): boolean {
     return (
       !this.#serving.some(({ isAvailable }) => isAvailable) && this.#chooseUnavailable(NONE_TRIED) === null
     )
   }
 
-  /** What a request is refused with while `isDown`, and after how many seconds that may have changed. */
+  /** Refusal code while `isDown`, and the seconds until that may have changed. */
   get downReason(): { readonly code: ErrorCode; readonly retryAfterS: number } {
     const states = this.#serving.map(({ state }) => state)
     const isOpen = states.some(({ condition }) => condition === 'open' || condition === 'half-open')
@@ -124,26 +124,32 @@ export class Upstream {
     }
   }
 
-  /** With `whenAllDown: try-any`, while no target is available: the least busy of those that may be tried all the same. */
+  /** Returns the least busy target that may be tried although none is available (`whenAllDown: try-any`), or null. */
   #chooseUnavailable(tried: readonly Target[]): Target | null {
     if (!this.#triesAny || this.#serving.some(({ isAvailable }) => isAvailable)) return null
     const left = this.#serving.filter((target) => target.state.isTryable && !tried.includes(target))
     return left.length === 0 ? null : left.reduce((a, b) => (b.active < a.active ? b : a))
   }
 
-  /** The head of a response is here. @param ms since the attempt began. */
+  /**
+   * Records a response head.
+   * @param ms time since the attempt began.
+   */
   noteAnswer(x: Exchange, target: Target, ms: number): void {
     this.canary?.note(target.role === 'canary', x.status >= 500, ms)
     this.#selection.sticky?.setCookie(x, target)
   }
 
-  /** An attempt has failed, or took too long. @param ms since it began. */
+  /**
+   * Records a failed or late attempt.
+   * @param ms time since the attempt began.
+   */
   noteFailure(target: Target, ms: number): void {
     this.#discovery?.refresh()
     this.canary?.note(target.role === 'canary', true, ms)
   }
 
-  /** The connections of this worker to all of its targets. */
+  /** Sums up this worker's connections to all targets. */
   pool(): PoolState {
     const states = this.targets.map(({ transport }) => transport.pool())
     const sum = (count: (state: PoolState) => number): number =>

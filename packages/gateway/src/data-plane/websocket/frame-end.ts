@@ -1,24 +1,24 @@
-/** One side of a WebSocket connection as the relay sees it: it takes and gives bytes of frames (RFC 6455 section 5.2). */
+/** An end of a relayed WebSocket connection. It reads and writes the bytes of frames (RFC 6455 section 5.2). */
 export interface FrameEnd {
-  /** Set before anything is read. */
+  /** Receiver of the events. Set before anything is read. */
   owner: FrameOwner | null
-  /** Sends bytes, which it copies. False: wait for `onRoom`. */
+  /** Sends a copy of the bytes. Returns false if the caller should wait for `onRoom`. */
   write(bytes: Buffer, from: number, to: number): boolean
-  /** Stops giving bytes until `resume`, where the engine can. */
+  /** Stops delivering bytes until `resume`, if the engine supports it. */
   pause(): void
   resume(): void
-  /** Closes the connection once all that was written is out; what still comes of it is dropped. */
+  /** Closes the connection once everything written has been sent. Bytes received meanwhile are dropped. */
   end(): void
-  /** Cuts the connection. */
+  /** Destroys the connection. */
   destroy(): void
 }
 
-/** What an end reports. */
+/** Events of an end. */
 export interface FrameOwner {
-  /** The bytes are valid during the call only. */
+  /** Called with received bytes, which are valid only during the call. */
   onBytes(bytes: Buffer, length: number): void
-  /** There is room again after `write` answered false. */
+  /** Called when there is room again after `write` returned false. */
   onRoom(): void
-  /** Nothing more comes of it. */
+  /** Called when the connection has closed. */
   onGone(): void
 }

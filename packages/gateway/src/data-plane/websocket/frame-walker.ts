@@ -1,71 +1,74 @@
 import { isUtf8 } from 'node:buffer'
 import { OPCODE, unmask } from './frames.js'
 
-/** What is wrong with a frame, as a close code (RFC 6455 section 7.4.1); 0: nothing. */
+/** Close code for a protocol error (RFC 6455 section 7.4.1). */
 export const PROTOCOL_ERROR = 1002
 const BAD_TEXT = 1007
+/** Close code for too many messages. */
 export const TOO_MANY = 1008
+/** Close code for a message that is too large. */
 export const TOO_LARGE = 1009
-/** A close frame without a code. */
+/** Stands for a close frame without a code. */
 const NO_CODE = 1005
 
-/** The next frame has not come as far as it must have to go on. */
+/** The head of the next frame is incomplete. */
 const MORE = -1
 
 const FINAL = 0x80
 const RESERVED = 0x70
 const COMPRESSED = 0x40
 const MASKED = 0x80
-/** Of the high half of a length: what would be no exact integer, and no sane message. */
+/** Largest high half of a 64-bit length. A greater length would not be an exact integer. */
 const MAX_HIGH = 0x1f_ffff
 
+/** Options for `FrameWalker`. */
 export interface WalkerOptions {
-  /** Frames must be masked: a client sends them. Else they must not be. */
+  /** True if frames must be masked, as those of a client; otherwise they must not be. */
   readonly isMasked: boolean
-  /** Messages may be compressed: permessage-deflate was agreed (RFC 7692). */
+  /** True if messages may be compressed because permessage-deflate was negotiated (RFC 7692). */
   readonly isCompressible: boolean
-  /** Largest message, in bytes. */
+  /** Maximum message size in bytes. */
   readonly maxMessage: number
 }
 
 /**
- * Follows the frames in the bytes of one side (RFC 6455 section 5.2), without a copy of them:
+ * Follows the frames in the bytes of one side (RFC 6455 section 5.2) without copying them:
  *
  *     FIN RSV opcode │ MASK length │ length 16 or 64 │ mask │ payload
  *
- * What it lets pass is whole up to the head of a frame, so that another frame can stand behind it whenever `isBetween`.
- * Texts are not checked for UTF-8: the other side does.
+ * The bytes it passes always contain complete frame heads, so another frame can be inserted whenever `isBetween` is
+ * true. UTF-8 in text messages is not validated; the receiver does that.
  */
 export class FrameWalker {
-  /** Messages that have begun. */
+  /** Number of messages started. */
   messages = 0
-  /** Messages, control frames and empty fragments that may still begin. */
+  /** Number of messages, control frames and empty fragments that may still start. */
   allowance = Number.POSITIVE_INFINITY
-  /** The close code that stands for what is wrong with the next frame; 0: nothing. */
+  /** Close code for the error in the next frame, or 0 if there is no error. */
   problem = 0
-  /** The close frame has come. */
+  /** True once the close frame has been received. */
   isClosed = false
   closeCode = NO_CODE
   readonly #options: WalkerOptions
-  /** Bytes of the current payload that are still to come. */
+  /** Bytes of the current payload still to come. */
   #left = 0
-  /** Of the message so far. */
+  /** Size of the current message so far, in bytes. */
   #messageBytes = 0
-  /** A message has begun whose last fragment has not come. */
+  /** True if a message has started and its last fragment has not. */
   #isFragmented = false
 
   constructor(options: WalkerOptions) {
     this.#options = options
   }
 
-  /** All of the frames that began has come. */
+  /** True if the bytes so far end at a frame boundary. */
   get isBetween(): boolean {
     return this.#left === 0
   }
 
   /**
-   * Goes on from a place. Answers how far the bytes are good to go on; what stands behind has to come again with more bytes,
-   * unless there is a problem or the close frame has come.
+   * Continues at `from` and returns the end of the bytes that may be forwarded. Pass the rest again with more bytes,
+   * unless there is a problem or the close frame has been received.
    */
   walk(bytes: Buffer, from: number, to: number): number {
     let at = from
@@ -84,7 +87,7 @@ export class FrameWalker {
     return at
   }
 
-  /** Reads the head of a frame. Answers where its payload begins; of a close frame where it ends. */
+  /** Reads the head of a frame. Returns the position of its payload, or for a close frame the position after it. */
   #enter(bytes: Buffer, at: number, to: number): number {
     if (to - at < 2) return MORE
     const first = bytes[at]!
@@ -106,7 +109,7 @@ export class FrameWalker {
     return start
   }
 
-  /** Whether a frame of that kind may stand here. */
+  /** Returns true if a frame of this kind is valid here. */
   #isInOrder(first: number, opcode: number, short: number): boolean {
     const reserved = first & RESERVED
     if (opcode >= OPCODE.close)
@@ -116,7 +119,7 @@ export class FrameWalker {
     return reserved === COMPRESSED && this.#options.isCompressible && opcode !== OPCODE.continuation
   }
 
-  /** A length of 16 or 64 bits, which has to need them. */
+  /** Reads a 16-bit or 64-bit length. The shortest encoding is required. */
   #longLength(bytes: Buffer, at: number, short: number): number {
     if (short === 126) {
       const length = bytes.readUInt16BE(at)
@@ -128,10 +131,10 @@ export class FrameWalker {
     return high > MAX_HIGH ? this.#fail(TOO_LARGE) : length
   }
 
-  /** Counts what begins here. False: it may not. */
+  /** Counts the frame against the limits. Returns false if it exceeds one. */
   #count(first: number, opcode: number, length: number): boolean {
     const isFinal = first >= FINAL
-    // Empty fragments would come for nothing: no size bounds them.
+    // Empty fragments count too, because no size limit bounds them.
     const isCounted = opcode !== OPCODE.continuation || (length === 0 && !isFinal)
     if (isCounted && --this.allowance < 0) return this.#refuse(TOO_MANY)
     if (opcode >= OPCODE.close) return true
@@ -144,7 +147,7 @@ export class FrameWalker {
     return this.#messageBytes <= this.#options.maxMessage || this.#refuse(TOO_LARGE)
   }
 
-  /** Reads a close frame once it has come whole (RFC 6455 section 5.5.1). */
+  /** Reads a close frame once it is complete (RFC 6455 section 5.5.1). */
   #close(bytes: Buffer, start: number, end: number, to: number): number {
     if (end > to) return MORE
     if (end - start === 1) return this.#fail(PROTOCOL_ERROR)
@@ -172,7 +175,7 @@ export class FrameWalker {
   }
 }
 
-/** Codes that may stand in a frame (RFC 6455 section 7.4 and its registry). */
+/** Returns true if the code may appear in a frame (RFC 6455 section 7.4 and its IANA registry). */
 function isCloseCode(code: number): boolean {
   if (code < 1000 || code > 4999) return false
   if (code >= 3000) return true

@@ -1,28 +1,29 @@
 import { randomFillSync } from 'node:crypto'
 
+/** Frame opcodes (RFC 6455 section 5.2). */
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 const FINAL = 0x80
 const MASKED = 0x80
 const MASK_BYTES = 4
-/** Longest payload of a control frame. */
+/** Maximum payload of a control frame in bytes. */
 const MAX_CONTROL_BYTES = 125
 const CODE_BYTES = 2
 
-/** Masks are taken from here in turn: they must not be predictable (RFC 6455 section 5.3). */
+/** Pool of random masks, used in turn. Masks must not be predictable (RFC 6455 section 5.3). */
 const MASKS = Buffer.allocUnsafeSlow(4096)
 let nextMask = MASKS.length
 
-/** Of one frame: it is the last of its message; its payload; how it is masked. */
+/** The parts of one frame. */
 export interface FrameParts {
   readonly opcode: number
   readonly isFinal: boolean
   readonly payload: Uint8Array
-  /** As a client must. */
+  /** True if the frame is masked, as those of a client must be. */
   readonly isMasked: boolean
 }
 
-/** Forms a frame. */
+/** Encodes a frame. */
 export function formFrame({ opcode, isFinal, payload, isMasked }: FrameParts): Buffer {
   const { length } = payload
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8
@@ -37,7 +38,10 @@ export function formFrame({ opcode, isFinal, payload, isMasked }: FrameParts): B
   return frame
 }
 
-/** Forms a close frame. 1005 stands for one without a code. @param reason cut to what a control frame holds. */
+/**
+ * Encodes a close frame. Code 1005 stands for a frame without a code.
+ * @param reason truncated to what fits into a control frame.
+ */
 export function formClose(code: number, reason: Uint8Array, isMasked: boolean): Buffer {
   const hasCode = code !== 1005
   const payload = Buffer.alloc(
@@ -50,7 +54,7 @@ export function formClose(code: number, reason: Uint8Array, isMasked: boolean): 
   return formFrame({ opcode: OPCODE.close, isFinal: true, payload, isMasked })
 }
 
-/** Masks what stands behind the mask, which it puts there. */
+/** Writes a mask in front of the payload and applies it. */
 function mask(frame: Buffer, start: number): void {
   if (nextMask === MASKS.length) {
     randomFillSync(MASKS)
@@ -61,7 +65,7 @@ function mask(frame: Buffer, start: number): void {
   unmask(frame, start, frame.length)
 }
 
-/** Masks or unmasks a payload in place by the mask in front of it. */
+/** Masks or unmasks a payload in place with the mask in front of it. */
 export function unmask(frame: Buffer, from: number, to: number): void {
   const key = from - MASK_BYTES
   for (let i = from; i < to; i++) frame[i] = frame[i]! ^ frame[key + ((i - from) & 3)]!

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Exchange, type HeaderList, listHasToken, type Reply, refusal } from '@sluice/core'
 
-/** RFC 6455 section 1.3. */
+/** GUID for Sec-WebSocket-Accept (RFC 6455 section 1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-/** 16 bytes in base64. */
+/** 16 bytes in Base64. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 const VERSION = '13'
 const DEFLATE = 'permessage-deflate'
@@ -15,15 +15,21 @@ const PROTOCOL_FIELD = 'sec-websocket-protocol'
 const EXTENSIONS_FIELD = 'sec-websocket-extensions'
 
 const REPLIES = {
-  unsupported: refusal('GW_UPGRADE_NOT_SUPPORTED', 'this route does not switch to the protocol of Upgrade'),
+  unsupported: refusal(
+    'GW_UPGRADE_NOT_SUPPORTED',
+    'this route does not support the protocol in the Upgrade header',
+  ),
   handshake: refusal('GW_BAD_REQUEST', 'the WebSocket handshake is not valid (RFC 6455 section 4.1)'),
-  version: refusal('GW_WEBSOCKET_VERSION', 'the only WebSocket version that is served is 13', [
+  version: refusal('GW_WEBSOCKET_VERSION', 'the only supported WebSocket version is 13', [
     VERSION_FIELD,
     VERSION,
   ]),
 } as const
 
-/** Why a handshake is not passed on; null when it is. @param isServed the route lets WebSockets through. */
+/**
+ * Returns the refusal of an invalid handshake, or null if the handshake may be forwarded.
+ * @param isServed true if the route allows WebSockets.
+ */
 export function refuseHandshake(x: Exchange, isServed: boolean): Reply | null {
   if (!isServed) return REPLIES.unsupported
   if (x.method !== 'GET' || x.httpVersion !== '1.1' || x.contentLength !== 0) return REPLIES.handshake
@@ -32,7 +38,7 @@ export function refuseHandshake(x: Exchange, isServed: boolean): Reply | null {
   return onlyValue(x.headers, VERSION_FIELD) === VERSION ? null : REPLIES.version
 }
 
-/** Leaves of the extensions that a client offers those that may be agreed on: permessage-deflate, or none. */
+/** Removes the extensions that the gateway cannot relay from the client's offer: all but permessage-deflate, or all. */
 export function limitExtensions(headers: HeaderList, passesCompression: boolean): HeaderList {
   if (!headers.includes(EXTENSIONS_FIELD)) return headers
   const offers = listOf(headers, EXTENSIONS_FIELD).filter((offer) => nameOf(offer) === DEFLATE)
@@ -41,12 +47,15 @@ export function limitExtensions(headers: HeaderList, passesCompression: boolean)
   return kept
 }
 
-/** What the target has agreed to. */
+/** The parameters that the target agreed to. */
 export interface Agreement {
   readonly isCompressible: boolean
 }
 
-/** Checks the fields of a 101 against those of the request (RFC 6455 section 4.1). Null: they do not fit. */
+/**
+ * Validates the fields of a 101 response against those of the request (RFC 6455 section 4.1). Returns null if they do
+ * not match.
+ */
 export function agree(request: readonly string[], response: readonly string[]): Agreement | null {
   const connection = listOf(response, 'connection').join(',')
   if (onlyValue(response, 'upgrade')?.toLowerCase() !== 'websocket' || !listHasToken(connection, 'upgrade'))
@@ -62,23 +71,24 @@ export function agree(request: readonly string[], response: readonly string[]): 
   return { isCompressible: extensions.length > 0 }
 }
 
-/** What proves that a server has understood the handshake. */
+/** Computes Sec-WebSocket-Accept for a key. */
 export function acceptOf(key: string): string {
   return createHash('sha1')
     .update(key + GUID)
     .digest('base64')
 }
 
-/** The fields of a 101 for the client: the engine adds the proof itself. */
+/** Returns the fields of a 101 response for the client. The engine adds Sec-WebSocket-Accept itself. */
 export function passedSwitchFields(fields: readonly string[]): string[] {
   return withoutField(fields, ACCEPT_FIELD)
 }
 
+/** Returns the Sec-WebSocket-Key of a request, or an empty string. */
 export function keyOf(headers: readonly string[]): string {
   return onlyValue(headers, KEY_FIELD) ?? ''
 }
 
-/** The value of a field that stands there once; null: it does not. */
+/** Returns the value of a field that occurs exactly once, or null. */
 function onlyValue(headers: readonly string[], name: string): string | null {
   let value: string | null = null
   for (let i = 0; i < headers.length; i += 2) {

@@ -4,21 +4,22 @@ import type { FrameEnd, FrameOwner } from './frame-end.js'
 import { FrameWalker } from './frame-walker.js'
 import { formClose } from './frames.js'
 
-/** A side that was sent a close frame has so long to answer it and to take what it is sent. */
+/** Time that a side has to answer a close frame and read the remaining bytes, in milliseconds. */
 const CLOSE_WAIT_MS = 5000
 const RATE_WINDOW_MS = 1000
 const GOING_AWAY = 1001
 const CUT = 1006
 
-/** What a relay keeps to. */
+/** Limits of a relay. */
 export interface RelayBounds {
   readonly idleMs: number
   readonly maxMessage: number
-  /** Messages and control frames of the client in a second. */
+  /** Maximum number of messages and control frames per second from the client. */
   readonly rate: number
   readonly isCompressible: boolean
 }
 
+/** Options for `WebSocketRelay`. */
 export interface RelayOptions {
   readonly client: FrameEnd
   readonly target: FrameEnd
@@ -26,17 +27,17 @@ export interface RelayOptions {
   readonly wheel: TimerWheel
   readonly counts: WebSocketCounts
   readonly onFault: (error: unknown) => void
-  /** Both connections are gone. */
+  /** Called when both connections have closed. */
   readonly onOver: () => void
 }
 
 type Closer = WebSocketCounts['closedBy']
 
 /**
- * Relays the frames of a WebSocket connection both ways. No message is ever held: bytes go on as they come, and a side that
- * does not take them makes the other one wait.
+ * Relays the frames of a WebSocket connection in both directions. Messages are not buffered: bytes are forwarded as
+ * they arrive, and a side that does not read stops the reads from the other side.
  *
- *     client ─► walker ─► target        open ─► closing (a close frame went to a side) ─► over
+ *     client ─► walker ─► target        open ─► closing (a close frame was sent to a side) ─► over
  *     client ◄─ walker ◄─ target
  */
 export class WebSocketRelay implements Deadline {
@@ -70,20 +71,20 @@ export class WebSocketRelay implements Deadline {
     return { messagesIn: this.#client.walker.messages, messagesOut: this.#target.walker.messages }
   }
 
-  /** Something came, or was taken. */
+  /** Restarts the idle timeout after bytes were received or sent. */
   touch(nowMono: number): void {
     if (!this.#isClosing) this.dueAt = nowMono + this.#options.bounds.idleMs
   }
 
-  /** Ends it from here: both sides are sent a close frame, and have a while to answer. */
+  /** Closes the connection from the gateway: sends a close frame to both sides and waits a while for their answers. */
   close(code = GOING_AWAY): void {
     this.beginClosing('gateway', code)
-    // An engine may drop its client at once, and the target would be cut with it.
+    // Close the target first: an engine may drop its client at once, and the target would be cut with it.
     this.#target.sendClose(code)
     this.#client.sendClose(code)
   }
 
-  /** The first close frame is on its way: the time for the rest of the connection begins. */
+  /** Starts the closing timeout when the first close frame is on its way. */
   beginClosing(by: Closer, code: number): void {
     if (this.#isClosing) return
     this.#isClosing = true
@@ -98,20 +99,21 @@ export class WebSocketRelay implements Deadline {
     else this.close()
   }
 
-  /** Cuts both connections. */
+  /** Destroys both connections. */
   destroy(): void {
     this.#client.end.destroy()
     this.#target.end.destroy()
   }
 
-  /** What fails costs this connection only. */
+  /** Reports an internal error, which ends this connection only. */
   onFault(error: unknown): void {
     this.#options.onFault(error)
     this.destroy()
   }
 
   onSideGone(side: Side): void {
-    // A side that has sent its close frame may go, and the other one still answers it; else that sees a cut connection.
+    // A side that has sent its close frame may disconnect while the other one still answers it. Otherwise the
+    // connection was cut, and the other side sees that too.
     if (!side.walker.isClosed) {
       this.beginClosing(side.name, CUT)
       side.other.end.end()
@@ -129,23 +131,23 @@ export class WebSocketRelay implements Deadline {
 
 const NO_REASON = Buffer.alloc(0)
 
-/** What comes from one side, on its way to the other. */
+/** A side of the relay. Forwards received bytes to the other side. */
 class Side implements FrameOwner {
   readonly name: 'client' | 'upstream'
   readonly end: FrameEnd
   readonly walker: FrameWalker
   other!: Side
   isGone = false
-  /** Bytes that went on. */
+  /** Number of bytes forwarded from this side. */
   bytes = 0
   readonly #relay: WebSocketRelay
   readonly #rate: number
   #windowUntil = 0
-  /** The beginning of a frame's head. */
+  /** Start of an incomplete frame head. */
   #held: Buffer | null = null
-  /** A close frame went to it: nothing may follow. */
+  /** True once a close frame was sent to this side. Nothing may follow it. */
   #isClosing = false
-  /** The code of a close frame that waits for the frame before it; 0: none does. */
+  /** Code of a close frame that waits for the end of the current frame, or 0. */
   #pendingClose = 0
 
   constructor(
@@ -204,12 +206,12 @@ class Side implements FrameOwner {
     if (other.#pendingClose !== 0) other.sendClose(other.#pendingClose)
   }
 
-  /** The gateway ends a connection once close frames went both ways, or nothing valid can come. */
+  /** Ends the connection once close frames went both ways, or once the peer has sent an invalid frame. */
   #endClosed(): void {
     if (this.#isClosing && (this.walker.isClosed || this.walker.problem !== 0)) this.end.end()
   }
 
-  /** Sends a close frame behind the frame that is on its way to it. */
+  /** Sends a close frame after the frame currently being relayed to this side. */
   sendClose(code: number): void {
     if (this.#isClosing) return
     this.#pendingClose = code
@@ -230,7 +232,7 @@ class Side implements FrameOwner {
     try {
       this.#relay.onSideGone(this)
     } catch (error) {
-      // An engine ends the process for what is thrown into it.
+      // uWebSockets.js ends the process if a callback throws.
       this.#relay.onFault(error)
     }
   }

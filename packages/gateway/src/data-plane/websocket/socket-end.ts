@@ -2,14 +2,14 @@ import type net from 'node:net'
 import { writeTogether } from '../listener/node/socket-output.js'
 import type { FrameEnd, FrameOwner } from './frame-end.js'
 
-/** A side on a socket, whose bytes are frames as they are. Whoever reads the socket calls `onBytes`. */
+/** An end on a socket that carries plain frame bytes. The reader of the socket calls `onBytes`. */
 export class SocketEnd implements FrameEnd {
   owner: FrameOwner | null = null
   readonly #socket: net.Socket
-  /** All was written. */
+  /** True once `end` was called. */
   #isEnding = false
 
-  /** @param socket without listeners of others for these events, paused. */
+  /** @param socket paused, and without other listeners for these events. */
   constructor(socket: net.Socket) {
     this.#socket = socket
     socket.on('drain', () => this.owner?.onRoom())
@@ -35,7 +35,9 @@ export class SocketEnd implements FrameEnd {
     this.#socket.resume()
   }
 
-  /** Goes on reading: a connection whose bytes nobody reads is reset, and the last ones to the other side may be lost. */
+  /**
+   * Keeps reading: a connection with unread bytes is reset on close, which may lose the last bytes sent to the peer.
+   */
   end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
@@ -47,7 +49,7 @@ export class SocketEnd implements FrameEnd {
     this.#socket.destroy()
   }
 
-  /** A WebSocket is not half closed. */
+  /** WebSocket connections do not support half-close. */
   #onEnd(): void {
     this.#onGone()
     this.#socket.destroySoon()

@@ -2,7 +2,7 @@ import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import type { WebSocketRelay } from './relay.js'
 
-/** Messages that were relayed. */
+/** Number of relayed messages in each direction. */
 export interface MessageCounts {
   readonly messagesIn: number
   readonly messagesOut: number
@@ -11,11 +11,11 @@ export interface MessageCounts {
 /** The WebSocket connections of a worker. */
 export class WebSockets {
   readonly #open = new Map<WebSocketRelay, string>()
-  /** Of those that are over. */
+  /** Messages of connections that have closed. */
   #messagesIn = 0
   #messagesOut = 0
 
-  /** @param route the id of its route. */
+  /** @param route id of the route. */
   add(relay: WebSocketRelay, route: string): void {
     this.#open.set(relay, route)
   }
@@ -40,7 +40,7 @@ export class WebSockets {
     ]
   }
 
-  /** Of all that are and were. */
+  /** Messages of all connections, open and closed. */
   get messages(): MessageCounts {
     let messagesIn = this.#messagesIn
     let messagesOut = this.#messagesOut
@@ -51,14 +51,17 @@ export class WebSockets {
     return { messagesIn, messagesOut }
   }
 
-  /** Closes those whose route does not serve WebSockets any more, with code 1001. @param routes ids of those that do. */
+  /**
+   * Closes connections whose route no longer serves WebSockets, with code 1001.
+   * @param routes ids of the routes that do.
+   */
   closeExcept(routes: ReadonlySet<string>): void {
     for (const [relay, route] of this.#open) {
       if (!routes.has(route)) relay.close()
     }
   }
 
-  /** Cuts all. */
+  /** Destroys all connections. */
   destroy(): void {
     for (const relay of this.#open.keys()) relay.destroy()
   }

@@ -150,7 +150,7 @@ test('a check goes through the outbound proxy, and says so when that opens no tu
   const through = (username: string | null) =>
     check('http://orders.internal:9000', {}, { proxy: { url, username, password: 'p' } })
   assert.equal(await through('u'), null)
-  assert.equal(await through(null), 'the outbound proxy cannot be reached, or opens no tunnel to the target')
+  assert.equal(await through(null), 'the outbound proxy is unreachable or refused the tunnel to the target')
   assert.deepEqual(seen, ['orders.internal:9000 Basic dTpw', 'orders.internal:9000 undefined'])
 })
 

@@ -5,19 +5,20 @@ import { Piscina } from 'piscina'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
 import { Turns, type Waiter } from './turns.js'
 
-/** Tasks that may wait for a thread; more are refused, because each holds its body in memory. */
+/** Maximum number of tasks waiting for a thread. Further tasks are refused, because each one holds a body in memory. */
 const MAX_WAITING = 64
-/** A thread that nobody needed for so long ends, and gives its memory back. */
+/** Time after which an idle thread ends and releases its memory, in milliseconds. */
 const IDLE_MS = 30_000
-/** Longest wait for a thread, and longest work of one: no request waits longer for a policy. */
+/** Default limit for the wait for a thread, and for the work of one task, in milliseconds. */
 const TASK_MS = 30_000
 
 /**
- * The threads of a worker for work that would hold up the requests of others. None runs before the first task.
+ * A worker's threads for work that would block other requests. The first task starts the first thread.
  *
- *     run ─► at most MAX_WAITING tasks ─► a thread, which keeps what it made of the configurations of its tasks
+ *     run ─► at most MAX_WAITING tasks ─► a thread, which caches the work compiled for each configuration
  *
- * Tasks wait here and not in the pool: there they would be left behind by a thread that dies, and overtake each other.
+ * Tasks queue here and not in the Piscina pool. There, a dying thread would leave them behind, and they could overtake
+ * each other.
  */
 export class ThreadPool {
   readonly #maxThreads: number
@@ -28,8 +29,8 @@ export class ThreadPool {
   #isClosed = false
 
   /**
-   * @param onFault hears of what fails on a thread behind its task.
-   * @param taskMs after which a thread that still works is ended.
+   * @param onFault called with errors that occur on a thread outside a task.
+   * @param taskMs time after which a thread that is still working is terminated.
    */
   constructor(maxThreads: number, onFault: (error: unknown) => void, taskMs = TASK_MS) {
     this.#maxThreads = maxThreads
@@ -39,8 +40,9 @@ export class ThreadPool {
   }
 
   /**
-   * @param module exports `work`, an OffloadedWork.
-   * @param maxMs after which this work is ended with its thread, if the process had the CPU for it.
+   * Creates a runner for the given kind of work.
+   * @param module module that exports `work`, an OffloadedWork.
+   * @param maxMs time after which the work and its thread are terminated, unless the process was short of CPU.
    */
   offload<I, O>(module: URL, config: unknown, maxMs = this.#taskMs): Offload<I, O> {
     const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
@@ -48,7 +50,7 @@ export class ThreadPool {
     return {
       run: (input, x) =>
         this.#inTurn(x, async () => {
-          // A configuration may be long: a thread that knows the work is not sent it again.
+          // A configuration may be long, so it is sent only if the thread does not have it yet.
           const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input }, maxMs)
           if (answer.isKnown) return answer.output as O
           return (await this.#run({ ...work, config, input }, maxMs)).output as O
@@ -57,13 +59,14 @@ export class ThreadPool {
   }
 
   async #inTurn<O>(x: Waiter, run: () => Promise<O>): Promise<O> {
-    // Clients that have gone must not keep threads, or places in the line, from those that came after them.
+    // Tasks whose clients have gone must not take threads or queue places from later ones.
     if (this.#turns.waiting >= MAX_WAITING) this.#turns.dropEnded()
-    if (this.#turns.waiting >= MAX_WAITING) throw new Overload('as much waits for a thread as may wait')
+    if (this.#turns.waiting >= MAX_WAITING) throw new Overload('the queue for worker threads is full')
     const dueAt = performance.now() + this.#taskMs
-    if (!(await this.#turns.take(x))) throw new Overload('nobody waits for it any more')
+    if (!(await this.#turns.take(x)))
+      throw new Overload('the request ended while it waited for a worker thread')
     try {
-      if (performance.now() > dueAt) throw new Overload('no thread was free in time')
+      if (performance.now() > dueAt) throw new Overload('no worker thread became free in time')
       return await run()
     } finally {
       this.#turns.leave()
@@ -76,7 +79,7 @@ export class ThreadPool {
     const startCpu = process.cpuUsage()
     const end = (): void => {
       const { user, system } = process.cpuUsage(startCpu)
-      // Whoever gets no CPU is not to blame, up to the longest time of all.
+      // A thread that got no CPU time is given longer, up to the overall limit.
       const isStarved = (user + system) / 1000 < maxMs && performance.now() - startMono < this.#taskMs - maxMs
       if (isStarved) timer.refresh()
       else late.abort()
@@ -85,14 +88,16 @@ export class ThreadPool {
     try {
       return await this.#open().run(task, { signal: late.signal })
     } catch (error) {
-      throw late.signal.aborted ? new Overtime(`a thread worked for more than ${maxMs} ms`) : error
+      throw late.signal.aborted
+        ? new Overtime(`a task ran on a worker thread for more than ${maxMs} ms`)
+        : error
     } finally {
       clearTimeout(timer)
     }
   }
 
   #open(): Piscina<ThreadTask, ThreadAnswer> {
-    if (this.#isClosed) throw new Error('the threads have ended')
+    if (this.#isClosed) throw new Error('the thread pool is closed')
     this.#pool ??= this.#create()
     return this.#pool
   }
@@ -105,10 +110,10 @@ export class ThreadPool {
       maxThreads: this.#maxThreads,
       idleTimeout: IDLE_MS,
       concurrentTasksPerWorker: 1,
-      // What a task returns is read at once; waiting by Atomics would keep a thread from ending.
+      // With Atomics enabled, an idle thread blocks while it waits for work and cannot end.
       atomics: 'disabled',
     })
-    // What fails on a thread after its task costs the thread, which is replaced, and not the process.
+    // An error on a thread outside a task ends only that thread, which is replaced, and not the process.
     pool.on('error', this.#onFault)
     return pool
   }

@@ -1,18 +1,19 @@
-/** Stands for a configuration that the thread may have met before. */
+/** Sent in place of a configuration that the thread may already have. */
 export const UNKNOWN_WORK = null
 
-/** One input for one kind of work. */
+/** An input for a kind of work. */
 export interface ThreadTask {
-  /** Address of the module that exports `work`. */
+  /** URL of the module that exports `work`. */
   readonly module: string
-  /** Names the module together with the configuration. */
+  /** Key for the module and its configuration. */
   readonly key: string
   readonly config: unknown
   readonly input: unknown
 }
 
+/** Result of a task. */
 export interface ThreadAnswer {
-  /** False: the thread needs the configuration. */
+  /** False if the thread needs the configuration first. */
   readonly isKnown: boolean
   readonly output: unknown
 }

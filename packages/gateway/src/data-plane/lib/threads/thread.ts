@@ -3,7 +3,7 @@ import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.
 
 type Work = Awaited<ReturnType<OffloadedWork<unknown, unknown, unknown>>>
 
-/** Kinds of work that a thread keeps; configurations of deployments before make room for those of today. */
+/** Maximum number of cached kinds of work per thread. The oldest is dropped, usually from an earlier deployment. */
 const MAX_WORKS = 64
 
 const works = new Map<string, Work>()

@@ -1,16 +1,18 @@
-/** Who waits for a turn: an exchange, which may end meanwhile. */
+/** An exchange that waits for its turn, and may end while it waits. */
 export interface Waiter {
-  /** 0 as long as it goes on. */
+  /** Monotonic end time, or 0 while the exchange is in progress. */
   readonly endedMono: number
 }
 
 interface Place {
   readonly waiter: Waiter
-  /** @param isTurn false: the waiter has ended, and has no turn. */
+  /** @param isTurn false if the waiter has ended and gets no turn. */
   readonly call: (isTurn: boolean) => void
 }
 
-/** Lets so many work at a time; the others wait in the order in which they came, those that end meanwhile for nothing. */
+/**
+ * Limits how many exchanges work at the same time. The others wait in arrival order; those that have ended are skipped.
+ */
 export class Turns {
   #free: number
   #waiting: Place[] = []
@@ -19,12 +21,15 @@ export class Turns {
     this.#free = atOnce
   }
 
-  /** How many wait. */
+  /** Number of waiting exchanges. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** Whoever is given a turn leaves it, once. False: it has ended before its turn came, and has none to leave. */
+  /**
+   * Waits for a turn. Resolves to true if the caller has the turn and must call `leave` once, or false if its exchange
+   * ended first.
+   */
   async take(waiter: Waiter): Promise<boolean> {
     if (this.#free === 0) return new Promise((call) => void this.#waiting.push({ waiter, call }))
     this.#free--
@@ -40,7 +45,7 @@ export class Turns {
     this.#free++
   }
 
-  /** Lets go of those that have ended. */
+  /** Removes waiting exchanges that have ended. */
   dropEnded(): void {
     const ended = this.#waiting.filter(({ waiter }) => waiter.endedMono !== 0)
     this.#waiting = this.#waiting.filter(({ waiter }) => waiter.endedMono === 0)

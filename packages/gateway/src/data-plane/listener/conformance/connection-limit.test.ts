@@ -89,7 +89,7 @@ testEngines(
     )
     await until(() => silent.filter((client) => client.isClosed).length === 40)
     assert.equal(gateway.plane.connections, 10)
-    assert.match(silent.find((client) => client.isClosed)!.text, /from this address/)
+    assert.match(silent.find((client) => client.isClosed)!.text, /for this client address/)
     assert.equal(await isServed(t, gateway, '127.0.0.2'), true)
     assert.equal(await isServed(t, gateway, '127.0.0.1'), false)
     // With connections of several addresses open, only the kernel knows whose have closed.

@@ -6,17 +6,17 @@ import {
   type TestGatewayOptions,
 } from '../../../testing/gateway.js'
 
-/** What serves a listener. */
+/** Listener engine. */
 export type Engine = 'uws' | 'node'
 
-/** Starts a gateway whose listener has the engine under test. */
+/** Starts a gateway whose listener uses the engine under test. */
 export type StartGateway = (
   t: TestContext,
   overrides: PlanOverrides,
   options?: TestGatewayOptions,
 ) => Promise<TestGateway>
 
-/** Defines a test for each engine; for one of them where only that can do it, or cannot (docs/reference/limits.md). */
+/** Defines a test for each engine, or only for those that support the feature (docs/reference/limits.md). */
 export function testEngines(
   name: string,
   body: (t: TestContext, start: StartGateway, engine: Engine) => Promise<void>,

@@ -1,11 +1,11 @@
 import type { OnSocket } from './server-socket.js'
 
 /**
- * Counts the connections that are accepted in each turn of the event loop. After a turn in which every descriptor accepted
- * one, more of them may wait in the queue of the system, where nothing else shows for how long.
+ * Counts the connections accepted in each turn of the event loop. If every descriptor has accepted one, more may be
+ * waiting in the kernel's queue, where the waiting time is not visible.
  */
 export class AcceptTurns {
-  /** Connections that can be accepted in one turn. */
+  /** Number of connections that can be accepted per turn. */
   capacity: number
   readonly #onFullTurn: (isFirst: boolean) => void
   #accepted = 0
@@ -15,13 +15,13 @@ export class AcceptTurns {
     const isFull = this.#accepted >= this.capacity
     this.#accepted = 0
     this.#isWaiting = false
-    // A turn in which nothing is accepted has to be seen as well.
+    // Watch the next turn too, because one that accepts nothing must be noticed.
     if (isFull) this.#waitForEnd()
     if (isFull) this.#onFullTurn(!this.#wasFull)
     this.#wasFull = isFull
   }
 
-  /** @param onFullTurn hears of each full turn; true: the turn before was not full. */
+  /** @param onFullTurn called after each full turn; the argument is true if the turn before was not full. */
   constructor(capacity: number, onFullTurn: (isFirst: boolean) => void) {
     this.capacity = capacity
     this.#onFullTurn = onFullTurn

@@ -7,35 +7,35 @@ import { TLS_CIPHERS } from '../tls-ciphers.js'
 
 const TLS13_CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
 
-/** The certificates of a listener as they are on disk, each ready for handshakes. */
+/** The certificates of a listener, loaded from disk and ready for handshakes. */
 export class Certificates {
   readonly #plan: ListenerTlsPlan
-  /** What the files were when they were read last. */
+  /** State of the files at the last read. */
   #stamp = ''
   #own: tls.SecureContextOptions = {}
   #byName = new Map<string, tls.SecureContext>()
 
-  /** @throws Error when a file cannot be read, or a key does not belong to its certificate. */
+  /** @throws Error if a file cannot be read, or if a key does not match its certificate. */
   constructor(plan: ListenerTlsPlan) {
     this.#plan = plan
     this.refresh()
   }
 
-  /** For clients that ask for no name, or for one that no certificate is for. */
+  /** Default certificate, for clients without a server name or with an unknown one. */
   get own(): tls.SecureContextOptions {
     return this.#own
   }
 
-  /** The certificate for a name; undefined: the listener's own. */
+  /** Returns the certificate for a server name, or undefined to use the default. */
   find(serverName: string): tls.SecureContext | undefined {
     const name = serverName.toLowerCase()
     return this.#byName.get(name) ?? this.#byName.get(`*${name.slice(name.indexOf('.'))}`)
   }
 
   /**
-   * Reads the files again where they have changed; true: they have. Those that serve stay when one cannot be read, and are
-   * tried again when the files change once more.
-   * @throws Error when a file cannot be read.
+   * Rereads the files if they have changed. Returns true if they have. If a file is unreadable, the present
+   * certificates stay in use, and the files are tried again after the next change.
+   * @throws Error if a file cannot be read.
    */
   refresh(): boolean {
     const stamp = this.#files().map(stampOf).join()
@@ -63,10 +63,10 @@ export class Certificates {
       ...(clientCaFile === null ? {} : { ca: readAuthorities(clientCaFile) }),
       ciphers: `${TLS_CIPHERS}:${TLS13_CIPHERS}`,
       honorCipherOrder: true,
-      // A client could ask for one handshake after the other.
+      // Renegotiation would let a client request endless handshakes.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       minVersion,
-      // Without one a session cannot be resumed where clients have certificates.
+      // Required to resume sessions of clients with certificates.
       sessionIdContext: 'sluice',
     }
   }
@@ -78,13 +78,16 @@ export class Certificates {
   }
 }
 
-/** @throws Error when there is no certificate in the file: nobody could come in, and nothing would report why. */
+/**
+ * Reads a file of CA certificates.
+ * @throws Error if the file contains none: every client would be refused, with no report of the reason.
+ */
 function readAuthorities(file: string): Buffer {
   const bytes = readFileSync(file)
   try {
     new X509Certificate(bytes)
   } catch (cause) {
-    throw new Error(`${file} holds no certificate of an authority`, { cause })
+    throw new Error(`${file} does not contain a CA certificate`, { cause })
   }
   return bytes
 }

@@ -8,7 +8,7 @@ import type { TakenHead } from './head-intake.js'
 import { unsentBytes } from './server-socket.js'
 import { writeTogether } from './socket-output.js'
 
-/** Fields that are for this server to write. */
+/** Fields that only this server sets. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -16,36 +16,39 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'keep-alive',
   'transfer-encoding',
 ])
-/** Fields of responses, as lines. */
+/** Cache of response fields, formatted as lines. */
 export const FIELDS = new HeaderCache((name, value) =>
   OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value),
 )
 const LAST_CHUNK = '0\r\n\r\n'
 
-/** What of a request its response depends on. */
+/** The parts of a request that its response depends on. */
 export type StreamOptions = Pick<TakenHead, 'minor' | 'takesTrailers'>
 
-/** The connection, as its request and response see it. */
+/** The connection, as a request and its response see it. */
 export interface StreamConnection {
   readonly socket: net.Socket
-  /** The request is there with all of its body. */
+  /** True once the request has been received with its whole body. */
   readonly hasWholeRequest: boolean
   readonly waitsToContinue: boolean
   readBody(receiver: BodyReceiver): void
   pauseBody(): void
   resumeBody(): void
-  /** Bytes behind the request have been read. */
+  /** True if bytes after the request have been read. */
   readonly hasHeldBytes: boolean
-  /** Gives the connection away: nobody else reads or writes it from now on. */
+  /** Hands the connection over. From then on, only the new owner reads and writes it. */
   switchTo(): SocketEnd
-  /** The response has been written. */
+  /** Called when the response has been written. */
   onResponseEnd(): void
-  /** The response has to be cut, so that the client notices. @param byReset the end of the connection alone would be taken for its end. */
+  /**
+   * Cuts the response so that the client notices.
+   * @param byReset true if a plain close would look like the regular end of the response.
+   */
   cut(byReset: boolean): void
 }
 
 /**
- * A request and its response on a connection.
+ * A request and its response on an HTTP/1 connection.
  *
  *     open ─ start ─► streaming ─ end ─► over        open ─ send ─► over
  */
@@ -54,18 +57,18 @@ export class NodeClientStream implements ClientStream {
   closeAfter = false
   isGone = false
   isOver = false
-  /** The exchange's id, which stands among the fields of the response and need not be checked. */
+  /** Exchange id, which is among the response fields and needs no validation. */
   requestId = ''
   readonly #connection: StreamConnection
-  /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
+  /** Minor version: 1 for HTTP/1.1, 0 for HTTP/1.0. */
   readonly #minor: number
   readonly #takesTrailers: boolean
   #hasStarted = false
   #isChunked = false
-  /** Content-Length of a streamed response; -1 unknown. */
+  /** Content-Length of a streamed response, or -1 if unknown. */
   #length = -1
   #taken = 0
-  /** A head that waits for the first bytes of its body, until the turn is over. */
+  /** Response head that waits for the first body bytes, until the end of the turn. */
   #head = ''
   #isWaiting = false
 
@@ -79,7 +82,7 @@ export class NodeClientStream implements ClientStream {
     return null
   }
 
-  /** Nothing of the response has gone to the client. */
+  /** True if no part of the response has been sent. */
   get isUnanswered(): boolean {
     return !this.#hasStarted && !this.isOver
   }
@@ -124,7 +127,7 @@ export class NodeClientStream implements ClientStream {
     this.#hasStarted = true
     this.#length = length
     this.#isChunked = length < 0 && this.#minor === 1
-    // HTTP/1.0 has no chunks: the end of the connection is that of the body.
+    // HTTP/1.0 has no chunked coding: the end of the connection ends the body.
     if (length < 0 && !this.#isChunked) this.closeAfter = true
     this.#head = this.#headOf(status, headers, this.#framingOf(length))
     process.nextTick(flushHead, this)
@@ -139,7 +142,7 @@ export class NodeClientStream implements ClientStream {
     // An empty chunk would end the body.
     if (this.isOver || chunk.length === 0) return true
     this.#taken += chunk.length
-    // More bytes than announced would be read by the client as its next response.
+    // The client would read excess bytes as its next response.
     if (this.#length >= 0 && this.#taken > this.#length) {
       this.abort()
       return true
@@ -177,7 +180,7 @@ export class NodeClientStream implements ClientStream {
     this.#connection.cut(isEndless)
   }
 
-  /** The connection was lost. */
+  /** Handles the loss of the connection. */
   onGone(): void {
     this.isGone = true
     if (this.isOver) return
@@ -185,14 +188,14 @@ export class NodeClientStream implements ClientStream {
     this.owner?.onClientAbort()
   }
 
-  /** The client has taken what waited for it. */
+  /** Handles a client that has drained its buffer. */
   onDrain(): void {
     if (this.isOver || !this.#isWaiting) return
     this.#isWaiting = false
     this.owner?.onClientDrain()
   }
 
-  /** Sends a head whose body has not come. @internal */
+  /** Sends a head whose body has not arrived yet. @internal */
   flushHead(): void {
     if (this.isOver) return
     const head = this.#takeHead()

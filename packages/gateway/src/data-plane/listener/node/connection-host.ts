@@ -6,16 +6,16 @@ import type { Gate, ListenerSettings } from '../listener.js'
 import type { HeadIntake } from './head-intake.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 
-/** The other end of a connection, or the client that a proxy names. */
+/** The remote end of a connection, or the client that a proxy names. */
 export interface Peer {
   readonly address: string
-  /** 0 where nobody has named it. */
+  /** Port number, or 0 if unknown. */
   readonly port: number
-  /** Null: the listener asks for none. */
+  /** Client certificate, or null. */
   readonly certificate: ClientCertificate | null
 }
 
-/** What the connections of a listener share. */
+/** State shared by the connections of a listener. */
 export interface ConnectionHost {
   readonly gate: Gate
   readonly ids: RequestIds
@@ -24,14 +24,14 @@ export interface ConnectionHost {
   readonly intake: HeadIntake
   readonly scheme: 'http' | 'https'
   readonly settings: ListenerSettings
-  /** Null: nobody serves it. */
+  /** Handler for HTTP/2 connections, or null if HTTP/2 is off. */
   readonly http2: ProtocolHandler | null
-  /** Connections end with their next answer. */
+  /** True if connections close after their next response. */
   readonly isClosing: boolean
   readonly onFault: (error: unknown) => void
 }
 
-/** An exchange that begins now on a connection. */
+/** Creates the exchange for a new request on a connection. */
 export function beginExchange(
   { clock, scheme, settings }: Pick<ConnectionHost, 'clock' | 'scheme' | 'settings'>,
   peer: Peer,

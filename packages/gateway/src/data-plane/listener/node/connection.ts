@@ -12,33 +12,37 @@ import { RequestBody } from './request-body.js'
 import { type SocketReader, unsentBytes } from './server-socket.js'
 import { UpgradeStream } from './upgrade-stream.js'
 
-const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunks of the request body are not valid')
+const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunked coding of the request body is invalid')
 
-/** A client that is being closed may go on sending for so long, in all and without a pause (nginx's lingering_time). */
+/**
+ * Time in which a client may still send on a closing connection, in total and without a pause, in milliseconds (nginx's
+ * lingering_time).
+ */
 const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 5000
-/** Bytes that a client may send ahead before it is not read any more. */
+/** Bytes that a client may send ahead before reading stops. */
 const MAX_HELD_BYTES = 64 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-// What the next bytes are.
+// Meaning of the next bytes.
 const HEAD = 0
 const BODY = 1
-/** A request whose answer is under way has come whole: they are the next one. */
+/** The request has been received and its response is in progress. Further bytes belong to the next request. */
 const ANSWERING = 2
-/** The client has not taken the answer yet. */
+/** The response was written, but the client has not read it all. */
 const DRAINING = 3
-/** Nobody's: the connection ends. */
+/** The connection is closing, so bytes are dropped. */
 const SKIPPING = 4
 
 /**
- * One connection of a client, which serves one request at a time:
+ * A client connection, which serves one request at a time:
  *
  *     head ─┬─► body ─► answering ─┬─► head …                    kept
  *           ├─► answering ─────────┼─► draining ─► head …        the client is slow
- *           └─► (refused) ─────────┴─► skipping ─► closed        what still comes is dropped
+ *           └─► (refused) ─────────┴─► skipping ─► closed        further input is dropped
  *
- * Requests that come ahead of an answer wait. The socket is still read until 64 KB wait, so that a client that leaves is noticed.
+ * Pipelined requests wait for the response before them. The socket is still read until 64 KB are waiting, to detect
+ * that the client has disconnected.
  */
 export class ClientConnection implements SocketReader, StreamConnection, Deadline {
   dueAt = 0
@@ -52,17 +56,17 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   readonly #body: RequestBody
   #state = HEAD
   #stream: NodeClientStream | null = null
-  /** Bytes that were read and cannot be worked off yet. */
+  /** Bytes that were read but cannot be processed yet. */
   #held: Buffer | null = null
   #isReading = false
   #isPaused = false
-  /** The client sends nothing more. */
+  /** True once the client has closed its sending side. */
   #hasEnded = false
   waitsToContinue = false
-  /** Monotonic clock; when a connection that is being closed has had all of its time. */
+  /** Monotonic time at which lingering ends. */
   #lingerUntil = 0
   #lastUnsent = 0
-  /** Gets the bytes since the switch to the WebSocket protocol; null: there was none. */
+  /** Receiver of the bytes after an upgrade to WebSocket, or null. */
   #relayed: SocketEnd | null = null
 
   constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
@@ -77,7 +81,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#arm(host.settings.headTimeoutMs)
   }
 
-  // What the client sends.
+  // Input.
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.isClosed || this.#state === SKIPPING) {
@@ -92,7 +96,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#take(bytes, length)
   }
 
-  /** What fails costs this connection only. */
+  /** Processes bytes. An exception ends only this connection. */
   #take(bytes: Buffer, to: number): void {
     this.#isReading = true
     try {
@@ -106,7 +110,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     }
   }
 
-  /** Answers how far it came. */
+  /** Processes bytes and returns the position reached. */
   #work(bytes: Buffer, to: number): number {
     let at = 0
     while (at < to && !this.isClosed) {
@@ -130,7 +134,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.socket.pause()
   }
 
-  /** Works off what is held, then reads on, as far as both can be. */
+  /** Processes the held bytes, then resumes reading, if possible. */
   #goOn(): void {
     if (this.#isReading || this.isClosed) return
     const held = this.#held
@@ -155,13 +159,13 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#hasEnded = true
     if (this.#stream !== null && !this.#host.settings.allowHalfClose) this.destroy()
     if (this.#held !== null || this.isClosed) return
-    // An answer that is under way closes behind itself.
+    // A response in progress closes the connection when it ends.
     if (this.#state === HEAD || (this.#state === SKIPPING && this.#stream === null)) this.socket.destroySoon()
     else if (this.#state === BODY) this.destroy()
     else if (this.#stream !== null) this.#stream.closeAfter = true
   }
 
-  // Heads.
+  // Request heads.
 
   #readHead(bytes: Buffer, from: number, to: number): number {
     const isFirst = this.#arrival.isUntouched
@@ -175,7 +179,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     return to
   }
 
-  /** A request has arrived. */
+  /** Starts the request whose head was read. */
   #begin(): void {
     const host = this.#host
     const { refused } = this.#arrival
@@ -199,7 +203,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     host.gate.accept(x, stream, host.settings)
   }
 
-  /** Leaves the socket to somebody else. */
+  /** Hands the socket over to another protocol handler. */
   #handOver(handler: ProtocolHandler): void {
     this.isClosed = true
     this.#host.wheel.disarm(this)
@@ -218,7 +222,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     return this.#relayed
   }
 
-  // The body.
+  // Request bodies.
 
   get hasWholeRequest(): boolean {
     return this.#state === ANSWERING || (this.#state === BODY && this.#body.isDone)
@@ -261,7 +265,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#goOn()
   }
 
-  // The answer.
+  // Responses.
 
   onResponseEnd(): void {
     const stream = this.#stream
@@ -293,11 +297,11 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.destroy()
   }
 
-  // Its end.
+  // Closing.
 
   /**
-   * Closes behind the answer. Bytes that were not read would make the system reset the connection, and the answer might be
-   * lost: what the client still sends is dropped for a while (RFC 9112 section 9.6).
+   * Closes after the response. With unread bytes, the kernel would reset the connection, and the response might be
+   * lost. So further input is read and dropped for a while (RFC 9112 section 9.6).
    */
   #close(): void {
     this.#state = SKIPPING
@@ -341,7 +345,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#begin()
   }
 
-  /** Whether the client has taken some of what waits for it since this was last asked. */
+  /** Returns true if the client has read some of the pending bytes since the last call. */
   #hasProgressed(): boolean {
     const unsent = unsentBytes(this.socket)
     const hasProgressed = unsent > 0 && unsent < this.#lastUnsent

@@ -7,43 +7,45 @@ import { RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import type { RequestHeadReader } from './request-head-reader.js'
 
-const BAD_TARGET = refusal('GW_BAD_REQUEST', 'the request target is neither a path nor an http URL')
-const OLD_CODING = refusal('GW_BAD_REQUEST', 'HTTP/1.0 has no Transfer-Encoding')
+const BAD_TARGET = refusal('GW_BAD_REQUEST', 'the request target is neither a path nor an HTTP URL')
+const OLD_CODING = refusal('GW_BAD_REQUEST', 'HTTP/1.0 does not support Transfer-Encoding')
 
-/** Parsers differ on lines that say the same: llhttp refuses them, so nobody behind can be of another opinion. */
-const TWO_LENGTHS = refusal('GW_BAD_REQUEST', 'Content-Length stands in more than one line')
+/**
+ * Repeated Content-Length lines are refused even if they agree, because parsers differ on them (llhttp refuses them).
+ */
+const TWO_LENGTHS = refusal('GW_BAD_REQUEST', 'Content-Length occurs more than once')
 
-/** How many heads of a listener are kept. */
+/** Number of heads cached per listener. */
 const HEAD_SLOTS = 64
 
-/** What a connection has to know of a request's head. */
+/** The properties of a request head that matter to the connection. */
 export interface TakenHead {
-  /** Null: it is served. */
+  /** Refusal, or null if the request is served. */
   readonly refused: Reply | null
-  /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
+  /** Minor version: 1 for HTTP/1.1, 0 for HTTP/1.0. */
   readonly minor: number
-  /** The client wants the connection to be kept behind the response. */
+  /** True if the client wants to keep the connection after the response. */
   readonly isKept: boolean
-  /** The client waits with the body for `100 Continue`. */
+  /** True if the client waits for `100 Continue` before it sends the body. */
   readonly waitsToContinue: boolean
-  /** The client reads trailers after a response in chunks. */
+  /** True if the client accepts trailers after a chunked response. */
   readonly takesTrailers: boolean
   readonly asksForWebSocket: boolean
 }
 
-/** Where a request has arrived. */
+/** The local end of a connection. */
 export interface LocalEnd {
-  /** What stands for the Host field that HTTP/1.0 need not have. */
+  /** Returns the authority to use if an HTTP/1.0 request has no Host field. */
   localAuthority(): string
 }
 
-/** A head, and how many bytes were read at once with it. */
+/** A complete head and the size of the read that contained it. */
 export interface WholePiece {
   readonly bytes: Buffer
   readonly size: number
 }
 
-/** A head that was taken in and may serve again, with what it means before it is known who has sent it. */
+/** A cached head with everything derived from it that does not depend on the client. */
 interface KnownHead extends TakenHead, CachedHead {
   readonly method: string
   readonly headers: readonly string[]
@@ -59,32 +61,32 @@ interface KnownHead extends TakenHead, CachedHead {
 }
 
 /**
- * Fills exchanges from the heads of a listener's requests, and checks them. The bytes of a head that came before are not
- * read again: most requests of one client have the same.
+ * Fills exchanges from request heads and validates them. A head with the same bytes as an earlier one is not parsed
+ * again, because most requests of a client are identical.
  */
 export class HeadIntake {
   #settings: ListenerSettings
   readonly #head = new RequestHead()
   readonly #cache = new HeadCache<KnownHead>(HEAD_SLOTS)
-  /** The head that was read last has a Host field: without one it means another host at another address of this machine. */
+  /** True if the last head had a Host field. Without one, the authority depends on the local address. */
   #hasHost = false
 
   constructor(settings: ListenerSettings) {
     this.#settings = settings
   }
 
-  /** What a head means depends on them. */
+  /** Replaces the settings and clears the cache, because cached results depend on them. */
   set settings(settings: ListenerSettings) {
     this.#settings = settings
     this.#cache.clear()
   }
 
-  /** The head that stands at the beginning of what was read; null when it has to be read. */
+  /** Returns the cached head that these bytes start with, or null. */
   find(bytes: Buffer, from: number, to: number): KnownHead | null {
     return this.#cache.find(bytes, from, to)
   }
 
-  /** Fills the exchange from a head that came before. */
+  /** Fills the exchange from a cached head. */
   repeat(x: Exchange, known: KnownHead): Reply | null {
     x.httpVersion = known.minor === 0 ? '1.0' : '1.1'
     x.method = known.method
@@ -103,8 +105,8 @@ export class HeadIntake {
   }
 
   /**
-   * Fills the exchange from a head that was read.
-   * @param piece what was read at once, where that was the whole head: it may be kept then.
+   * Fills the exchange from a parsed head.
+   * @param piece the read that contained the whole head, if one did. It may then be cached.
    */
   take(x: Exchange, reader: RequestHeadReader, end: LocalEnd, piece: WholePiece | null): TakenHead {
     const { minor, target } = reader
@@ -119,7 +121,7 @@ export class HeadIntake {
     return refused === null && badHop !== null ? { ...taken, refused: badHop } : taken
   }
 
-  /** Answers whether there is more than one length. */
+  /** Adds the fields and returns true if there is more than one Content-Length. */
   #addFields(fields: readonly string[], minor: number, end: LocalEnd): boolean {
     const head = this.#head
     let hasHost = false
@@ -135,7 +137,7 @@ export class HeadIntake {
     return lengths > 1
   }
 
-  /** Fills the exchange, all of it also where something is refused: its record says what is known. */
+  /** Fills the exchange. It is filled even if the request is refused, so that the log record is complete. */
   #check(x: Exchange, target: string, minor: number): Reply | null {
     const badHead = this.#head.apply(x, this.#settings)
     const badTarget = target.startsWith('/') ? this.#applyPath(x, target) : this.#applyUrl(x, target)
@@ -149,7 +151,7 @@ export class HeadIntake {
     return applyTarget(x, target.slice(0, mark), target.slice(mark + 1), this.#settings)
   }
 
-  /** The absolute form, whose host counts, and not that of the Host field (RFC 9112 section 3.2.2). */
+  /** Handles an absolute-form target. Its host takes precedence over the Host field (RFC 9112 section 3.2.2). */
   #applyUrl(x: Exchange, target: string): Reply | null {
     const [, written, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? []
     const refused = this.#applyPath(

@@ -19,6 +19,7 @@ import type { ProxyHeader } from './proxy-header.js'
 import { readByEvents, type SocketReader } from './server-socket.js'
 import { TlsServer } from './tls-server.js'
 
+/** Options for `openNodeListener`. */
 export interface NodeListenerOptions {
   readonly host: string
   readonly port: number
@@ -28,23 +29,23 @@ export interface NodeListenerOptions {
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  /** Hears of an error that should not have come this far. */
+  /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection over a limit. */
+  /** Called when a connection is rejected because of a limit. */
   readonly onTurnedAway: () => void
-  /** Hears when changed certificates serve. */
+  /** Called when renewed certificates are in use. */
   readonly onRenewal?: () => void
-  /** Reads sockets by 'data' events only. Default: false. */
+  /** True to read sockets only through 'data' events. Default: false. */
   readonly isDocumented?: boolean
-  /** How often the files of certificates are looked at. Default: every 10 s. */
+  /** Interval between checks of the certificate files, in milliseconds. Default: 10 s. */
   readonly watchMs?: number
-  /** Other processes may listen at the port, too. Default: in a worker. */
+  /** True if other processes may listen on the same port. Default: true in a worker. */
   readonly isReusable?: boolean
 }
 
 /**
  * Opens a listener on the sockets of Node.js.
- * @throws Error when the address cannot be bound or the certificate cannot be read.
+ * @throws Error if the address cannot be bound or a certificate cannot be read.
  */
 export async function openNodeListener(options: NodeListenerOptions): Promise<Listener> {
   const listener = new NodeListener(options)
@@ -52,9 +53,9 @@ export async function openNodeListener(options: NodeListenerOptions): Promise<Li
   return listener
 }
 
-/** A listener that is connected to without a pause closes after so many turns all the same. */
+/** Number of turns after which a listener closes even if new connections keep arriving. */
 const MAX_CLOSING_TURNS = 100
-/** No number of connections. */
+/** A connection count that never occurs. */
 const NEVER = -1
 
 class NodeListener implements Listener, ConnectionHost {
@@ -66,21 +67,21 @@ class NodeListener implements Listener, ConnectionHost {
   readonly intake: HeadIntake
   readonly scheme: 'http' | 'https'
   readonly onFault: (error: unknown) => void
-  /** The connections that are left, or still come, end with their next answer. */
+  /** True if the remaining and new connections close after their next response. */
   isClosing = false
   #settings: ListenerSettings
   readonly #http2: Http2Sessions
   readonly #options: NodeListenerOptions
   #socket: ListeningSocket | null = null
   readonly #tls: TlsServer | null
-  /** All that are open, with those that are handed to others or in a TLS handshake. */
+  /** The open sockets, including those in a TLS handshake or handed over. */
   readonly #sockets = new Set<net.Socket>()
   readonly #connections = new Set<ClientConnection>()
-  /** Open ones by client. */
+  /** Number of open connections by client. */
   readonly #counts = new Map<string, number>()
-  /** What proxies have said of connections whose TLS handshake is under way, by the name of the connection. */
+  /** PROXY headers of connections whose TLS handshake is in progress, by connection key. */
   readonly #proxied = new Map<string, ProxyHeader>()
-  /** Connections that were ever opened. */
+  /** Number of connections ever opened. */
   #opened = 0
 
   constructor(options: NodeListenerOptions) {
@@ -130,12 +131,12 @@ class NodeListener implements Listener, ConnectionHost {
   set settings(settings: ListenerSettings) {
     this.#settings = settings
     this.intake.settings = settings
-    // A reload is when certificates are renewed, mostly.
+    // Certificates are usually renewed together with a reload.
     this.#tls?.refresh()
     this.#http2.settings = settings
   }
 
-  /** Who takes a connection that begins with its preface. */
+  /** Handler for connections that start with the HTTP/2 preface. */
   get http2(): ProtocolHandler | null {
     return this.#settings.http2?.priorKnowledge === true ? this.#http2 : null
   }
@@ -157,8 +158,8 @@ class NodeListener implements Listener, ConnectionHost {
   }
 
   /**
-   * The system may reset the connections that wait to be accepted when the socket closes (docs/internals/adr/0003): so it closes behind
-   * a turn of the event loop in which there was none, or the last of so many turns.
+   * Closes the listening socket. The kernel may reset connections that are waiting to be accepted (docs/internals/adr/0003). So
+   * it closes after the first turn of the event loop without a new connection, or after the maximum number of turns.
    */
   #closeServer(opened: number, turns: number): void {
     setImmediate(() => {
@@ -176,11 +177,12 @@ class NodeListener implements Listener, ConnectionHost {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Counts a connection, and takes it over or turns it away. */
+  /** Counts a connection, and serves or rejects it. */
   #admit(socket: net.Socket): SocketReader | null {
     this.#opened++
     const peer = addressOf(socket)
-    // Reset before it was accepted, as health checks of load balancers do: nobody is left to answer or to record.
+    // The connection was reset before it was accepted, as by health checks of load balancers. There is no client to
+    // answer.
     if (peer === '') {
       socket.on('error', () => {}).destroy()
       return null
@@ -200,7 +202,7 @@ class NodeListener implements Listener, ConnectionHost {
     return null
   }
 
-  /** The client is whom the proxy names. */
+  /** Reads the PROXY header, which names the client. */
   #readProxyHeader(socket: net.Socket, proxy: string): SocketReader {
     return new ProxiedConnection(socket, this.wheel, this.#settings.headTimeoutMs, (header, rest) => {
       const peer = header.address === '' ? proxy : header.address
@@ -224,7 +226,7 @@ class NodeListener implements Listener, ConnectionHost {
     return connection
   }
 
-  /** Ends a connection over a limit before its first request. With TLS there is nothing to answer on yet. */
+  /** Closes a connection over a limit before its first request. With TLS, no response can be sent yet. */
   #turnAway(socket: net.Socket, answer: string): void {
     this.#options.onTurnedAway()
     socket.on('error', () => {})
@@ -235,11 +237,11 @@ class NodeListener implements Listener, ConnectionHost {
     }
   }
 
-  /** A TLS handshake is done. */
+  /** Handles a completed TLS handshake. */
   #onSecure(socket: tls.TLSSocket): void {
     const header = this.#proxied.get(nameOf(socket))
     const { proxyProtocol, trusted } = this.#settings
-    // Gone already, or without its name: it must not pass as the proxy itself.
+    // The connection has closed, or its PROXY header is missing: it must not pass as the proxy itself.
     if (header === undefined && proxyProtocol && trusted?.has(addressOf(socket)) === true) {
       socket.destroy()
       return
@@ -261,12 +263,15 @@ class NodeListener implements Listener, ConnectionHost {
   }
 }
 
-/** Shows a connection from all others that are open, before TLS and within. */
+/** Returns a key that is unique among all open connections, and the same before and after TLS. */
 function nameOf({ localAddress, remoteAddress, remotePort }: net.Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
-/** IPv4 addresses of a socket for both versions are reported as such; a zone is an interface of this machine. */
+/**
+ * Returns the peer address. IPv4-mapped addresses of dual-stack sockets become IPv4; the zone, a local interface, is
+ * cut.
+ */
 function addressOf(socket: net.Socket): string {
   const address = socket.remoteAddress ?? ''
   if (address.startsWith('::ffff:')) return address.slice(7)

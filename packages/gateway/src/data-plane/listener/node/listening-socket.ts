@@ -12,36 +12,42 @@ import {
 } from './server-socket.js'
 
 /**
- * Connections that a worker accepts in one turn of its event loop. libuv accepts one for each descriptor, so that a busy
- * worker, whose turns take long, would leave clients in the queue of the system for seconds.
+ * Number of connections that a worker accepts per turn of its event loop. libuv accepts one per descriptor, so a busy
+ * worker with long turns would leave clients in the kernel's queue for seconds.
  */
 const ACCEPTS_PER_TURN = 16
-/** The same while more than that wait. Each descriptor costs a lone connection a call of the system that finds nothing. */
+/**
+ * Number of connections accepted per turn under load. Each descriptor costs a lone connection one useless system call.
+ */
 const MOST_ACCEPTS_PER_TURN = 64
 
-/** A socket that listens. */
+/** A listening socket. */
 export interface ListeningSocket {
   readonly port: number
-  /** @param onFullTurn hears of each turn behind which more connections may wait; true: there was none in the turn before. */
+  /**
+   * Starts accepting connections.
+   * @param onFullTurn called after each turn that may have left connections waiting; true if the turn before left none.
+   */
   accept(onSocket: OnSocket, options: AcceptOptions, onFullTurn?: (isFirst: boolean) => void): void
-  /** Stops listening; what was accepted stays. */
+  /** Stops listening. Accepted connections stay open. */
   close(): void
 }
 
+/** Options for `openListeningSocket`. */
 export interface ListeningOptions {
-  /** An IPv6 address may stand in brackets. */
+  /** Address to bind. An IPv6 address may be in brackets. */
   readonly host: string
   readonly port: number
-  /** Hears why the port cannot be shared as it should. */
+  /** Called if the port cannot be shared as intended. */
   readonly onFault: (error: unknown) => void
-  /** Other processes may listen at the port, too. Default: in a worker. */
+  /** True if other processes may listen on the same port. Default: true in a worker. */
   readonly isReusable?: boolean
 }
 
 /**
- * Opens a socket that listens. Each worker has its own with SO_REUSEPORT, and the kernel spreads connections (docs/internals/adr/0003);
- * where that cannot be had, the workers share one.
- * @throws Error when the address cannot be bound.
+ * Opens a listening socket. Each worker has one with SO_REUSEPORT, and the kernel distributes the connections
+ * (docs/internals/adr/0003). Where that is not available, the workers share one.
+ * @throws Error if the address cannot be bound.
  */
 export async function openListeningSocket(options: ListeningOptions): Promise<ListeningSocket> {
   const { port, onFault, isReusable = cluster.isWorker } = options
@@ -53,7 +59,7 @@ export async function openListeningSocket(options: ListeningOptions): Promise<Li
       onFault(error)
     }
   }
-  // Node.js before 22.12 has not the option.
+  // Node.js before 22.12 does not have this option.
   const reusePort = isReusable && hasReusePort()
   const servers: net.Server[] = []
   for (let i = 0; i < (reusePort ? ACCEPTS_PER_TURN : 1); i++) {
@@ -103,7 +109,7 @@ function fromHandles(handles: readonly ListeningHandle[], port: number): Listeni
   }
 }
 
-/** Whether this Node.js can bind with SO_REUSEPORT itself. */
+/** Returns true if this Node.js can bind with SO_REUSEPORT. */
 function hasReusePort(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   return major > 22 || (major === 22 && minor >= 12)

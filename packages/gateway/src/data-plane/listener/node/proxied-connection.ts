@@ -3,10 +3,13 @@ import type { Deadline, TimerWheel } from '../../lib/timer-wheel.js'
 import { type ProxyHeader, readProxyHeader } from './proxy-header.js'
 import type { SocketReader } from './server-socket.js'
 
-/** Goes on with a connection whose header has come; who reads what stands behind it, or null: nobody here. */
+/**
+ * Continues a connection whose PROXY header has arrived. Returns the reader of the remaining bytes, or null if the
+ * socket was handed over.
+ */
 export type OnProxied = (header: ProxyHeader, rest: Buffer) => SocketReader | null
 
-/** A connection from a trusted proxy, until its PROXY header is there. One that does not come, or is broken, ends it. */
+/** A connection from a trusted proxy, until its PROXY header arrives. A missing or invalid header ends it. */
 export class ProxiedConnection implements SocketReader, Deadline {
   dueAt: number
   wheelNext: Deadline | null = null
@@ -19,7 +22,7 @@ export class ProxiedConnection implements SocketReader, Deadline {
   #isOver = false
   #reader: SocketReader | null = null
 
-  /** @param withinMs longest time for the header. */
+  /** @param withinMs timeout for the header. */
   constructor(socket: net.Socket, wheel: TimerWheel, withinMs: number, onProxied: OnProxied) {
     this.#socket = socket
     this.#wheel = wheel

@@ -1,18 +1,18 @@
 import { isIpAddress } from '@sluice/core'
 import { addressText, canonicalAddress } from '../peer-address.js'
 
-/** What a proxy says of a connection that it passes on. */
+/** A parsed header of the PROXY protocol. */
 export interface ProxyHeader {
-  /** Bytes of the header; what stands behind is the client's. */
+  /** Length of the header in bytes. The client's data follows it. */
   readonly length: number
-  /** The client's address; empty: the proxy speaks for itself, as in a health check. */
+  /** Client address, or empty if the proxy speaks for itself, as in a health check. */
   readonly address: string
   readonly port: number
 }
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const MAX_V1_BYTES = 107
-/** With its extensions, which mean nothing to us. */
+/** Maximum size including extensions, which are ignored. */
 const MAX_V2_BYTES = 4096
 const V2_HEAD_BYTES = 16
 const LOCAL = 0x20
@@ -20,7 +20,10 @@ const PROXY = 0x21
 const TCP4 = 0x11
 const TCP6 = 0x21
 
-/** Reads a header of the PROXY protocol, version 1 or 2 (HAProxy's proxy-protocol.txt). Null: there is more to come. */
+/**
+ * Parses a header of the PROXY protocol, version 1 or 2 (HAProxy's proxy-protocol.txt). Returns null if it is
+ * incomplete.
+ */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | null | 'broken' {
   const isV2 = bytes[0] === SIGNATURE[0]
   if (!isV2) return readText(bytes)
@@ -29,7 +32,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader | null | 'broken' {
   return bytes.length < V2_HEAD_BYTES ? null : readBinary(bytes)
 }
 
-/** `PROXY TCP4 192.0.2.1 192.0.2.2 4711 80` and the end of the line; `PROXY UNKNOWN` and anything. */
+/** Parses version 1: `PROXY TCP4 192.0.2.1 192.0.2.2 4711 80` or `PROXY UNKNOWN …`, up to the line end. */
 function readText(bytes: Buffer): ProxyHeader | null | 'broken' {
   const text = bytes.toString('latin1', 0, MAX_V1_BYTES)
   if (!text.startsWith('PROXY '.slice(0, text.length))) return 'broken'

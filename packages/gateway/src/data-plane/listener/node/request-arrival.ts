@@ -6,31 +6,31 @@ import { beginExchange, type ConnectionHost, type Peer } from './connection-host
 import type { LocalEnd, TakenHead } from './head-intake.js'
 import { BAD_VERSION, RequestHeadReader } from './request-head-reader.js'
 
-/** What `read` answers beside MORE: the connection speaks HTTP/2, as its client knows beforehand. */
+/** Result of `read` besides MORE: the client speaks HTTP/2 with prior knowledge. */
 export const PREFACE = -5
 
 const REPLIES = {
-  malformed: refusal('GW_BAD_REQUEST', 'the request head is not valid HTTP/1.1'),
-  version: refusal('GW_VERSION_NOT_SUPPORTED', 'this listener speaks HTTP/1.1 and HTTP/1.0'),
+  malformed: refusal('GW_BAD_REQUEST', 'the request head is invalid'),
+  version: refusal('GW_VERSION_NOT_SUPPORTED', 'this listener supports HTTP/1.1 and HTTP/1.0'),
   tooLarge: refusal('GW_HEADERS_TOO_LARGE', 'the request head is larger than this listener accepts'),
   tooLong: refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts'),
-  tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request head did not come in time'),
+  tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request head did not arrive in time'),
 } as const
 
-/** Characters of a target, and of a method, that are reported of a head that failed. */
+/** Maximum number of characters of target and method in the record of an invalid head. */
 const MAX_TARGET = 1024
 const MAX_METHOD = 64
-/** The method in the preface of HTTP/2 (RFC 9113 section 3.4). */
+/** Method in the HTTP/2 preface (RFC 9113 section 3.4). */
 const H2_METHOD = 'PRI'
 
-/** Reads the heads of a connection, one after the other, and fills an exchange for each. */
+/** Reads the request heads of a connection in turn and fills an exchange for each. */
 export class RequestArrival implements LocalEnd {
-  /** The request that has arrived last, until it is taken. */
+  /** Last request that has arrived, until it is taken. */
   x: Exchange | null = null
   taken: TakenHead | null = null
-  /** Null: it is served. */
+  /** Refusal, or null if the request is served. */
   refused: Reply | null = null
-  /** Reads trailers, too. */
+  /** Parser for heads, and for trailers. */
   readonly reader: RequestHeadReader
   readonly #socket: net.Socket
   readonly peer: Peer
@@ -45,13 +45,13 @@ export class RequestArrival implements LocalEnd {
     this.begin()
   }
 
-  /** Gets ready for the next head. */
+  /** Prepares for the next head. */
   begin(): void {
     this.reader.maxBytes = this.#host.settings.headerBytes
     this.reader.begin()
   }
 
-  /** The request that has arrived; a connection that rests keeps nothing of it. */
+  /** Returns the request that has arrived, without keeping a reference, so that an idle connection holds no memory. */
   take(): Exchange {
     const x = this.x!
     this.x = null
@@ -59,12 +59,12 @@ export class RequestArrival implements LocalEnd {
     return x
   }
 
-  /** Nothing of the head has come. */
+  /** True if nothing of the head has arrived. */
   get isUntouched(): boolean {
     return this.reader.isUntouched
   }
 
-  /** Reads on. Answers the place behind the head, with the request in `x`; or MORE or PREFACE. */
+  /** Continues reading. Returns the position after the head, with the request in `x`; or MORE or PREFACE. */
   read(bytes: Buffer, from: number, to: number): number {
     const { reader } = this
     const { intake } = this.#host
@@ -87,12 +87,12 @@ export class RequestArrival implements LocalEnd {
     return end
   }
 
-  /** The head does not come: what is there of it makes a request that is refused. */
+  /** Handles a head that was not complete in time: its parts make up a request that is refused. */
   giveUp(): void {
     this.#refuse(REPLIES.tooSlow)
   }
 
-  /** All that was read of a head that has failed. */
+  /** The bytes read of an invalid head. */
   get received(): Buffer {
     return Buffer.from(this.reader.received, 'latin1')
   }

@@ -5,22 +5,25 @@ import type { BodyReceiver } from '../listener.js'
 const EMPTY = new Uint8Array(0)
 const CHUNKED = -1
 
-/** The body of one request after the other on a connection: finds its bytes among those that are read. */
+/** Parser for the request bodies of a connection, one at a time. */
 export class RequestBody {
   isPaused = false
   isDone = true
-  /** Null until somebody wants it. */
+  /** Receiver of the body, or null until there is one. */
   receiver: BodyReceiver | null = null
-  /** Bytes still to come; CHUNKED: nobody knows. */
+  /** Bytes still to come, or CHUNKED if unknown. */
   #left = 0
   readonly #chunked: ChunkedBody
 
-  /** @param head reads trailers; free for it while there is a body. */
+  /** @param head parser for trailers. It is free for reuse while there is a body. */
   constructor(head: MessageHead) {
     this.#chunked = new ChunkedBody(head)
   }
 
-  /** @param length -1: in chunks. */
+  /**
+   * Starts the next body.
+   * @param length Content-Length, or -1 for a chunked body.
+   */
   begin(length: number): void {
     this.isPaused = false
     this.isDone = length === 0
@@ -29,12 +32,12 @@ export class RequestBody {
     if (length === CHUNKED) this.#chunked.begin()
   }
 
-  /** Whether bytes can be given to somebody now. */
+  /** True if the receiver is ready for bytes. */
   get isWanted(): boolean {
     return this.receiver !== null && !this.isPaused
   }
 
-  /** Hands on what of the body stands in these bytes. Answers the place behind it, or BROKEN. */
+  /** Delivers the body bytes among those given. Returns the position after them, or BROKEN. */
   read(bytes: Buffer, from: number, to: number): number {
     if (this.#left === CHUNKED) return this.#readChunks(bytes, from, to)
     const end = Math.min(to, from + this.#left)
@@ -44,7 +47,7 @@ export class RequestBody {
     return end
   }
 
-  /** A chunk is held until it is known whether it is the last: a small body then comes in one piece. */
+  /** Delivers each chunk only once it is known if it is the last one, so that a small body arrives in one piece. */
   #readChunks(bytes: Buffer, from: number, to: number): number {
     const chunked = this.#chunked
     let at = chunked.find(bytes, from, to)

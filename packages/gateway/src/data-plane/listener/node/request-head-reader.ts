@@ -1,14 +1,14 @@
 import { TARGET_BYTES, TOKEN_BYTES } from '../../http1/byte-classes.js'
 import { BROKEN, FIELD_START, MessageHead, MORE } from '../../http1/message-head.js'
 
-/** What `read` answers beside what every head does: the version is none that this reader takes. */
+/** Result of `read` besides those of every head: unsupported HTTP version. */
 export const BAD_VERSION = -4
 
 const CR = 13
 const LF = 10
 const SPACE = 32
 
-// Where in the request line the next byte stands.
+// Parser states for the request line.
 const START = 0
 const START_LF = 1
 const METHOD = 2
@@ -16,23 +16,23 @@ const TARGET = 3
 const VERSION = 4
 const VERSION_LF = 5
 
-/** 0: a digit. */
+/** Expected bytes of the version; 0 stands for a digit. */
 const VERSION_FORM = [...'HTTP/'].map((char) => char.charCodeAt(0)).concat(0, 46, 0)
 
 /**
- * Reads the head of a request:
+ * Parser for the head of a request:
  *
  *     GET /path?query HTTP/1.1 CR LF   fields   CR LF
  *     │  ││          │       └ minor
  *     └──┴┴──────────┴─ marks
  *
- * Empty lines in front of it are skipped (RFC 9112 section 2.2); they count as a part of the head.
+ * Empty lines before it are skipped (RFC 9112 section 2.2), but count as part of the head.
  */
 export class RequestHeadReader extends MessageHead {
-  /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
+  /** Minor version: 1 for HTTP/1.1, 0 for HTTP/1.0. */
   minor = 1
   #major = 1
-  /** Bytes of the version that were read. */
+  /** Number of version bytes read. */
   #count = 0
 
   override begin(): void {
@@ -40,25 +40,25 @@ export class RequestHeadReader extends MessageHead {
     this.#count = 0
   }
 
-  /** The method as it came; empty while it is not known. To be asked before the fields are taken. */
+  /** Method as received, or empty if not known yet. Read it before taking the fields. */
   get method(): string {
     const { marks, marked, text } = this
     return marked < 2 ? '' : knownMethod(text.substring(marks[0]!, marks[1]!))
   }
 
-  /** The target as it came; what is known of it where the head failed. To be asked before the fields are taken. */
+  /** Target as received, possibly incomplete after an error. Read it before taking the fields. */
   get target(): string {
     const { marks, marked, text } = this
     if (marked < 3) return ''
     return text.substring(marks[2]!, marked < 4 ? text.length : marks[3]!)
   }
 
-  /** The request line had not ended when the head failed. */
+  /** True if the head failed within the request line. */
   get isInLine(): boolean {
     return this.state < FIELD_START
   }
 
-  /** Of a head that has failed: all of it that came. */
+  /** Text of an invalid head, as received. */
   get received(): string {
     return this.text
   }
@@ -127,7 +127,7 @@ export class RequestHeadReader extends MessageHead {
   }
 }
 
-/** The same text, one for all requests, of the methods that most have. */
+/** Returns a shared string for the common methods, so that requests need not keep separate copies. */
 function knownMethod(text: string): string {
   switch (text) {
     case 'GET':

@@ -7,17 +7,17 @@ import { listeningSockets } from '../uws/receive-buffer.js'
 import type { ListeningHandle } from './server-socket.js'
 
 const PROGRAM = fileURLToPath(new URL('./reusable-socket-program.js', import.meta.url))
-/** It takes 50 ms. */
+/** Timeout of the helper program, in milliseconds. It takes 50 ms. */
 const PROGRAM_MS = 10_000
 
 /**
- * A socket of the system that listens with SO_REUSEPORT, for a Node.js that has no `reusePort` (before 22.12). Workers that a
- * killed supervisor has left behind would otherwise hold the port against those of the next one (docs/internals/adr/0017).
+ * Opens a listening socket with SO_REUSEPORT for a Node.js without `reusePort` (before 22.12). Otherwise, workers left
+ * by a killed supervisor would block the port for those of the next one (docs/internals/adr/0017).
  *
- * uWebSockets.js binds it, and gives it up in the same turn, before it could accept anything; a child process has inherited
- * it meanwhile and sends it back. What connects in between waits.
- * @param count number of descriptors to return, which all stand for this one socket and its queue of connections.
- * @throws Error when the address cannot be bound, or the socket does not come back.
+ * uWebSockets.js binds the socket and closes it in the same turn, before it can accept a connection. A child process
+ * has inherited it by then, and sends it back. New connections wait meanwhile.
+ * @param count number of descriptors to return, all for the same socket and its queue.
+ * @throws Error if the address cannot be bound, or if the socket is not sent back.
  */
 export async function reusableSocket(host: string, port: number, count: number): Promise<ListeningHandle[]> {
   const before = new Set(listeningSockets([port]))
@@ -51,6 +51,8 @@ function sentBack(child: ReturnType<typeof startProgram>, count: number): Promis
       if (handles.push(handle as ListeningHandle) === count) resolve(handles)
     })
     child.on('error', reject)
-    child.on('close', () => reject(new Error('the socket of a listener did not come back from its process')))
+    child.on('close', () =>
+      reject(new Error('the helper process exited without returning the listening socket')),
+    )
   })
 }

@@ -1,26 +1,23 @@
 import net from 'node:net'
 
-/** Who reads a connection. */
+/** Reader of a connection. */
 export interface SocketReader {
-  /** The bytes are valid during the call only. */
+  /** Called with received bytes, which are valid only during the call. */
   onBytes(bytes: Buffer, length: number): void
 }
 
-/** Gets each connection that is accepted, and answers who reads it; null: nobody, it has been closed. */
+/** Called with each accepted connection. Returns its reader, or null if the connection was closed or handed over. */
 export type OnSocket = (socket: net.Socket) => SocketReader | null
 
-/**
- * All reads of all connections go here: what is read is used up before the next read begins, or copied by whom it has
- * to wait for.
- */
+/** Buffer for all reads of all connections. Bytes must be processed or copied before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** So many bytes wait for a client before it counts as slow. */
+/** Pending bytes from which a client counts as slow. */
 const HIGH_WATER_BYTES = 64 * 1024
-/** Connections that the system lets wait to be accepted; what `net.Server` asks for. */
+/** Length of the kernel's accept queue, as in `net.Server`. */
 const BACKLOG = 511
 
-/** The socket of the system, as Node.js holds it. */
+/** Socket handle of Node.js. */
 interface Handle {
   setNoDelay(isOn: boolean): void
   readonly writeQueueSize?: number
@@ -28,26 +25,27 @@ interface Handle {
 
 type OnConnection = (error: number, handle: Handle | undefined) => void
 
-/** One that listens. */
+/** A listening socket handle. */
 export interface ListeningHandle {
   onconnection: OnConnection | null
-  /** 0, or a negative error number. */
+  /** Starts listening. Returns 0 or a negative error number. */
   listen(backlog: number): number
   close(): void
 }
 
+/** Options for accepting connections. */
 export interface AcceptOptions {
-  /** Sockets are read by 'data' events, as it is done where a handle has not the field. Default: false. */
+  /** True to read sockets through 'data' events, as without the internal fields. Default: false. */
   readonly isDocumented?: boolean
 }
 
 /**
- * This is the only place of the engine that relies on what Node.js does not document: which field of a server takes its
- * connections, and how many bytes of a write are left. Everything else of it works without both.
+ * Accepts the connections of a server. This is the only place in the engine that uses undocumented parts of Node.js:
+ * the `onconnection` field of a server handle, and the number of unsent bytes. Everything works without them too.
  *
- * A client's socket can be given one buffer for all its reads (`onread`, documented for `net.connect`), a server's cannot:
- * each read would allocate 64 KB and go through a stream. So the server's handle is asked for connections itself.
- * @param server listens.
+ * A client socket can use one buffer for all its reads (`onread`, documented for `net.connect`), but a server's sockets
+ * cannot: each read would allocate 64 KB and pass through a stream. So connections are taken from the server's handle.
+ * @param server a listening server.
  */
 export function acceptSockets(server: net.Server, onSocket: OnSocket, options: AcceptOptions = {}): void {
   const handle = (server as unknown as { readonly _handle?: ListeningHandle })._handle
@@ -57,15 +55,15 @@ export function acceptSockets(server: net.Server, onSocket: OnSocket, options: A
   }
   const byDocument = handle.onconnection
   handle.onconnection = function (error, accepted) {
-    // An error is for the server to report.
+    // The server reports errors.
     if (error !== 0 || accepted === undefined) byDocument.call(this, error, accepted)
     else acceptHandle(accepted, onSocket)
   }
 }
 
 /**
- * The same for a socket that no server has.
- * @throws Error when it cannot listen.
+ * Accepts the connections of a handle that belongs to no server.
+ * @throws Error if the handle cannot listen.
  */
 export function acceptFrom(handle: ListeningHandle, onSocket: OnSocket, options: AcceptOptions = {}): void {
   handle.onconnection = (error, accepted) => {
@@ -101,12 +99,14 @@ function acceptHandle(handle: Handle, onSocket: OnSocket): void {
   if (reader !== null) socket.resume()
 }
 
-/** Reads a connection as it is documented. */
+/** Reads a connection through the documented 'data' events. */
 export function readByEvents(socket: net.Socket, reader: SocketReader | null): void {
   if (reader !== null) socket.on('data', (bytes: Buffer) => reader.onBytes(bytes, bytes.length))
 }
 
-/** Bytes that the system has not taken of what was written. Where nobody knows, those of whole writes that it has not taken. */
+/**
+ * Returns the number of written bytes that the kernel has not accepted. If unknown, counts only whole unsent writes.
+ */
 export function unsentBytes(socket: net.Socket): number {
   const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
   return handle?.writeQueueSize ?? socket.writableLength

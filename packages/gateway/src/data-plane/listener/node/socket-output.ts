@@ -1,15 +1,15 @@
 import type net from 'node:net'
 import { latin1Of, MAX_TEXT_BYTES } from '../../lib/latin1.js'
 
-/** Room for one read from an upstream, with a head. */
+/** Size for one read from an upstream plus a head. */
 const SCRATCH_BYTES = 96 * 1024
 
-/** Larger writes are put together here; given away when one has to wait. */
+/** Buffer for joining larger writes. It is replaced if its bytes have to wait. */
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 
 /**
- * Writes text of one byte a character with the bytes behind it and the text behind those, in one system call. The bytes are
- * copied. False: the client has not taken all that waits for it, and there will be a 'drain' event.
+ * Writes Latin-1 text, bytes and more text in one system call. The bytes are copied. Returns false if the client has
+ * not accepted everything; a 'drain' event follows.
  */
 export function writeTogether(
   socket: net.Socket,

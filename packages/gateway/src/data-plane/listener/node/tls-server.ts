@@ -3,24 +3,25 @@ import tls from 'node:tls'
 import type { ListenerTlsPlan } from '@sluice/config'
 import { Certificates } from './certificates.js'
 
-/** How often the files of certificates are looked at. */
+/** Interval between checks of the certificate files, in milliseconds. */
 const WATCH_MS = 10_000
 
+/** Options for `TlsServer`. */
 export interface TlsServerOptions {
   readonly plan: ListenerTlsPlan
-  /** Clients may choose HTTP/2 (ALPN). */
+  /** Returns true if clients may choose HTTP/2 by ALPN. */
   readonly hasHttp2: () => boolean
-  /** Longest time for a handshake. */
+  /** Timeout for a handshake in milliseconds. */
   readonly handshakeMs: number
-  /** Hears of certificates that cannot be read; those that serve stay. */
+  /** Called if certificates cannot be read. The present ones stay in use. */
   readonly onFault: (error: unknown) => void
-  /** Hears when changed files serve. */
+  /** Called when renewed certificates are in use. */
   readonly onRenewal: () => void
-  /** Default: 10 s. */
+  /** Interval between checks of the files, in milliseconds. Default: 10 s. */
   readonly watchMs?: number
 }
 
-/** TLS on the sockets of a listener. Changed certificates serve the handshakes that begin from then on. */
+/** TLS for the sockets of a listener. Renewed certificates are used for new handshakes. */
 export class TlsServer {
   readonly #certificates: Certificates
   readonly #server: tls.Server
@@ -29,7 +30,7 @@ export class TlsServer {
   readonly #watch: NodeJS.Timeout
   readonly #asksForCertificates: boolean
 
-  /** @throws Error when a certificate cannot be read. */
+  /** @throws Error if a certificate cannot be read. */
   constructor({ plan, hasHttp2, handshakeMs, onFault, onRenewal, watchMs = WATCH_MS }: TlsServerOptions) {
     const certificates = new Certificates(plan)
     this.#certificates = certificates
@@ -45,18 +46,18 @@ export class TlsServer {
         hasHttp2() && protocols.includes('h2') ? 'h2' : protocols.find((name) => name === 'http/1.1'),
       handshakeTimeout: handshakeMs,
     })
-    // Whoever fails at the handshake has no request that could be answered.
+    // After a failed handshake there is no request to answer.
     this.#server.on('tlsClientError', (_error, socket) => socket.destroy())
     this.#watch = setInterval(() => this.refresh(), watchMs)
     this.#watch.unref()
   }
 
-  /** Begins the handshake on a socket. */
+  /** Starts the handshake on a socket. */
   accept(socket: net.Socket): void {
     this.#server.emit('connection', socket)
   }
 
-  /** Who gets the sockets whose handshake is done. */
+  /** Sets the receiver of sockets with a completed handshake. */
   onSecure(receiver: (socket: tls.TLSSocket) => void): void {
     this.#server.on('secureConnection', (socket) => {
       if (hasUnverifiedCertificate(socket, this.#asksForCertificates)) socket.destroy()
@@ -64,7 +65,7 @@ export class TlsServer {
     })
   }
 
-  /** Reads the certificates again where they have changed. */
+  /** Rereads the certificates if they have changed. */
   refresh(): void {
     try {
       if (!this.#certificates.refresh()) return
@@ -80,7 +81,7 @@ export class TlsServer {
   }
 }
 
-/** Where certificates are optional, one that cannot be verified is refused as it is where they are required. */
+/** Returns true if the client sent an unverifiable certificate. It is refused even where certificates are optional. */
 function hasUnverifiedCertificate(socket: tls.TLSSocket, isAskedFor: boolean): boolean {
   return isAskedFor && !socket.authorized && socket.getPeerX509Certificate() !== undefined
 }

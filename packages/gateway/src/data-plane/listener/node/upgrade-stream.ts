@@ -8,8 +8,8 @@ const SWITCHING = 'HTTP/1.1 101 Switching Protocols'
 const OWN_LINES = '\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: '
 
 /**
- * A request to switch to the WebSocket protocol. Any other answer closes the connection behind it, so that bytes which the
- * client has sent too early are never read as a request.
+ * A WebSocket upgrade request. Any other response closes the connection, so that bytes which the client has sent too
+ * early are never parsed as a request.
  */
 export class UpgradeStream extends NodeClientStream implements UpgradeOffer {
   readonly passesCompression = true

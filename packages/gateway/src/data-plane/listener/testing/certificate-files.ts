@@ -8,10 +8,10 @@ import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
 import { until } from '../../../testing/gateway.js'
 
-/** The certificates that there are for tests; both name localhost. */
+/** Names of the test certificates. Both are valid for localhost. */
 export type CertificateName = keyof typeof FAKE_CERTIFICATES
 
-/** Writes a certificate and its key to files, which end with the test. */
+/** Writes a certificate and its key to files, which are removed after the test. */
 export function certificateFiles(t: TestContext, name: CertificateName = 'localhost'): KeyPairPlan {
   const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
   t.after(() => rmSync(dir, { recursive: true }))
@@ -20,13 +20,13 @@ export function certificateFiles(t: TestContext, name: CertificateName = 'localh
   return files
 }
 
-/** Puts another certificate into the files. */
+/** Replaces the certificate in the files. */
 export function writeCertificate({ certFile, keyFile }: KeyPairPlan, name: CertificateName): void {
   writeFileSync(certFile, FAKE_CERTIFICATES[name].cert)
   writeFileSync(keyFile, FAKE_CERTIFICATES[name].key)
 }
 
-/** The TLS of a listener with these files and nothing else. */
+/** Returns TLS settings of a listener with these files and defaults for the rest. */
 export function tlsPlan(files: KeyPairPlan, more: Partial<ListenerTlsPlan> = {}): ListenerTlsPlan {
   return {
     ...files,
@@ -38,7 +38,7 @@ export function tlsPlan(files: KeyPairPlan, more: Partial<ListenerTlsPlan> = {})
   }
 }
 
-/** The common name of the certificate that a server shows, or the error of the handshake. */
+/** Returns the common name of the server's certificate, or the error of the handshake. */
 export function shownName(port: number, options: tls.ConnectionOptions = {}): Promise<string> {
   return new Promise((resolve) => {
     const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }, () => {
@@ -49,7 +49,7 @@ export function shownName(port: number, options: tls.ConnectionOptions = {}): Pr
   })
 }
 
-/** Asks for another handshake with `openssl s_client`. Returns how many there were, and true if the server refused. */
+/** Renegotiates with `openssl s_client`. Returns the number of handshakes, and true if the server refused. */
 export async function renegotiate(
   t: TestContext,
   port: number,

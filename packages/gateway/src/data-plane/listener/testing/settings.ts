@@ -1,6 +1,6 @@
 import type { ListenerSettings } from '../listener.js'
 
-/** What a listener of a test accepts. */
+/** Settings of a test listener. */
 export const SETTINGS: ListenerSettings = {
   trusted: null,
   proxyProtocol: false,

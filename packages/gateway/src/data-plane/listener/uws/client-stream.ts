@@ -18,18 +18,20 @@ const NO_HEADERS: readonly string[] = []
 const CLOSE = '\r\nConnection: close'
 
 /**
- * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
- * nothing is touched after abort or end, every write is corked, a request that may hide a second one is never answered
- * inside the parser's callback (docs/reference/limits.md, "uWebSockets.js").
+ * A request and its response on a uWebSockets.js connection. This class follows the rules of uWS. Nothing is touched
+ * after abort or end, every write is corked, and a request that may hide a second one is never answered inside the
+ * parser's callback (docs/reference/limits.md, "uWebSockets.js").
  *
- * States of the response:  open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
+ * States of the response:
+ *
+ *     open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
  */
 export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   owner: ClientOwner | null = null
   closeAfter = false
-  /** The exchange's id, which stands among the fields of the response and need not be checked. */
+  /** Exchange id, which is among the response fields and needs no validation. */
   requestId = ''
-  /** What stands behind this request must not be read as another one. Only with `closeAfter`. */
+  /** True if bytes after this request must not be parsed as another one. Requires `closeAfter`. */
   isFinal = false
   isGone = false
   isOver = false
@@ -39,28 +41,31 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   stalledNext: Stalled | null = null
   stalledPrevious: Stalled | null = null
   isStalled = false
-  /** uWS has told the client already. */
+  /** Always false: uWS has already sent `100 Continue`. */
   readonly waitsToContinue = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
   readonly #uwsCloses: boolean
   readonly #body: RequestBody | null
-  /** Content-Length of a streamed response; -1 when it is chunked. */
+  /** Content-Length of a streamed response, or -1 if it is chunked. */
   #length = -1
-  /** The length that uWS waits for: one byte more once it has to read on behind the response. */
+  /** Length that uWS waits for: one byte more if it has to keep reading after the response. */
   #total = -1
-  /** Bytes taken for a response of known length. */
+  /** Bytes accepted for a response of known length. */
   #taken = 0
   #unsent: Uint8Array | null = null
   #unsentFrom = 0
-  /** What the corked call answers with; a write to a young object costs less than one to where all requests share it. */
+  /** Arguments of the corked call. Writing them to a young object costs less than to a module variable. */
   #how: Answer = STARTED
   #status = 0
   #headers: readonly string[] = NO_HEADERS
-  /** The body, or the length to announce; valid inside cork only. */
+  /** Body, or length to announce. Valid only inside cork. */
   #payload: Uint8Array | string | number = ''
 
-  /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */
+  /**
+   * @param uwsCloses true if uWS has seen `Connection: close` itself. It then closes after the response, without a
+   * header.
+   */
   constructor(res: HttpResponse, hasBody: boolean, uwsCloses: boolean, stalled: StalledStreams) {
     this.#res = res
     this.#uwsCloses = uwsCloses
@@ -101,7 +106,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
 
   write(chunk: Uint8Array): boolean {
     if (this.isOver) return true
-    // What uncorking could not send goes unnoticed, and would wait for as long as the body is paused.
+    // A failed send while uncorking goes unnoticed, and would wait for as long as the body is paused.
     if (this.#body !== null && !this.#body.isDone) this.writeNow(chunk)
     else {
       corked = this
@@ -126,7 +131,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#res.cork(endCorked)
   }
 
-  /** uWS ended the response with its last byte, unless bytes are waiting or missing. */
+  /** Ends a response of known length. uWS has ended it with its last byte, unless bytes are waiting or missing. */
   #endOfLength(): boolean {
     if (this.#taken === this.#length) return false
     this.abort()
@@ -139,7 +144,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#res.close()
   }
 
-  /** @param payload the body, or the length to announce. */
+  /** @param payload body, or length to announce. */
   #answer(
     how: Answer,
     status: number,
@@ -159,7 +164,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
       return
     }
     if (how !== STARTED) {
-      // A paused connection is not watched: nobody would notice that its client has gone.
+      // A paused connection is not watched, so a disconnect would go unnoticed.
       body?.resume()
       this.#finish()
       if (this.#mustLinger) body!.startLinger(true, () => this.#res.close())
@@ -173,8 +178,9 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   }
 
   /**
-   * Runs inside cork. `end(…, true)` announces the close by itself, unless the client did; after `write` it would put
-   * that header into the body, so a streamed response announces the close and leaves it to the client. @internal
+   * Sends the response inside cork. `end(…, true)` adds `Connection: close` unless the client sent it. After `write`,
+   * it would put that header into the body. So a streamed response announces the close and leaves it to the client.
+   * @internal
    */
   answerNow(): void {
     const res = this.#res
@@ -199,7 +205,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     else linger.endHead(typeof payload === 'number' ? payload : 0)
   }
 
-  /** A length of its own would keep uWS waiting for the body; with a forced close it has to be none. */
+  /** Ends without a body. Content-Length would make uWS wait for the body; with a forced close it must be absent. */
   #endWithoutBody(length: number, isForced: boolean): void {
     if (isForced) {
       this.#res.endWithoutBody(0, true)
@@ -209,7 +215,10 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#res.endWithoutBody()
   }
 
-  /** Writes the fields and `more` lines with the status line: a call into uWS for each costs more than all of their bytes. */
+  /**
+   * Writes fields and `more` lines together with the status line. A call into uWS for each costs more than all their
+   * bytes.
+   */
   #writeHead(more: string): void {
     const headers = this.#headers
     const status = STATUS_LINES[this.#status] ?? STATUS_LINES[502]!
@@ -218,7 +227,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     else this.#res.writeStatus(more === '' ? status + lines : status + lines + more)
   }
 
-  /** With values that are not ASCII: uWS would write them as UTF-8, so they go one by one, as bytes. */
+  /** Writes fields with non-ASCII values one by one as bytes, because uWS would encode them as UTF-8. */
   #writeMixedHead(start: string, headers: readonly string[]): void {
     let head = start
     for (let i = 0; i < headers.length; i += 2) head += formLine(headers[i]!, headers[i + 1]!) ?? ''
@@ -230,7 +239,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     }
   }
 
-  /** Runs inside cork, or without. @internal */
+  /** Writes a chunk, inside cork or outside. @internal */
   writeNow(chunk: Uint8Array): void {
     const res = this.#res
     if (this.#length < 0) {
@@ -239,7 +248,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     }
     const from = res.getWriteOffset()
     this.#taken += chunk.length
-    // More bytes than announced would be read by the client as its next response.
+    // The client would read excess bytes as its next response.
     if (this.#taken > this.#length) {
       this.#finish()
       res.close()
@@ -249,7 +258,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     const [isSent, isComplete] = res.tryEnd(chunk, this.#total)
     if (isComplete || (isSent && this.#total > this.#length)) this.#complete()
     else if (!isSent) {
-      // The chunk is the reader's buffer, which the next read overwrites.
+      // The chunk is in the reader's buffer, which the next read overwrites.
       this.#unsentFrom = res.getWriteOffset()
       this.#unsent = Buffer.from(chunk.subarray(this.#unsentFrom - from))
       this.#stalled.add(this)
@@ -257,21 +266,24 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     }
   }
 
-  /** A streamed response cannot close by force, so what stands behind a final request stays unread until uWS closes. */
+  /**
+   * Stops reading after a final request. A streamed response cannot close by force, so the rest stays unread until uWS
+   * closes.
+   */
   #stopReading(): void {
     if (this.isFinal) this.#res.pause()
   }
 
-  /** The last bytes of a response of known length follow. */
+  /** Prepares for the last bytes of a response of known length. */
   #prepareEnd(bytes: number): void {
     if (this.#lingersBehindStream) {
-      // uWS announces the length that it hears first.
+      // uWS announces the first length that it gets.
       if (this.#taken === bytes) this.#res.tryEnd('', this.#length)
       this.#total = this.#length + 1
     } else this.#stopReading()
   }
 
-  /** The last bytes of a response of known length are out. */
+  /** Handles the end of a response of known length. */
   #complete(): void {
     const lingers = this.#total > this.#length
     if (lingers || !this.isFinal) this.#body?.resume()
@@ -279,12 +291,12 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (lingers) this.#body!.startLinger(true, () => this.#res.close())
   }
 
-  /** True if the connection closes behind the response while the client may still be sending. */
+  /** True if the connection closes after the response while the client may still be sending. */
   get #mustLinger(): boolean {
     return this.closeAfter && this.#body !== null && !this.#body.isDone && canLinger()
   }
 
-  /** The same for a streamed response: uWS reads on by itself unless it closes, or must not read another request. */
+  /** True if a streamed response must linger. uWS keeps reading unless it closes or must not read another request. */
   get #lingersBehindStream(): boolean {
     return (this.isFinal || this.#uwsCloses) && this.#mustLinger
   }
@@ -310,7 +322,9 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#res.onWritable((offset) => this.#onWritable(offset))
   }
 
-  /** Uncorking sends what uWS holds of earlier writes, which it does not do by itself once it calls us. */
+  /**
+   * Handles room for more bytes. Uncorking sends what uWS holds of earlier writes; it does not do that by itself here.
+   */
   #onWritable(offset: number): boolean {
     if (this.isOver) return true
     enterParser()
@@ -329,7 +343,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     }
   }
 
-  /** Runs inside cork: sends what the last tryEnd left, from the offset uWS has reached. @internal */
+  /** Sends the rest of the last tryEnd, from the offset that uWS has reached. Runs inside cork. @internal */
   drainNow(offset: number): void {
     const rest = this.#unsent
     if (rest === null) return
@@ -340,7 +354,9 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (isComplete || this.#total > this.#length) this.#complete()
   }
 
-  /** Ends the exchange without an answer of this class: the connection becomes a WebSocket. Runs inside cork. */
+  /**
+   * Ends the exchange without a response of this class, because the connection becomes a WebSocket. Runs inside cork.
+   */
   protected writeSwitch(headers: readonly string[]): void {
     this.#status = 101
     this.#headers = headers
@@ -348,13 +364,13 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#finish()
   }
 
-  /** uWS closes a connection that could not be written to for 10 s. A fresh attempt restarts that clock. */
+  /** Retries a stalled write, because uWS closes a connection without a successful write for 10 s. */
   retryStalled(): void {
     if (this.isOver || this.#unsent === null) return
     this.#onWritable(this.#res.getWriteOffset())
   }
 
-  /** From here on uWS' object must not be touched, except for the call that ends it. */
+  /** Marks the response as over. From here on, only the call that ends the uWS object may touch it. */
   #finish(): void {
     this.isOver = true
     this.#stalled.remove(this)
@@ -369,15 +385,15 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (!wasOver) this.owner?.onClientAbort()
   }
 
-  /** Runs inside cork. @internal */
+  /** Ends a chunked response inside cork. @internal */
   endNow(): void {
     this.#stopReading()
     this.#res.end()
   }
 }
 
-// uWS calls the corked function at once, so that whom it is for can wait here. A closure for each answer cost 1.5 % of a
-// POST of 1 KB (562 rounds of short slices).
+// uWS calls the corked function synchronously, so its arguments can be passed here. A closure per response cost 1.5 %
+// of a POST of 1 KB (562 rounds of short slices).
 let corked: UwsClientStream
 let corkedChunk: Uint8Array
 let corkedOffset = 0

@@ -1,14 +1,16 @@
 import { SpillFile } from '../../upstream/spill-file.js'
 
-/** Bytes held in memory; what comes beyond them waits in a file. A read of uWS is up to 512 KB. */
+/** Maximum number of bytes in memory; the rest is written to a file. A read of uWS is up to 512 KB. */
 const MAX_HELD_BYTES = 2 * 1024 * 1024
-/** Bytes in all: uWS was seen to read 220 MB after a pause, and who gets further outruns this machine. */
+/**
+ * Maximum total size. uWS was seen to read 220 MB after a pause; a faster sender exceeds the capacity of this machine.
+ */
 export const MAX_EARLY_BYTES = 256 * 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
 /**
- * The body bytes that came before anyone wanted them, first in, first out: first the held, then the spilled ones.
- * Nothing is taken in between, so that they cannot get mixed up.
+ * First-in, first-out buffer for body bytes that arrive before there is a receiver: first in memory, then in a file.
+ * Nothing is taken until all is added, which keeps the order.
  */
 export class EarlyBody {
   readonly #held: Buffer[] = []
@@ -20,7 +22,7 @@ export class EarlyBody {
     return this.#taken >= this.#held.length && this.#spill.isEmpty
   }
 
-  /** Takes a copy of the chunk; false when there is no room for it. */
+  /** Adds a copy of the chunk. Returns false if there is no room for it. */
   add(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length
     if (this.#bytes > MAX_EARLY_BYTES) return false
@@ -29,7 +31,7 @@ export class EarlyBody {
     return true
   }
 
-  /** The next piece; one without bytes when there is none. */
+  /** Returns the next piece, or an empty one at the end. */
   take(): Buffer {
     return this.#held[this.#taken++] ?? this.#spill.take(PIECE_BYTES)
   }
@@ -44,7 +46,7 @@ export class EarlyBody {
     try {
       this.#spill.append(chunk)
     } catch {
-      // A disk without room is no reason to end the process: the caller cuts this one connection.
+      // A full disk must not end the process. The caller closes this connection.
       return false
     }
     return true

@@ -2,10 +2,10 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { MAX_EARLY_BYTES } from './early-body.js'
 
 const ROUND_MS = 1000
-/** Longest time in all, and without progress (nginx's lingering_time and lingering_timeout). */
+/** Maximum time in total, and without progress, in rounds (nginx's lingering_time and lingering_timeout). */
 const MAX_ROUNDS = 30
 const MAX_IDLE_ROUNDS = 5
-/** Most connections of a process that linger; others close at once. */
+/** Maximum number of lingering connections per process. Others close at once. */
 const MAX_OPEN = 256
 
 let open = 0
@@ -16,20 +16,20 @@ export function canLinger(): boolean {
 }
 
 /**
- * Reads and drops the rest of a request body that has its answer (RFC 9112 section 9.6). To close at once would reset the
- * connection: clients that read the answer behind the body would never see it.
+ * Reads and drops the rest of a request body after its response (RFC 9112 section 9.6). Closing at once would reset the
+ * connection, and clients that read the response only after sending the body would never see it.
  *
- *     answer ─► the body ends, or a bound is reached ─► finish
+ *     response ─► the body ends, or a limit is reached ─► finish
  *
- * uWS must take the response for unfinished meanwhile: it closes the connection if another request comes, and tells of its
- * end. So it is told of one byte more than the response has.
+ * Meanwhile uWS must consider the response unfinished: it then closes the connection if another request arrives, and
+ * reports a disconnect. So it is told a length one byte greater than that of the response.
  */
 export class Linger {
   readonly #res: HttpResponse
   readonly #finish: () => void
   readonly #maxIdleRounds: number
   readonly #timer: NodeJS.Timeout
-  /** The client has not taken all of the response so far. */
+  /** True while the client has not accepted all of the response. */
   #isSending = false
   #bytes = 0
   #rounds = 0
@@ -38,9 +38,9 @@ export class Linger {
   #isOver = false
 
   /**
-   * @param isAnswered True if the client gets the whole response now. Otherwise it may wait for the end of it, and gets it
-   * as soon as it pauses.
-   * @param finish ends the response or the connection, with the parser off the stack.
+   * @param isAnswered true if the client gets the whole response now. Otherwise its end may be delayed until the client
+   * pauses.
+   * @param finish ends the response or the connection, outside the parser.
    */
   constructor(res: HttpResponse, isAnswered: boolean, finish: () => void) {
     this.#res = res
@@ -52,15 +52,16 @@ export class Linger {
   }
 
   /**
-   * Ends the head of a response without a body: uWS would not wait for one of no bytes. Runs inside cork, like `send`.
-   * @param length the Content-Length to announce; -1: none.
+   * Ends the head of a response without a body, because uWS would not wait for an empty one. Runs inside cork, like
+   * `send`.
+   * @param length Content-Length to announce, or -1 for none.
    */
   endHead(length: number): void {
     if (length >= 0) this.#res.writeHeader('Content-Length', String(length))
     this.#res.writeHeader('Connection', 'close\r\n')
   }
 
-  /** Sends the body of a response behind the lines of its head. */
+  /** Sends the body of a response after its head. */
   send(payload: Uint8Array | string): void {
     const body = typeof payload === 'string' ? Buffer.from(payload) : payload
     const total = body.length + 1
@@ -79,7 +80,7 @@ export class Linger {
     })
   }
 
-  /** Waits for a client that is behind with a response in chunks: uWS does not say when it has taken all, so until it rests. */
+  /** Waits for a client that is slow to read a chunked response. uWS does not report when all was read. */
   drain(): void {
     this.#isSending = true
     this.#res.onWritable(() => {
@@ -117,5 +118,5 @@ export class Linger {
   }
 }
 
-/** uWS sends what it holds when it uncorks. */
+/** Empty: uncorking alone makes uWS send its buffered bytes. */
 function flush(): void {}

@@ -33,10 +33,10 @@ import { StalledStreams } from './stalled-streams.js'
 import { UwsUpgradeStream } from './upgrade-stream.js'
 import { webSocketBehavior } from './websocket-behavior.js'
 
-/** Of a request head beside method, path, query and field lines: two spaces, `HTTP/1.1`, two line ends. */
+/** Bytes of the head besides method, path, query and fields: two spaces, `HTTP/1.1` and two line ends. */
 const LINE_BYTES = 14
 
-/** Methods that uWS recognises, in upper case only, on its way here; asking it for a method makes a text each time. */
+/** Methods with their own uWS route, matched in upper case only. Asking uWS for a method creates a string each time. */
 const METHODS = [
   ['get', 'GET'],
   ['post', 'POST'],
@@ -47,9 +47,10 @@ const METHODS = [
   ['options', 'OPTIONS'],
 ] as const
 
-// uWS announces itself in every response unless configured not to.
+// uWS adds its name to every response unless configured not to.
 _cfg('silent')
 
+/** Options for `openUwsListener`. */
 export interface UwsListenerOptions {
   readonly host: string
   readonly port: number
@@ -58,19 +59,16 @@ export interface UwsListenerOptions {
   readonly gate: Gate
   readonly ids: RequestIds
   readonly clock: CachedClock
-  /** Hears of an error that should not have come this far. */
+  /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection over the limit. */
+  /** Called when a connection is rejected because of a limit. */
   readonly onTurnedAway: () => void
-  /**
-   * What the kernel holds of a connection is bounded, of those that come a moment after the listener has opened. It takes
-   * a process of its own, some 50 ms of CPU time.
-   */
 }
 
 /**
- * Opens a listener on uWebSockets.js. Every worker opens its own with SO_REUSEPORT; the kernel spreads connections.
- * @throws Error when the address cannot be bound or the certificate cannot be read.
+ * Opens a listener on uWebSockets.js. Every worker opens one with SO_REUSEPORT, and the kernel distributes the
+ * connections.
+ * @throws Error if the address cannot be bound or the certificate cannot be read.
  */
 export function openUwsListener(options: UwsListenerOptions): Promise<Listener> {
   return new Promise((resolve, reject) => {
@@ -79,9 +77,9 @@ export function openUwsListener(options: UwsListenerOptions): Promise<Listener> 
   })
 }
 
-/** A listener that is connected to without a pause closes after so many turns all the same. */
+/** Number of turns after which a listener closes even if new connections keep arriving. */
 const MAX_CLOSING_TURNS = 100
-/** No number of connections. */
+/** A connection count that never occurs. */
 const NEVER = -1
 
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0]
@@ -110,13 +108,13 @@ class UwsListener implements Listener {
     if (this.#peers.open > this.settings.connections) this.#turnAway(res, address, CROWDED)
     else if (this.#isGreedy(address)) this.#turnAway(res, address, GREEDY)
   }
-  /** Null once closed. */
+  /** Listening socket, or null once closed. */
   #socket: ListenSocket | null = null
-  /** The connections that are left, or still come, end with their next answer. */
+  /** True if the remaining and new connections close after their next response. */
   #isClosing = false
-  /** Connections that were ever opened. */
+  /** Number of connections ever opened. */
   #opened = 0
-  /** The address whose connection is being closed right now, because there are too many. */
+  /** Address of the connection that is being rejected right now, or empty. */
   #turnedAway = ''
 
   constructor(options: UwsListenerOptions) {
@@ -147,7 +145,7 @@ class UwsListener implements Listener {
     this.#app.any('/*', (res, req) => this.#onRequest(res, req, req.getCaseSensitiveMethod()))
   }
 
-  /** uWS has handlers of their own for the requests to each server name. */
+  /** Adds a certificate. uWS has separate handlers for each server name. */
   #addCertificate(certificate: NamedCertificatePlan): void {
     for (const name of certificateNames(certificate.serverNames, () => readFileSync(certificate.certFile))) {
       this.#app.addServerName(name, keyPairOptions(certificate)).domain(name)
@@ -177,13 +175,13 @@ class UwsListener implements Listener {
   close(): void {
     if (this.#isClosing) return
     this.#isClosing = true
-    // What is left of this turn has heard of those only that came before it.
+    // The rest of this turn does not count: connections may still arrive in it.
     this.#closeSocket(NEVER, MAX_CLOSING_TURNS)
   }
 
   /**
-   * The system resets the connections that wait to be accepted when the socket closes (docs/internals/adr/0003): so it closes behind
-   * a turn of the event loop in which there was none, or the last of so many turns.
+   * Closes the listening socket. The kernel resets connections that are waiting to be accepted (docs/internals/adr/0003). So it
+   * closes after the first turn of the event loop without a new connection, or after the maximum number of turns.
    */
   #closeSocket(opened: number, turns: number): void {
     setImmediate(() => {
@@ -204,7 +202,9 @@ class UwsListener implements Listener {
     this.#otherCork.close()
   }
 
-  /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
+  /**
+   * Handles a request from uWS. No exception may pass, because uWS would end the process; it ends only this connection.
+   */
   #onRequest(
     res: HttpResponse,
     req: HttpRequest,
@@ -239,15 +239,15 @@ class UwsListener implements Listener {
     const client = head.asksForWebSocket
       ? new UwsUpgradeStream(res, hasBody, this.#stalled, { context, otherCork: this.#otherCork })
       : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
-    // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough. Nor what stands behind a
-    // POST without a length: uWS hides the fields behind an empty name, and the length may be among them.
+    // Bytes after a chunked body cannot be trusted, because uWS does not check its end strictly. The same applies to a
+    // POST without a length: uWS hides the fields after an empty name, and Content-Length may be among them.
     const isEndSure = x.contentLength >= 0 && (head.isFramed || !expectsBody(x.method))
     client.isFinal = refused !== null || !isEndSure || head.asksForWebSocket
     client.closeAfter = client.isFinal || head.wantsClose || this.#isClosing
     this.#pass(x, client, refused)
   }
 
-  /** Fills the exchange, all of it also where something is refused: its record says what is known. */
+  /** Fills the exchange. It is filled even if the request is refused, so that the log record is complete. */
   #check(x: Exchange, path: string, query: string | null): Reply | null {
     const badHead = this.#head.apply(x, this.settings)
     const badTarget = applyTarget(x, path, query, this.settings)
@@ -256,8 +256,8 @@ class UwsListener implements Listener {
   }
 
   /**
-   * Ends a connection over the limit before its first request: idle connections count like busy ones, and those within
-   * the limit go on being served. With TLS there is nothing to answer on yet, because the handshake comes later.
+   * Closes a connection over a limit before its first request, so that others are still served. With TLS, no response
+   * can be sent yet, because the handshake comes later.
    */
   #turnAway(res: HttpResponse, address: string, answer: string): void {
     this.#options.onTurnedAway()
@@ -267,7 +267,10 @@ class UwsListener implements Listener {
     this.#turnedAway = ''
   }
 
-  /** A trusted proxy stands for many clients. */
+  /**
+   * Returns true if the client has too many connections. Trusted proxies are exempt, because they stand for many
+   * clients.
+   */
   #isGreedy(address: string): boolean {
     const { connectionsPerClient, trusted } = this.settings
     if (trusted?.has(address) === true) return false

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * SHA-256 of the native files in uws-pack 20.0.8, by platform, processor and Node ABI (115 is Node 20, 127 is Node 22).
- * The lock file authenticates the package when it is installed; this authenticates the file when it is about to run.
+ * SHA-256 of the native files in uws-pack 20.0.8, by platform, CPU and Node ABI (115 is Node 20, 127 is Node 22). The
+ * lock file authenticates the package at installation; this check authenticates the file before it is loaded.
  */
 const KNOWN: Readonly<Record<string, string>> = {
   linux_x64_115: '6f8d96d761a64beddb060f1f7f0e617dd293ed127ec1d57507aa561a0083171e',
@@ -21,30 +21,33 @@ const KNOWN: Readonly<Record<string, string>> = {
   win32_x64_127: '585d6ee2dbfc750b1d5a59e6ceaef8a977e90ef3e298a82821d58b41cd72a8c0',
 }
 
-/** Which of the package's native files this process would load. */
+/** Returns the name of the native build that this process would load. */
 export function nativeBuild(): string {
   return `${process.platform}_${process.arch}_${process.versions.modules}`
 }
 
-/** Where that file lies. */
+/** Returns the path of that file. */
 export function nativeFile(build: string): string {
   return fileURLToPath(new URL(`./bin/uws_${build}.node`, import.meta.resolve('uWebSockets.js')))
 }
 
-/** @throws Error when the file is not the one that was reviewed, or when there is none for this machine. */
+/**
+ * Verifies a native file.
+ * @throws Error if the hash of the file is unknown, or if there is no build for this machine.
+ */
 export function verifyNativeFile(build: string, content: Uint8Array): void {
   const known = KNOWN[build]
   if (known === undefined) {
     throw new Error(
-      `the listener has no native part for ${build}; use Node.js 20 or 22 on a platform it is made for`,
+      `the listener has no native build for ${build}; use Node.js 20 or 22 on a supported platform`,
     )
   }
   const found = createHash('sha256').update(content).digest('hex')
   if (found === known) return
   throw new Error(
-    `the listener's native file for ${build} is not the one that was reviewed (SHA-256 ${found}); install the packages again`,
+    `the listener's native file for ${build} has an unexpected SHA-256 (${found}); reinstall the packages`,
   )
 }
 
-// Evaluated before the module that loads the native file, because listener.ts imports it first.
+// Runs before the module that loads the native file, because listener.ts imports this one first.
 verifyNativeFile(nativeBuild(), readFileSync(nativeFile(nativeBuild())))

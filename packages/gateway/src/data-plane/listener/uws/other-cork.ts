@@ -20,18 +20,18 @@ const HANDSHAKE = [
 ].join('\r\n')
 
 /**
- * A response must become a WebSocket outside its own cork: when that ends, uWebSockets.js reads the flags of the response
- * in memory that belongs to the WebSocket by then, and at times it closes the connection for what it finds there. Without
- * any cork it warns on stderr. It has one cork in a thread, so this keeps a connection of the process with itself to be the
- * one that is corked.
+ * A workaround for upgrading a response to a WebSocket. The upgrade must run outside the response's own cork: when that
+ * ends, uWebSockets.js reads flags from memory that already belongs to the WebSocket, and sometimes closes it. Without
+ * any cork it warns on stderr. There is one cork per thread, so a loopback connection of this process is corked
+ * instead.
  */
 export class OtherCork {
-  /** Null before it is opened, and again when it was lost. */
+  /** uWebSockets.js app of the loopback connection; null before it is opened and after it is lost. */
   #app: TemplatedApp | null = null
   #listening: us_listen_socket | null = null
   #held: WebSocket<unknown> | null = null
 
-  /** Opens the connection unless it is open; it is there some milliseconds later. */
+  /** Opens the connection unless it is open. It is ready some milliseconds later. */
   open(): void {
     if (this.#app !== null) return
     const app = App()
@@ -52,7 +52,7 @@ export class OtherCork {
     this.#listening = socket
     const client = net.connect(us_socket_local_port(socket), '127.0.0.1')
     client.on('connect', () => client.write(HANDSHAKE))
-    // Nothing else comes than the answer.
+    // Nothing arrives but the handshake response.
     client.resume()
     client.on('error', () => {})
     client.on('close', () => this.#forget(app))
@@ -65,10 +65,10 @@ export class OtherCork {
     this.#listening = null
   }
 
-  /** Runs something that writes to a response so that the response's own cork does nothing. */
+  /** Runs a function that writes to a response, so that the response's own cork has no effect. */
   run(res: HttpResponse, work: () => void): void {
     const held = this.#held
-    // uWebSockets.js warns of it.
+    // Without the connection, uWebSockets.js prints its warning.
     if (held === null) work()
     else held.cork(() => res.cork(work))
   }

@@ -1,16 +1,17 @@
-/** Above 0 while uWS has called us: its parser is on the stack. */
+/** Greater than 0 while the uWS parser is on the stack. */
 let depth = 0
 
-/** Runs what uWS calls with its parser on the stack, so that an answer given inside knows of it. */
+/** Called at the start of each uWS callback, so that responses inside it can be delayed. */
 export function enterParser(): void {
   depth++
 }
 
-/** To be called also when the work has thrown: answers wait until the parser has been left. */
+/** Called at the end of each uWS callback, even after an exception. Responses wait until then. */
 export function leaveParser(): void {
   depth--
 }
 
+/** Returns true while the uWS parser is on the stack. */
 export function isParserOnStack(): boolean {
   return depth > 0
 }

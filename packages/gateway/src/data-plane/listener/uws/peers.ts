@@ -3,35 +3,37 @@ import { clientNetwork } from '../client-network.js'
 import { addressText } from '../peer-address.js'
 import { connectionsByClient } from './socket-table.js'
 
-/** Between two looks at the kernel's table: at least this, and so many times as long as the last one took. */
+/**
+ * Minimum interval between reads of the kernel's table, in milliseconds, and as a multiple of the last read's duration.
+ */
 const LOOK_EVERY_MS = 1000
 const REST = 50
 
 /**
- * The other ends of a listener's connections. uWS asks the kernel for an address at every request and makes a buffer for
- * each answer: 6 % of the CPU time of a GET, 4 % of a POST of 1 KB. As long as all connections that are open have come
- * from one address, as behind a single proxy, that address is every request's, and nobody needs to ask; from the second
- * address on each request asks, until all connections have closed.
+ * Peer addresses of a listener's connections. uWS asks the kernel for an address at every request, and creates a buffer
+ * for it: 6 % of the CPU time of a GET, 4 % of a POST of 1 KB. While all open connections have the same address, as
+ * behind a single proxy, that address is used without asking. Otherwise each request asks, until all connections have
+ * closed.
  */
 export class Peers {
   #open = 0
-  /** Of all open connections; empty where they differ, or where the kernel did not name one. */
+  /** Address of all open connections, or empty if they differ or the kernel did not report one. */
   #only = ''
   /**
-   * By client: no fewer than are open. uWS does not say whose connection has closed, so where there are several clients
-   * the numbers only grow, until one of them may be too high and the kernel is asked.
+   * Connections by client, never fewer than are open. uWS does not report whose connection has closed. With several
+   * clients the counts only grow, until one may be too high and the kernel is asked.
    */
   #counts = new Map<string, number>()
-  /** Connections that have closed since, of nobody knows whom. */
+  /** Number of connections that have closed since, of unknown clients. */
   #closed = 0
-  /** Monotonic clock, ms. */
+  /** Monotonic time in milliseconds. */
   #nextLookAt = 0
 
   get open(): number {
     return this.#open
   }
 
-  /** A connection has opened; answers its address. To be called before anything is read from it. */
+  /** Counts a new connection and returns its address. Call it before anything is read. */
   add(res: HttpResponse): string {
     this.#open++
     const address = addressText(res.getRemoteAddress())
@@ -42,7 +44,10 @@ export class Peers {
     return address
   }
 
-  /** One has closed. @param address empty where it is not known any more which one. */
+  /**
+   * Counts a closed connection.
+   * @param address empty if unknown.
+   */
   remove(address: string): void {
     this.#open--
     const closed = address === '' ? this.#only : address
@@ -53,16 +58,19 @@ export class Peers {
     else this.#decrement(clientNetwork(closed))
   }
 
-  /** Whether more connections than that are open from where this address is. @param port of the listener. */
+  /**
+   * Returns true if more than `most` connections are open from the client of this address.
+   * @param port port of the listener.
+   */
   hasMoreThan(most: number, address: string, port: number): boolean {
     const client = clientNetwork(address)
     if (this.#open <= most || this.#countOf(client) <= most) return false
-    // All that have closed may have been its own.
+    // All closed connections may have been this client's.
     if (this.#countOf(client) - this.#closed <= most) this.#look(port)
     return this.#countOf(client) - this.#closed > most
   }
 
-  /** The address behind the connection of a request. */
+  /** Returns the address of a request's connection. */
   of(res: HttpResponse): string {
     return this.#only === '' ? addressText(res.getRemoteAddress()) : this.#only
   }
@@ -77,7 +85,9 @@ export class Peers {
     else this.#counts.delete(client)
   }
 
-  /** The kernel knows the connections of all workers at this port, which it has spread evenly. */
+  /**
+   * Refreshes the counts from the kernel's table. It has the connections of all workers, assumed evenly distributed.
+   */
   #look(port: number): void {
     const startedMono = performance.now()
     if (startedMono < this.#nextLookAt) return

@@ -4,36 +4,36 @@ import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:f
 import { fileURLToPath } from 'node:url'
 
 /**
- * What the kernel may hold of one connection; it counts twice this much with its own bookkeeping (SO_RCVBUF, socket(7)),
- * and that is less than one read of uWS, 512 KB.
+ * Receive buffer per connection in bytes (SO_RCVBUF, socket(7)). The kernel reserves twice as much with its own
+ * overhead, which is still less than one uWS read of 512 KB.
  */
 export const RECEIVE_BUFFER_BYTES = 224 * 1024
 
 const PROGRAM = fileURLToPath(new URL('./receive-buffer-program.js', import.meta.url))
-/** It takes 50 ms; while it lives it holds the sockets, whatever becomes of this process. */
+/** Timeout of the helper program, in milliseconds. It takes 50 ms, and keeps the sockets open while it runs. */
 const PROGRAM_MS = 10_000
 const TABLES = ['tcp', 'tcp6']
-/** Of a listening socket in /proc/net/tcp. */
+/** State of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A'
-/** The kernel makes no more rows at a time than are asked for. */
+/** Size of a read. The kernel generates only as many rows as are read at a time. */
 const PIECE_BYTES = 4096
 
 /**
- * Bounds what the kernel holds of each connection that is accepted at ports of this process from now on. uWS reads a
- * connection again at once as long as each read fills 512 KB, paused or not: a sender faster than the gateway would hold
- * the event loop until its body has ended (docs/internals/adr/0016). Accepted sockets inherit the bound. Only on Linux; elsewhere
- * nothing is done.
- * @throws Error when it could not be set.
+ * Limits the kernel's receive buffer for connections accepted at these ports from now on; they inherit it from the
+ * listening socket. uWS keeps reading a connection while each read fills 512 KB, even if it is paused. Without the
+ * limit, a fast sender would block the event loop until its body has ended (docs/internals/adr/0016). Does nothing on systems
+ * other than Linux.
+ * @throws Error if the buffer cannot be set.
  */
 export async function boundReceiveBuffers(ports: readonly number[]): Promise<void> {
   if (process.platform !== 'linux' || ports.length === 0) return
   const sockets = listeningSockets(ports)
   if (sockets.length < ports.length)
-    throw new Error(`a socket that listens on port ${ports.join(' or ')} was not found in /proc`)
+    throw new Error(`no socket listening on port ${ports.join(' or ')} found in /proc`)
   await setReceiveBuffers(sockets)
 }
 
-/** The descriptors of this process that listen on these ports. */
+/** Returns the descriptors of this process that listen on these ports. */
 export function listeningSockets(ports: readonly number[], tables: readonly string[] = TABLES): number[] {
   const suffixes = ports.map((port) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`)
   const rows = tables
@@ -45,15 +45,15 @@ export function listeningSockets(ports: readonly number[], tables: readonly stri
     .filter((fd) => names.has(nameOf(fd)))
 }
 
-/** A socket of /proc/net/tcp. */
+/** A row of /proc/net/tcp. */
 interface SocketRow {
-  /** Address and port, in hexadecimal. */
+  /** Local address and port in hexadecimal. */
   readonly local: string
   readonly state: string
   readonly inode: string
 }
 
-/** The listening sockets of all processes. They come first: of the connections behind them no more than a piece is read. */
+/** Reads the listening sockets of all processes. They come first in the table, so reading stops soon after them. */
 function listeningRows(table: string): SocketRow[] {
   const fd = openTable(table)
   if (fd === null) return []
@@ -72,7 +72,7 @@ function listeningRows(table: string): SocketRow[] {
   }
 }
 
-/** Null where there is no such table: IPv6 may be switched off. */
+/** Opens a table, or returns null if it does not exist, for example because IPv6 is disabled. */
 function openTable(table: string): number | null {
   try {
     return openSync(`/proc/self/net/${table}`, 'r')
@@ -87,7 +87,7 @@ function rowOf(line: string): SocketRow {
   return { local: columns[1] ?? '', state: columns[3] ?? '', inode: columns[9] ?? '' }
 }
 
-/** Empty for a descriptor that was closed meanwhile. */
+/** Returns the name of a descriptor, or an empty string if it was closed meanwhile. */
 function nameOf(fd: number): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
@@ -96,7 +96,7 @@ function nameOf(fd: number): string {
   }
 }
 
-/** Options belong to the socket, not to the descriptor: a process that has inherited one can set them. */
+/** Sets the buffers in a child process. Options belong to the socket, so a process that inherits it can set them. */
 async function setReceiveBuffers(sockets: readonly number[]): Promise<void> {
   const child = spawn(process.execPath, [PROGRAM, String(RECEIVE_BUFFER_BYTES), String(sockets.length)], {
     stdio: ['ignore', 'ignore', 'pipe', ...sockets],
@@ -110,6 +110,6 @@ async function setReceiveBuffers(sockets: readonly number[]): Promise<void> {
   })
   const [code, signal] = await once(child, 'close')
   if (code === 0) return
-  const reason = signal === null ? said.trim() : `its program was ended by ${signal}`
-  throw new Error(`the receive buffer of a listener could not be bounded: ${reason}`)
+  const reason = signal === null ? said.trim() : `its helper program was killed by ${signal}`
+  throw new Error(`cannot limit the receive buffer of a listener: ${reason}`)
 }

@@ -5,27 +5,27 @@ import { Linger } from './linger.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import type { Stalled, StalledStreams } from './stalled-streams.js'
 
-/** What the body has to know of the response on the same connection. */
+/** State of the response on the same connection that the body depends on. */
 export interface BodyOwner {
-  /** The connection is gone, or the response complete: uWS' object must not be touched. */
+  /** True if the connection is gone or the response complete. The uWS object must not be touched. */
   readonly isOver: boolean
-  /** A whole answer was given; it may still wait for the parser to be off the stack. */
+  /** True if a complete response was given. It may still wait for the parser to return. */
   readonly isAnswered: boolean
-  /** The response waits for its client to read. */
+  /** True while the response waits for the client to read. */
   readonly isWaiting: boolean
-  /** It has waited before, and uWS calls when the connection can be written to. */
+  /** True if it has waited before, so that uWS reports when the connection is writable. */
   readonly hasWaited: boolean
   abort(): void
-  /** Lets uWS send what it holds of the response. */
+  /** Makes uWS send buffered bytes of the response. */
   flush(): void
 }
 
 /**
- * The body of a request on a uWebSockets.js connection: its pieces, and whether they are read.
+ * The request body on a uWebSockets.js connection, with its flow control.
  *
- * A paused connection is not watched at all, neither for bytes nor for room nor for its end, and resuming watches for
- * bytes only. So nothing is paused any more once the response has waited for its client: what comes then has to be
- * kept by the receiver (docs/reference/limits.md, "uWebSockets.js").
+ * uWS does not watch a paused connection at all, neither for data nor for writability or disconnects. Resuming watches
+ * only for data. So the body is no longer paused once the response has waited for its client; the receiver must buffer
+ * what arrives (docs/reference/limits.md, "uWebSockets.js").
  */
 export class RequestBody implements Stalled {
   isDone = false
@@ -38,9 +38,9 @@ export class RequestBody implements Stalled {
   readonly #stalled: StalledStreams
   #receiver: BodyReceiver | null = null
   #early: EarlyBody | null = null
-  /** Bytes that came after the answer. */
+  /** Number of bytes received after the response. */
   #dropped = 0
-  /** Set once the answer has been sent in front of the end of the body. */
+  /** Lingering close; set once the response was sent before the end of the body. */
   linger: Linger | null = null
 
   constructor(res: HttpResponse, owner: BodyOwner, stalled: StalledStreams) {
@@ -51,7 +51,7 @@ export class RequestBody implements Stalled {
     stalled.add(this)
   }
 
-  /** Delivers everything from the first byte on; called once. */
+  /** Starts delivery from the first byte. Called once. */
   read(receiver: BodyReceiver): void {
     this.#receiver = receiver
     const early = this.#early
@@ -77,25 +77,25 @@ export class RequestBody implements Stalled {
     this.#res.resume()
   }
 
-  /** The response waits for its client: uWS watches the connection for both again. */
+  /** Clears the paused state, because uWS watches the connection again while the response waits. */
   unpaused(): void {
     this.isPaused = false
   }
 
-  /** The request has its answer: nobody will ask for what was kept. */
+  /** Drops the buffered bytes of an answered request. */
   forget(): void {
     this.#early?.close()
     this.#early = null
   }
 
-  /** The response is over, or the connection gone. */
+  /** Called when the response is over or the connection is gone. */
   close(): void {
     this.#stalled.remove(this)
     this.forget()
     this.linger?.close()
   }
 
-  /** Reads on and drops what comes, behind `close`; see `Linger`. */
+  /** Starts to read and drop the rest after the response; see `Linger`. */
   startLinger(isAnswered: boolean, finish: () => void): void {
     this.linger = new Linger(this.#res, isAnswered, finish)
     if (!isAnswered && this.#owner.isWaiting) this.linger.drain()
@@ -103,8 +103,8 @@ export class RequestBody implements Stalled {
   }
 
   /**
-   * uWS closes a connection that it has not read from for 10 s, or whose body comes with less than 16 KB/s. Pausing
-   * restarts that clock; `limits.bodyIdle` is what ends a body that does not come.
+   * Restarts the timeout of uWS by pausing. uWS closes a connection that it has not read for 10 s, or whose body is
+   * slower than 16 KB/s. The limit for bodies is `limits.bodyIdle` instead.
    */
   retryStalled(): void {
     if (this.#owner.isOver || this.#owner.isWaiting) return
@@ -131,14 +131,16 @@ export class RequestBody implements Stalled {
     }
   }
 
-  /** Reading goes on even if someone is still behind with this body: what follows is the connection's next request. */
+  /**
+   * Handles the end of the body. Reading resumes even if the receiver is behind, because the next request may follow.
+   */
   #complete(): void {
     this.isDone = true
     this.#stalled.remove(this)
     this.resume()
   }
 
-  /** It came before anyone wanted it: stop reading, and keep what comes in spite of that. */
+  /** Buffers a chunk that arrived before there is a receiver, and pauses. More may arrive in spite of that. */
   #keep(chunk: ArrayBuffer): void {
     if (this.#owner.isOver) return
     this.#early ??= new EarlyBody()
@@ -147,8 +149,8 @@ export class RequestBody implements Stalled {
   }
 
   /**
-   * Nobody wants these bytes, but a sender as fast as we read would never let this turn of the event loop end, in
-   * which the answer waits to be sent.
+   * Drops bytes after the response. A sender as fast as the gateway would never let this turn of the event loop end, in
+   * which the response waits to be sent; so there is a limit.
    */
   #drop(chunk: ArrayBuffer): void {
     this.#dropped += chunk.byteLength

@@ -1,6 +1,6 @@
 import { OPCODE } from '../../websocket/frames.js'
 
-/** Hears what frames hold. The payloads are valid during the call only. */
+/** Receiver of frames. Payloads are valid only during the call. */
 export interface FrameReceiver {
   onData(payload: Uint8Array, isBinary: boolean, isFirst: boolean, isLast: boolean): void
   onControl(opcode: number, payload: Uint8Array): void
@@ -9,17 +9,17 @@ export interface FrameReceiver {
 const FINAL = 0x80
 
 /**
- * Takes the frames of a server apart, which are valid (see FrameWalker) and of which each head comes whole. Data goes on as
- * it comes: a frame in pieces becomes as many fragments.
+ * Splits a server's byte stream into frames. The frames must be valid, with complete heads (see FrameWalker). Data is
+ * delivered as it arrives: a frame in several pieces becomes several fragments.
  */
 export class ServerFrames {
   #left = 0
   #opcode = 0
   #isFinal = false
   #isBinary = false
-  /** Nothing of the message has gone on. */
+  /** True if nothing of the message has been delivered. */
   #isFirst = true
-  /** Of a control frame, what has come. */
+  /** Received part of a control frame's payload. */
   #control: Buffer | null = null
 
   read(bytes: Buffer, from: number, to: number, receiver: FrameReceiver): void {
@@ -33,7 +33,7 @@ export class ServerFrames {
     }
   }
 
-  /** Reads a head; answers where the payload begins. */
+  /** Reads a head and returns the position of the payload. */
   #enter(bytes: Buffer, at: number): number {
     const first = bytes[at]!
     const short = bytes[at + 1]!

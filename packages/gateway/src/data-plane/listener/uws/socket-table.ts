@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { addressText } from '../peer-address.js'
 
 const TABLES = ['tcp', 'tcp6']
-/** Of /proc/net/tcp: established, and closed by the client alone. */
+/** States in /proc/net/tcp: established, or closed only by the client. */
 const OPEN_STATES: ReadonlySet<string> = new Set(['01', '08'])
 
 /**
- * The connections that are open at a port of this machine, of all processes, by client; empty where the system has no
- * such table, or no descriptor to read it with.
- * @param clientOf who stands behind an address.
+ * Counts the open connections at a local port by client, for all processes. Returns an empty map if the system has no
+ * such table or no free descriptor.
+ * @param clientOf returns the client that an address belongs to.
  */
 export function connectionsByClient(
   port: number,
@@ -33,7 +33,7 @@ function linesOf(table: string): string[] {
   }
 }
 
-/** Words of 32 bits in the byte order of this machine, which is little-endian wherever uWS runs. */
+/** Decodes an address: 32-bit words in the byte order of this machine, which is little-endian wherever uWS runs. */
 function remoteAddress(column: string): string {
   const bytes = Buffer.from(column.slice(0, column.indexOf(':')), 'hex').swap32()
   return addressText(new Uint8Array(bytes).buffer)

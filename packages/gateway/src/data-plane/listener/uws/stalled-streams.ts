@@ -1,7 +1,7 @@
-/** uWS gives a connection without progress 10 s; a try every 4 s leaves room for one that comes late. */
+/** Retry interval in milliseconds. uWS closes a connection without progress for 10 s, so one retry may be late. */
 const RETRY_MS = 4000
 
-/** A stream that is tried again. The links belong to the list. */
+/** A stream to retry. The link fields belong to the list. */
 export interface Stalled {
   stalledNext: Stalled | null
   stalledPrevious: Stalled | null
@@ -10,8 +10,8 @@ export interface Stalled {
 }
 
 /**
- * The responses of known length whose client does not read, and the uploads under way: each is tried again. Every upload
- * comes and goes, most within one turn, so they are linked to each other: a set of them is more work than all their bytes.
+ * Retries responses of known length whose client does not read, and uploads in progress. Most uploads start and end
+ * within one turn, so this is a linked list: a Set would cost more than all their bytes.
  */
 export class StalledStreams {
   #first: Stalled | null = null
@@ -29,7 +29,7 @@ export class StalledStreams {
     this.#timer.unref()
   }
 
-  /** The timer goes on for its period. */
+  /** Removes a stream. The timer runs until its next tick. */
   remove(stream: Stalled): void {
     if (!stream.isStalled) return
     const { stalledNext: next, stalledPrevious: previous } = stream
@@ -49,7 +49,7 @@ export class StalledStreams {
     }
     const streams: Stalled[] = []
     for (let each: Stalled | null = this.#first; each !== null; each = each.stalledNext) streams.push(each)
-    // One that is tried may end another.
+    // Retrying one stream may end another.
     for (const stream of streams) if (stream.isStalled) stream.retryStalled()
   }
 }

@@ -6,17 +6,20 @@ import type { OtherCork } from './other-cork.js'
 import type { StalledStreams } from './stalled-streams.js'
 import { UwsWebSocketEnd, type WebSocketData } from './websocket-end.js'
 
-/** What the switch needs. */
+/** Arguments for the upgrade. */
 export interface UpgradeParts {
-  /** Null: uWebSockets.js does not take the request for a handshake, and the pipeline refuses it. */
+  /**
+   * Socket context, or null if uWebSockets.js does not recognize the request as a handshake; the pipeline then refuses
+   * it.
+   */
   readonly context: us_socket_context_t | null
   readonly otherCork: OtherCork
 }
 
-/** A request to switch to the WebSocket protocol; any other answer closes the connection. */
+/** A WebSocket upgrade request. Any other response closes the connection. */
 export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
   readonly passesCompression = false
-  /** uWebSockets.js cuts a connection that sends on before its request was answered. */
+  /** Always false: uWebSockets.js cuts a connection that sends more before the response. */
   readonly hasEarlyBytes = false
   readonly #res: HttpResponse
   readonly #parts: UpgradeParts
@@ -37,7 +40,7 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
     const end = new UwsWebSocketEnd()
     this.#res.cork(() => this.writeSwitch(headers))
     otherCork.run(this.#res, () => {
-      // The sub-protocol stands among the fields already.
+      // The subprotocol is already among the fields.
       this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
     })
     return end.isOpen ? end : null

@@ -1,11 +1,11 @@
-/** What uWebSockets.js exports and its type declarations leave out. */
+/** Exports of uWebSockets.js that are missing from its type declarations. */
 import 'uWebSockets.js'
 
 declare module 'uWebSockets.js' {
-  /** Sets a library-wide switch; `silent` leaves out the `uWebSockets` response field. */
+  /** Sets a library-wide switch. `silent` omits the `uWebSockets` response field. */
   export function _cfg(option: 'silent'): void
 
-  /** Messages in fragments; they answer as `send` does. */
+  /** Methods for fragmented messages. They return the same values as `send`. */
   interface WebSocket<UserData> {
     sendFirstFragment(payload: RecognizedString, isBinary?: boolean): number
     sendFragment(payload: RecognizedString): number

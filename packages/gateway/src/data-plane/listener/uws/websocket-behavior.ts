@@ -1,15 +1,18 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js'
 import type { WebSocketData } from './websocket-end.js'
 
-/** uWebSockets.js collects messages whole, for every connection that sends one. */
+/** Maximum message size. uWebSockets.js buffers whole messages for every connection. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
-/** It looks after connections that say nothing, also of a client that does not close its side; the relay has its own limit. */
+/**
+ * Idle time before a ping in seconds. It detects dead connections, also while closing; the relay has its own idle
+ * timeout.
+ */
 const PING_AFTER_S = 120
 
 /**
- * What uWebSockets.js does with WebSockets.
- * @param onUpgrade hears of a handshake.
- * @param onClosed hears of the end of a connection, which a filter does not once it is a WebSocket.
+ * Returns the WebSocket handlers for uWebSockets.js.
+ * @param onUpgrade called with each handshake.
+ * @param onClosed called when a connection has closed. The connection filter does not report that for WebSockets.
  */
 export function webSocketBehavior(
   onUpgrade: (res: HttpResponse, req: HttpRequest, context: us_socket_context_t) => void,
@@ -17,7 +20,7 @@ export function webSocketBehavior(
 ): WebSocketBehavior<WebSocketData> {
   return {
     maxPayloadLength: MAX_MESSAGE_BYTES,
-    // What would not fit is never dropped: the relay stops reading from the target before.
+    // No limit: the relay stops reading from the target first, so no message is dropped.
     maxBackpressure: 0,
     idleTimeout: PING_AFTER_S,
     sendPingsAutomatically: true,

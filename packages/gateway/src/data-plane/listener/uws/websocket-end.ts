@@ -3,43 +3,44 @@ import type { FrameEnd, FrameOwner } from '../../websocket/frame-end.js'
 import { formClose, formFrame, OPCODE } from '../../websocket/frames.js'
 import { ServerFrames } from './server-frames.js'
 
-/** What uWebSockets.js holds for us of a connection: fields of its own object, whose methods they must not cover. */
+/** User data of a uWebSockets.js WebSocket. It becomes fields of that object, so it must not shadow its methods. */
 export interface WebSocketData {
   readonly clientEnd: UwsWebSocketEnd
 }
 
-/** Bytes that wait for a client before it counts as slow. */
+/** Pending bytes from which a client counts as slow. */
 const HIGH_WATER_BYTES = 64 * 1024
-/** Bytes of a client that are taken while its target takes none: uWebSockets.js cannot stop reading a WebSocket. */
+/** Bytes accepted from a client while its target does not read. uWebSockets.js cannot pause a WebSocket. */
 const MAX_AHEAD_BYTES = 1024 * 1024
 const TRY_AGAIN_LATER = 1013
 const NO_CODE = 1005
 const ABNORMAL = 1006
 
 /**
- * A side that uWebSockets.js reads and writes by messages: turns its messages into the frames of a client, and frames of the
- * target into messages or fragments. It answers pings itself; they still go on, and the target's pongs to them end here.
+ * An end that uWebSockets.js reads and writes by messages. It converts the client's messages into frames, and the
+ * target's frames into messages or fragments. uWebSockets.js answers the client's pings itself. They are still
+ * forwarded, and the target's pongs to them are dropped here.
  */
 export class UwsWebSocketEnd implements FrameEnd {
   owner: FrameOwner | null = null
   readonly #frames = new ServerFrames()
-  /** Null before it is open and once it is closed. */
+  /** WebSocket, or null before it is open and after it has closed. */
   #ws: WebSocket<WebSocketData> | null = null
   #isWaiting = false
   #isPaused = false
-  /** Bytes taken while paused. */
+  /** Bytes accepted while paused. */
   #ahead = 0
-  /** Pings of the target that the client has not answered; uWebSockets.js sends pings of its own. */
+  /** Unanswered pings from the target. Other pongs answer the pings of uWebSockets.js itself. */
   #pings = 0
   #isEnding = false
-  /** The payload of the close frame that goes out last; null: none does. */
+  /** Payload of the close frame to send last, or null. */
   #closing: Buffer | null = null
 
   get isOpen(): boolean {
     return this.#ws !== null
   }
 
-  // What uWebSockets.js reports.
+  // Events of uWebSockets.js.
 
   onOpen(ws: WebSocket<WebSocketData>): void {
     this.#ws = ws
@@ -75,7 +76,7 @@ export class UwsWebSocketEnd implements FrameEnd {
     }
   }
 
-  /** Also after `end` and `close` of ours. */
+  /** Called when the connection has closed, also after our own `end` or `close`. */
   onClose(code: number, reason: ArrayBuffer): void {
     this.#ws = null
     const { owner } = this
@@ -91,7 +92,7 @@ export class UwsWebSocketEnd implements FrameEnd {
     this.owner?.onBytes(frame, frame.length)
   }
 
-  // What the relay asks for.
+  // Methods for the relay.
 
   write(bytes: Buffer, from: number, to: number): boolean {
     const ws = this.#ws
@@ -123,9 +124,12 @@ export class UwsWebSocketEnd implements FrameEnd {
     this.#ws?.close()
   }
 
-  // What the target's frames say.
+  // Frames of the target.
 
-  /** @param isFirst of the message. @param isLast of it. */
+  /**
+   * @param isFirst true for the first fragment of the message.
+   * @param isLast true for the last one.
+   */
   onData(payload: Uint8Array, isBinary: boolean, isFirst: boolean, isLast: boolean): void {
     const ws = this.#ws
     if (ws === null) return
@@ -147,7 +151,7 @@ export class UwsWebSocketEnd implements FrameEnd {
     }
   }
 
-  /** Behind all that waits: uWebSockets.js forgets the connection with its close frame, and could not cut it any more. */
+  /** Closes the connection once all bytes were sent. After the close frame, uWebSockets.js could no longer cut it. */
   #finish(): void {
     const ws = this.#ws
     if (ws === null) return

@@ -9,34 +9,36 @@ import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket
 import type { WireAttempt } from './wire-attempt.js'
 import type { UploadSink } from './wire-upload.js'
 
-/** The pool, as its connections see it. */
+/** Owner of connections, implemented by the pool. */
 export interface ConnectionOwner {
-  /** It is connected, or its response is complete: it can be given to an attempt. */
+  /** Called when the connection can serve an attempt: it is connected, or its response is complete. */
   onFree(connection: Connection): void
-  /** It is gone. An attempt that it still holds was not begun. */
+  /** Called when the connection has closed. An attempt still assigned to it has not been sent. */
   onClosed(connection: Connection): void
 }
 
-/** Connections that were opened together are renewed over this last part of their time, not in one moment. */
+/**
+ * Final fraction of the maximum age over which connections opened together are renewed, to avoid renewing all at once.
+ */
 const AGE_SPREAD = 0.1
 
-/** One HTTP/1.1 connection to a target; it serves one attempt at a time. */
+/** An HTTP/1.1 connection to a target. It serves one attempt at a time. */
 export class Connection implements UploadSink, ResponseEvents {
-  /** Null while it is idle. */
+  /** Current attempt, or null while the connection is idle. */
   attempt: WireAttempt | null = null
   isConnecting = true
   isClosed = false
-  /** It waits in the write batch. */
+  /** True while it waits in the write batch. */
   isInBatch = false
-  /** It is to be closed behind its response. */
+  /** True if it should close after its response. */
   isOld = false
-  /** Monotonic clock; when it gets old. */
+  /** Monotonic time at which it becomes old. */
   renewAt = Number.POSITIVE_INFINITY
-  /** The round of the pool's clock in which it became idle. */
+  /** Round of the pool's clock in which it became idle. */
   idleSince = 0
-  /** What the target said last of how long it keeps the connection; empty: nothing. */
+  /** Last Keep-Alive value from the target, or empty. */
   keepAlive = ''
-  /** Requests begun on it. */
+  /** Number of requests started on it. */
   #requests = 0
   readonly #opening = new Opening()
   readonly #owner: ConnectionOwner
@@ -48,7 +50,7 @@ export class Connection implements UploadSink, ResponseEvents {
   /** Bytes that were read while the attempt was paused. */
   #held: Buffer | null = null
 
-  /** @param connectMs for the name and the TCP handshake together. */
+  /** @param connectMs timeout for DNS and TCP together. */
   constructor(options: ConnectionOptions, owner: ConnectionOwner, connectMs: number) {
     this.#owner = owner
     this.#maxAgeMs = options.maxConnectionAgeMs
@@ -68,7 +70,7 @@ export class Connection implements UploadSink, ResponseEvents {
     return this.#socket.writableLength
   }
 
-  /** Writes the request of the attempt that was given to it. */
+  /** Sends the request of the assigned attempt. */
   begin(): void {
     const attempt = this.attempt!
     const { request } = attempt
@@ -81,7 +83,7 @@ export class Connection implements UploadSink, ResponseEvents {
     if (attempt.isPaused) this.#socket.pause()
   }
 
-  /** In one system call with the body that is there already; a small one is cheaper as a part of the text. */
+  /** Writes head and body in one system call. For a small body, appending it to the string is cheaper. */
   #writeRequest(head: string, body: Buffer | string | null): void {
     const socket = this.#socket
     if (body === null || body.length === 0) socket.write(head, 'latin1')
@@ -139,7 +141,7 @@ export class Connection implements UploadSink, ResponseEvents {
     else this.begin()
   }
 
-  /** Answers whether reading goes on. */
+  /** Processes a read. Returns true if reading should go on. */
   #onRead(length: number): boolean {
     this.#take(READ_BUFFER, 0, length)
     return this.isClosed || !this.#isPaused
@@ -149,7 +151,7 @@ export class Connection implements UploadSink, ResponseEvents {
     let at = from
     while (at < to && !this.isClosed) {
       const attempt = this.attempt
-      // Nobody has asked for anything: it must never become the answer to the next request.
+      // Unexpected bytes must never become the response to the next request.
       if (attempt === null || !attempt.hasBegun) {
         this.close()
         return
@@ -171,7 +173,7 @@ export class Connection implements UploadSink, ResponseEvents {
     }
   }
 
-  /** The attempt was paused: what was read already waits for it. */
+  /** Keeps bytes that were already read when the attempt was paused. */
   #hold(bytes: Buffer, from: number, to: number): void {
     const rest = bytes.subarray(from, to)
     this.#held = bytes === READ_BUFFER ? Buffer.from(rest) : rest
@@ -185,8 +187,8 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   /**
-   * libuv reports an end, too, where a reset has come together with the last bytes: it looks no further once a read was
-   * not filled. The kernel reports the reset at the next call, which is a write of nothing.
+   * Completes a response that ends with the connection. If a reset arrives together with the last bytes, libuv may
+   * report a plain end, because it stops after a read that did not fill its buffer. An empty write reveals the reset.
    */
   #completeUnlessReset(attempt: WireAttempt): void {
     this.#socket.write('', (error) => {
@@ -199,9 +201,9 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   /**
-   * The response is there.
-   * @param isKept its framing lets the connection serve another request.
-   * @param isLast nothing was read behind it.
+   * Handles the end of a response.
+   * @param isKept true if the framing allows another request on the connection.
+   * @param isLast true if no bytes followed the response.
    */
   onComplete(isKept: boolean, isLast: boolean, trailers: readonly string[] | null): void {
     if (this.isClosed) return

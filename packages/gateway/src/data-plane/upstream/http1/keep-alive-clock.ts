@@ -1,16 +1,16 @@
 import type { Connection } from './connection.js'
 
-/** Rounds within the shorter of the two times, so that a connection goes at most this part of it too early. */
+/** Rounds per keep-alive time or maximum age, whichever is shorter. A connection may close early by one round. */
 const ROUNDS = 16
 const MIN_ROUND_MS = 5
 const MAX_ROUND_MS = 250
 
-/** Closed this much before the target says that it will. */
+/** Time in milliseconds by which a connection is closed before the target's announced timeout. */
 const MARGIN_MS = 500
 
 /**
- * Closes idle connections in time, and renews old ones. One coarse timer goes through all connections of a target; a
- * request only notes the number of the round in which its connection became idle.
+ * Closes idle connections in time and renews old ones. One coarse timer checks all connections of a target; a request
+ * only stores the number of the round in which its connection became idle.
  */
 export class KeepAliveClock {
   readonly #connections: ReadonlySet<Connection>
@@ -26,14 +26,14 @@ export class KeepAliveClock {
     this.#roundMs = Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, shorter / ROUNDS))
   }
 
-  /** Runs until there are no connections left. */
+  /** Starts the timer, which runs until there are no connections left. */
   start(): void {
     if (this.#timer !== null) return
     this.#timer = setInterval(() => this.#goRound(), this.#roundMs)
     this.#timer.unref()
   }
 
-  /** The connection is idle from now on. False: its target will not keep it. */
+  /** Marks a connection as idle. Returns false if the target will not keep it. */
   keeps(connection: Connection): boolean {
     connection.idleSince = this.#round
     return connection.keepAlive === '' || this.#timeOf(connection) > 0
@@ -52,12 +52,12 @@ export class KeepAliveClock {
     this.#timer = null
   }
 
-  /** The first of the rounds was not a whole one: never later than the time says. */
+  /** The first round was not a full one, so this never fires late. */
   #isOverdue(connection: Connection): boolean {
     return (this.#round - connection.idleSince) * this.#roundMs >= this.#timeOf(connection)
   }
 
-  /** How long the connection may be idle, ms. */
+  /** Returns the keep-alive time of a connection in milliseconds. */
   #timeOf({ keepAlive }: Connection): number {
     if (keepAlive === '') return this.#keepAliveMs
     const hint = /timeout=(\d+)/i.exec(keepAlive)

@@ -2,7 +2,7 @@ import { HeaderCache } from '@sluice/core'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../http1/byte-classes.js'
 import type { UpstreamRequest } from '../transport.js'
 
-/** Fields that are for this client to write. */
+/** Fields that only this client sets. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'content-length',
   'expect',
@@ -17,14 +17,14 @@ const HOSTS = new HeaderCache((name, value) =>
 )
 
 /**
- * The head of a request as text of one byte a character, or null when something in it would change what the target
- * reads: a line end in a value, a space in the path, framing that is not ours.
+ * Formats the head of a request as a Latin-1 string. Returns null if a part would change how the target parses it: a
+ * line end in a value, a space in the path, or foreign framing.
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
   return formatHead(request, connectionOf(request.method))
 }
 
-/** The same for a request to switch to the WebSocket protocol (RFC 6455 section 4.1). */
+/** Formats the head of a WebSocket upgrade request (RFC 6455 section 4.1). */
 export function formatUpgradeHead(request: UpstreamRequest): string | null {
   return formatHead(request, '\r\nconnection: Upgrade\r\nupgrade: websocket')
 }
@@ -38,7 +38,7 @@ function formatHead(request: UpstreamRequest, connection: string): string | null
   return method + ' ' + path + ' HTTP/1.1' + host + connection + lines + framingOf(request)
 }
 
-/** A target may send a body to HEAD against the rules, and late: its connection is not used again. */
+/** After HEAD, the connection is not reused: a target may wrongly send a body, and late. */
 function connectionOf(method: string): string {
   return method === 'HEAD' ? '\r\nconnection: close' : '\r\nconnection: keep-alive'
 }
@@ -48,7 +48,7 @@ function formLine(name: string, value: string): string | null {
   return name === 'connection' ? '' : `\r\n${name}: ${value}`
 }
 
-/** The field that frames the body, behind a line end, with the empty line. */
+/** Formats the framing field of the body with the empty line, each after a line end. */
 function framingOf({ method, body, upload }: UpstreamRequest): string {
   if (body !== null && body.length > 0) return '\r\ncontent-length: ' + body.length + '\r\n\r\n'
   if (upload !== null) {
@@ -59,7 +59,9 @@ function framingOf({ method, body, upload }: UpstreamRequest): string {
   return expectsBody(method) ? '\r\ncontent-length: 0\r\n\r\n' : '\r\n\r\n'
 }
 
-/** Whether requests of this method have a body, so that its absence is said (RFC 9110 section 8.6). */
+/**
+ * Returns true if requests of this method usually have a body, so that an empty one is declared (RFC 9110 section 8.6).
+ */
 export function expectsBody(method: string): boolean {
   switch (method) {
     case 'POST':

@@ -1,19 +1,19 @@
 import { contentLengthOf, listHasToken } from '@sluice/core'
 
-/** What a response head says of its body and of its connection. */
+/** Body framing and connection options of a response head. */
 export interface ResponseFraming {
-  /** Content-Length; -1 without one. */
+  /** Content-Length, or -1 if absent. */
   readonly length: number
   readonly isChunked: boolean
-  /** The connection may serve another request, as far as the head says. */
+  /** True if the connection may serve another request, according to the head. */
   readonly keepsConnection: boolean
-  /** The value of Keep-Alive; empty without one. */
+  /** Value of Keep-Alive, or empty. */
   readonly keepAlive: string
 }
 
 /**
- * Returns the body framing, or null if the fields conflict or name an unsupported coding. Equal lengths count as
- * one (RFC 9110 section 8.6).
+ * Returns the body framing, or null if the fields conflict or name an unsupported coding. Repeated equal lengths are
+ * accepted (RFC 9110 section 8.6).
  */
 export function framingOf(fields: readonly string[], minor: number): ResponseFraming | null {
   let length = -1
@@ -44,12 +44,15 @@ export function framingOf(fields: readonly string[], minor: number): ResponseFra
   return { length, isChunked, keepsConnection: isKept(connection, minor, isChunked), keepAlive }
 }
 
-/** A second coding would have to be undone, or passed on by its name, which the client's side cannot do. */
+/** Any other coding would have to be decoded or forwarded by name, which the client side cannot do. */
 function isChunkedCoding(value: string): boolean {
   return value === 'chunked' || value.toLowerCase() === 'chunked'
 }
 
-/** RFC 9112 section 9.3; HTTP/1.0 knows no chunks, so a server that mixes them is not trusted with another request. */
+/**
+ * Returns true if the connection persists (RFC 9112 section 9.3). HTTP/1.0 has no chunked coding, so a server that uses
+ * it is not trusted with another request.
+ */
 function isKept(connection: string, minor: number, isChunkedBody: boolean): boolean {
   if (connection === '' || connection === 'keep-alive')
     return minor === 1 || (connection !== '' && !isChunkedBody)

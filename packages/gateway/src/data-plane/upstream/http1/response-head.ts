@@ -5,7 +5,7 @@ const CR = 13
 const LF = 10
 const SPACE = 32
 
-// Where in the status line the next byte stands.
+// Parser states for the status line.
 const START = 0
 const VERSION = 1
 const STATUS = 2
@@ -15,17 +15,17 @@ const STATUS_LF = 4
 const VERSION_PREFIX = 'HTTP/1.'
 
 /**
- * Reads the head of a response:
+ * Parser for the head of a response:
  *
  *     HTTP/1.1 200 OK CR LF   fields   CR LF
  *     version  status reason
  */
 export class ResponseHead extends MessageHead {
   status = 0
-  /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
+  /** Minor version: 1 for HTTP/1.1, 0 for HTTP/1.0. */
   minor = 1
   protected override readonly skipsSpaceAfterName = true
-  /** Bytes of the current version or status that were read. */
+  /** Number of bytes of the current version or status read. */
   #count = 0
 
   override begin(): void {
@@ -39,7 +39,7 @@ export class ResponseHead extends MessageHead {
       const byte = bytes[at]!
       switch (this.state) {
         case START:
-          // Some servers end the body before with a line end too many; it means nothing.
+          // Some servers end the previous body with an extra line end, which is ignored.
           if (byte === CR || byte === LF) break
           this.state = VERSION
           if (!this.#takeVersion(byte)) return BROKEN
@@ -63,7 +63,7 @@ export class ResponseHead extends MessageHead {
     return MORE
   }
 
-  /** `HTTP/1.`, the minor version, a space. */
+  /** Parses `HTTP/1.`, the minor version and a space. */
   #takeVersion(byte: number): boolean {
     const at = this.#count++
     if (at < VERSION_PREFIX.length) return byte === VERSION_PREFIX.charCodeAt(at)
@@ -76,7 +76,7 @@ export class ResponseHead extends MessageHead {
     return byte === SPACE
   }
 
-  /** Three digits, then a space or the end of the line. */
+  /** Parses three digits, then a space or the end of the line. */
   #takeStatus(byte: number): boolean {
     if (this.#count++ < 3) {
       this.status = this.status * 10 + byte - 48

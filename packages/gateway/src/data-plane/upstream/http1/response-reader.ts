@@ -8,19 +8,19 @@ import { framingOf, type ResponseFraming } from './response-framing.js'
 import { ResponseHead } from './response-head.js'
 import type { WireAttempt } from './wire-attempt.js'
 
-/** A head of a target with all that was made of it. */
+/** A target's response head together with its parsed form. */
 interface CachedResponseHead extends CachedHead {
   readonly head: ReceivedHead
   readonly framing: ResponseFraming
 }
 
-/** The heads that a target sent last. */
+/** Cache of a target's most recent heads. */
 export type ReceivedHeads = HeadCache<CachedResponseHead>
 
-/** Hears how a response ends. */
+/** Receiver of the end of a response. */
 export interface ResponseEvents {
   onKeepAlive(value: string): void
-  /** @param isLast nothing was read behind the response. */
+  /** @param isLast true if no bytes followed the response. */
   onComplete(isKept: boolean, isLast: boolean, trailers: readonly string[] | null): void
   onFailure(failure: Failure): void
 }
@@ -32,7 +32,7 @@ const UNTIL_CLOSE = 3
 const OVER = 4
 
 /**
- * Reads one response after another from the bytes of a connection:
+ * Parses the responses on a connection one by one:
  *
  *     head ─┬─ 1xx ─► head                         MAX_INFORMATIONAL times
  *           ├─ no body (HEAD, 204, 304) ─────────► over
@@ -46,7 +46,7 @@ export class ResponseReader {
   #state = OVER
   #isHead = false
   #informational = 0
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body still to come. */
   #left = 0
   #keepsConnection = false
 
@@ -66,12 +66,12 @@ export class ResponseReader {
     return this.#state !== HEAD
   }
 
-  /** The body has no other end than that of the connection. */
+  /** True if only the end of the connection ends the body. */
   get endsWithConnection(): boolean {
     return this.#state === UNTIL_CLOSE
   }
 
-  /** A request of this method is being sent. */
+  /** Prepares for the response to a request of this method. */
   begin(method: string): void {
     this.#isHead = method === 'HEAD'
     this.#informational = 0
@@ -79,7 +79,7 @@ export class ResponseReader {
     this.#head.begin()
   }
 
-  /** Answers how far it came: to the end, unless the attempt paused, ended or failed on the way. */
+  /** Parses bytes and returns the position reached: `to`, unless the attempt was paused, ended or failed. */
   read(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
     let at = from
     while (at < to && !attempt.isOver && !(attempt.isPaused && this.#state !== HEAD)) {
@@ -107,7 +107,7 @@ export class ResponseReader {
     if (framing === null || status === 100 || status === 101) return this.#failAt(to, BROKEN)
     if (status < 100 || status > 599) return this.#giveUp(to, FAILURES.badStatus)
     if (status < 200) {
-      // It cannot be followed by the response that it announces.
+      // The announced final response could not follow on this connection.
       if (!framing.keepsConnection) return this.#failAt(to, BROKEN)
       this.#head.begin()
       return ++this.#informational > MAX_INFORMATIONAL ? this.#giveUp(to, FAILURES.tooManyInformational) : end
@@ -135,7 +135,7 @@ export class ResponseReader {
     else this.#state = length === 0 ? OVER : LENGTH
   }
 
-  /** A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. */
+  /** A 304 may have the Content-Length of a 200. A target that declares a body for a 204 may also send it. */
   #skipBody(status: number, { length, isChunked }: ResponseFraming): void {
     this.#state = OVER
     if (this.#isHead || (status === 204 && (length > 0 || isChunked))) this.#keepsConnection = false

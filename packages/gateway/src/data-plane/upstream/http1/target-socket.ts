@@ -2,23 +2,27 @@ import net from 'node:net'
 import type { ReceivedHeads } from './response-reader.js'
 import { UPLOAD_HIGH_WATER_BYTES } from './wire-upload.js'
 
+/** Options for a connection to a target. */
 export interface ConnectionOptions {
   readonly host: string
   readonly port: number
   readonly lookup: net.LookupFunction
   readonly maxHeaderBytes: number
-  /** It is renewed after this time, so that a changed name is followed. */
+  /** Maximum age of a connection in milliseconds. Renewal makes it follow a changed address. */
   readonly maxConnectionAgeMs: number
-  /** Of the target's responses. */
+  /** Cache of the target's response heads. */
   readonly headCache: ReceivedHeads
 }
 
 /**
- * All reads of all connections go here: what is read is used up before the next read begins, or copied by whom it has
- * to wait for. A buffer for each connection would cost more memory than everything else that belongs to it.
+ * Buffer for all reads of all connections. Bytes must be processed or copied before the next read. A buffer per
+ * connection would need more memory than the rest of the connection.
  */
 export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
-/** @param onRead hears how much stands in READ_BUFFER, and answers whether reading goes on. */
+/**
+ * Opens a socket.
+ * @param onRead called with the number of bytes in READ_BUFFER. Returns true if reading should go on.
+ */
 export function openSocket(options: ConnectionOptions, onRead: (length: number) => boolean): net.Socket {
   return net.connect({
     host: options.host,

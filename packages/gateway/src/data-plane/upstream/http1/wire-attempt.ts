@@ -4,12 +4,12 @@ import type { Connection } from './connection.js'
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
 
-/** Where an attempt is given up that has no connection yet, or one on which nothing was sent. */
+/** Owner of attempts that have no connection yet, or one on which nothing was sent. */
 export interface AttemptOwner {
   onAbandoned(attempt: WireAttempt): void
 }
 
-/** How an attempt goes to its target. */
+/** Options of an attempt besides its request. */
 export interface AttemptWay {
   readonly head: string
   readonly isFresh: boolean
@@ -17,19 +17,19 @@ export interface AttemptWay {
 }
 
 /**
- * One request on its way over a connection:
+ * A request on a connection:
  *
  *     queued ─► at a connection (connecting, or about to be sent) ─► begun ─► over
  */
 export class WireAttempt implements Attempt, Queued {
   readonly request: UpstreamRequest
   readonly observer: AttemptObserver
-  /** It must not go over a connection that served before. */
+  /** True if it must not use a connection that has served requests. */
   readonly isFresh: boolean
-  /** The request's head, ready to be written. */
+  /** Formatted request head. */
   readonly head: string
   connection: Connection | null = null
-  /** It is being written: the target may see it. */
+  /** True once it is being sent, so that the target may see it. */
   hasBegun = false
   isPaused = false
   isOver = false
@@ -70,7 +70,10 @@ export class WireAttempt implements Attempt, Queued {
     else this.#owner.onAbandoned(this)
   }
 
-  /** False: its response came before the end of the request, and leaves bytes on the way that would open the next one. */
+  /**
+   * Returns false if the response arrived before the end of the request. Unsent bytes would become part of the next
+   * request.
+   */
   isSent(unsentBytes: number): boolean {
     const { method, body } = this.request
     if (this.upload === null && body === null) return true

@@ -12,23 +12,24 @@ import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 import { WriteBatch } from './write-batch.js'
 
-/** How many heads of a target are kept. */
+/** Number of response heads cached per target. */
 const HEAD_SLOTS = 8
 
+/** Options for `WireTransport`. */
 export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache'> {
   readonly connections: number
   readonly keepAliveMs: number
-  /** Longest wait for one of the connections. */
+  /** Maximum wait for a connection in milliseconds. */
   readonly pendingTimeoutMs: number
-  /** Of the worker. */
+  /** Clock of the worker. */
   readonly clock: CachedClock
 }
 
 /**
- * HTTP/1.1 without TLS over connections of our own, time-outs left to the pipeline's timer wheel.
+ * HTTP/1.1 without TLS over the gateway's own connections. Response timeouts are left to the pipeline's timer wheel.
  *
  *     dispatch ─┬─► idle connection (the last one used) ─► write batch ─► begin
- *               ├─► a new one, while there are fewer than `connections`
+ *               ├─► a new one, up to `connections`
  *               └─► queue (first in, first out) ─► the next connection that becomes free
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
@@ -36,9 +37,9 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #clock: KeepAliveClock
   readonly #batch: WriteBatch
   readonly #open = new Set<Connection>()
-  /** Free ones; the last is the one that was used last, so that those not needed get old. */
+  /** Idle connections. The most recently used one is last, so that unneeded ones expire. */
   readonly #idle: Connection[] = []
-  /** Attempts for which there is no connection; those given up leave it at once. */
+  /** Attempts that wait for a connection. Abandoned ones leave at once. */
   readonly #queue: AttemptQueue<WireAttempt>
   #onEmpty: (() => void) | null = null
   waits = 0
@@ -54,7 +55,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const head = formatRequestHead(request)
     const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
     if (head === null) attempt.fail(FAILURES.request)
-    // Who waits for a connection of its own would wait for ever if others went on filling all of them.
+    // Attempts that need a new connection would wait forever if others kept taking every free one.
     else if (this.#queue.size > 0 || !this.#assign(attempt)) this.#wait(attempt)
     return attempt
   }
@@ -109,11 +110,11 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     }
     attempt.connection = null
     connection.attempt = null
-    // One that is connecting goes on for whom it will come in time; another attempt would inherit a spent time-out.
+    // A connection in progress stays for a later attempt. The present one would inherit a partly used timeout.
     if (!connection.isConnecting) this.onFree(connection)
   }
 
-  /** It was about to be sent and was not: it goes over another connection as if it had never been at this one. */
+  /** Reassigns an attempt that was not sent, as if it had never been assigned. */
   #assignAgain(attempt: WireAttempt): void {
     attempt.connection = null
     if (!attempt.isOver && !this.#assign(attempt)) this.#wait(attempt)
@@ -131,7 +132,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     }
   }
 
-  /** False: there is no connection for the attempt now, and there cannot be one more. */
+  /** Assigns a connection. Returns false if none is available and the limit is reached. */
   #assign(attempt: WireAttempt): boolean {
     const kept = attempt.isFresh ? undefined : this.#idle.pop()
     if (kept !== undefined) {

@@ -3,26 +3,29 @@ import { passedTrailers } from '../response-fields.js'
 import { SpillFile } from '../spill-file.js'
 import type { Upload } from '../transport.js'
 
-/** Upload bytes that wait before the client is asked to stop. */
+/** Number of waiting upload bytes from which the client is paused. */
 export const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
-/** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
+/** Maximum number of upload bytes in memory. A read of the listener is up to 512 KB. */
 const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
 
 const CRLF_BYTES = 2
 
-/** The connection as an upload sees it. */
+/** Destination of an upload, implemented by the connection. */
 export interface UploadSink {
-  /** Bytes that were written and are still in memory. */
+  /** Number of written bytes that are still in memory. */
   readonly unsentBytes: number
-  /** False: wait until the connection calls `flush`. */
+  /** Writes bytes. Returns false if the caller should wait until the connection calls `flush`. */
   write(bytes: Buffer): boolean
-  /** The body is not what it announced, or cannot be kept: the request must not end as if it were whole. */
+  /**
+   * Called if the body does not match its announced length, or cannot be buffered. The request must not appear
+   * complete.
+   */
   onUploadBroken(): void
 }
 
 /**
- * A request body on its way to a connection. Until there is one, and while that does not take any more, bytes wait in
- * memory, then in a file.
+ * A request body on its way to a connection. Bytes wait in memory, then in a file, until there is a connection and
+ * while it does not accept more.
  *
  *     add ─► waiting (memory) ─► spill (file) ─► sink          nothing overtakes what waits
  */
@@ -39,7 +42,7 @@ export class WireUpload implements Upload {
   #trailers: readonly string[] | null = null
   #isDestroyed = false
   #isBroken = false
-  /** The last byte has been given to the connection. */
+  /** True once the last byte was given to the connection. */
   isDone = false
 
   constructor(length: number, onDrain: () => void) {
@@ -72,7 +75,7 @@ export class WireUpload implements Upload {
     this.#spill.close()
   }
 
-  /** There is a connection, and the head has been written to it. */
+  /** Connects the upload to a connection after the head was written. */
   attach(sink: UploadSink): void {
     if (this.#isBroken) sink.onUploadBroken()
     if (this.#isDestroyed) return
@@ -80,7 +83,7 @@ export class WireUpload implements Upload {
     this.flush()
   }
 
-  /** The connection takes more. */
+  /** Writes waiting bytes when the connection accepts more. */
   flush(): void {
     const sink = this.#sink
     if (sink === null || this.isDone) return
@@ -125,7 +128,7 @@ export class WireUpload implements Upload {
     this.#written += chunk.length
     if (this.length < 0) return chunk.length === 0 || sink.write(framed(chunk))
     if (this.#written <= this.length) return sink.write(isOurs ? (chunk as Buffer) : Buffer.from(chunk))
-    // The target would read the rest as the beginning of another request.
+    // The target would parse the excess bytes as another request.
     this.#break()
     return false
   }
@@ -150,7 +153,7 @@ export class WireUpload implements Upload {
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n', 'latin1')
 
-/** Trailers that would break the framing are left out. */
+/** Encodes the last chunk with trailers. Invalid trailers are dropped. */
 function lastChunkWith(trailers: readonly string[]): Buffer {
   let lines = ''
   for (let i = 0; i < trailers.length; i += 2) {
@@ -162,7 +165,7 @@ function lastChunkWith(trailers: readonly string[]): Buffer {
   return Buffer.from(`0\r\n${lines}\r\n`, 'latin1')
 }
 
-/** A chunk with its size in front and the line end behind it, copied once. */
+/** Encodes a chunk with its size and line end, copying it once. */
 function framed(chunk: Uint8Array): Buffer {
   const size = chunk.length.toString(16)
   const from = size.length + CRLF_BYTES

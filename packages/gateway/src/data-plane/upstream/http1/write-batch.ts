@@ -2,11 +2,11 @@ import type { CachedClock } from '../../lib/cached-clock.js'
 import type { Connection } from './connection.js'
 
 /**
- * Requests for kept connections are written together, at the end of the turn of the event loop in which they came. By then
- * everything that had arrived on those connections has been read: bytes that nobody asked for, or their end. A request
- * written before that would be given those bytes as its answer, or be lost with the connection.
+ * Sends requests on reused connections together, at the end of the turn of the event loop in which they arrived. By
+ * then, all input on those connections was read, including unexpected bytes or their end. A request sent earlier could
+ * be given those bytes as its response, or be lost with the connection.
  *
- *     turn:  reads (requests of clients, answers and ends of targets) ─► write batch ─► next turn
+ *     turn:  reads (client requests, target responses, disconnects) ─► write batch ─► next turn
  */
 export class WriteBatch {
   readonly #clock: CachedClock
@@ -16,7 +16,7 @@ export class WriteBatch {
     this.#clock = clock
   }
 
-  /** Lets the attempt that was given to the connection begin at the end of this turn. */
+  /** Schedules the start of the connection's attempt for the end of this turn. */
   add(connection: Connection): void {
     if (connection.isInBatch) return
     connection.isInBatch = true
@@ -30,7 +30,7 @@ export class WriteBatch {
     try {
       for (const connection of connections) {
         connection.isInBatch = false
-        // Its attempt may have been given up since.
+        // The attempt may have been abandoned since.
         if (connection.attempt !== null && !connection.isClosed) connection.begin()
       }
     } finally {

@@ -8,9 +8,9 @@ import { passedTrailers } from '../response-fields.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
 import { requestFields, trailerFields } from './request-fields.js'
 
-/** Whom an attempt belongs to while it has no stream, or is done with it. */
+/** Owner of an attempt that has no stream. */
 export interface H2Owner {
-  /** It was given up before it had a stream. */
+  /** Called when an attempt is abandoned before it has a stream. */
   onAbandoned(attempt: H2Attempt): void
 }
 
@@ -18,12 +18,12 @@ export interface H2Owner {
 export interface StreamOwner {
   readonly client: http2.ClientHttp2Session
   onStreamOver(): void
-  /** The target was silent for so long that the attempt was given up: is it still there? */
+  /** Checks if the target is still reachable, after an attempt was abandoned without a response. */
   checkTarget(): void
 }
 
 /**
- * One request as a stream of an HTTP/2 connection:
+ * A request as a stream of an HTTP/2 connection:
  *
  *     queued ─► at a connection that opens ─► stream ─► over
  *                         └► the target speaks HTTP/1.1 only: a delegate over another transport
@@ -85,14 +85,17 @@ export class H2Attempt implements Attempt, Queued {
     this.observer.onFailure(failure)
   }
 
-  /** It goes on over another transport, which knows the same observer. */
+  /** Moves the attempt to another transport with the same observer. */
   delegate(dispatch: () => Attempt): void {
     if (this.isOver) return
     this.#delegate = dispatch()
     if (this.#isPaused) this.#delegate.pause()
   }
 
-  /** Sends the request. @param opening how the connection came about; null when it has served others before. */
+  /**
+   * Sends the request.
+   * @param opening how the connection was opened, or null if it is reused.
+   */
   begin(session: StreamOwner, opening: Opening | null): void {
     const stream = this.#open(session)
     if (stream === null) {
@@ -173,7 +176,7 @@ export class H2Attempt implements Attempt, Queued {
     this.observer.onData(chunk)
   }
 
-  /** A reset ends a stream too, and what came before it is not all. */
+  /** Handles the end of the readable side. A reset also ends it, and then the body is incomplete. */
   #onEnd(stream: http2.ClientHttp2Stream): void {
     if (this.isOver) return
     const head = this.#head
@@ -181,7 +184,7 @@ export class H2Attempt implements Attempt, Queued {
     else if (stream.rstCode !== 0 || !this.#isWhole(head)) this.#giveUp(FAILURES.truncated)
     else {
       this.isOver = true
-      // A target may answer before it has read all of the request.
+      // A target may respond before it has read the whole request.
       if (!stream.writableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
       this.observer.onEnd(this.#trailers)
     }
@@ -202,15 +205,15 @@ export class H2Attempt implements Attempt, Queued {
 }
 
 /**
- * Why a stream was reset. node:http2 resets that of a response that breaks the rules (RFC 9113 section 8.1.1), and
- * those that a GOAWAY leaves out, as if the target had refused them (section 8.7).
+ * Returns the failure for a reset stream. node:http2 uses PROTOCOL_ERROR for malformed responses (RFC 9113 section
+ * 8.1.1), and REFUSED_STREAM also for streams beyond a GOAWAY (section 8.7).
  */
 function resetFailure({ rstCode }: http2.ClientHttp2Stream, otherwise: Failure): Failure {
   if (rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) return FAILURES.unprocessed
   return rstCode === http2.constants.NGHTTP2_PROTOCOL_ERROR ? FAILURES.invalid : otherwise
 }
 
-/** Fields without pseudo-header fields, as a flat list. */
+/** Returns the fields without pseudo-header fields, as a flat list. */
 function listOf(raw: readonly string[]): string[] {
   const list: string[] = []
   for (let i = 0; i < raw.length; i += 2) if (!raw[i]!.startsWith(':')) list.push(raw[i]!, raw[i + 1]!)

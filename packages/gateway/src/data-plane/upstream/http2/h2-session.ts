@@ -5,38 +5,39 @@ import { failureOf } from '../failure.js'
 import type { Opening } from '../opening.js'
 import type { H2Attempt, StreamOwner } from './h2-attempt.js'
 
-/** Streams on one connection at once, where the target allows more. */
+/** Maximum number of concurrent streams on a connection, if the target allows as many. */
 const MAX_STREAMS = 100
-/** Bytes that a target may send ahead, on a stream and on a connection. */
+/** Flow-control windows in bytes, for a stream and a connection. */
 const STREAM_WINDOW_BYTES = 256 * 1024
 const CONNECTION_WINDOW_BYTES = 1024 * 1024
-/** A target that was silent for an attempt has this long to answer a ping, ms. */
+/** Timeout of the ping that follows an attempt without a response, in milliseconds. */
 const PING_MS = 2000
-/** Connections that were opened together are renewed over this last part of their time. */
+/** Final fraction of the maximum age over which connections opened together are renewed. */
 const AGE_SPREAD = 0.1
 
+/** Options for `H2Session`. */
 export interface H2SessionOptions {
   readonly origin: string
   readonly connector: Connector
   readonly connectMs: number
   readonly keepAliveMs: number
   readonly maxConnectionAgeMs: number
-  /** HTTP/2 is spoken without asking: over plain TCP, or whatever ALPN says. */
+  /** True if HTTP/2 is used without negotiation: over plain TCP, or regardless of ALPN. */
   readonly isPrior: boolean
 }
 
-/** The pool, as its connections see it. */
+/** Owner of connections, implemented by the pool. */
 export interface H2SessionOwner {
-  /** There is room for one more stream, or the connection is gone. */
+  /** Called when there is room for another stream, or the connection is gone. */
   onRoom(): void
   onClosed(session: H2Session): void
-  /** The target does not speak HTTP/2: its attempts have to go another way. */
+  /** Called if the target does not support HTTP/2, with the attempts to move. */
   onHttp1(attempts: readonly H2Attempt[]): void
 }
 
-/** One HTTP/2 connection to a target, with the attempts that wait until it is open. */
+/** An HTTP/2 connection to a target, with the attempts that wait until it is open. */
 export class H2Session implements StreamOwner {
-  /** Streams, and attempts that wait for the connection. */
+  /** Number of streams, including attempts that wait for the connection. */
   streams = 0
   readonly #options: H2SessionOptions
   readonly #owner: H2SessionOwner
@@ -44,7 +45,7 @@ export class H2Session implements StreamOwner {
   #client: http2.ClientHttp2Session | null = null
   #limit = MAX_STREAMS
   #isClosed = false
-  /** It takes no more streams, and goes with the last one. */
+  /** True if it accepts no more streams and closes after the last one. */
   #isOld = false
   #isPinging = false
   #timer: NodeJS.Timeout | null = null
@@ -63,7 +64,7 @@ export class H2Session implements StreamOwner {
     return !this.#isOld && !this.#isGone && this.streams < this.#limit
   }
 
-  /** Its streams hear of its end before it does: what waits for room must not follow them. */
+  /** True if it is closing. Its streams are told before it is, and queued attempts must not go to it. */
   get #isGone(): boolean {
     return this.#isClosed || this.#client?.closed === true || this.#client?.destroyed === true
   }
@@ -72,7 +73,7 @@ export class H2Session implements StreamOwner {
     return this.#client!
   }
 
-  /** Takes an attempt; there is room for it. */
+  /** Adds an attempt. There must be room. */
   add(attempt: H2Attempt): void {
     this.streams++
     this.#stopTimer()
@@ -80,7 +81,7 @@ export class H2Session implements StreamOwner {
     else attempt.begin(this, null)
   }
 
-  /** An attempt was given up before the connection was open. False: it does not wait here. */
+  /** Removes an attempt that waits for the connection. Returns false if it does not wait here. */
   remove(attempt: H2Attempt): boolean {
     const at = this.#waiting.indexOf(attempt)
     if (at < 0) return false
@@ -107,7 +108,7 @@ export class H2Session implements StreamOwner {
     if (!client.ping(onAnswer)) onAnswer()
   }
 
-  /** Closes after the last stream. */
+  /** Closes the connection after its last stream. */
   retire(): void {
     this.#isOld = true
     if (this.streams === 0) this.#client?.close()
@@ -144,7 +145,7 @@ export class H2Session implements StreamOwner {
       if (this.hasRoom) this.#owner.onRoom()
     })
     client.on('goaway', () => this.retire())
-    // Its streams fail with the same error.
+    // The streams fail with the same error.
     client.on('error', () => {})
     client.on('close', () => this.#onClosed())
   }

@@ -7,23 +7,24 @@ import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } fro
 import { H2Attempt, type H2Owner } from './h2-attempt.js'
 import { H2Session, type H2SessionOwner } from './h2-session.js'
 
+/** Options for `H2Transport`. */
 export interface H2TransportOptions extends ConnectorOptions {
-  /** `http://host:port` or `https://host:port`. */
+  /** Origin as `http://host:port` or `https://host:port`. */
   readonly origin: string
-  /** Connections at most; each carries up to 100 requests at once. */
+  /** Maximum number of connections. Each carries up to 100 concurrent requests. */
   readonly connections: number
   readonly keepAliveMs: number
   readonly pendingTimeoutMs: number
   readonly maxHeaderBytes: number
   readonly maxConnectionAgeMs: number
-  /** For a target that does not agree to HTTP/2; null: HTTP/2 is spoken without asking. */
+  /** Transport for a target that does not negotiate HTTP/2; null to use HTTP/2 without negotiation. */
   readonly fallback: Transport | null
 }
 
 /**
- * HTTP/2 (RFC 9113) over node:http2: as many requests on one connection as the target allows, then another connection.
- * A target that chooses HTTP/1.1 in the TLS handshake is served by the fallback, and asked again after the time that
- * connections live.
+ * HTTP/2 (RFC 9113) over node:http2. Fills one connection with as many requests as the target allows, then opens
+ * another. If a target negotiates HTTP/1.1, the fallback serves it, and HTTP/2 is tried again after the maximum age of
+ * connections.
  */
 export class H2Transport implements Transport, H2Owner, H2SessionOwner {
   readonly #options: H2TransportOptions
@@ -95,7 +96,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
     for (let first = this.#queue.first; first !== null; first = this.#queue.first) {
       const session = this.#roomFor(first)
       if (session === null) return
-      // It may fail at once, and ask for the next one.
+      // Delete it first: it may fail at once, which triggers the next one.
       this.#queue.delete(first)
       session.add(first)
     }
@@ -116,7 +117,7 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
     }
   }
 
-  /** Null: all connections are full, and there cannot be one more. */
+  /** Returns a connection with room, or null if all are full and the limit is reached. */
   #roomFor({ isFresh, request }: H2Attempt): H2Session | null {
     const canOpen = this.#sessions.size < this.#options.connections
     if (!isFresh || !canOpen) {

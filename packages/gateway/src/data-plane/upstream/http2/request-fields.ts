@@ -5,7 +5,7 @@ import { expectsBody } from '../http1/request-head.js'
 import { passedTrailers } from '../response-fields.js'
 import type { UpstreamRequest } from '../transport.js'
 
-/** Fields that HTTP/2 does without (RFC 9113 section 8.2.2), and those that are written here. */
+/** Fields that HTTP/2 does not have (RFC 9113 section 8.2.2), and those set here. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -18,7 +18,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** The head of a request for node:http2; null when something in it would change what the target reads. */
+/** Builds the head of a request for node:http2. Returns null if a part would change how the target parses it. */
 export function requestFields(request: UpstreamRequest, isSecure: boolean): OutgoingHttpHeaders | null {
   const { method, path, host, headers } = request
   if (!consistsOf(method, TOKEN_BYTES) || !consistsOf(path, TARGET_BYTES) || !consistsOf(host, VALUE_BYTES))
@@ -31,12 +31,12 @@ export function requestFields(request: UpstreamRequest, isSecure: boolean): Outg
   fields[':authority'] = host
   const length = lengthOf(request)
   if (length >= 0) fields['content-length'] = length
-  // A gRPC server refuses to answer whoever does not say that trailers reach the client (gRPC over HTTP2, Requests).
+  // A gRPC server does not respond unless the client accepts trailers (gRPC over HTTP2, Requests).
   if (headerValue(headers, 'content-type')?.startsWith('application/grpc') === true) fields['te'] = 'trailers'
   return fields
 }
 
-/** Trailers for node:http2, without those that cannot be sent. */
+/** Builds trailers for node:http2, without those that cannot be sent. */
 export function trailerFields(trailers: readonly string[] | null): OutgoingHttpHeaders {
   return plainFields(trailers === null ? [] : (passedTrailers(trailers) ?? [])) ?? {}
 }

@@ -2,13 +2,15 @@ import type { WindowPlan } from '@sluice/config'
 
 const BUCKETS = 10
 
-/** When an attempt began, and since when all of its request is sent and the target is waited for; monotonic clock, ms. */
+/** Start of an attempt, and the time its request was fully sent, on the monotonic clock in milliseconds. */
 export interface AttemptTimes {
   readonly beganMono: number
   readonly sentMono: number
 }
 
-/** The attempts at one target over a sliding window of ten buckets. Times are of the monotonic clock, in ms. */
+/**
+ * The attempts at one target over a sliding window of ten buckets. Times are on the monotonic clock, in milliseconds.
+ */
 export class AttemptWindow {
   requests = 0
   failures = 0
@@ -19,11 +21,11 @@ export class AttemptWindow {
   readonly #failures = new Int32Array(BUCKETS)
   readonly #slow = new Int32Array(BUCKETS)
   #bucket = 0
-  /** Attempts begun before it do not count. */
+  /** Attempts started earlier do not count. */
   #startMono = 0
-  /** Attempts without an answer. */
+  /** Number of attempts without a response. */
   #waiting = 0
-  /** Since when there are some, and none was answered. */
+  /** Time since when attempts are waiting and none has been answered. */
   #silentMono = 0
 
   constructor(plan: WindowPlan) {
@@ -31,24 +33,24 @@ export class AttemptWindow {
     this.#bucketMs = plan.windowMs / BUCKETS
   }
 
-  /** Forgets everything, also the attempts that are under way. */
+  /** Resets the window. Attempts in progress no longer count. */
   restart(nowMono: number): void {
     this.#startMono = nowMono
     this.requests = this.failures = this.slow = this.#waiting = 0
     for (const counts of [this.#requests, this.#failures, this.#slow]) counts.fill(0)
   }
 
-  /** Whether an attempt counts. */
+  /** Returns true if an attempt counts. */
   covers({ beganMono }: AttemptTimes): boolean {
     return beganMono >= this.#startMono
   }
 
-  /** One more attempt waits for the target. */
+  /** Records that an attempt waits for the target. */
   wait(nowMono: number): void {
     if (this.#waiting++ === 0) this.#silentMono = nowMono
   }
 
-  /** An attempt has an outcome. */
+  /** Records the outcome of an attempt. */
   add(nowMono: number, isFailure: boolean, isSlow: boolean): void {
     this.#advance(nowMono)
     this.#waiting--
@@ -62,23 +64,28 @@ export class AttemptWindow {
     this.slow++
   }
 
-  /** An attempt that was answered has failed after that. */
+  /** Records that an answered attempt has failed. */
   addFailure(nowMono: number): void {
     this.#advance(nowMono)
     this.#addFailure(this.#bucket % BUCKETS)
   }
 
-  /** An attempt ends without an outcome. */
+  /** Records that an attempt has ended without an outcome. */
   leave(): void {
     this.#waiting--
   }
 
-  /** Whether the target has taken too long. The time in which the client still sends its body is not the target's. */
+  /**
+   * Returns true if the target has taken too long. Time in which the client is still sending its body does not count.
+   */
   isSlow({ sentMono }: Pick<AttemptTimes, 'sentMono'>, nowMono: number): boolean {
     return this.#plan.slowAfterMs !== null && nowMono - sentMono > this.#plan.slowAfterMs
   }
 
-  /** Whether `minRequests` attempts wait, and none was answered for longer than `slowAfter`: the target hangs. */
+  /**
+   * Returns true if the target hangs: `minRequests` attempts are waiting, and none was answered for longer than
+   * `slowAfter`.
+   */
   isSilent(nowMono: number): boolean {
     return this.#waiting >= this.#plan.minRequests && this.isSlow({ sentMono: this.#silentMono }, nowMono)
   }
@@ -87,7 +94,7 @@ export class AttemptWindow {
     return this.hasShare(this.failures, this.#plan.failureRatio)
   }
 
-  /** Whether there are enough attempts in the window, and so many of them are this share. */
+  /** Returns true if there are enough attempts in the window and `count` is at least this fraction of them. */
   hasShare(count: number, ratio: number): boolean {
     return count > 0 && this.requests >= this.#plan.minRequests && count >= ratio * this.requests
   }

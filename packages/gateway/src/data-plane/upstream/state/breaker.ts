@@ -2,13 +2,17 @@ import type { BreakerPlan } from '@sluice/config'
 import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { GrowingTime } from './growing-time.js'
 
-/** A probe whose client still sends its body after so long, or after `openFor`, gives its place to another one, ms. */
+/**
+ * Time after which a probe whose client is still sending its body gives way to another probe, in milliseconds.
+ * `openFor` applies if it is shorter.
+ */
 const UPLOAD_MS = 1000
 
+/** State of a circuit breaker. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /**
- * The circuit breaker of one target in one worker:
+ * Circuit breaker of one target in one worker:
  *
  *     closed ──► open (failures, or slow attempts) ──► half-open (openFor is over) ──► closed (every probe succeeded)
  *                  ▲                                        │
@@ -16,14 +20,14 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
  */
 export class Breaker {
   state: BreakerState = 'closed'
-  /** How often it has opened. */
+  /** Number of times it has opened. */
   openings = 0
   readonly #plan: BreakerPlan
   readonly #window: AttemptWindow
   readonly #time: GrowingTime
   readonly #onChange: () => void
   #timer: NodeJS.Timeout | null = null
-  /** Of the half-open breaker: what is under way, each until its client has had long enough to send its body. */
+  /** Probes in progress while half-open, each with the timer for its upload. */
   readonly #probes = new Map<AttemptTimes, NodeJS.Timeout>()
   #succeeded = 0
 
@@ -34,13 +38,13 @@ export class Breaker {
     this.#onChange = onChange
   }
 
-  /** Whether one more attempt may begin. */
+  /** True if one more attempt may start. */
   get admits(): boolean {
     if (this.state === 'half-open') return this.#probes.size + this.#succeeded < this.#plan.probes
     return this.state === 'closed'
   }
 
-  /** When the open breaker lets probes through. */
+  /** Monotonic time at which the open breaker admits probes. */
   get opensUntilMono(): number {
     return this.#time.overMono
   }
@@ -53,12 +57,12 @@ export class Breaker {
     if (!this.admits) this.#onChange()
   }
 
-  /** All of an attempt's request is sent. */
+  /** Records that an attempt's request was fully sent. */
   wait(times: AttemptTimes): void {
     if (this.#window.covers(times)) this.#window.wait(times.sentMono)
   }
 
-  /** An attempt is answered, or has failed. */
+  /** Records a response or failure of an attempt. */
   settle(times: AttemptTimes, nowMono: number, isFailure: boolean): void {
     if (this.state === 'open' || !this.#window.covers(times)) return
     const isSlow = this.#window.isSlow(times, nowMono)
@@ -67,14 +71,14 @@ export class Breaker {
     else if (this.#isBad) this.#open(nowMono)
   }
 
-  /** An attempt failed when it was answered already. */
+  /** Records that an answered attempt has failed. */
   failLate(times: AttemptTimes, nowMono: number): void {
     if (this.state !== 'closed' || !this.#window.covers(times)) return
     this.#window.addFailure(nowMono)
     if (this.#isBad) this.#open(nowMono)
   }
 
-  /** An attempt was given up before it had an outcome; it is slow if it had taken so long. */
+  /** Records that an attempt was abandoned. It counts as slow if it took that long. */
   leave(times: AttemptTimes, nowMono: number): void {
     if (this.#window.isSlow(times, nowMono)) {
       this.settle(times, nowMono, false)
@@ -101,7 +105,7 @@ export class Breaker {
     else if (++this.#succeeded === this.#plan.probes) this.#become('closed', nowMono)
   }
 
-  /** A slow client says nothing of the target. */
+  /** A slow client says nothing about the target, so its probe gives way. */
   #watchUpload(times: AttemptTimes): NodeJS.Timeout {
     const giveWay = (): void => {
       if (times.sentMono === 0 && this.#dropProbe(times)) this.#onChange()
@@ -109,7 +113,7 @@ export class Breaker {
     return setTimeout(giveWay, Math.min(UPLOAD_MS, this.#plan.openMs)).unref()
   }
 
-  /** False: it has given its place away, or is no probe. */
+  /** Ends a probe. Returns false if it has already given way, or is not a probe. */
   #dropProbe(times: AttemptTimes): boolean {
     clearTimeout(this.#probes.get(times))
     return this.#probes.delete(times)

@@ -2,18 +2,18 @@ import type { OutlierPlan } from '@sluice/config'
 import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { GrowingTime } from './growing-time.js'
 
-/** How many targets of an upstream are ejected, of those that may be at once. */
+/** Number of ejected targets of an upstream, and its limit. */
 export class EjectionPool {
   readonly #share: number
   #most = 0
   #ejected = 0
 
-  /** @param share of the targets, 0 to 1; rounded down. */
+  /** @param share maximum fraction of the targets, from 0 to 1; rounded down. */
   constructor(share: number) {
     this.#share = share
   }
 
-  /** The upstream has so many targets with a weight from now on. */
+  /** Sets the number of targets with a weight. */
   setTargets(count: number): void {
     this.#most = Math.floor(count * this.#share)
   }
@@ -29,10 +29,10 @@ export class EjectionPool {
   }
 }
 
-/** Takes one target that fails out of the pool of one worker, for a time that grows. */
+/** Removes a failing target from load balancing in one worker, each time for longer. */
 export class Ejection {
   isEjected = false
-  /** How often it was ejected. */
+  /** Number of ejections. */
   ejections = 0
   readonly #plan: OutlierPlan
   readonly #pool: EjectionPool
@@ -50,7 +50,7 @@ export class Ejection {
     this.#onChange = onChange
   }
 
-  /** When the ejected target returns. */
+  /** Monotonic time at which the ejected target returns. */
   get returnsMono(): number {
     return this.#time.overMono
   }
@@ -59,12 +59,15 @@ export class Ejection {
     if (!this.isEjected && this.#window.isSilent(nowMono)) this.#eject(nowMono)
   }
 
-  /** All of an attempt's request is sent. */
+  /** Records that an attempt's request was fully sent. */
   wait(times: AttemptTimes): void {
     if (this.#counts(times)) this.#window.wait(times.sentMono)
   }
 
-  /** An attempt is answered, or has failed. @returns whether that was a failure, or too late. */
+  /**
+   * Records a response or failure of an attempt.
+   * @returns true if it was a failure or too slow.
+   */
   settle(times: AttemptTimes, nowMono: number, isFailure: boolean): boolean {
     const isBad = isFailure || this.#window.isSlow(times, nowMono)
     if (!this.#counts(times)) return isBad
@@ -73,25 +76,25 @@ export class Ejection {
     return isBad
   }
 
-  /** An attempt failed when it was answered already. */
+  /** Records that an answered attempt has failed. */
   failLate(times: AttemptTimes, nowMono: number): void {
     if (!this.#counts(times)) return
     this.#window.addFailure(nowMono)
     this.#fail(nowMono)
   }
 
-  /** An attempt was answered well and in time, and has ended. */
+  /** Records that an attempt has ended well and in time. */
   complete(times: AttemptTimes): void {
     if (this.#counts(times)) this.#failuresInRow = 0
   }
 
-  /** An attempt was given up before it had an outcome; a failure if it had taken too long. */
+  /** Records that an attempt was abandoned. It counts as a failure if it took too long. */
   leave(times: AttemptTimes, nowMono: number): void {
     if (this.#window.isSlow(times, nowMono)) this.settle(times, nowMono, true)
     else if (this.#counts(times)) this.#window.leave()
   }
 
-  /** The target is gone for good; what it has taken of the pool is free for others. */
+  /** Closes the state of a removed target, and returns its place in the pool. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (this.isEjected) this.#pool.release()
@@ -121,7 +124,7 @@ export class Ejection {
     this.#pool.release()
     this.isEjected = false
     this.#window.restart(performance.now())
-    // Whether it works again shows with the first attempt.
+    // The first attempt decides if it works again.
     this.#failuresInRow = this.#plan.consecutiveFailures - 1
     this.#onChange()
   }

@@ -1,4 +1,4 @@
-/** A time that doubles while it is needed again soon, up to a bound. */
+/** A backoff that doubles if it is needed again soon, up to a limit. */
 export class GrowingTime {
   readonly #firstMs: number
   readonly #maxMs: number
@@ -10,7 +10,7 @@ export class GrowingTime {
     this.#maxMs = maxMs
   }
 
-  /** The next time: the first one again when none was needed for as long as the last has taken. */
+  /** Returns the next duration in milliseconds. It starts over if none was needed for as long as the last one took. */
   next(nowMono: number): number {
     const isSoon = this.#lastMs > 0 && nowMono - this.#overMono <= this.#lastMs
     this.#lastMs = Math.min(isSoon ? this.#lastMs * 2 : this.#firstMs, this.#maxMs)
@@ -18,7 +18,7 @@ export class GrowingTime {
     return this.#lastMs
   }
 
-  /** When the last time is over. */
+  /** Monotonic end of the last duration. */
   get overMono(): number {
     return this.#overMono
   }

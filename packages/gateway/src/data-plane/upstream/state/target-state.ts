@@ -3,35 +3,35 @@ import type { AttemptTimes } from './attempt-window.js'
 import { Breaker } from './breaker.js'
 import { Ejection, type EjectionPool } from './ejection.js'
 
-/** Why a target is sent nothing, or no more than probes; the first that holds. */
+/** Reason for sending a target nothing, or only probes; the first one that applies. */
 export type TargetCondition = 'drained' | 'unhealthy' | 'ejected' | 'open' | 'half-open' | 'available'
 
-/** What the supervisor knows of a target. */
+/** The supervisor's knowledge of a target. */
 export interface KnownState {
   readonly isDrained: boolean
   readonly isHealthy: boolean
 }
 
-/** How a target's state is made. */
+/** Options for a target's state. */
 export interface TargetStateOptions {
   readonly breaker: BreakerPlan | null
   readonly outlier: OutlierPlan | null
   readonly pool: EjectionPool
-  /** The condition has changed. */
+  /** Called when the condition has changed. */
   readonly onChange: (condition: TargetCondition) => void
 }
 
 /**
- * The one owner of what decides whether a target is sent requests: what the supervisor knows (drained, unhealthy), and what
- * this worker has seen of its attempts (breaker, ejection).
+ * Decides if a target gets requests, from the supervisor's knowledge (drained, unhealthy) and from the attempts of this
+ * worker (breaker, ejection).
  *
  *     begin ─► wait (the request is sent) ─► settle (answered or failed) ─► complete | failLate
- *                                         └► leave (given up before it had an outcome)
+ *                                         └► leave (abandoned before it had an outcome)
  */
 export class TargetState {
   readonly breaker: Breaker | null
   readonly ejection: Ejection | null
-  /** The outcomes of attempts are asked for. */
+  /** True if the outcomes of attempts are needed. */
   readonly isWatched: boolean
   readonly #onChange: (condition: TargetCondition) => void
   #target: { isAvailable: boolean } | null = null
@@ -46,7 +46,7 @@ export class TargetState {
     this.#onChange = onChange
   }
 
-  /** The target whose `isAvailable` it keeps from now on. */
+  /** Sets the target whose `isAvailable` is updated. */
   attach(target: { isAvailable: boolean }): void {
     this.#target = target
   }
@@ -55,18 +55,18 @@ export class TargetState {
     return this.#condition
   }
 
-  /** While no target is available, one that is only unhealthy or ejected may be tried. */
+  /** True if the target may be tried when none is available: it is only unhealthy or ejected. */
   get isTryable(): boolean {
     return !this.#known.isDrained && (this.breaker === null || this.breaker.admits)
   }
 
-  /** When its state may change by itself; infinite: not, or the supervisor changes it. */
+  /** Monotonic time at which the condition may change by itself; infinite if only the supervisor changes it. */
   get changesMono(): number {
     if (this.#condition === 'open') return this.breaker!.opensUntilMono
     return this.#condition === 'ejected' ? this.ejection!.returnsMono : Number.POSITIVE_INFINITY
   }
 
-  /** What it has learned last. */
+  /** Last state received from the supervisor. */
   get known(): KnownState {
     return this.#known
   }
@@ -81,15 +81,16 @@ export class TargetState {
     this.ejection?.begin(times.beganMono)
   }
 
-  /** All of the request is sent: the target is waited for. */
+  /** Records that the request was fully sent and the target is being waited for. */
   wait(times: AttemptTimes): void {
     this.breaker?.wait(times)
     this.ejection?.wait(times)
   }
 
   /**
-   * @param isFailure no answer, or one of 5xx.
-   * @returns whether `complete` may follow: it was no failure, nor too late.
+   * Records a response or failure of an attempt.
+   * @param isFailure true for no response or a 5xx status.
+   * @returns true if `complete` may follow: it was neither a failure nor too slow.
    */
   settle(times: AttemptTimes, isFailure: boolean): boolean {
     const nowMono = performance.now()

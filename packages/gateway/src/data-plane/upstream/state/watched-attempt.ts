@@ -1,14 +1,14 @@
 import type { AttemptTimes } from './attempt-window.js'
 import type { TargetState } from './target-state.js'
 
-/** One attempt at a target whose breaker or ejection asks for its outcome; each attempt ends with `end`. */
+/** An attempt at a target with a breaker or ejection. Each attempt ends with `end`. */
 export class WatchedAttempt implements AttemptTimes {
   readonly beganMono = performance.now()
-  /** 0: the client still sends its body. */
+  /** Time when the request was fully sent; 0 while the client is sending its body. */
   sentMono = 0
   readonly #state: TargetState
   #isAnswered = false
-  /** The answer was neither a failure nor too late. */
+  /** True if the response was neither a failure nor too slow. */
   #isGood = false
   #isLost = false
 
@@ -17,7 +17,7 @@ export class WatchedAttempt implements AttemptTimes {
     state.begin(this)
   }
 
-  /** All of the request is sent, or an answer does not wait for it. */
+  /** Records that the request was fully sent, or that the response did not wait for that. */
   wait(): void {
     if (this.sentMono !== 0) return
     this.sentMono = performance.now()
@@ -34,7 +34,7 @@ export class WatchedAttempt implements AttemptTimes {
     this.#isGood = this.#state.settle(this, status >= 500)
   }
 
-  /** It has failed, before its answer or within it. */
+  /** Records a failure, before or during the response. */
   lose(): void {
     if (this.#isLost) return
     this.#isLost = true
@@ -43,7 +43,7 @@ export class WatchedAttempt implements AttemptTimes {
     else this.#state.settle(this, true)
   }
 
-  /** The target is left: the answer has ended, the attempt was lost, or it is given up. */
+  /** Ends the attempt: the response has ended, or the attempt was lost or abandoned. */
   end(): void {
     if (this.#isLost) return
     this.wait()

@@ -6,25 +6,25 @@ import { responseFields, trailerFields } from './response-fields.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
-/** Bytes that a stream holds before its client counts as slow; what is read of a target at once comes on top. */
+/** Bytes buffered by a stream before its client counts as slow. One more read from the target can come on top. */
 const MAX_UNSENT_BYTES = 64 * 1024
 
 const WHOLE = { endStream: true }
 const WITH_BODY = { endStream: false }
 const WITH_TRAILERS = { waitForTrailers: true }
-/** Has no body in any case, which node:http2 sees to (RFC 9110 section 15.3.6). */
+/** Status without a body, which node:http2 enforces (RFC 9110 section 15.3.6). */
 const RESET_CONTENT = 205
 const CONTINUE = { ':status': 100 }
 
 const CLIENT = Symbol('client stream')
-/** A stream of node:http2 with the one that is answered through it: listeners find it there, and are made once for all. */
+/** A node:http2 stream with its client stream attached, so that the event listeners need no closures. */
 type LinkedStream = ServerHttp2Stream & { [CLIENT]: Http2ClientStream }
 
-/** What a stream reports to its connection. */
+/** Receiver of a stream's events, implemented by the connection. */
 export interface StreamOwner {
-  /** @param isEarly it ended before its response did. */
+  /** @param isEarly true if the stream closed before the end of the response. */
   onStreamClose(stream: Http2ClientStream, isEarly: boolean): void
-  /** So many bytes were handed over that wait to be sent. */
+  /** Called when bytes were queued for sending. */
   onBytesQueued(bytes: number): void
   onBodyBytes(bytes: number): void
 }
@@ -32,31 +32,33 @@ export interface StreamOwner {
 /**
  * A request and its response on a stream of an HTTP/2 connection (RFC 9113 section 8.1).
  *
- * States of the response:  open ─ start ─► streaming ─ end ─► handed over ─► closed        open ─ send ─► handed over
+ * States of the response:
  *
- * What was handed over still waits for the client's window; the connection bounds for how long.
+ *     open ─ start ─► streaming ─ end ─► handed over ─► closed        open ─ send ─► handed over
+ *
+ * Bytes that were handed over still wait for the client's flow-control window. The connection limits that time.
  */
 export class Http2ClientStream implements ClientStream {
   owner: ClientOwner | null = null
-  /** A connection serves many requests: the listener closes it, by GOAWAY. */
+  /** Ignored: a connection serves many requests, and the listener closes it by GOAWAY. */
   closeAfter = false
   isGone = false
-  /** Extended CONNECT (RFC 8441) is not served. */
+  /** Always null: extended CONNECT (RFC 8441) is not supported. */
   readonly upgrade = null
-  /** Monotonic clock, ms, when the response was handed over; 0 before. */
+  /** Monotonic time in milliseconds when the response was handed over, or 0 before that. */
   handedOverMono = 0
-  /** Held for its cookie, which came in several fields. */
+  /** Bytes held for a Cookie field that arrived in several parts. */
   crumbBytes = 0
   readonly #stream: LinkedStream
   readonly #connection: StreamOwner
   readonly #body: RequestBody | null
-  /** All of the response was handed over, or it was given up. */
+  /** True if the whole response was handed over, or given up. */
   #isOver = false
   #isWaiting = false
   waitsToContinue: boolean
-  /** Content-Length of a streamed response; -1: none. */
+  /** Content-Length of a streamed response, or -1 if unknown. */
   #length = -1
-  /** Bytes taken for it. */
+  /** Body bytes accepted so far. */
   #taken = 0
   #trailers: readonly string[] | null = null
 
@@ -72,7 +74,7 @@ export class Http2ClientStream implements ClientStream {
     this.waitsToContinue = waitsToContinue
     stream.on('close', onClose)
     this.#body = hasBody ? new RequestBody(stream, connection) : null
-    // A reset that calls itself no error closes a stream only once what came before it was read.
+    // After a reset with NO_ERROR, node:http2 closes the stream only once the data before it was read.
     if (hasBody) stream.on('aborted', onAborted)
   }
 
@@ -114,7 +116,7 @@ export class Http2ClientStream implements ClientStream {
   start(status: number, headers: readonly string[], length: number): void {
     if (this.#isClosed) return
     this.#length = length
-    // Only of a length that is not known can there be fields after the body.
+    // Trailers are possible only if the length is unknown.
     const options = length < 0 && !isBodiless(status) ? WITH_TRAILERS : WITH_BODY
     if (options === WITH_TRAILERS) this.#stream.on('wantTrailers', onTrailersWanted)
     this.#stream.respond(responseFields(status, headers, length), options)
@@ -124,7 +126,7 @@ export class Http2ClientStream implements ClientStream {
     const stream = this.#stream
     if (this.#isClosed || stream.writableEnded) return true
     this.#taken += chunk.length
-    // More bytes than announced are malformed (RFC 9113 section 8.1.1), and may be another response's.
+    // Bytes beyond the announced length are malformed (RFC 9113 section 8.1.1), and may belong to another response.
     if (this.#length >= 0 && this.#taken > this.#length) {
       this.abort()
       return true
@@ -162,13 +164,16 @@ export class Http2ClientStream implements ClientStream {
     return this.#stream.writableLength
   }
 
-  /** Gives up a client that does not take what was handed over. */
+  /** Cancels the stream of a client that does not read its response. */
   cancel(): void {
     this.#stream.close(NGHTTP2_CANCEL)
     this.#stream.destroy()
   }
 
-  /** Nothing can be written: it is over, or the client has reset it, which is reported a moment later. */
+  /**
+   * True if nothing more can be written: the response is over, or the client has reset the stream. That is reported
+   * later.
+   */
   get #isClosed(): boolean {
     return this.#isOver || this.#stream.closed || this.#stream.destroyed
   }
@@ -178,31 +183,31 @@ export class Http2ClientStream implements ClientStream {
     this.handedOverMono = performance.now()
     const body = this.#body
     if (body === null || body.isDone) return
-    // The rest of the request is for nobody (RFC 9113 section 8.1).
+    // The rest of the request is not needed (RFC 9113 section 8.1).
     body.discard()
     if (this.#stream.writableFinished) this.refuseBody()
     else this.#stream.once('finish', onFinish)
   }
 
-  /** @internal */
+  /** Closes the stream without reading the rest of the request body. @internal */
   refuseBody(): void {
     this.#stream.close(NGHTTP2_NO_ERROR)
     this.#stream.resume()
   }
 
-  /** @internal */
+  /** Handles room for more bytes. @internal */
   onDrain(): void {
     this.#isWaiting = false
     if (!this.#isOver) this.owner?.onClientDrain()
   }
 
-  /** All of the body is out. @internal */
+  /** Sends the trailers once the whole body was sent. @internal */
   sendTrailers(): void {
     if (this.#stream.closed || this.#stream.destroyed) return
     this.#stream.sendTrailers(this.#trailers === null ? {} : trailerFields(this.#trailers))
   }
 
-  /** The stream is gone, whoever ended it. @internal */
+  /** Handles the end of the stream, from either side. @internal */
   onGone(): void {
     if (this.isGone) return
     this.isGone = true
@@ -219,7 +224,7 @@ function onClose(this: ServerHttp2Stream): void {
   client.onGone()
 }
 
-/** The client has given up its upload: what it has sent is not read any more, so that the stream can close. */
+/** Handles a reset by the client. The data it has sent is discarded, so that the stream can close. */
 function onAborted(this: ServerHttp2Stream): void {
   const client = (this as LinkedStream)[CLIENT]
   client.onGone()

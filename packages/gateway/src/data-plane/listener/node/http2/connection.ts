@@ -12,35 +12,35 @@ import type { StreamQueue } from './stream-queue.js'
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_REFUSED_STREAM } =
   constants
 
-/** What a client has where any pace will do. */
+/** Time that a client has to read a response if there is no minimum rate, in milliseconds. */
 const LONGEST_LINGER_MS = 600_000
-/** A client that takes nothing while more than this waits for it is ended sooner than by `minReadRate`. */
+/** A client that reads nothing while more bytes than this are waiting is closed earlier than `minReadRate` requires. */
 const STALLED_BYTES = 1024 * 1024
 
-/** What all connections of a listener share. */
+/** State shared by the HTTP/2 connections of a listener. */
 export interface Http2Context {
   readonly scheme: 'http' | 'https'
-  /** As it is now. */
+  /** Present settings of the listener. */
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
   readonly clock: CachedClock
-  /** Hears of an error that should not have come this far. */
+  /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection that is ended because it goes beyond a limit. */
+  /** Called when a connection is closed because it exceeds a limit. */
   readonly onTurnedAway: () => void
   readonly fields: RequestFields
   readonly queue: StreamQueue
-  /** Connections end with the requests that they have. */
+  /** True if connections close after their present requests. */
   readonly isClosing: boolean
-  /** What a client has beyond the time that the slowest pace takes for what was handed over. */
+  /** Time that a client has in addition to that of the minimum rate, in milliseconds. */
   readonly lingerMs: number
-  /** So many more bytes wait for clients, or are cookies of requests under way. */
+  /** Called when more bytes are held for clients, as response data or as cookies of requests in progress. */
   onBytesHeld(bytes: number): void
   onConnectionClose(connection: Http2Connection): void
 }
 
-/** One HTTP/2 connection: its requests, how long it may be idle or slow, and what a client may cost that sends none. */
+/** An HTTP/2 connection: its requests, its timeouts, and its limits against abuse. */
 export class Http2Connection implements StreamOwner {
   readonly #session: ServerHttp2Session
   readonly #socket: Socket
@@ -48,9 +48,9 @@ export class Http2Connection implements StreamOwner {
   readonly #context: Http2Context
   readonly #streams = new Set<Http2ClientStream>()
   readonly #meter: FloodMeter
-  /** Monotonic clock, ms, when the last stream closed. */
+  /** Monotonic time in milliseconds when the last stream closed. */
   #idleSinceMono = performance.now()
-  /** Bytes written at the last look, and when they were last more than before. */
+  /** Bytes written at the last inspection, and the time of the last progress. */
   #writtenBytes = 0
   #progressMono = this.#idleSinceMono
 
@@ -66,12 +66,14 @@ export class Http2Connection implements StreamOwner {
     socket.on('end', () => this.#onEnd())
   }
 
-  /** Requests under way are finished. GOAWAY names the last one: those that cross it were not begun, and may be repeated. */
+  /**
+   * Closes the connection after its requests in progress. GOAWAY names the last one: a client may repeat later ones.
+   */
   close(): void {
     this.#session.close()
   }
 
-  /** The client sends nothing more, not even the windows that its responses need. */
+  /** Handles a half-closed connection. The client can no longer send the window updates that its responses need. */
   #onEnd(): void {
     if (this.#context.settings.allowHalfClose) this.#session.close()
     else this.#session.destroy()
@@ -81,19 +83,19 @@ export class Http2Connection implements StreamOwner {
     this.#session.destroy()
   }
 
-  /** Bytes that wait for the client, and of cookies. */
+  /** Bytes held for the client, including cookies. */
   get heldBytes(): number {
     let bytes = 0
     for (const stream of this.#streams) bytes += stream.unsentBytes + stream.crumbBytes
     return bytes
   }
 
-  /** Time for which the client has taken nothing of much that waits for it; 0 where little waits. */
+  /** Returns the time for which the client has read nothing while many bytes were waiting, or 0, in milliseconds. */
   stalledMs(nowMono: number): number {
     return nowMono - this.#progressMono
   }
 
-  /** Looks what has become of it since the last time. */
+  /** Checks the limits of the connection. Called at intervals. */
   inspect(nowMono: number): void {
     const { settings, lingerMs } = this.#context
     if (this.#socket.bytesWritten !== this.#writtenBytes || this.heldBytes < STALLED_BYTES) {
@@ -107,11 +109,11 @@ export class Http2Connection implements StreamOwner {
     if (this.#meter.isOverdrawn(nowMono) || this.stalledMs(nowMono) > lingerMs) this.endFlood()
     else if (!this.#session.closed) {
       if (idleMs > settings.keepAliveMs) this.#session.close()
-      // The session is gone, and its client has not closed the connection.
+      // The session has closed, but the client has not closed the connection.
     } else if (idleMs > settings.keepAliveMs + lingerMs) this.#socket.destroy()
   }
 
-  /** Ends a connection that costs more than it is worth. */
+  /** Closes a connection that exceeds a limit. */
   endFlood(): void {
     if (this.#session.destroyed) return
     this.#context.onTurnedAway()
@@ -157,7 +159,7 @@ export class Http2Connection implements StreamOwner {
   #dispatch(stream: ServerHttp2Stream, hasBody: boolean, fields: readonly string[]): void {
     const { clock } = this.#context
     if (stream.destroyed) {
-      // The client has given it up while it waited.
+      // The client reset the stream while it waited.
       this.#countReset()
       return
     }
@@ -178,7 +180,7 @@ export class Http2Connection implements StreamOwner {
     const refused = this.#read(x, fields, hasBody)
     this.#meter.earnRequest(x.requestHeadBytes)
     const client = new Http2ClientStream(stream, this, hasBody, this.#context.fields.waitsToContinue)
-    // It may have been reset in the turn that brought it: its end was reported to nobody.
+    // The stream may have been reset in the turn in which it arrived, before there was a listener for its end.
     if (stream.destroyed) return
     this.#streams.add(client)
     this.#holdCrumbs(client)
@@ -199,7 +201,7 @@ export class Http2Connection implements StreamOwner {
     return this.#context.fields.apply(x, fields, hasBody, this.#context.settings)
   }
 
-  /** Until when the client must have taken what was handed over, on the monotonic clock, ms. */
+  /** Returns the monotonic time in milliseconds by which the client must have read its response. */
   #lingerEnd({ handedOverMono, unsentBytes }: Http2ClientStream): number {
     const { lingerMs, settings } = this.#context
     if (settings.minReadRate === 0) return handedOverMono + LONGEST_LINGER_MS
@@ -207,5 +209,5 @@ export class Http2Connection implements StreamOwner {
   }
 }
 
-/** `close` follows. */
+/** A `close` event follows each error. */
 function ignore(): void {}

@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net'
 
-/** What a connection may read a second beyond requests and their bodies: PING, SETTINGS, WINDOW_UPDATE, PRIORITY, padding. */
+/** Bytes per second that are free: PING, SETTINGS, WINDOW_UPDATE, PRIORITY and padding. */
 const FREE_BYTES = 64 * 1024
-/** The most that it can save up. */
+/** Maximum credit in bytes. */
 const MAX_CREDIT = 256 * 1024
-/** Of frames beside the fields of a request: its own, and the window that its response takes. */
+/** Bytes credited per request for frame headers and the WINDOW_UPDATE frames of its response. */
 const BYTES_A_REQUEST = 128
 
-/** Streams that end before their responses: so many at once, and so many a second after that. */
+/** Maximum burst of streams that end before their responses, and the rate at which the allowance is restored. */
 const MAX_RESETS = 500
 const RESETS_A_SECOND = 30
 
 /**
- * What a client makes a connection do without a request that is served. nghttp2 answers PING and SETTINGS by itself and
- * reports nothing of other frames, so what they are is not counted, but the bytes that brought neither a request nor a
- * body nor took a response: each frame has nine at least (RFC 9113 section 4.1).
+ * Limits the input on a connection that serves no request. nghttp2 answers PING and SETTINGS itself and does not report
+ * other frames, so frames cannot be counted. Instead, this counts bytes that belong to no request, body or response.
+ * Each frame has at least nine (RFC 9113 section 4.1).
  */
 export class FloodMeter {
   readonly #socket: Socket
@@ -31,22 +31,25 @@ export class FloodMeter {
     this.#writtenBytes = socket.bytesWritten
   }
 
-  /** So many bytes of bodies came. */
+  /** Credits received body bytes. */
   earn(bytes: number): void {
     this.#credit += bytes
   }
 
-  /** A request came. @param bytes of its fields; on the wire they are mostly fewer. */
+  /**
+   * Credits a request.
+   * @param bytes size of its fields. On the wire they are usually smaller.
+   */
   earnRequest(bytes: number): void {
     this.#credit += bytes + BYTES_A_REQUEST
   }
 
-  /** Whether the connection has read more than it should have. */
+  /** Returns true if the connection has received more than it is allowed. */
   isOverdrawn(nowMono: number): boolean {
     const { bytesRead, bytesWritten } = this.#socket
     const seconds = (nowMono - this.#lookedMono) / 1000
     this.#lookedMono = nowMono
-    // An answer to a PING is as long as the PING: half of what was written pays for the windows of responses only.
+    // An answer to a PING is as long as the PING. So only half of the written bytes count as credit for window updates.
     this.#credit += FREE_BYTES * seconds + (bytesWritten - this.#writtenBytes) / 2
     this.#credit -= bytesRead - this.#readBytes
     this.#readBytes = bytesRead
@@ -55,7 +58,7 @@ export class FloodMeter {
     return this.#credit < 0
   }
 
-  /** A stream ended before its response did. Whether these are too many (CVE-2023-44487). */
+  /** Counts a stream that ended before its response. Returns true if there are too many (CVE-2023-44487). */
   isResetTooMuch(nowMono: number): boolean {
     const earned = ((nowMono - this.#resetMono) / 1000) * RESETS_A_SECOND
     this.#resetMono = nowMono

@@ -5,17 +5,18 @@ const EMPTY = new Uint8Array(0)
 const BODY = Symbol('request body')
 type ReadStream = ServerHttp2Stream & { [BODY]: RequestBody }
 
-/** What counts the bytes of bodies. */
+/** Counter of received body bytes. */
 export interface BodyCounter {
   onBodyBytes(bytes: number): void
 }
 
 /**
- * The body of a request on a stream. Paused, it takes no more than the stream's window, which grows only by what was
- * read (RFC 9113 section 5.2). nghttp2 resets a body that is not as long as its Content-Length says.
+ * The request body on an HTTP/2 stream. While it is paused, the client can send only up to the stream's window,
+ * because the window grows only when data is read (RFC 9113 section 5.2). nghttp2 resets a stream whose body does not
+ * match its Content-Length.
  */
 export class RequestBody {
-  /** All of it has come. */
+  /** True once the whole body was received. */
   isDone = false
   readonly #stream: ReadStream
   readonly #counter: BodyCounter
@@ -47,28 +48,28 @@ export class RequestBody {
     if (this.#receiver !== null) this.#stream.resume()
   }
 
-  /** What still comes is for nobody; it waits in the window until the stream is closed. */
+  /** Stops delivery. Further data stays in the window until the stream is closed. */
   discard(): void {
     if (this.#receiver === null) return
     this.#receiver = null
     this.#stream.pause()
   }
 
-  /** @internal */
+  /** Delivers a chunk. @internal */
   onChunk(chunk: Uint8Array): void {
     this.#counter.onBodyBytes(chunk.length)
     this.#receiver?.onBodyChunk(chunk, false)
   }
 
-  /** @internal */
+  /** Handles the end of the body. @internal */
   onEnd(): void {
-    // A reset in the middle of a body ends it too, for those who read.
+    // A reset in the middle of a body also ends the readable side.
     if (this.isDone || this.#stream.aborted) return
     this.isDone = true
     this.#receiver?.onBodyChunk(EMPTY, true, this.#trailers)
   }
 
-  /** @internal */
+  /** Stores the trailers. @internal */
   onTrailers(fields: readonly string[]): void {
     this.#trailers = fields
   }
@@ -84,7 +85,7 @@ function onEnd(this: ServerHttp2Stream): void {
   body.onEnd()
 }
 
-/** Names and values in turn stand in the last argument, as for the event `stream`. */
+/** The last argument has names and values in turn, as for the `stream` event. */
 function onTrailers(
   this: ServerHttp2Stream,
   _fields: object,

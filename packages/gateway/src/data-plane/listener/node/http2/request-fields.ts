@@ -6,15 +6,15 @@ import { RequestHead, refuseLargeHead } from '../../request-head.js'
 import { applyTarget } from '../../request-target.js'
 
 const HOSTS_DIFFER = refusal('GW_BAD_REQUEST', 'Host and :authority name different hosts')
-const BAD_SCHEME = refusal('GW_BAD_REQUEST', ':scheme is neither http nor https')
+const BAD_SCHEME = refusal('GW_BAD_REQUEST', ':scheme must be http or https')
 
-/** Of a request head beside method, target and field lines, as HTTP/1.1 would have it: two spaces, version, line ends. */
+/** Bytes of the head besides method, target and fields, as in HTTP/1.1: two spaces, version and line ends. */
 const LINE_BYTES = 14
 
 /**
- * Reads the fields of requests into exchanges, one after the other. What nghttp2 has already reset as malformed does not
- * come this far: names in upper case, connection fields, `te` other than `trailers`, pseudo-header fields that are
- * unknown, repeated, missing or late, a Content-Length that is no number (RFC 9113 sections 8.2 and 8.3).
+ * Reads the fields of requests into exchanges. nghttp2 has already reset streams with malformed fields: names in upper
+ * case, connection fields, `te` other than `trailers`, pseudo-header fields that are unknown, repeated, missing or
+ * late, and a Content-Length that is not a number (RFC 9113 sections 8.2 and 8.3).
  */
 export class RequestFields {
   readonly #head = new RequestHead()
@@ -27,9 +27,9 @@ export class RequestFields {
   #hasLength = false
 
   /**
-   * Fills the exchange, all of it also where something is refused: its record shows what is known.
-   * @param fields names and values in turn, as they came.
-   * @returns what to refuse the request with.
+   * Fills the exchange. It is filled even if the request is refused, so that the log record is complete.
+   * @param fields names and values in turn, as received.
+   * @returns the refusal, or null.
    */
   apply(x: Exchange, fields: readonly string[], hasBody: boolean, settings: ListenerSettings): Reply | null {
     this.#begin()
@@ -40,19 +40,22 @@ export class RequestFields {
     if (authority !== '') head.add('host', authority)
     x.requestHeadBytes = head.bytes + x.method.length + this.#target.length + LINE_BYTES
     const badHead = head.apply(x, settings)
-    // A stream ends by itself: a body needs no announcement.
+    // The stream itself marks the end of the body, so Content-Length is optional.
     if (hasBody && !this.#hasLength) x.contentLength = -1
     const badTarget = this.#applyTarget(x, settings)
     const badHop = applyClientAddress(x, settings)
     return badHead ?? this.#refuseOrigin() ?? badTarget ?? refuseLargeHead(x, settings) ?? badHop
   }
 
-  /** Whether the client waits for 100 before it sends the body (RFC 9110 section 10.1.1). */
+  /** True if the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   get waitsToContinue(): boolean {
     return this.#head.waitsToContinue
   }
 
-  /** Of a cookie that came in several fields: a copy, of what a client may have sent once for many (RFC 7541 section 2.3.2). */
+  /**
+   * Size of a Cookie joined from several fields. The client may have sent the parts once for many requests
+   * (RFC 7541 section 2.3.2). 0 if there was only one field.
+   */
   get crumbBytes(): number {
     return this.#crumbs > 1 ? this.#cookie.length : 0
   }
@@ -85,9 +88,9 @@ export class RequestFields {
       case 'host':
         this.#host = this.#host === '' ? value : this.#host + ',' + value
         return
-      // A client may send each pair in a field of its own, which compresses better (RFC 9113 section 8.2.3).
+      // A client may send each pair in a separate field, which compresses better (RFC 9113 section 8.2.3).
       case 'cookie':
-        // What is too large is refused; no more of it is copied.
+        // A cookie over the limit is refused later, so stop copying.
         if (this.#cookie.length > headerBytes) return
         this.#crumbs++
         this.#cookie = this.#cookie === '' ? value : this.#cookie + '; ' + value
@@ -105,7 +108,10 @@ export class RequestFields {
     return applyTarget(x, target.slice(0, end), target.slice(end + 1), settings)
   }
 
-  /** A TLS proxy in front speaks of `https` over a plain connection: which of the two it is says nothing. */
+  /**
+   * Validates scheme and host. A TLS proxy in front may send `https` over a plain connection, so both schemes are
+   * accepted.
+   */
   #refuseOrigin(): Reply | null {
     if (this.#scheme !== 'https' && this.#scheme !== 'http') return BAD_SCHEME
     if (this.#host === '' || this.#authority === '' || this.#host === this.#authority) return null

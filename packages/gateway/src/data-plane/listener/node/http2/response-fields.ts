@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import { HeaderCache } from '@sluice/core'
 import { checkField, REFUSED } from '../../response-head.js'
 
-/** Fields of a connection, which HTTP/2 does not have (RFC 9113 section 8.2.2). */
+/** Connection-specific fields, which HTTP/2 does not allow (RFC 9113 section 8.2.2). */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -15,12 +15,15 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 
 const OK = '+'
 const NONE = '-'
-/** Fields that came before and may go out need not be checked again. */
+/** Cache of validated fields, which need no further check. */
 const FIELDS = new HeaderCache((name, value) =>
   OF_CONNECTION.has(name) || checkField(name, value) === REFUSED ? NONE : OK,
 )
 
-/** The fields of a response as node:http2 takes them. @param length the Content-Length to announce; -1: none. */
+/**
+ * Builds the fields of a response for node:http2.
+ * @param length Content-Length to announce, or -1 for none.
+ */
 export function responseFields(
   status: number,
   headers: readonly string[],
@@ -35,12 +38,12 @@ export function responseFields(
   return fields
 }
 
-/** What node:http2 takes; HTTP/2 has no 101, and informational responses are not passed on. */
+/** Returns true for a final status. HTTP/2 has no 101, and informational responses are not forwarded. */
 function isFinal(status: number): boolean {
   return status >= 200 && status <= 599
 }
 
-/** Those after a body (RFC 9113 section 8.1). */
+/** Builds the trailers of a response (RFC 9113 section 8.1). */
 export function trailerFields(trailers: readonly string[]): OutgoingHttpHeaders {
   const fields = { __proto__: null } as unknown as OutgoingHttpHeaders
   addFields(fields, trailers)
@@ -58,7 +61,7 @@ function addFields(fields: OutgoingHttpHeaders, headers: readonly string[]): voi
   }
 }
 
-/** The one field whose lines cannot be joined (RFC 9110 section 5.3). */
+/** Collects the values of Set-Cookie, the only field whose lines cannot be joined (RFC 9110 section 5.3). */
 function bothOf(before: number | string | readonly string[], value: string): string[] {
   return Array.isArray(before) ? [...(before as string[]), value] : [String(before), value]
 }

@@ -7,26 +7,29 @@ import { Http2Connection, type Http2Context } from './connection.js'
 import { RequestFields } from './request-fields.js'
 import { StreamQueue } from './stream-queue.js'
 
-/** How often connections are looked at. */
+/** Interval between inspections of the connections, in milliseconds. */
 const INSPECT_MS = 1000
-/** Bytes that wait for the clients of a listener and worker, and of cookies that are put together; beyond them, those that hold the most are ended. */
+/**
+ * Maximum number of bytes held for all clients of a listener and worker, including joined cookies. Beyond it, the
+ * connections that hold the most are closed.
+ */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
 /** Step in milliseconds for ranking stalled connections. Equal ranks are compared by buffered bytes. */
 const STALLED_STEP_MS = 2000
-/** They are counted at least once within so many. */
+/** Number of newly held bytes after which the total is recounted. */
 const COUNT_EVERY_BYTES = MAX_HELD_BYTES / 4
 
-/** Beyond the time that the slowest pace takes. */
+/** Time that a client has in addition to that of the minimum rate, in milliseconds. */
 const LINGER_MS = 30_000
 
-/** Room of a stream in the memory of its connection: what may wait for its client, and fields. Without it new ones are reset. */
+/** Session memory per stream in MB, for pending data and fields. nghttp2 resets new streams beyond it. */
 const STREAM_MEGABYTES = 0.2
 
-/** Of an upload that nobody reads. */
+/** Flow-control windows, which bound an upload that is not read. */
 const STREAM_WINDOW = 128 * 1024
 const CONNECTION_WINDOW = 1024 * 1024
 
-/** What a listener needs to serve HTTP/2. */
+/** Options for serving HTTP/2. */
 export type Http2Options = Omit<
   Http2Context,
   'fields' | 'queue' | 'isClosing' | 'lingerMs' | 'onBytesHeld' | 'onConnectionClose'
@@ -43,9 +46,9 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   readonly lingerMs
   readonly fields = new RequestFields()
   readonly queue = new StreamQueue()
-  /** Applies to connections and requests that come from now on. */
+  /** Settings for new connections and requests. */
   settings: ListenerSettings
-  /** What still comes in has its first request answered. */
+  /** True if connections close after their next request. */
   isClosing = false
   readonly #connections = new Set<Http2Connection>()
   #timer: NodeJS.Timeout | null = null
@@ -75,25 +78,26 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
     const connection = new Http2Connection(session, socket, peer, this)
     this.#connections.add(connection)
     this.#timer ??= setInterval(() => this.#inspect(), INSPECT_MS).unref()
-    // The session takes what is put back in the next tick, and then whatever comes.
+    // The session reads the bytes put back in the next tick, and then the socket.
     process.nextTick(resume, socket)
   }
 
   /**
-   * Connections end with their next request, which GOAWAY names as the last: one that is sent alone cannot cross it.
-   * nghttp2 would take no more requests behind a GOAWAY that refuses none (RFC 9113, 6.8), and Node.js cannot ask it to.
+   * Announces the end: connections close after their next request, which GOAWAY names as the last. A single pending
+   * request therefore cannot be lost. After a GOAWAY with the highest stream id (RFC 9113 section 6.8), nghttp2 would
+   * accept no more requests, and Node.js cannot change that.
    */
   announceEnd(): void {
     this.isClosing = true
   }
 
-  /** Announces the end to all clients; requests under way are finished. */
+  /** Sends GOAWAY to all clients. Requests in progress are completed. */
   close(): void {
     this.isClosing = true
     for (const connection of this.#connections) connection.close()
   }
 
-  /** Cuts every connection. */
+  /** Destroys every connection. */
   terminate(): void {
     for (const connection of this.#connections) connection.terminate()
   }
@@ -117,8 +121,8 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   }
 
   /**
-   * Ends connections where all hold too much, until half of the room is free: first those that have taken nothing for the
-   * longest time, then those that hold the most.
+   * Closes connections if too many bytes are held, until half of the limit is free. Those without progress for the
+   * longest time come first, then those that hold the most.
    */
   #boundHeld(): void {
     this.#newBytes = 0
@@ -141,13 +145,13 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
 }
 
 /**
- * nghttp2 resets what is far above the limits of the listener, so that what is a little above them can be answered 431;
- * it ends connections with frames that are malformed, refused or empty time and again.
+ * Returns the options for nghttp2. Its limits are far above those of the listener, so that the listener can answer 431
+ * to requests just over its own. nghttp2 closes connections with too many malformed, refused or empty frames.
  */
 function sessionOptions({ http2, headers, headerBytes }: ListenerSettings): ServerOptions {
   const streams = http2?.streams ?? 100
   return {
-    // Each pair of a cookie may come in a field of its own.
+    // A cookie may arrive as one field per pair.
     maxHeaderListPairs: 4 * headers + 256,
     maxSessionMemory: Math.max(10, Math.ceil(streams * STREAM_MEGABYTES)),
     maxSessionInvalidFrames: 200,

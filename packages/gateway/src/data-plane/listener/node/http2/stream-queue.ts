@@ -1,21 +1,23 @@
-/** A request of an HTTP/2 connection that waits to be dispatched. */
+/** An HTTP/2 request that waits to be dispatched. */
 export interface WaitingStream {
   dispatch(): void
-  /** Resets the stream before its request is begun. */
+  /** Resets the stream before its request has started. */
   refuse(): void
 }
 
-/** Time that a listener spends on new requests in one turn of the event loop, ms. */
+/** Time that a listener spends on new requests per turn of the event loop, in milliseconds. */
 const TURN_MS = 10
-/** Requests that wait for a later turn. More are refused, and the client may repeat them (RFC 9113 section 8.7). */
+/**
+ * Maximum number of waiting requests. Further ones are refused, and the client may repeat them (RFC 9113 section 8.7).
+ */
 const MAX_WAITING = 1000
 
-/** Number of requests that all listeners of this process have refused. */
+/** Number of requests refused by all listeners of this process. */
 export const REFUSED_STREAMS = { count: 0 }
 
 /**
- * Spreads new requests over turns of the event loop. One read of each of many connections may bring 100 requests, and all
- * of them together would hold up the other listeners of the worker for seconds.
+ * Spreads new requests over turns of the event loop. One read from each of many connections may bring 100 requests.
+ * Processed at once, they would block the worker's other listeners for seconds.
  */
 export class StreamQueue {
   readonly #now: () => number
@@ -56,7 +58,7 @@ export class StreamQueue {
     setImmediate(beginTurn, this)
   }
 
-  /** @internal */
+  /** Runs waiting requests at the start of a turn. @internal */
   beginTurn(): void {
     this.#isScheduled = false
     this.#spentMs = 0

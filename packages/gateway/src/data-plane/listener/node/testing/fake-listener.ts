@@ -9,14 +9,14 @@ import { SETTINGS } from '../../testing/settings.js'
 import { ClientConnection } from '../connection.js'
 import type { HeadIntake } from '../head-intake.js'
 
-/** A request that came whole. */
+/** A complete request. */
 export interface WholeRequest {
   readonly method: string
   readonly target: string
   readonly body: string
 }
 
-/** The whole requests that a connection takes from these pieces; each is answered at once. */
+/** Returns the complete requests that a connection reads from these pieces. Each one is answered at once. */
 export function requestsOf(pieces: readonly Buffer[], intake: HeadIntake): WholeRequest[] {
   const requests: WholeRequest[] = []
   const faults: unknown[] = []

@@ -7,7 +7,7 @@ import type { ClientStream, Gate } from '../../listener.js'
 import { SETTINGS } from '../../testing/settings.js'
 import { openUwsListener } from '../listener.js'
 
-/** A port whose requests are all answered by this function. */
+/** Opens a port whose requests are all answered by the given function. */
 export async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {
   const faults: unknown[] = []
   const gate: Gate = { accept: (_, client) => answer(client), refuse: (_, client) => client.abort() }

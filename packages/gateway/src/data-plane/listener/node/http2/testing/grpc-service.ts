@@ -24,7 +24,7 @@ const codec = {
   responseDeserialize: bytes,
 }
 
-/** One method of each kind; messages are bytes. */
+/** One method of each kind. Messages are plain bytes. */
 const SERVICE = {
   unary: { path: '/echo.Echo/Unary', requestStream: false, responseStream: false, ...codec },
   collect: { path: '/echo.Echo/Collect', requestStream: true, responseStream: false, ...codec },
@@ -38,12 +38,12 @@ export const REPEATS = 200
 
 export interface GrpcServer {
   readonly port: number
-  /** Calls of `hang` that their clients have cancelled. */
+  /** Number of calls to `hang` that clients have cancelled. */
   readonly cancelled: () => number
   readonly hanging: () => number
 }
 
-/** A server of grpc-js without TLS; ends with the test. */
+/** Starts a grpc-js server without TLS, which closes with the test. */
 export async function grpcServer(t: TestContext): Promise<GrpcServer> {
   let cancelled = 0
   let hanging = 0
@@ -66,7 +66,7 @@ export async function grpcServer(t: TestContext): Promise<GrpcServer> {
       call.on('data', (message: Buffer) => call.write(message))
       call.on('end', () => call.end())
     },
-    // Without a message the answer is a head alone: "Trailers-Only".
+    // Without a message, the response is a single HEADERS frame: "Trailers-Only".
     fail(_call: unknown, answer: sendUnaryData<Buffer>) {
       answer({ code: status.FAILED_PRECONDITION, details: 'no: "ü"' })
     },
@@ -88,7 +88,7 @@ export async function grpcServer(t: TestContext): Promise<GrpcServer> {
 
 const Client: ServiceClientConstructor = makeGenericClientConstructor(SERVICE, 'Echo')
 
-/** A client of grpc-js, whose methods are those of the service; ends with the test. */
+/** Creates a grpc-js client with the methods of the service. It closes with the test. */
 export function grpcClient(t: TestContext, port: number): InstanceType<ServiceClientConstructor> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())
   t.after(() => client.close())

@@ -28,29 +28,29 @@ export interface Frame {
   readonly payload: Buffer
 }
 
-/** A client that sends the frames that a test wants, and shows those that come. */
+/** A client that sends arbitrary frames and records the received ones. */
 export interface RawHttp2Client {
   readonly frames: readonly Frame[]
   readonly isClosed: boolean
-  /** The error code of the GOAWAY that came last; null: none came. */
+  /** Error code of the last GOAWAY, or null if there was none. */
   readonly goaway: number | null
-  /** The error code of the RST_STREAM of a stream; null: none came. */
+  /** Returns the error code of a stream's RST_STREAM, or null if there was none. */
   resetOf(stream: number): number | null
   send(...frames: Buffer[]): void
   /** Stops reading. */
   pause(): void
-  /** Sends nothing more. */
+  /** Closes the sending side. */
   halfClose(): void
 }
 
 export interface RawHttp2Options {
-  /** The SETTINGS that it begins with. */
+  /** SETTINGS frame to begin with. */
   readonly settings?: Buffer
-  /** Sends the preface byte by byte. */
+  /** True to send the preface byte by byte. */
   readonly isSlow?: boolean
-  /** What a proxy sends before the preface. */
+  /** Bytes sent before the preface, as by a proxy. */
   readonly before?: string
-  /** Does not close when the other end does. */
+  /** True to keep the connection open when the server closes it. */
   readonly staysOpen?: boolean
 }
 
@@ -125,7 +125,7 @@ export function frame(
   return Buffer.concat([head, payload])
 }
 
-/** Fields as literals without indexing or Huffman code (RFC 7541 section 6.2.2). */
+/** Encodes fields as literals without indexing or Huffman coding (RFC 7541 section 6.2.2). */
 export function block(fields: readonly (readonly [string, string])[]): Buffer {
   return Buffer.concat(
     fields.flatMap(([name, value]): Buffer[] => [Buffer.from([0]), text(name), text(value)]),
@@ -137,7 +137,7 @@ function text(value: string): Buffer {
   return Buffer.concat([length(bytes.length), bytes])
 }
 
-/** An integer with a prefix of seven bits (RFC 7541 section 5.1). */
+/** Encodes an integer with a 7-bit prefix (RFC 7541 section 5.1). */
 function length(value: number): Buffer {
   if (value < 127) return Buffer.from([value])
   const bytes = [127]
@@ -153,19 +153,19 @@ export const GET: readonly (readonly [string, string])[] = [
   [':authority', 'a'],
 ]
 
-/** The pseudo-header fields of a request, some of them different. */
+/** Returns the fields of a request with some of them changed. */
 export function fieldsOf(changed: Readonly<Record<string, string>>): [string, string][] {
   const known = GET.map(([name, value]): [string, string] => [name, changed[name] ?? value])
   const more = Object.entries(changed).filter(([name]) => !GET.some(([other]) => other === name))
   return [...known, ...more]
 }
 
-/** A whole request without a body. */
+/** Encodes a complete request without a body. */
 export function request(stream: number, fields: readonly (readonly [string, string])[] = GET): Buffer {
   return frame(FRAME.headers, END_STREAM | END_HEADERS, stream, block(fields))
 }
 
-/** The head of a request whose body follows. */
+/** Encodes the head of a request with a body. */
 export function opening(stream: number, fields: readonly (readonly [string, string])[] = GET): Buffer {
   return frame(FRAME.headers, END_HEADERS, stream, block(fields))
 }

@@ -13,13 +13,13 @@ import { Http2Sessions } from '../sessions.js'
 
 const HTTP2 = { alpn: true, priorKnowledge: true, streams: 100 }
 
-/** A request as the gate got it. */
+/** A request as the dispatcher received it. */
 export interface Taken {
   readonly x: Exchange
   readonly client: ClientStream
-  /** What the listener refused it with; null: it was accepted. */
+  /** Refusal by the listener, or null if the request was accepted. */
   readonly refused: Reply | null
-  /** The client went away before the response was complete. */
+  /** True if the client disconnected before the end of the response. */
   isAborted: boolean
 }
 
@@ -28,7 +28,7 @@ export interface Served {
   readonly sessions: Http2Sessions
   /** All requests so far. */
   readonly taken: readonly Taken[]
-  /** Connections that were ended for going beyond a limit. */
+  /** Number of connections closed for exceeding a limit. */
   readonly turnedAway: () => number
 }
 
@@ -38,7 +38,7 @@ export interface ServeOptions {
   readonly lingerMs?: number
 }
 
-/** A port that speaks HTTP/2 only, whose requests are all answered by this function. */
+/** Opens a port that speaks only HTTP/2 and answers all requests with the given function. */
 export async function serveHttp2(
   t: TestContext,
   answer: (client: ClientStream, x: Exchange) => void,
