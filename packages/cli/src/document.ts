@@ -2,7 +2,7 @@ import {
   type ConfigBundle,
   type DocumentSource,
   formatDiagnostic,
-  isFlaw,
+  isIssue,
   type LoadResult,
   loadBodyLanguages,
   loadDocument,
@@ -58,7 +58,7 @@ export async function checkDocument(source: DocumentSource): Promise<LoadResult>
 export async function readPluginsOf(source: DocumentSource): Promise<readonly PluginPlan[]> {
   const plugins = await readPlugins(source, catalog)
   for (const [name, plugin] of plugins) {
-    if (isFlaw(plugin))
+    if (isIssue(plugin))
       throw new Failure(EXIT.invalid, `the plugin '${name}': ${plugin.message} (${plugin.remedy})`)
   }
   return usablePlugins(plugins)

@@ -1,8 +1,8 @@
 import type { BodyLanguage, Catalog } from '@sluice/core'
 
 /**
- * Loads what the conditions in a text (a document, a plan) ask bodies with. Before that their paths are not checked and
- * cannot be compiled.
+ * Loads the query languages that the conditions in a text (a document or a plan) use on bodies. Until then,
+ * their paths cannot be checked or compiled.
  */
 export async function loadBodyLanguages(text: string, { bodies }: Catalog): Promise<void> {
   if (bodies === undefined) return

@@ -1,29 +1,29 @@
-/** One mistake, or one warning, in a document. */
+/** An error or warning about a document. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning'
   readonly file: string
-  /** From 1. */
+  /** Line, starting at 1. */
   readonly line: number
-  /** From 1, in UTF-16 units. */
+  /** Column, starting at 1, in UTF-16 units. */
   readonly column: number
-  /** Where in the document, `routes[0].match.path`; empty for the whole. */
+  /** Path in the document, such as `routes[0].match.path`; empty for the whole document. */
   readonly path: string
-  /** What is wrong. Never holds the value of a reference or of a secret. */
+  /** Description of the problem. Never contains the value of a reference or secret. */
   readonly message: string
-  /** What to do about it. */
+  /** Suggested fix. */
   readonly remedy: string
-  /** It is wrong on this machine, and may not be on another: a variable is not set, a file is not there. */
+  /** Set if the problem depends on the machine, such as an unset variable or a missing file. */
   readonly ofMachine?: true
 }
 
-/** `F:line:column: message (remedy)`, the form every command prints. */
+/** Formats a diagnostic as `F:line:column: message (remedy)`, as all commands print it. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { file, line, column, message, remedy } = diagnostic
   const label = diagnostic.severity === 'warning' ? 'warning: ' : ''
   return `${file}:${line}:${column}: ${label}${message} (${remedy})`
 }
 
-/** Orders diagnostics by position, errors before warnings of the same position. */
+/** Compares diagnostics by position, then errors before warnings. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return (
     a.line - b.line ||

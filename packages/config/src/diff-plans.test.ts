@@ -35,7 +35,7 @@ routes:
   const reported = (a: string, b: string): string[] =>
     formatDiff(diffBundles(load('one', 'two'), load(a, b), SAMPLE_CATALOG))
   assert.deepEqual(reported('one', 'two'), [])
-  assert.deepEqual(reported('one', 'other'), ['~ reference ${env:B}', '    another value'])
+  assert.deepEqual(reported('one', 'other'), ['~ reference ${env:B}', '    value changed'])
   assert.equal(reported('other', 'other').length, 4)
   assert.ok(diffBundles(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
 })

@@ -7,7 +7,7 @@ import { differences } from './plan-difference.js'
 import { plainReference } from './reference/json-template.js'
 import { shownReference } from './reference/text-template.js'
 
-/** What a change is about. */
+/** Part of a plan that a change is about. */
 export type PlanPart =
   | 'environment'
   | 'listener'
@@ -25,20 +25,19 @@ export type PlanPart =
   | 'plugin'
   | 'reference'
 
-/** One part of a plan that is new, different or gone. */
+/** A part of a plan that was added, changed or removed. */
 export interface PlanChange {
   readonly kind: 'add' | 'change' | 'remove'
   readonly what: PlanPart
-  /** The route's id, the upstream's name, the listener's address, the reference; empty for what there is one of. */
+  /** Id of the route, name of the upstream, address of the listener, or reference. Empty for unique parts. */
   readonly name: string
-  /** For a change, each setting that differs; for the others, at most a summary. Secrets are masked. */
+  /** Changed settings; for other kinds at most a summary. Secrets are masked. */
   readonly details: readonly string[]
 }
 
 /**
- * What changes in a gateway when one plan takes the place of another; empty when nothing does. Order counts only where
- * it means something.
- * @param catalog says which settings of policies are secret; without it none of their settings is shown.
+ * Compares two plans. Returns an empty list if nothing changes; order is ignored where it has no effect.
+ * @param catalog marks the secret settings of policies; without it no policy settings are shown
  */
 export function diffPlans(
   before: Plan | null,
@@ -58,8 +57,8 @@ function withoutPolicies(plan: Plan): Plan {
 }
 
 /**
- * What changes when one load takes the place of another: its plan, and the values behind references that both have.
- * The values themselves are not reported.
+ * Compares two bundles: their plans, and the values of references that both have. The values themselves are
+ * not reported.
  */
 export function diffBundles(
   before: ConfigBundle | null,
@@ -72,13 +71,13 @@ export function diffBundles(
     .map(([reference]) => shownReference(plainReference(reference)))
   const ofValues = [...new Set(changed)]
     .sort()
-    .map((name): PlanChange => ({ kind: 'change', what: 'reference', name, details: ['another value'] }))
+    .map((name): PlanChange => ({ kind: 'change', what: 'reference', name, details: ['value changed'] }))
   if (before === null) return [...diffPlans(null, unpackBundle(after).plan, catalog), ...ofValues]
   const [former, latter] = withoutCommonRoutes(before, after)
   return [...diffPlans(former.plan, latter.plan, catalog), ...ofValues]
 }
 
-/** Lines for people: `+` new, `~` different, `-` gone, with the details below. */
+/** Formats changes as lines: `+` added, `~` changed, `-` removed, with the details below. */
 export function formatDiff(changes: readonly PlanChange[]): string[] {
   const signs = { add: '+', change: '~', remove: '-' } as const
   return changes.flatMap(({ kind, what, name, details }) => [
@@ -87,7 +86,7 @@ export function formatDiff(changes: readonly PlanChange[]): string[] {
   ])
 }
 
-/** A part of a plan; it is compared as it is and shown as `shown`. */
+/** A part of a plan, with the value to compare and the value to show. */
 interface Part {
   readonly what: PlanPart
   readonly name: string
@@ -100,13 +99,13 @@ function addedOrChanged(old: Part | undefined, now: Part): PlanChange[] {
   if (canonicalJson(old.value) === canonicalJson(now.value)) return []
   const details = differences({ old: old.value, now: now.value, oldShown: old.shown, nowShown: now.shown })
   if (details.length === 0) return []
-  const losses = details.some((detail) => isOfCacheServer(now.what, detail)) ? [STARTS_AGAIN] : []
+  const losses = details.some((detail) => isOfCacheServer(now.what, detail)) ? [CACHE_RESTART] : []
   return [changeOf('change', now, [...details, ...losses])]
 }
 
-const STARTS_AGAIN = 'the cache server starts again, without the values that it has in memory'
+const CACHE_RESTART = 'the cache server restarts and loses the values in its memory'
 
-/** Whether a setting belongs to the server that the supervisor runs. */
+/** True if a setting belongs to the cache server that the supervisor runs. */
 function isOfCacheServer(what: PlanPart, detail: string): boolean {
   return what === 'cache' && /^(serve|token)[.:]/.test(detail)
 }
@@ -124,7 +123,7 @@ function summary({ what, shown }: Part): string[] {
   return [`${methods}${hosts}, ${path} -> ${action.kind === 'proxy' ? action.upstream : action.kind}`]
 }
 
-/** What is shown as it is. */
+/** Returns a value that can be shown without masking. */
 function same(value: unknown): Pick<Part, 'value' | 'shown'> {
   return { value, shown: value }
 }
@@ -133,7 +132,7 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   const shown = displayPlan(plan, catalog)
   const parts = new Map<string, Part>()
   const add = (what: PlanPart, name: string, pair: Pick<Part, 'value' | 'shown'>) => {
-    // Two listeners may both ask for any free port.
+    // Several listeners may have port 0.
     let key = `${what} ${name}`
     while (parts.has(key)) key += "'"
     parts.set(key, { what, name, ...pair })

@@ -4,21 +4,27 @@ import type { Plan, RoutePlan } from './plan.js'
 const canonicalTexts = new WeakMap<RoutePlan, string>()
 const packedTexts = new WeakMap<RoutePlan, string>()
 
-/** Returns the canonical JSON of a route; it is kept as long as the route is. */
+/** Returns the canonical JSON of a route. Cached per route object. */
 export function routeJson(route: RoutePlan): string {
   const known = canonicalTexts.get(route) ?? canonicalJson(route)
   canonicalTexts.set(route, known)
   return known
 }
 
-/** Returns the JSON of a route with its keys in their order, which means something to policies; it is kept like that. */
+/**
+ * Returns the JSON of a route with its keys in original order, which can matter to policies. Cached per route
+ * object.
+ */
 export function packedJson(route: RoutePlan): string {
   const known = packedTexts.get(route) ?? JSON.stringify(route)
   packedTexts.set(route, known)
   return known
 }
 
-/** SHA-256 of the plan's canonical JSON, in hexadecimal: equal for plans that differ in the order of keys only. */
+/**
+ * Returns the SHA-256 of the plan's canonical JSON in hexadecimal. Plans that differ only in key order have
+ * the same digest.
+ */
 export function digestOf(plan: Plan): string {
   const hash = createHash('sha256')
   let separator = '{'
@@ -31,7 +37,7 @@ export function digestOf(plan: Plan): string {
   return hash.update('}').digest('hex')
 }
 
-/** JSON with sorted keys and no spaces. */
+/** Returns JSON with sorted keys and no spaces. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   let text = ''

@@ -23,8 +23,8 @@ import { stateSchema } from './schema/state.js'
 import { upstreamSchema } from './schema/upstream.js'
 
 /**
- * The plan as it may be shown: secrets written into the document are masked, references stand as written. The
- * configuration of a policy that the catalog does not have is masked as a whole. Relative paths stand as written.
+ * Returns the plan as it may be shown: literal secrets are masked, and references and relative paths appear
+ * as written. The configuration of a policy that is not in the catalog is masked completely.
  */
 export function displayPlan(plan: Plan, ownCatalog: Catalog): Plan {
   const catalog = describedCatalog(ownCatalog, plan.plugins)
@@ -61,7 +61,7 @@ function displayField([name, value]: readonly [string, string]): [string, string
   return [name, isSecretName(name) ? maskedLiteral(value) : maskText(value)]
 }
 
-/** A field, parameter or cookie with the value that a request must have. */
+/** Masks the value of a header, parameter or cookie match if it may be secret. */
 function displayValue<T extends { readonly name: string; readonly value: string | null }>(match: T): T {
   const { name, value } = match
   return value === null ? match : { ...match, value: displayField([name, value])[1] }

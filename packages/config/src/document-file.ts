@@ -1,7 +1,7 @@
 import { visibleText } from '@sluice/core'
 import { readTextFile } from './text-file.js'
 
-/** The text of a document and what to call it in messages. */
+/** The text of a document and its name for messages. */
 export interface DocumentSource {
   readonly text: string
   readonly name: string
@@ -9,7 +9,10 @@ export interface DocumentSource {
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Reads a document from a file. @throws Error that names the file and says why it cannot be read. */
+/**
+ * Reads a document from a file.
+ * @throws Error that names the file and the reason
+ */
 export function readDocumentFile(path: string): DocumentSource {
   try {
     return { text: readTextFile(path, MAX_BYTES), name: path }

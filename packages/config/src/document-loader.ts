@@ -9,30 +9,33 @@ import { FOLDER } from './reference/folder.js'
 import { countLines, type RouteParts, splitRoutes } from './route-parts.js'
 import type { RouteDocument } from './schema/document.js'
 
-/** A route as a document has it, with its defaults filled, and its plan. */
+/** A route of a document, with defaults filled in, and its plan. */
 export interface LoadedRoute {
   readonly document: RouteDocument
   readonly plan: RoutePlan
 }
 
-/** The document that was loaded last. */
+/** The most recently loaded document. */
 interface LoadedDocument extends Pick<RouteParts, 'head' | 'tail'> {
-  /** Relative files begin in it. */
+  /** Folder that relative paths start in. */
   readonly folder: string
   readonly sharedValues: string
-  /** By the text of a route. */
+  /** Loaded routes by their text. */
   readonly routes: ReadonlyMap<string, LoadedRoute>
 }
 
 /**
- * Loads one version of a document after another. Of routes whose text is the same as before, nothing is parsed, checked or
- * planned again; only how they fit together is. A document with anything wrong in its changed part, or with a warning about a
- * route, is loaded as a whole: so messages and positions are always those of the whole text.
+ * Loads successive versions of a document. Routes whose text has not changed are not parsed, checked or
+ * planned again; only the checks across routes are repeated. If the changed part has an error, or a route has
+ * a warning, the whole document is loaded, so that messages and positions refer to the whole text.
  */
 export class DocumentLoader {
   #last: LoadedDocument | null = null
 
-  /** @param options the same for all documents, except for plugins. */
+  /**
+   * Loads a version of the document.
+   * @param options must be the same for all versions, except for plugins
+   */
   load(source: DocumentSource, options: LoadOptions): LoadResult {
     const parts = (options.plugins?.size ?? 0) > 0 ? null : splitRoutes(source.text)
     if (parts === null) return loadParts(source, options).result
@@ -43,7 +46,7 @@ export class DocumentLoader {
     return loaded.result
   }
 
-  /** Null: the whole document has to be loaded. */
+  /** Loads only the changed routes. Returns null if the whole document must be loaded. */
   #loadChanged(name: string, parts: RouteParts, options: LoadOptions): LoadResult | null {
     const last = this.#last
     if (
@@ -53,7 +56,7 @@ export class DocumentLoader {
       last.tail !== parts.tail
     )
       return null
-    // A document without a route says something else than one whose routes have not changed.
+    // The first route is always loaded: a document without routes would be checked differently.
     const known = parts.routes.map((text, i) => (i === 0 ? null : (last.routes.get(text) ?? null)))
     const fresh = parts.routes.filter((_, i) => known[i] === null)
     if (fresh.length > parts.routes.length / 2) return null
@@ -88,7 +91,7 @@ export class DocumentLoader {
   }
 }
 
-/** True if the route depends on the content of files. Such a route is loaded each time. */
+/** True if the route depends on file contents. Such a route is always loaded again. */
 function readsFiles(text: string, plan: RoutePlan, catalog: LoadOptions['catalog']): boolean {
   if (text.includes('${file:') || routeJson(plan).includes(FOLDER)) return true
   let hasPath = false
@@ -107,7 +110,7 @@ function isAboutRoute({ path }: Diagnostic): boolean {
   return path.startsWith('routes')
 }
 
-/** The diagnostic of a text from which routes were left out, with its line in the whole text. */
+/** Returns a diagnostic with its line in the whole text instead of the text with routes left out. */
 function moved(warning: Diagnostic, firstRouteLine: number, shift: number): Diagnostic {
   return warning.line < firstRouteLine ? warning : { ...warning, line: warning.line + shift }
 }

@@ -1,7 +1,7 @@
-/** Where something stands in a document: keys and list positions from the root. */
+/** A location in a document: keys and list positions from the root. */
 export type DocumentPath = readonly (string | number)[]
 
-/** A path as people read it, `routes[0].match.path`; keys that are not plain words are quoted. */
+/** Formats a path, such as `routes[0].match.path`. Keys that are not plain words are quoted. */
 export function formatPath(path: DocumentPath): string {
   let text = ''
   for (const part of path) {
@@ -12,7 +12,7 @@ export function formatPath(path: DocumentPath): string {
   return text
 }
 
-/** The path of a JSON Pointer (RFC 6901) into `root`, which distinguishes list positions from keys. */
+/** Returns the path of a JSON Pointer (RFC 6901). The value `root` distinguishes list positions from keys. */
 export function pathOfPointer(pointer: string, root: unknown): DocumentPath {
   const path: (string | number)[] = []
   let value = root
@@ -25,20 +25,20 @@ export function pathOfPointer(pointer: string, root: unknown): DocumentPath {
   return path
 }
 
-/** The value at a path, or undefined. */
+/** Returns the value at a path, or undefined. */
 export function valueAt(root: unknown, path: DocumentPath): unknown {
   let value = root
   for (const part of path) value = childOf(value, part)
   return value
 }
 
-/** The list at a path; empty where there is none. */
+/** Returns the list at a path, or an empty list. */
 export function listAt(root: unknown, path: DocumentPath): readonly unknown[] {
   const list = valueAt(root, path)
   return Array.isArray(list) ? list : []
 }
 
-/** Whether a value is a mapping. */
+/** True if a value is a mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

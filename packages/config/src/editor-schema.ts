@@ -5,11 +5,11 @@ import { documentSchema } from './schema/document.js'
 
 type Json = Record<string, unknown>
 
-/** Keywords of JSON Schema whose value is a schema, a list of schemas, or schemas by name. */
+/** JSON Schema keywords whose value is a schema, a list of schemas, or schemas by name. */
 const ONE = ['items', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else']
 const LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions']
-/** Keywords that are taken over as they are. */
+/** Keywords that are copied unchanged. */
 const KEPT = [
   ...['type', 'enum', 'const', 'default', 'description', 'examples', 'pattern', 'minLength', 'maxLength'],
   ...[
@@ -23,13 +23,13 @@ const KEPT = [
     'maxProperties',
   ],
 ]
-/** A text with a reference in it: what it stands for is not known in an editor. */
+/** Schema of a string with a reference, whose value an editor cannot know. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{' }
 
 /**
- * The JSON Schema (draft-07) of documents for editors, with the parameters of every policy of the catalog. It knows the
- * keys, types, ranges and words; what only the compiler knows (paths, conditions, names that refer to others) is for
- * `gw validate`.
+ * Returns the JSON Schema (draft-07) of documents for editors, including the parameters of every policy in
+ * the catalog. It covers keys, types, ranges and words. Paths, conditions and cross-references are only
+ * checked by `gw validate`.
  */
 export function editorSchema(catalog: Catalog): Json {
   const uses = [...catalog.values()].map(({ name, schema }) => ({
@@ -57,7 +57,7 @@ export function editorSchema(catalog: Catalog): Json {
   return root
 }
 
-/** What is true of every policy that is written out. */
+/** Adds the schema of policy parameters to an inline policy. */
 function refine(policy: Json): void {
   policy['allOf'] = [{ $ref: '#/definitions/policy' }]
 }
@@ -70,7 +70,7 @@ function keywords(schema: TSchema): Json {
   return Object.fromEntries(KEPT.filter((key) => schema[key] !== undefined).map((key) => [key, schema[key]]))
 }
 
-/** A schema with the keywords that every validator knows, and with references where texts stand for values. */
+/** Converts a schema to standard keywords, and allows references in place of values. */
 function plain(schema: TSchema): Json {
   const result = keywords(schema)
   for (const key of ONE) if (schema[key] !== undefined) result[key] = below(schema[key])
@@ -83,7 +83,7 @@ function plain(schema: TSchema): Json {
   return withReferences(result)
 }
 
-/** Scalars may be references; a text without bounds takes them anyway. */
+/** Allows references in place of scalars. An unbounded string accepts them anyway. */
 function withReferences(schema: Json): Json {
   const { type, pattern, maxLength, minLength, minimum, maximum } = schema
   const isScalar =
@@ -107,7 +107,7 @@ function named(schemas: Readonly<Record<string, TSchema>>): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, below(schema)]))
 }
 
-/** At least and at most so many of some keys. */
+/** Converts the keyword `choice` to standard keywords. */
 function choices({
   keys,
   min,

@@ -57,6 +57,6 @@ test('a variable without a default says how to write one, and files have none', 
   const [env, file] = ['${env:NOBODY}', '${file:nowhere:-x}'].map((text) =>
     mistakes(`environment: "${text}"`),
   )
-  assert.match(env ?? '', /'NOBODY' is not set \(set it, write a default as in \$\{env:NOBODY:-default\}, or/)
-  assert.match(file ?? '', /\(only \$\{env:NAME:-default\} has a default\)/)
+  assert.match(env ?? '', /'NOBODY' is not set \(set it, add a default as in \$\{env:NOBODY:-default\}, or/)
+  assert.match(file ?? '', /\(only \$\{env:NAME:-default\} supports a default\)/)
 })

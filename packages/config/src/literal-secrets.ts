@@ -1,25 +1,25 @@
 import { MASK, SensitiveNames, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
 
 const NAMES = new SensitiveNames([])
-/** Values that are secrets wherever they stand. */
+/** Value types that are masked wherever they occur. */
 const TYPES: readonly ValueTypeName[] = ['jwt', 'private-key', 'aws-key']
 const USER_INFO = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/?#@'"`]+)@/gi
 const PARAMETER = /([?&])([\w.[\]-]{1,64})=([^&#\s"'`]+)/g
 const SCHEME = /\b(Bearer|Basic|Token|ApiKey|Api-Key)( {1,4})(?=\S{0,200}\d|\S{20})[\w.~+/-]{6,}=*/gi
-/** A name, and a text that is given to it or compared with it, as scripts, conditions, JSON and XML have them. */
+/** Matches a name with a string assigned to or compared with it, as in scripts, conditions, JSON and XML. */
 const ASSIGNMENT =
   /((["'`]?)([\w.-]{2,64})\2\s{0,8}\]?\s{0,8}(?:[=!]==?|:=|[:=,])\s{0,8})(["'`])((?:\\.|(?!\4)[^\\\r\n])+)\4/g
-/** Texts in quotes, and what ends a comparison or a statement. */
+/** Matches quoted strings, and the end of a comparison or statement. */
 const QUOTED_OR_END = /(["'`])(?:\\.|(?!\1)[^\\\r\n])*\1|&&|\|\||[;?\r\n]/g
 const PLACEHOLDERS = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}/g
 const SCHEME_ALONE = /^(?:bearer|basic|token|apikey|api-key)?$/i
 
-/** Whether a name is one under which secrets stand: of a header, a parameter, a variable. */
+/** True if values under this name are secret, as for a header, parameter or variable. */
 export function isSecretName(name: string): boolean {
   return NAMES.has(name)
 }
 
-/** A default of a reference is written into the document as any other secret would be. */
+/** Masks the default of a reference, which is a literal in the document. */
 export function maskedDefault(reference: string): string {
   return reference.replace(/(:-)[^}]+/, `$1${MASK}`)
 }
@@ -30,8 +30,8 @@ const RUN = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|[\w+=~-]{16,}/g
 const LEAST_SWITCHES = 3
 
 /**
- * A text with what looks like a key or a token masked, for places where people choose names that reveal nothing:
- * `x-origin-verify: 4f9a8b7c6d5e4f3a2b1c`.
+ * Masks strings that look like keys or tokens, for values under user-defined names that do not reveal their
+ * purpose: `x-origin-verify: 4f9a8b7c6d5e4f3a2b1c`.
  */
 export function maskRandom(text: string): string {
   return text.replace(RUN, (run) =>
@@ -41,7 +41,7 @@ export function maskRandom(text: string): string {
   )
 }
 
-/** A value that stands under the name of a secret: what it refers to is shown, what is written there is not. */
+/** Masks a value under the name of a secret. References are shown, literal text is not. */
 export function maskedLiteral(text: string): string {
   if (text.includes('$${')) return MASK
   return SCHEME_ALONE.test(text.replace(PLACEHOLDERS, '').trim())
@@ -49,7 +49,7 @@ export function maskedLiteral(text: string): string {
     : MASK
 }
 
-/** A text of the document with the secrets masked that are written in it: in URLs, in code, in conditions. */
+/** Masks the literal secrets within a string: in URLs, code and conditions. */
 export function maskLiterals(text: string): string {
   if (text.length < 4) return text
   return maskBesideIndexes(withoutValues(text))
@@ -65,7 +65,7 @@ export function maskLiterals(text: string): string {
 }
 
 /**
- * Masks every text beside `header["x-api-key"]`, however the two are compared: `"…" == `, `in ["…"]`,
+ * Masks every string that is compared with `header["x-api-key"]` in any way: `"…" ==`, `in ["…"]`,
  * `.startsWith("…")`.
  */
 function maskBesideIndexes(text: string): string {

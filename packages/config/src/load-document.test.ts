@@ -39,7 +39,7 @@ test('a hundred mistakes are reported, and that there are more', () => {
   const keys = Array.from({ length: 1500 }, (_, i) => `unknown${i}: 1`).join('\n')
   const diagnostics = diagnosticsOf(`version: 1\n${keys}\n`)
   assert.equal(diagnostics.length, 101)
-  assert.match(diagnostics.at(-1)?.message ?? '', /there are more mistakes/)
+  assert.match(diagnostics.at(-1)?.message ?? '', /there are more errors/)
 })
 
 test('a document that is too large, or nested too deeply, is refused and not read', () => {
@@ -87,7 +87,7 @@ test('a key without its colon is reported in the words of YAML', () => {
   )
   assert.equal(
     result.ok ? '' : formatDiagnostic(result.diagnostics[0]!),
-    "a:2:1: not valid YAML: a key without a colon (write ':' after the key, and check the indentation)",
+    "a:2:1: invalid YAML: a key without a colon (write ':' after the key, and check the indentation)",
   )
 })
 
@@ -103,6 +103,6 @@ test('an address that YAML reads as a number is reported as it must be written',
   const result = loadDocument({ text, name: 'a' }, { catalog: SAMPLE_CATALOG, env: {} })
   assert.equal(
     result.ok ? '' : formatDiagnostic(result.diagnostics[0]!),
-    "a:2:24: 'address' must be an address such as 127.0.0.1:8080, not 8080 (write 127.0.0.1:8080 for this machine only, or :8080 for every address)",
+    "a:2:24: 'address' must be a listen address such as 127.0.0.1:8080, not 8080 (write 127.0.0.1:8080 for local access only, or :8080 for all addresses)",
   )
 })

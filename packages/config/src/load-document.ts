@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Catalog } from '@sluice/core'
 import { fillDefaults } from './check/defaults.js'
 import { documentViolations } from './check/document-violations.js'
-import { soundPartsOf } from './check/sound-parts.js'
+import { validPartsOf } from './check/valid-parts.js'
 import { wordingOf } from './check/wording.js'
 import type { Diagnostic } from './diagnostic.js'
 import { digestOf } from './digest.js'
@@ -20,7 +20,7 @@ import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
 import { anchorPaths } from './reference/relative-paths.js'
-import { settleReferences, type TakenTexts } from './reference/settled-document.js'
+import { type InlinedTexts, resolveReferences } from './reference/resolved-document.js'
 import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
 import { type Document, documentSchema, type RouteDocument } from './schema/document.js'
@@ -28,52 +28,61 @@ import { inspect } from './semantics/inspect.js'
 import { readYaml } from './source/yaml-source.js'
 import { type ReadFile, readFileEnd, readTextFile } from './text-file.js'
 
-/** What a document is loaded with. */
+/** Options for loading a document. */
 export interface LoadOptions {
   readonly catalog: Catalog
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Reads the files that the document names; from the file system when absent. */
+  /** Reads the files that the document names. Default: from the file system. */
   readonly readFile?: ReadFile
-  /** Reads the end of such a file, a character for each byte; from the file system when absent. */
+  /** Reads the end of such a file, one character per byte. Default: from the file system. */
   readonly readEnd?: ReadFile
   readonly overrides?: Overrides
-  /** The plugins that the document names, as `readPlugins` has found them; those that are missing are of another machine. */
+  /**
+   * Plugins of the document, from `readPlugins`. A plugin that is missing here counts as an error of this
+   * machine.
+   */
   readonly plugins?: PluginSet
-  /** True if a gateway on another machine loads the document: missing files and variables are not errors, and no values are read. */
+  /**
+   * True if the document is for another machine: missing files and variables are not errors, and no values
+   * are read.
+   */
   readonly isForElsewhere?: boolean
 }
 
-/** A bundle, or everything that is wrong with the document. */
+/** A bundle, or all errors of the document. */
 export type LoadResult =
   | { readonly ok: true; readonly bundle: ConfigBundle; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 const NO_PLUGINS: PluginSet = new Map()
-/** Largest file that a document names, in bytes. */
+/** Maximum size of a file that a document names, in bytes. */
 const MAX_FILE_BYTES = 1024 * 1024
-/** The metadata of a database is within it. */
+/** Number of bytes at the end of a database that contain its metadata. */
 const END_BYTES = 128 * 1024
 
-/** Turns the text of a document into a plan, or says everything that is wrong with it. Never throws. */
+/** Loads a document: returns its plan or all its errors. Never throws. */
 export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
   return loadParts(source, options).result
 }
 
-/** The routes of a document in its order; null stands for one that the loaded text has. */
+/**
+ * Routes of a document in order. Null stands for a route in the loaded text; the others are already loaded.
+ */
 export type RouteOrder = readonly (LoadedRoute | null)[]
 
-/** A result with what the next version of the document can be loaded with. */
+/** A result, with the data for loading the next version of the document incrementally. */
 interface LoadedParts {
   readonly result: LoadResult
-  /** All routes of the document, with their defaults filled. */
+  /** The routes of the whole document, with defaults filled in. */
   readonly routes: readonly RouteDocument[]
-  /** Values of references outside of the routes, which the plans of routes may contain. */
+  /** Values of references outside of routes, which the plans of routes may contain. */
   readonly sharedValues: string
 }
 
 /**
- * Loads a document of which other routes are known already. Fails if the text has more or fewer routes than gaps.
- * @param order all routes; default: those of the text.
+ * Loads a document of which some routes are already loaded. Fails if the text does not have exactly the
+ * missing routes.
+ * @param order all routes; default: those in the text
  */
 export function loadParts(
   source: DocumentSource,
@@ -93,29 +102,29 @@ export function loadParts(
   const { folder } = values
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
-  const { kept, resolved, taken } = settleReferences(root, leaves, catalog)
+  const { kept, resolved, inlined } = resolveReferences(root, leaves, catalog)
   reportViolations(resolved, { catalog, leaves, report })
-  const sound = soundPartsOf(structuredClone(resolved))
+  const valid = validPartsOf(structuredClone(resolved))
   const access = {
     folder,
     readFile: (path: string) => readFile(resolve(folder, path)),
     readEnd: (path: string) => readEnd(resolve(folder, path)),
     exists: options.readFile === undefined ? existsSync : () => false,
   }
-  const isComplete = sound !== null && (order === null || (!report.hasErrors && fits(order, sound.document)))
+  const isComplete = valid !== null && (order === null || (!report.hasErrors && fits(order, valid.document)))
   const shared = [...leaves.values()].filter(({ path }) => path[0] !== 'routes')
   const sharedValues = JSON.stringify(shared.map(({ value }) => value))
-  const routes = isComplete ? inOrder(order, sound.document.routes, ({ document }) => document) : []
+  const routes = isComplete ? inOrder(order, valid.document.routes, ({ document }) => document) : []
   if (isComplete) {
-    const inspection = { ...sound, ...access, whole: resolved, catalog, plugins, report }
-    inspect(inspection, { ...inspection, document: { ...sound.document, routes } })
+    const inspection = { ...valid, ...access, whole: resolved, catalog, plugins, report }
+    inspect(inspection, { ...inspection, document: { ...valid.document, routes } })
   }
   const diagnostics = report.diagnostics()
   const { isForElsewhere = false } = options
   const hasErrors = isForElsewhere ? report.hasDocumentErrors : report.hasErrors
   if (!isComplete || hasErrors) return { result: { ok: false, diagnostics }, routes, sharedValues }
-  const bundle = bundleOf(anchorPaths(kept, catalog, values), sound.document, {
-    ...{ catalog, plugins, values: isForElsewhere ? null : values, taken, order },
+  const bundle = bundleOf(anchorPaths(kept, catalog, values), valid.document, {
+    ...{ catalog, plugins, values: isForElsewhere ? null : values, inlined, order },
   })
   const files = options.readFile === undefined ? policyFileVersions(resolved, { catalog, folder }) : {}
   const whole = { ...bundle, values: { ...files, ...bundle.values } }
@@ -144,14 +153,14 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
     report.add({
       path: [],
       message: 'the document is empty',
-      remedy: 'begin with version: 1',
+      remedy: 'start with version: 1',
       presumesAll: true,
     })
     return
   }
   for (const violation of documentViolations(resolved, catalog)) {
     const { path, key, keyword } = violation
-    // A text whose references have no value is reported once, and not for what it looks like without them.
+    // A string with an unresolved reference has already been reported; its own value means nothing.
     if (key === null && leaves.get(formatPath(path))?.value === null) continue
     if (key !== null && isTemplate(key)) continue
     const wording = wordingOf(violation, report.referencesAt(path))
@@ -173,13 +182,15 @@ function withoutOrder({ plan }: LoadedRoute): RoutePlan {
 interface BundleContext {
   readonly catalog: Catalog
   readonly plugins: PluginSet
-  /** Null: the values of references are not looked at. */
+  /** Values of references. Null: they are not read. */
   readonly values: ReferenceValues | null
-  readonly taken: TakenTexts
+  readonly inlined: InlinedTexts
   readonly order: RouteOrder | null
 }
 
-/** Builds the bundle from the form that keeps references; the resolved form decides what defaults apply. */
+/**
+ * Builds the bundle from the document with references. The resolved document decides which defaults apply.
+ */
 function bundleOf(kept: unknown, document: Document, context: BundleContext): ConfigBundle {
   fillDefaults(documentSchema, kept, document)
   for (const policy of writtenPolicies(kept)) {
@@ -187,7 +198,7 @@ function bundleOf(kept: unknown, document: Document, context: BundleContext): Co
     if (schema !== undefined) fillDefaults(schema, policy.with, valueAt(document, [...policy.path, 'with']))
   }
   const plan = planOf(kept as Document, {
-    taken: context.taken,
+    inlined: context.inlined,
     plugins: usablePlugins(context.plugins),
     allRoutes: (routes) => inOrder(context.order, routes, withoutOrder),
   })

@@ -1,35 +1,36 @@
 import type { TSchema } from '@sinclair/typebox'
 import { MASK } from '@sluice/core'
 import { isMapping } from './document-path.js'
-import { isFlaw } from './flaw.js'
+import { isIssue } from './issue.js'
 import { isSecretName, maskedDefault, maskedLiteral, maskLiterals, maskRandom } from './literal-secrets.js'
 import { parseTemplate } from './reference/text-template.js'
 
 /**
- * A copy of a value in which everything that its schema calls secret is masked; references are shown. Where several
- * branches of a union could be meant, a secret of any of them counts. Where people choose the names, such as those of
- * headers, what stands under the name of a secret counts too, unless its schema says `secret: false`; and so do secrets
- * that are written within a text.
+ * Returns a copy of a value with secrets masked; references are shown. If several branches of a union apply,
+ * a value is secret if any of them says so. Under user-defined names, such as those of headers, values with a
+ * secret-sounding name are masked too, unless the schema says `secret: false`. So are literal secrets within
+ * strings.
  */
 export function maskSecrets(schema: TSchema, value: unknown): unknown {
   return replaceMarked(schema, value, { keyword: 'secret', replace: maskOf, ...WRITTEN })
 }
 
-/** What is marked in a schema, and what takes its place. */
+/** Defines which marked values are replaced, and with what. */
 interface Replacement {
-  /** The keyword whose value is `true` where a schema marks a value. */
+  /** Keyword that marks a value if it is `true`. */
   readonly keyword: string
   readonly replace: (value: unknown) => unknown
-  /** Names that mark a value where people choose them, and what takes its place; default: none do. */
+  /** Tests user-defined names that mark their value. Default: none do. */
   readonly isMarkedName?: (name: string) => boolean
+  /** Replaces the value of such a name. */
   readonly replaceNamed?: (value: unknown) => unknown
-  /** What takes the place of a text that is not marked; default: itself. */
+  /** Replaces strings that are not marked. Default: they stay. */
   readonly replaceText?: (text: string) => string
-  /** The same where people have chosen the name that it stands under. */
+  /** Replaces strings under user-defined names that are not marked. Default: they stay. */
   readonly replaceChosen?: (text: string) => string
 }
 
-/** Secrets that nothing marks but their name and their form. */
+/** Masks secrets that are recognised only by their name or form. */
 const WRITTEN = {
   isMarkedName: isSecretName,
   replaceNamed: maskedWhole,
@@ -38,8 +39,8 @@ const WRITTEN = {
 }
 
 /**
- * A value in which everything that its schema marks is replaced; of several branches, any may mark it. Parts without a mark
- * are not copied when nothing but marks is replaced.
+ * Replaces all values that a schema marks; in a union, any branch may mark a value. Parts without marks are
+ * not copied if only marks are replaced.
  */
 export function replaceMarked(schema: TSchema, value: unknown, replacement: Replacement): unknown {
   const { keyword, replace, isMarkedName, replaceNamed, replaceText, replaceChosen } = replacement
@@ -81,13 +82,13 @@ function mayMark(schema: TSchema, keyword: string): boolean {
   return isMarked
 }
 
-/** Whether no schema has a key by its name, or says that it is none of a secret. */
+/** True if a key is user-defined, and not declared as `secret: false`. */
 function isChosenName(key: string, branches: readonly TSchema[], below: readonly TSchema[]): boolean {
   if (branches.some((schema) => Object.hasOwn(schema['properties'] ?? {}, key))) return false
   return !below.some((schema) => schema['secret'] === false)
 }
 
-/** All texts in a value that stands under the name of a secret. */
+/** Masks all strings and numbers in a value under the name of a secret. */
 function maskedWhole(value: unknown): unknown {
   if (typeof value === 'string') return maskedLiteral(value)
   if (Array.isArray(value)) return value.map(maskedWhole)
@@ -101,7 +102,7 @@ export function maskText(text: string): string {
   return maskRandom(maskLiterals(text))
 }
 
-/** A copy of a value with the secrets masked that are written within its texts. */
+/** Returns a copy of a value with the literal secrets in its strings masked. */
 export function maskTexts<T>(value: T): T {
   if (typeof value === 'string') return maskText(value) as T
   return replaceMarked({} as TSchema, value, { keyword: 'secret', replace: maskOf, ...WRITTEN }) as T
@@ -111,11 +112,14 @@ function maskOf(value: unknown): unknown {
   if (value === null || value === undefined) return value
   if (typeof value !== 'string') return MASK
   const template = parseTemplate(value)
-  const isShown = !isFlaw(template) && template.every((part) => typeof part !== 'string')
+  const isShown = !isIssue(template) && template.every((part) => typeof part !== 'string')
   return isShown ? template.map((part) => maskedDefault(part.text)).join('') : MASK
 }
 
-/** A schema with the branches of its unions and what it refers to. A reference that cannot be followed is secret. */
+/**
+ * Returns a schema with the branches of its unions and the target of its `$ref`. A reference that cannot be
+ * resolved counts as secret.
+ */
 function expanded(schema: TSchema, root: TSchema, followed: readonly unknown[] = []): TSchema[] {
   const parts: TSchema[] = [
     ...(schema['anyOf'] ?? []),

@@ -38,9 +38,9 @@ test('a flag that is wrong is named as the flag', () => {
   const result = load('version: 1', { workers: 99, listen: 'nowhere', logSink: 'elasticsearch' })
   assert.ok(!result.ok)
   assert.deepEqual(result.diagnostics.map(formatDiagnostic), [
-    "g.yaml:1:1: --listen: 'nowhere' is not an address (add a port, for example nowhere:8080)",
+    "g.yaml:1:1: --listen: 'nowhere' is not a listen address (add a port, for example nowhere:8080)",
     "g.yaml:1:1: --log-sink: the sink 'elasticsearch' needs log.elasticsearch (add log.elasticsearch with nodes: [http://127.0.0.1:9200])",
-    "g.yaml:1:1: --workers: 'workers' must be a whole number from 1 to 64, not 99 (choose one in this range)",
+    "g.yaml:1:1: --workers: 'workers' must be a whole number from 1 to 64, not 99 (use a value in this range)",
   ])
 })
 
@@ -50,7 +50,7 @@ test('an address of the command line that is taken is named as the flag; what th
   const result = load(text, { listen: '127.0.0.1:7' })
   assert.ok(!result.ok)
   assert.deepEqual(result.diagnostics.map(formatDiagnostic), [
-    "g.yaml:2:24: --listen: the address '127.0.0.1:7' is taken by the admin API (choose another port)",
-    "g.yaml:2:43: 'nowhere' is not an address (add a port, for example nowhere:8080)",
+    "g.yaml:2:24: --listen: the address '127.0.0.1:7' is already used by the admin API (choose another port)",
+    "g.yaml:2:43: 'nowhere' is not a listen address (add a port, for example nowhere:8080)",
   ])
 })

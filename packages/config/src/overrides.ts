@@ -1,10 +1,10 @@
 import { type DocumentPath, formatPath, isMapping } from './document-path.js'
 import type { LogSinkName } from './schema/log.js'
 
-/** What the command line puts over the document. */
+/** Settings on the command line that override the document. */
 export interface Overrides {
   readonly workers?: number
-  /** The address of the first listener. */
+  /** Address of the first listener. */
   readonly listen?: string
   readonly logSink?: LogSinkName
 }
@@ -16,7 +16,7 @@ const FLAGS: ReadonlyMap<string, keyof Overrides> = new Map([
 ])
 const FLAG_NAMES = { workers: '--workers', listen: '--listen', logSink: '--log-sink' } as const
 
-/** A document, which may hold mistakes, with the overrides put in; the original stays as it is. */
+/** Returns a copy of a document with the overrides applied. The document may be invalid. */
 export function withOverrides(root: unknown, overrides: Overrides): unknown {
   if (!isMapping(root)) return root
   const { workers, listen, logSink } = overrides
@@ -30,7 +30,7 @@ export function withOverrides(root: unknown, overrides: Overrides): unknown {
   }
 }
 
-/** The flag that gave the value at a path, or null. */
+/** Returns the flag that set the value at a path, or null. */
 export function flagAt(path: DocumentPath, overrides: Overrides): string | null {
   const name = FLAGS.get(formatPath(path))
   return name === undefined || overrides[name] === undefined ? null : FLAG_NAMES[name]

@@ -2,7 +2,7 @@ import { packedJson } from './digest.js'
 import type { ConfigBundle, RoutePlan } from './plan.js'
 import { fillText, mapTexts } from './plan-text.js'
 
-/** Returns a bundle with its routes as texts. Equal routes have equal texts. */
+/** Returns a bundle with its routes as JSON strings. Equal routes have equal strings. */
 export function packBundle(bundle: ConfigBundle): ConfigBundle {
   if (bundle.routeTexts !== undefined) return bundle
   return { ...bundle, plan: { ...bundle.plan, routes: [] }, routeTexts: routeTextsOf(bundle) }
@@ -23,7 +23,10 @@ export function withoutCommonRoutes(a: ConfigBundle, b: ConfigBundle): [ConfigBu
   return [without(a, textsOfB), without(b, textsOfA)]
 }
 
-/** Returns the route of a text, with the values of its references. @throws Error when a value is missing. */
+/**
+ * Returns a route from its JSON string, with references resolved.
+ * @throws Error if a value is missing
+ */
 export function resolveRoute(text: string, values: ConfigBundle['values']): RoutePlan {
   return mapTexts(JSON.parse(text), (part) => fillText(part, values)) as RoutePlan
 }

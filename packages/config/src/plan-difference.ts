@@ -1,7 +1,7 @@
 import { canonicalJson } from './digest.js'
 import { isMapping } from './document-path.js'
 
-/** Two values of a plan, and the same as they may be shown. */
+/** Two values of a plan, and their displayed forms. */
 export interface Pair {
   readonly old: unknown
   readonly now: unknown
@@ -10,8 +10,8 @@ export interface Pair {
 }
 
 /**
- * What names the items of a list whose order means nothing, the first that an item has; the items of others are distinguished
- * by themselves. Targets are those of an upstream or of the log.
+ * Keys that identify the items of lists whose order has no meaning; the first key that an item has is used.
+ * `targets` belongs to upstreams and to the log.
  */
 const ITEM_NAMES: Readonly<Record<string, readonly string[]>> = {
   targets: ['id', 'url'],
@@ -20,13 +20,13 @@ const ITEM_NAMES: Readonly<Record<string, readonly string[]>> = {
   'match.query': ['name'],
   policies: ['id'],
 }
-/** Lists of names whose order means nothing. */
+/** Lists of strings whose order has no meaning. */
 const SETS: ReadonlySet<string> = new Set(['match.hosts', 'match.methods', 'trustedProxies'])
-/** Follows from the rest. */
+/** Values that are derived from other values. */
 const DERIVED: ReadonlySet<string> = new Set(['match.path.kind', 'match.path.segments', 'match.shown'])
 const MAX_SHOWN = 200
 
-/** Each setting that differs, as `name: old -> new`; for lists also `name: + item` and `name: - item`. */
+/** Returns each changed setting as `name: old -> new`; for lists also `name: + item` and `name: - item`. */
 export function differences(pair: Pair, path = ''): string[] {
   if (DERIVED.has(path) || canonicalJson(pair.old) === canonicalJson(pair.now)) return []
   if (isMapping(pair.old) && isMapping(pair.now)) return ofMappings(pair, path)
@@ -48,7 +48,7 @@ function ofMappings(pair: Pair, path: string): string[] {
   )
 }
 
-/** What differs may be what a reference stands for, which is not reported. */
+/** Returns the changed items of a set. If only values of references changed, the items are not shown. */
 function ofShownSets({ oldShown, nowShown }: Pair, path: string): string[] {
   const lines = ofSets(oldShown as readonly unknown[], nowShown as readonly unknown[], path)
   return lines.length === 0 ? [`${path}: changed`] : lines
@@ -77,7 +77,7 @@ function ofNamed(pair: Pair, path: string): string[] {
   ]
 }
 
-/** Whether each item of a list has a name of its own. */
+/** True if the items of a list have unique names. */
 function isNamed(list: unknown, path: string): boolean {
   if (ITEM_NAMES[path] === undefined) return false
   const names = namesOf(list, path)
@@ -92,7 +92,7 @@ function itemNamed(list: unknown, path: string, name: string): unknown {
   return Array.isArray(list) ? list.find((item) => nameOf(item, path) === name) : undefined
 }
 
-/** Empty when it has none. */
+/** Returns the name of an item, or an empty string. */
 function nameOf(item: unknown, path: string): string {
   for (const key of ITEM_NAMES[path]!) {
     const name = member(item, key)

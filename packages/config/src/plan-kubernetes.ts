@@ -2,13 +2,13 @@
 export interface ServicePlan {
   readonly name: string
   readonly namespace: string
-  /** The number of the port at the pods, or its name in the Service. */
+  /** Pod port number, or name of the port in the Service. */
   readonly port: string
 }
 
-/** Where the API server is, for a gateway outside of its cluster. */
+/** Access to the Kubernetes API for a gateway outside of the cluster. */
 export interface KubernetesPlan {
   readonly kubeconfig: string
-  /** Null: the current one of the file. */
+  /** Context name, or null for the current context of the file. */
   readonly context: string | null
 }

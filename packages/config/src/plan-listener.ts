@@ -1,79 +1,82 @@
-/** Where clients are served. */
+/** A listener for clients. */
 export interface ListenerPlan {
-  /** `host:port`; an IPv6 host stands in brackets. */
+  /** `host:port`; IPv6 hosts are in brackets. */
   readonly address: string
   readonly host: string
-  /** 0: any free port, chosen by the supervisor. */
+  /** Port number; 0 if the supervisor chooses a free port. */
   readonly port: number
   readonly engine: 'uws' | 'node'
   readonly tls: ListenerTlsPlan | null
-  /** Null where the engine does not speak it. */
+  /** HTTP/2 settings, or null if the engine does not support it. */
   readonly http2: Http2Plan | null
-  /** CIDR ranges whose X-Forwarded-* and X-Request-Id are believed. */
+  /** CIDR ranges of proxies whose X-Forwarded-* and X-Request-Id headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Connections from trusted proxies begin with a PROXY header. */
+  /** True if connections from trusted proxies start with a PROXY header. */
   readonly proxyProtocol: boolean
-  /** True if clients may close their sending side and still get their responses. */
+  /** True if clients may half-close a connection and still receive their responses. */
   readonly allowHalfClose: boolean
-  /** Which of the fields that name clients the trusted proxies write. */
+  /** Header with client addresses that trusted proxies set. */
   readonly forwardedHeader: 'x-forwarded-for' | 'forwarded'
-  /** Answers /-/healthz and /-/readyz itself. */
+  /** True if the listener serves /-/healthz and /-/readyz. */
   readonly health: boolean
-  /** What is forwarded: the canonical path, the one received, or the one received where every server reads it alike. */
+  /** Form of the path sent to upstreams: canonical, as received, or as received if it is unambiguous. */
   readonly paths: 'canonical' | 'as-received' | 'strict'
   readonly limits: ListenerLimits
 }
 
-/** A certificate and its key. */
+/** Files of a certificate and its private key. */
 export interface KeyPairPlan {
   readonly certFile: string
   readonly keyFile: string
 }
 
-/** A certificate for some names. */
+/** A certificate for certain server names. */
 export interface NamedCertificatePlan extends KeyPairPlan {
-  /** Empty: those that stand in it. */
+  /** Server names. Empty: the names in the certificate. */
   readonly serverNames: readonly string[]
 }
 
+/** TLS settings of a listener. */
 export interface ListenerTlsPlan extends KeyPairPlan {
-  /** By server name; whoever asks for none of theirs gets the listener's own. */
+  /** Additional certificates by server name. Other clients get the listener's default certificate. */
   readonly certificates: readonly NamedCertificatePlan[]
-  /** Authorities of client certificates; null: none is asked for. */
+  /** CA file for client certificates, or null if none are requested. */
   readonly clientCaFile: string | null
-  /** Whether clients without a certificate are let in, too. */
+  /** `optional` also accepts clients without a certificate. */
   readonly clientCertificate: 'required' | 'optional'
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
 
+/** HTTP/2 settings of a listener. */
 export interface Http2Plan {
-  /** Offered to clients over TLS. */
+  /** True if HTTP/2 is offered over TLS (ALPN). */
   readonly alpn: boolean
-  /** Taken from clients without TLS that begin with its preface. */
+  /** True if HTTP/2 is accepted without TLS when a connection starts with its preface. */
   readonly priorKnowledge: boolean
-  /** Requests at a time on one connection. */
+  /** Maximum number of concurrent requests per connection. */
   readonly streams: number
 }
 
+/** Limits of a listener. */
 export interface ListenerLimits {
   readonly headerBytes: number
   readonly headers: number
   readonly urlBytes: number
   readonly bodyBytes: number
-  /** Bytes of a request body that are here before its request takes a connection to the upstream. */
+  /** Number of request body bytes to buffer before a connection to the upstream is used. */
   readonly bodyBuffer: number
-  /** Open connections per listener and worker. */
+  /** Maximum number of open connections per listener and worker. */
   readonly connections: number
-  /** The same from one address. */
+  /** Maximum number of open connections per client address. */
   readonly connectionsPerClient: number
-  /** How long a connection is kept that waits for its next request. */
+  /** Maximum idle time between requests. */
   readonly keepAliveMs: number
-  /** Longest time from the first byte of a request head, or of a TLS handshake, to its end. */
+  /** Maximum time to receive a request head, or to complete a TLS handshake. */
   readonly headTimeoutMs: number
-  /** Longest wait for the next bytes of a request body. */
+  /** Maximum idle time within a request body. */
   readonly bodyIdleMs: number
-  /** Bytes a second that a request body must bring; 0: any rate. */
+  /** Minimum upload rate in bytes per second; 0: no minimum. */
   readonly minBodyRate: number
-  /** Bytes a second that a client must take of a response that waits for it; 0: any rate. */
+  /** Minimum download rate in bytes per second while response data is waiting; 0: no minimum. */
   readonly minReadRate: number
 }

@@ -1,59 +1,62 @@
-/** The traffic log as the Plan has it. */
+/** Settings of the traffic log. */
 export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
-  /** Further outputs. */
+  /** Additional outputs. */
   readonly targets: readonly LogTargetPlan[]
-  /** Records where clients are; null: not. */
+  /** Database for client locations, or null if they are not recorded. */
   readonly geo: { readonly file: string } | null
-  /** The record of a call that takes longer holds as much as that of one that fails. */
+  /** Duration from which a call counts as slow and gets a detailed record. */
   readonly slowMs: number
-  /** Requests without a route, and those that a listener refuses, are recorded too. */
+  /** True if requests without a route, or rejected by a listener, are recorded. */
   readonly unknownRoutes: boolean
-  /** What is kept beside the record; null: nothing. */
+  /** Headers and bodies to record; null: none. */
   readonly capture: CapturePlan | null
 }
 
+/** Kind of log sink. */
 export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom'
 
-/** One output of the log. */
+/** An output of the log. */
 export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly sink: Sink
   readonly fields: 'minimal' | 'standard' | 'full'
   readonly file: LogFilePlan
-  /** Null unless the document has it. */
+  /** Elasticsearch settings, or null if the document has none. */
   readonly elasticsearch: LogElasticsearchPlan | null
-  /** There when it is the sink. */
+  /** Settings of standard output; set only if it is the sink. */
   readonly stdout?: LogStdoutPlan
-  /** These are there when the document has them. */
+  /** Settings of other sinks; set if the document has them. */
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly custom?: LogCustomPlan
-  /** Null unless the document has it; a target without it has that of the log. */
+  /** Privacy rules, or null if the document has none. A target without rules uses those of the log. */
   readonly privacy: LogPrivacyPlan | null
 }
 
-/** An output beside the first. */
+/** An additional output of the log. */
 export interface LogTargetPlan extends LogOutletPlan {
   readonly id: string
-  /** It gets the calls for which this condition holds; null: all. */
+  /** Condition for the calls to record; null: all. */
   readonly when: string | null
-  /** Of those calls, 0 to 1; null: all. */
+  /** Share of these calls to record, 0 to 1; null: all. */
   readonly share: number | null
-  /** What it records of the messages that are kept; null: all of it. */
+  /** Restricts the captured headers and bodies; null: no restriction. */
   readonly capture: NarrowingPlan | null
 }
 
+/** Settings of the sink `stdout`. */
 export interface LogStdoutPlan {
   readonly spool: LogSpoolPlan
 }
 
-/** A facility of syslog (RFC 5424 section 6.2.1). */
+/** A syslog facility (RFC 5424 section 6.2.1). */
 export type LogFacility =
   | ('kern' | 'user' | 'mail' | 'daemon' | 'auth' | 'syslog' | 'lpr' | 'news' | 'uucp' | 'cron' | 'authpriv')
   | ('ftp' | 'ntp' | 'audit' | 'alert' | 'clock')
   | `local${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`
 
+/** Settings of the sink `syslog`. */
 export interface LogSyslogPlan {
-  /** `udp://`, `tcp://` or `tls://`. */
+  /** `udp://`, `tcp://` or `tls://` URL. */
   readonly address: string
   readonly facility: LogFacility
   readonly appName: string
@@ -68,6 +71,7 @@ export interface LogSyslogPlan {
   readonly spool: LogSpoolPlan
 }
 
+/** Settings of the sink `webhook`. */
 export interface LogWebhookPlan {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -80,102 +84,112 @@ export interface LogWebhookPlan {
   readonly spool: LogSpoolPlan
 }
 
+/** Settings of the sink `custom`. */
 export interface LogCustomPlan {
-  /** A package, or a path that begins with `.` or `/`. */
+  /** Package name, or a path that starts with `.` or `/`. */
   readonly module: string
-  /** The folder of the document, from which both are looked up; a reference until the plan is resolved. */
+  /** Folder of the document, where the module is looked up. A reference until the plan is resolved. */
   readonly from: string
   readonly options: Readonly<Record<string, unknown>>
   readonly spool: LogSpoolPlan
 }
 
-/** Where records wait until their target has them. */
+/** On-disk queue of records that have not been delivered. */
 export interface LogSpoolPlan {
   readonly dir: string
-  /** All workers together. */
+  /** Maximum size for all workers together. */
   readonly maxBytes: number
-  /** Bytes of the disk that are left to others. */
+  /** Minimum free disk space in bytes. */
   readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 
+/** Traffic log settings of a route. */
 export interface RouteLogPlan extends LogRulePlan {
-  /** Rules for single methods, upper case, in the place of the route's own. */
+  /** Settings for individual methods (upper case), which replace those of the route. */
   readonly methods: Readonly<Record<string, LogRulePlan>>
 }
 
+/** Traffic log settings of a route or method. */
 export interface LogRulePlan {
-  /** No records at all. */
+  /** True if calls are not recorded. */
   readonly off: boolean
-  /** What is kept beside the record; null: nothing. */
+  /** Headers and bodies to record; null: none. */
   readonly capture: CapturePlan | null
 }
 
+/** Headers and bodies that are captured. */
 export interface CapturePlan {
-  /** As the client sent it, as it went to the target, as the target sent it, as it went to the client. */
+  /** Request from the client, request to the target, response from the target, response to the client. */
   readonly requestIn: RegionPlan
   readonly requestUp: RegionPlan
   readonly responseUp: RegionPlan
   readonly responseOut: RegionPlan
-  /** The most of a body that is kept, for each region. */
+  /** Maximum number of bytes per body. */
   readonly maxBodyBytes: number
-  /** The SHA-256 of each whole body is recorded. */
+  /** True if the SHA-256 of each complete body is recorded. */
   readonly sha256: boolean
-  /** Header fields that are recorded, lower case; null: all. */
+  /** Header fields to record, in lower case; null: all. */
   readonly headersAllow: readonly string[] | null
-  /** Header fields that are not recorded, lower case. */
+  /** Header fields that are never recorded, in lower case. */
   readonly headersDeny: readonly string[]
   readonly binary: 'omit' | 'base64'
-  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. */
+  /** Content of multipart forms to record: only field headers, or also field values. */
   readonly multipart: 'names' | 'values'
-  /** The exchanges whose bodies are kept: those that ended so. Null: all. */
+  /** Exchanges whose bodies are recorded; null: all. */
   readonly keepBodyOn: KeepBodyPlan | null
 }
 
-/** What is recorded of what was kept: of regions, bodies and fields as much as both say; what is absent is as it was kept. */
+/** Restriction of what was captured, for one output. Absent keys do not restrict anything. */
 export interface NarrowingPlan extends Omit<CapturePlan, 'binary' | 'keepBodyOn'> {
   readonly binary?: CapturePlan['binary']
   readonly keepBodyOn?: CapturePlan['keepBodyOn']
 }
 
+/** Parts of a message that are recorded. */
 export interface RegionPlan {
   readonly headers: boolean
   readonly body: boolean
 }
 
+/** Conditions under which bodies are recorded. */
 export interface KeepBodyPlan {
   readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
   readonly slowMs: number | null
   readonly status: number | null
-  /** Of all exchanges, 0 to 1, however they end. */
+  /** Share of all exchanges, 0 to 1, independent of their result. */
   readonly share: number | null
 }
 
+/** Settings of the sink `elasticsearch`. */
 export interface LogElasticsearchPlan {
   readonly nodes: readonly string[]
   readonly dataStream: string
   readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
   readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
   readonly compress: boolean
-  /** Records are deleted after this time; null keeps them. */
+  /** Age at which records are deleted; null: never. */
   readonly retentionMs: number | null
   readonly replicas: number
   readonly manage: boolean
   readonly spool: LogSpoolPlan
 }
 
+/** Privacy rules of the traffic log. */
 export interface LogPrivacyPlan {
-  /** The first one is used; the others belong to records of before. */
+  /** Keys. The first one is used; the others are for older records. */
   readonly keys: readonly LogPrivacyKey[]
-  /** In the order of the document. */
+  /** Rules in document order. */
   readonly rules: readonly LogPrivacyRule[]
 }
 
+/** A key for hashing and encryption. */
 export interface LogPrivacyKey {
   readonly id: string
   readonly secret: string
 }
 
+/** A privacy rule. */
 export interface LogPrivacyRule {
   readonly id: string
   readonly find:
@@ -184,20 +198,21 @@ export interface LogPrivacyRule {
     | { readonly type: LogPrivacyType }
   readonly in: readonly ('headers' | 'query' | 'body' | 'vars')[]
   readonly do: 'mask' | 'delete' | 'hash' | 'encrypt' | 'detect'
-  /** What a mask leaves. */
+  /** Part of the value that a mask leaves visible. */
   readonly shape: {
     readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'
     readonly count: number
   }
 }
 
-/** Values that are known by their form. */
+/** Types of values that are recognised by their format. */
 export type LogPrivacyType = 'card' | 'iban' | 'tckn' | 'email' | 'phone' | 'jwt' | 'private-key' | 'aws-key'
 
+/** Settings of the sink `file`. */
 export interface LogFilePlan {
   readonly dir: string
-  /** All segments together; the oldest is removed. */
+  /** Maximum size of all segments; the oldest are deleted. */
   readonly maxBytes: number
-  /** A segment is closed at this size. */
+  /** Size at which a new segment is started. */
   readonly segmentBytes: number
 }

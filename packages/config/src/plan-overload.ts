@@ -1,25 +1,25 @@
 import type { Address } from './grammar/address.js'
 
-/** What others may learn of how the gateway is. */
+/** Settings of the metrics. */
 export interface MetricsPlan {
   readonly enabled: boolean
-  /** Where metrics and health are answered too, to everybody; there when the document has it. */
+  /** Additional unauthenticated address for metrics and health checks. */
   readonly address?: Address
 }
 
-/** When a worker refuses requests because it has more than it can serve. */
+/** Load shedding of a worker. */
 export interface OverloadPlan {
-  /** Delay of the event loop, ms; 0: no limit. */
+  /** Maximum event loop delay in milliseconds; 0: no limit. */
   readonly maxLoopDelayMs: number
-  /** Requests in flight, per worker; null: no limit. */
+  /** Maximum number of requests in flight per worker; null: no limit. */
   readonly maxInFlight: number | null
   readonly retryAfterMs: number
 }
 
-/** How a gateway ends. */
+/** Graceful shutdown. */
 export interface DrainPlan {
-  /** Time between readiness 503 and the listeners closing. */
+  /** Time between failing the readiness check and closing the listeners. */
   readonly delayMs: number
-  /** Longest wait for requests in flight. */
+  /** Maximum time for requests in flight to finish. */
   readonly timeoutMs: number
 }

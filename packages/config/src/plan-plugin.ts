@@ -1,23 +1,23 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { PolicyCost } from '@sluice/core'
 
-/** A package whose policies routes can use. */
+/** A package that provides policies. */
 export interface PluginPlan {
-  /** As the document names it. */
+  /** Name in the document. */
   readonly name: string
-  /** As its `package.json` names it. */
+  /** Name in its `package.json`. */
   readonly package: string
   readonly version: string
-  /** The versions of the contract that it is made for, as a range of semantic versions. */
+  /** Supported versions of the plugin contract, as a semantic version range. */
   readonly contract: string
-  /** Absolute path of the module that exports its policies. */
+  /** Absolute path of the module that exports the policies. */
   readonly entry: string
-  /** SHA-256 of the files of the package, those of its dependencies left out, in hexadecimal. */
+  /** SHA-256 of the package files without dependencies, in hexadecimal. */
   readonly digest: string
   readonly policies: readonly PluginPolicyPlan[]
 }
 
-/** What a policy of a plugin says of itself. */
+/** Description of a policy of a plugin. */
 export interface PluginPolicyPlan {
   readonly name: string
   readonly summary: string

@@ -1,60 +1,60 @@
 import type { Address } from './grammar/address.js'
 
-/** The cache server that policies keep values at. */
+/** Access to the cache server in which policies store values. */
 export interface CachePlan {
-  /** The origin. */
+  /** Origin of the server. */
   readonly url: string
   readonly token: string | null
   readonly timeoutMs: number
-  /** Of each worker. */
+  /** Maximum number of connections per worker. */
   readonly connections: number
   readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
-  /** The server that the supervisor runs; absent: it runs none. */
+  /** Cache server that the supervisor runs; absent: none. */
   readonly serve?: CacheServePlan
 }
 
 /** A cache server that the supervisor runs. */
 export interface CacheServePlan extends Address {
   readonly workers: number
-  /** Of the spaces that have no memory of their own. */
+  /** Memory for spaces without their own `maxBytes`. */
   readonly maxBytes: number
-  /** Longest value. */
+  /** Size of the largest value. */
   readonly maxObjectBytes: number
   readonly ttlMs: number
-  /** Most connections to one thread. */
+  /** Maximum number of connections per thread. */
   readonly connections: number
-  /** `maxBytes` null: the memory of all. */
+  /** Spaces with their own settings. `maxBytes` is null if a space uses the common memory. */
   readonly spaces: readonly {
     readonly name: string
     readonly ttlMs: number
     readonly maxBytes: number | null
   }[]
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
-  /** Where values outlive the server; absent: nowhere. */
+  /** Store that keeps values across restarts; absent: none. */
   readonly persist?: PersistPlan
 }
 
-/** The Valkey or Redis server that keeps the values of a cache server. */
+/** Valkey or Redis server that persists the values of a cache server. */
 export interface PersistPlan extends Omit<StatePlan, 'url' | 'cluster'> {
-  /** `redis://` or `rediss://`, without a user. */
+  /** `redis://` or `rediss://` URL, without credentials. */
   readonly url: string
 }
 
-/** The Valkey or Redis server, or the cluster, that replicas share. */
+/** Valkey or Redis server or cluster for the state that replicas share. */
 export interface StatePlan {
-  /** `redis://` or `rediss://`, without a user; null: it is a cluster. */
+  /** `redis://` or `rediss://` URL, without credentials; null for a cluster. */
   readonly url: string | null
-  /** URLs of nodes of a cluster, which name the others; none: it is one server. */
+  /** URLs of cluster nodes, from which the others are discovered; empty for a single server. */
   readonly cluster: readonly string[]
   readonly username: string | null
   readonly password: string | null
   readonly keyPrefix: string
   readonly timeoutMs: number
-  /** Average latency from which limits do without the server; absent: from none. */
+  /** Average latency above which limits stop using the server; absent: never. */
   readonly slowAfterMs?: number
   readonly tls: {
     readonly caFile: string | null
-    /** The name in the certificates; null: the host of each URL. */
+    /** Server name in the certificates; null: the host of each URL. */
     readonly serverName: string | null
     readonly insecure: boolean
   }

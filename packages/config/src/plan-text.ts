@@ -4,7 +4,7 @@ import { shownReference } from './reference/text-template.js'
 
 const PLACEHOLDERS = /\$\$\{|\$\{[^}]*\}/g
 
-/** The references in a text of the plan, as they stand there. */
+/** Returns the references in a string of the plan, as written. */
 export function referencesIn(text: string): readonly string[] {
   if (!text.includes('${')) return []
   return [...text.matchAll(PLACEHOLDERS)]
@@ -12,7 +12,10 @@ export function referencesIn(text: string): readonly string[] {
     .filter((placeholder) => placeholder !== '$${')
 }
 
-/** A text of the plan with the values put in and its escapes undone. @throws Error when a value is missing. */
+/**
+ * Resolves the references and escapes in a string of the plan.
+ * @throws Error if a value is missing
+ */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   if (!text.includes('${')) return text
   return text.replaceAll(PLACEHOLDERS, (placeholder) => {
@@ -20,13 +23,13 @@ export function fillText(text: string, values: Readonly<Record<string, string>>)
     const value = Object.hasOwn(values, placeholder) ? values[placeholder] : undefined
     if (value === undefined)
       throw new Error(
-        `the plan has ${shownReference(plainReference(placeholder))}, but its value was not handed over`,
+        `the plan contains ${shownReference(plainReference(placeholder))}, but its value is missing`,
       )
     return value
   })
 }
 
-/** A value with every text in it replaced; parts in which nothing changes are not copied. */
+/** Replaces all strings in a value. Unchanged parts are not copied. */
 export function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)
   if (typeof value !== 'object' || value === null) return value
@@ -45,11 +48,12 @@ export function mapTexts(value: unknown, replace: (text: string) => string): unk
   return copy ?? value
 }
 
-/** Shorter values are no secrets, and stand in texts by chance. */
+/** Minimum length of a value to conceal. Shorter values are not secrets and occur in text by chance. */
 const MIN_CONCEALED = 3
 
 /**
- * A text that was made of a resolved plan, such as the error of a policy, with the references in place of their values.
+ * Replaces the values of references with the references in a text derived from a resolved plan, such as an
+ * error of a policy.
  */
 export function conceal(text: string, values: Readonly<Record<string, string>>): string {
   const secrets = Object.entries(values).filter(([reference]) => reference !== FOLDER)

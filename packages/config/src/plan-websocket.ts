@@ -1,9 +1,9 @@
-/** What a route lets WebSockets do. */
+/** WebSocket settings of a route. */
 export interface WebSocketPlan {
   readonly idleMs: number
-  /** Bytes. */
+  /** Maximum message size in bytes. */
   readonly maxMessage: number
-  /** Messages a second; null: any number. */
+  /** Maximum number of messages per second; null: no limit. */
   readonly rate: number | null
   readonly compression: 'pass' | 'refuse'
 }

@@ -17,51 +17,53 @@ export type * from './plan-upstream.js'
 export type * from './plan-websocket.js'
 
 /**
- * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
- * precedence order, every time is in milliseconds and every size in bytes. It can be printed, compared, stored and
- * sent to another process. Texts may still hold `${env:NAME}` and `${file:PATH}`: their values travel beside the plan
- * (see ConfigBundle) and are put in where the plan is compiled. What is shown to people is made of it by displayPlan.
+ * The Plan: a checked document as pure JSON. Defaults are filled in, policy chains are written out, routes
+ * are in precedence order, times are in milliseconds and sizes in bytes. A plan can be printed, compared,
+ * stored and sent to another process.
+ * Strings may contain `${env:NAME}` and `${file:PATH}`. The values travel separately (see ConfigBundle) and
+ * are filled in when the plan is compiled. Use displayPlan to show a plan.
  */
 export interface Plan {
   readonly version: 1
-  /** Which gateway this is, for the traffic log; null: nobody said. */
+  /** Name of this gateway for the traffic log; null: none. */
   readonly environment: string | null
   readonly listeners: readonly ListenerPlan[]
   readonly admin: AdminPlan
-  /** Worker processes; null: from the tier or the CPU quota. */
+  /** Number of worker processes; null: from the tier or the CPU quota. */
   readonly workers: number | null
-  /** By name. */
+  /** Upstreams, sorted by name. */
   readonly upstreams: readonly UpstreamPlan[]
-  /** The route that wins stands before the one that loses. */
+  /** Routes in precedence order: the winner comes first. */
   readonly routes: readonly RoutePlan[]
   readonly log: LogPlan
   readonly metrics: MetricsPlan
   readonly drain: DrainPlan
   readonly overload: OverloadPlan
-  /** Null: nothing is shared with other gateways. */
+  /** Store for shared state; null: none. */
   readonly state: StatePlan | null
-  /** Null: policies keep values in the memory of the gateway. */
+  /** Cache server; null: policies store values in the memory of the gateway. */
   readonly cache: CachePlan | null
-  /** Absent: the cluster that the gateway runs in, if it does. */
+  /** Access to the Kubernetes API; absent: the cluster that the gateway runs in, if any. */
   readonly kubernetes?: KubernetesPlan
-  /** In the order of the document. */
+  /** Plugins in document order. */
   readonly plugins: readonly PluginPlan[]
 }
 
-/** A plan with the values of its references; what the supervisor hands to the workers. */
+/** A plan and the values of its references, as the supervisor sends it to the workers. */
 export interface ConfigBundle {
   readonly plan: Plan
-  /**
-   * Routes as JSON texts. If set, the plan itself has no routes. Texts are cheap to transfer and
-   * to compare.
-   */
+  /** Routes as JSON strings, which are cheap to transfer and compare. If set, `plan.routes` is empty. */
   readonly routeTexts?: readonly string[]
   /** SHA-256 of the plan's canonical JSON, in hexadecimal. */
   readonly digest: string
-  /** Reference text (`${env:NAME}`) to value, and the path of a file that a policy reads to its version. Never printed, logged or stored. */
+  /**
+   * Values by reference (`${env:NAME}`), and versions of the files that policies read by path. Never printed,
+   * logged or stored.
+   */
   readonly values: Readonly<Record<string, string>>
 }
 
+/** Settings of the admin API. */
 export interface AdminPlan {
   readonly address: string
   readonly host: string
@@ -70,215 +72,243 @@ export interface AdminPlan {
   readonly tokens: readonly AdminToken[]
 }
 
+/** Role of an admin API token. */
 export type AdminRole = 'viewer' | 'operator' | 'admin'
 
+/** A token for the admin API. */
 export interface AdminToken {
   readonly id: string
-  /** SHA-256 of the token, hexadecimal. */
+  /** SHA-256 of the token in hexadecimal. */
   readonly sha256: string
   readonly role: AdminRole
 }
 
+/** A group of equivalent servers. */
 export interface UpstreamPlan {
   readonly name: string
   readonly targets: readonly TargetPlan[]
   readonly balance: 'round-robin' | 'least-pending' | 'power-of-two' | 'hash'
   readonly hashOn: HashKey | null
   readonly sticky: StickyPlan | null
-  /** While less of a level's weight than this share is available, a part of its requests goes to the next level; 0 to 1. */
+  /**
+   * Failover threshold, 0 to 1. While less than this share of a level's weight is available, part of its
+   * requests goes to the next level.
+   */
   readonly spillBelow: number
-  /** Null: no target is a canary, or none of them gets anything. */
+  /** Canary settings; null: no requests go to a canary. */
   readonly canary: CanaryPlan | null
   readonly mirror: MirrorPlan | null
-  /** Connections per worker and target. */
+  /** Maximum number of connections per worker and target. */
   readonly connections: number
-  /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
+  /**
+   * Maximum number of requests waiting for a connection, per worker and target. More are answered with 503.
+   */
   readonly maxPending: number
-  /** Longest wait for one of the connections; then 503. */
+  /** Maximum time to wait for a connection; then 503. */
   readonly pendingTimeoutMs: number
-  /** Idle upstream connections are closed after this time. */
+  /** Time after which idle connections are closed. */
   readonly keepAliveMs: number
   readonly timeouts: TimeoutsPlan
   readonly retry: RetryPlan
   readonly breaker: BreakerPlan | null
   readonly outlier: OutlierPlan | null
   readonly health: HealthPlan | null
-  /** While no target is available: 503, or those that are unhealthy or ejected. */
+  /** Behaviour while no target is available: answer 503, or use unhealthy or ejected targets. */
   readonly whenAllDown: 'refuse' | 'try-any'
   readonly tls: UpstreamTlsPlan | null
   readonly proxy: ProxyPlan | null
-  /** Null: names are asked for when a connection is opened. */
+  /** Background name resolution; null: names are resolved when a connection is opened. */
   readonly resolve: ResolvePlan | null
-  /** `auto`: `wire` for http targets, `undici` for https. */
+  /** HTTP client. `auto`: `wire` for http targets, `undici` for https targets. */
   readonly transport: 'auto' | 'wire' | 'undici'
-  /** `auto`: where a target agrees to it in the TLS handshake; `prior-knowledge`: without asking. */
+  /** `auto`: if the target negotiates it (ALPN); `prior-knowledge`: without negotiation. */
   readonly http2: 'off' | 'auto' | 'prior-knowledge'
-  /** Largest response head accepted. */
+  /** Maximum size of a response head in bytes. */
   readonly maxHeaderBytes: number
-  /** Bytes of a response that are read ahead of a slow client, so that the connection becomes free. */
+  /** Maximum number of response bytes buffered for a slow client, to free the connection early. */
   readonly responseBuffer: number
 }
 
+/** Retries of failed attempts. */
 export interface RetryPlan {
-  /** Further attempts after the first. */
+  /** Maximum number of retries per request. */
   readonly attempts: number
-  /** Retries per request, 0 to 1. */
+  /** Maximum share of retries, 0 to 1. */
   readonly budget: number
-  /** Statuses after which a request that may be repeated is sent again. */
+  /** Statuses that cause a retry. */
   readonly on: readonly number[]
-  /** Upper end of the first random wait before that. */
+  /** Maximum random delay before the first retry. */
   readonly backoffMs: number
   readonly maxBackoffMs: number
 }
 
-/** When a series of attempts counts as bad. */
+/** Thresholds of a breaker or of outlier detection. */
 export interface WindowPlan {
   readonly windowMs: number
   readonly minRequests: number
-  /** 0 to 1. */
+  /** Share of failed attempts, 0 to 1. */
   readonly failureRatio: number
-  /** An attempt whose head takes longer is slow; null: none is. */
+  /** Time to the response head from which an attempt is slow; null: never. */
   readonly slowAfterMs: number | null
 }
 
+/** Circuit breaker of a target. */
 export interface BreakerPlan extends WindowPlan {
-  /** 0 to 1. */
+  /** Share of slow attempts, 0 to 1. */
   readonly slowRatio: number
   readonly openMs: number
   readonly maxOpenMs: number
-  /** Requests of a half-open breaker. */
+  /** Number of probe requests while half-open. */
   readonly probes: number
 }
 
+/** Outlier detection of an upstream. */
 export interface OutlierPlan extends WindowPlan {
   readonly consecutiveFailures: number
   readonly ejectMs: number
   readonly maxEjectMs: number
-  /** Share of the targets, 0 to 1. */
+  /** Maximum share of ejected targets, 0 to 1. */
   readonly maxEjected: number
 }
 
+/** Active health checks of an upstream. */
 export interface HealthPlan {
   readonly path: string
   readonly intervalMs: number
-  /** Share of the interval, 0 to 1. */
+  /** Random variation as a share of the interval, 0 to 1. */
   readonly jitter: number
   readonly timeoutMs: number
   readonly unhealthyAfter: number
   readonly healthyAfter: number
-  /** First and last status of each range. */
+  /** Healthy statuses, as ranges of first and last status. */
   readonly statuses: readonly (readonly [number, number])[]
   readonly body: string | null
   readonly bodyPattern: string | null
-  /** Null: the target's own. */
+  /** Host header; null: the target's host. */
   readonly host: string | null
-  /** Names and values. */
+  /** Request headers as names and values. */
   readonly headers: readonly (readonly [string, string])[]
 }
 
+/** A target of an upstream. */
 export interface TargetPlan {
-  /** The origin, `http://host:port` or `https://host`; with a reference in it, the URL as written until it is resolved. */
+  /**
+   * Origin, `http://host:port` or `https://host`. If it contains a reference, the URL as written until the
+   * plan is resolved.
+   */
   readonly url: string
-  /** The service whose hosts and ports are asked for; null: the host of the URL. */
+  /** Name of the SRV record to query; null: the host of the URL is used. */
   readonly srv: string | null
-  /** The Kubernetes Service whose pods are meant; absent: the host of the URL. */
+  /** Kubernetes Service whose pods are the targets; absent: the host of the URL is used. */
   readonly service?: ServicePlan
   readonly weight: number
   readonly role: TargetRole
-  /** Level of a failover target: the lower one is used first. */
+  /** Priority of a failover target; lower numbers are used first. */
   readonly priority: number
 }
 
+/** Role of a target. */
 export type TargetRole = 'primary' | 'failover' | 'canary' | 'mirror'
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 export interface TimeoutsPlan {
   readonly connectMs: number
-  /** From the request's last byte to the response head. */
+  /** Maximum time from the last request byte to the response head. */
   readonly headersMs: number
-  /** Longest silence within a body, either way. */
+  /** Maximum idle time within a body, in either direction. */
   readonly idleMs: number
-  /** The whole exchange; 0: no bound. */
+  /** Maximum time for the whole exchange; 0: no limit. */
   readonly totalMs: number
 }
 
+/** TLS settings for targets. */
 export interface UpstreamTlsPlan {
   readonly caFile: string | null
   readonly certFile: string | null
   readonly keyFile: string | null
   readonly servername: string | null
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** `sha256/` and the base64 SHA-256 of a public key; empty: any key. */
+  /** Pinned public keys: `sha256/` and the base64 SHA-256; empty: any key. */
   readonly pins: readonly string[]
   readonly insecure: boolean
 }
 
-/** How the names of targets are followed. */
+/** Background resolution of target names. */
 export interface ResolvePlan {
-  /** Empty: those of the system. */
+  /** Name servers; empty: the system's. */
   readonly servers: readonly string[]
   readonly minTtlMs: number
   readonly maxTtlMs: number
 }
 
-/** An HTTP proxy on the way to the targets. */
+/** HTTP proxy for connections to the targets. */
 export interface ProxyPlan {
   readonly url: string
   readonly username: string | null
   readonly password: string | null
 }
 
+/** A route. */
 export interface RoutePlan {
   readonly id: string
-  /** What it is a part of; null: of nothing that has a name. */
+  /** API that the route belongs to; null: none. */
   readonly api: RouteApiPlan | null
   readonly match: MatchPlan
   readonly priority: number
-  /** Which requests an overloaded worker refuses first. */
+  /** Importance under overload: an overloaded worker rejects `low` first. */
   readonly criticality: 'low' | 'normal' | 'critical'
-  /** Position in the document among the routes of a host that nothing else distinguishes; 0 for nearly all. */
+  /** Document order among routes of a host that are otherwise equal; 0 for nearly all routes. */
   readonly order: number
-  /** What becomes of a path with %2F or %5C. */
+  /** Handling of paths with %2F or %5C. */
   readonly encodedSlashes: 'refuse' | 'keep'
   readonly rewrite: RewritePlan | null
   readonly action: ActionPlan
-  /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */
+  /** Timeouts of the upstream, overridden by those of the route. Null for routes without upstream. */
   readonly timeouts: TimeoutsPlan | null
-  /** Null: handshakes are refused. */
+  /** WebSocket settings; null: handshakes are rejected. */
   readonly websocket: WebSocketPlan | null
   readonly policies: readonly PolicyUse[]
-  /** What the traffic log gets of the route; null: what it gets of every route. */
+  /** Traffic log settings; null: the defaults. */
   readonly log: RouteLogPlan | null
 }
 
+/** Metadata of an API. */
 export interface RouteApiPlan {
   readonly name: string
   readonly group: string | null
   readonly revision: string | null
 }
 
+/** Requests that a route matches. */
 export interface MatchPlan {
-  /** Lower case; `*.example.org` matches any number of labels in place of the star. Empty: every host. */
+  /**
+   * Hosts in lower case; `*.example.org` matches any number of labels in place of the star. Empty: any host.
+   */
   readonly hosts: readonly string[]
   readonly path: PathPlan
-  /** Upper case. Empty: every method. HEAD follows GET. */
+  /** Methods in upper case. GET includes HEAD. Empty: any method. */
   readonly methods: readonly string[]
   readonly headers: readonly FieldPredicate[]
   readonly query: readonly FieldPredicate[]
   readonly when: string | null
-  /** What stands for the path (null: itself) and the hosts when the plan is shown, where they came from references. */
+  /** Displayed path (null: as is) and hosts, if they come from references. */
   readonly shown?: { readonly path: string | null; readonly hosts: readonly string[] }
 }
 
+/** A path pattern. */
 export interface PathPlan {
-  /** As written in the document, with the values of its references. */
+  /** Pattern as written in the document, with references resolved. */
   readonly text: string
   /** `exact` /a/b · `template` /a/{id} · `prefix` /a/* and /a/{id}/* · `regex` ~^/a · `any` no path given. */
   readonly kind: 'exact' | 'template' | 'prefix' | 'regex' | 'any'
-  /** Canonical segments; for a regex one segment, its source. None where the plan is shown and they come from references. */
+  /**
+   * Canonical segments; for a regex, its source as one segment. Empty in a displayed plan if the path comes
+   * from references.
+   */
   readonly segments: readonly PathSegment[]
 }
 
+/** A segment of a path pattern. */
 export type PathSegment =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'param'; readonly name: string }
@@ -290,42 +320,50 @@ export interface FieldPredicate {
   readonly value: string
 }
 
+/** Rewriting of requests for the upstream. */
 export interface RewritePlan {
-  /** Replaces what the route's prefix matched. */
+  /** Replacement for the part that the route's prefix matched. */
   readonly prefix: string | null
-  /** A template of the whole path, with `{name}` from the route's parameters. */
+  /** Template of the new path, with `{name}` for the route's parameters. */
   readonly path: string | null
-  /** Replaces the first match in the canonical path. */
+  /** Replacement for the first match in the canonical path. */
   readonly regex: { readonly pattern: string; readonly replacement: string } | null
-  /** `keep` sends the client's Host, `upstream` the target's, anything else is the value. */
+  /** Host header: `keep` for the client's, `upstream` for the target's, or a fixed value. */
   readonly host: string
 }
 
+/** Action of a route. */
 export type ActionPlan = { readonly kind: 'proxy'; readonly upstream: string } | RespondPlan | RedirectPlan
 
+/** A response generated by the gateway. */
 export interface RespondPlan {
   readonly kind: 'respond'
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
-  /** In JSON, a reference is written `${env:NAME|json}`: its value is escaped as a part of a JSON string. */
+  /**
+   * Response body. In JSON, references are written `${env:NAME|json}`, so that their values are escaped for a
+   * JSON string.
+   */
   readonly body: string
 }
 
+/** A redirect. */
 export interface RedirectPlan {
   readonly kind: 'redirect'
   readonly status: 301 | 302 | 303 | 307 | 308
   readonly scheme: 'http' | 'https' | null
   readonly host: string | null
   readonly port: number | null
-  /** A template of the whole path; null keeps the path. */
+  /** Template of the new path; null: unchanged. */
   readonly path: string | null
-  /** Replaces what the route's prefix matched; null: not. */
+  /** Replacement for the part that the route's prefix matched; null: unchanged. */
   readonly prefix: string | null
   readonly keepQuery: boolean
 }
 
+/** A policy in the chain of a route. */
 export interface PolicyUse {
-  /** The shared policy's id, or `route/position` or `group/position` for one written out there. */
+  /** Id of the shared policy, or `route/position` or `group/position` of an inline policy. */
   readonly id: string
   readonly use: string
   readonly with: unknown

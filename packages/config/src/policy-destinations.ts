@@ -3,17 +3,18 @@ import { formatPath, isMapping } from './document-path.js'
 import { replaceMarked } from './mask.js'
 import { writtenPolicies } from './policy-uses.js'
 
-/** A server that a policy asks. */
+/** A server that a policy sends requests to. */
 export interface PolicyDestination {
-  /** The policy, such as `routes[0].policies[1]`. */
+  /** Location of the policy, such as `routes[0].policies[1]`. */
   readonly at: string
-  /** As it is written; it may hold references and placeholders. */
+  /** URL as written; it may contain references and placeholders. */
   readonly url: string
 }
 
 /**
- * The servers that policies ask themselves, such as those that issue keys: what their schemas mark as a `destination`.
- * @param root the document as it was read; it may hold mistakes.
+ * Returns the servers that policies call directly, such as identity providers. Their schemas mark them as
+ * `destination`.
+ * @param root the document as read, which may be invalid
  */
 export function policyDestinations(root: unknown, catalog: Catalog): readonly PolicyDestination[] {
   const found: PolicyDestination[] = []

@@ -8,20 +8,20 @@ import { Report } from './report.js'
 import type { PolicyDocument } from './schema/document.js'
 import { readYaml } from './source/yaml-source.js'
 
-/** What is wrong with a policy of a route. */
+/** A problem with a policy of a route. */
 export interface PolicyMistake {
   readonly route: string
   readonly policy: string
   readonly message: string
-  /** The name of the policy in the catalog. */
+  /** Name of the policy in the catalog. */
   readonly use: string
-  /** Its parameters with the values of references and absolute paths; they are not shown. */
+  /** Parameters of the policy with references resolved and absolute paths. Never shown. */
   readonly config: unknown
 }
 
 /**
- * Mistakes in policies at the locations where those are written, or in the files that they name; one in a shared policy is
- * reported once.
+ * Returns diagnostics for problems with policies, at the location of the policy or in the file that it names.
+ * A problem with a shared policy is reported once.
  */
 export function policyDiagnostics(
   source: DocumentSource,
@@ -40,28 +40,28 @@ export function policyDiagnostics(
     const schema = catalog.get(use)?.schema
     const location =
       schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
-    if (location === null) report.add({ path, message, remedy: 'correct its parameters' })
+    if (location === null) report.add({ path, message, remedy: 'fix its parameters' })
     else
       inFiles.push({
         severity: 'error',
         ...location,
         path: formatPath(path),
         message,
-        remedy: 'correct the file',
+        remedy: 'fix the file',
       })
   }
   return [...report.diagnostics(), ...inFiles]
 }
 
-/** A mistake at a location of the document that only shows when what the document names is tried. */
+/** A problem at a location of the document that only shows when the document is used. */
 export interface DocumentMistake {
-  /** Where in the document, such as `['log', 'custom', 'module']`. */
+  /** Path in the document, such as `['log', 'custom', 'module']`. */
   readonly path: DocumentPath
   readonly message: string
   readonly remedy: string
 }
 
-/** Mistakes at their locations in the text of the document. */
+/** Returns diagnostics for problems at their locations in the text. */
 export function documentDiagnostics(
   source: DocumentSource,
   mistakes: readonly DocumentMistake[],
@@ -71,7 +71,7 @@ export function documentDiagnostics(
   return report.diagnostics()
 }
 
-/** Where a policy is written: in its route, in a group of that, or among the shared ones. */
+/** Returns the path of a policy: in its route, in a group of the route, or among the shared policies. */
 function policyPath(root: unknown, routeId: string, policyId: string): DocumentPath {
   const route = listAt(root, ['routes']).findIndex((entry) => isMapping(entry) && entry['id'] === routeId)
   const own: DocumentPath = ['routes', route, 'policies']

@@ -5,28 +5,30 @@ import { pathOfPointer } from './document-path.js'
 import { replaceMarked } from './mask.js'
 import { readTextFile } from './text-file.js'
 
-/** Where a mistake stands in a file that a policy names. */
+/** Position of an error in a file that a policy names. */
 export interface FilePosition {
   readonly file: string
-  /** From 1. */
+  /** Line, starting at 1. */
   readonly line: number
-  /** From 1. */
+  /** Column, starting at 1. */
   readonly column: number
 }
 
-/** The policies read no larger files. */
+/** Maximum size of a file that policies read, in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** What the engines (V8, yaml, libxml2, libxslt, Saxon, QuickJS, JSONata) say of the place of a mistake. */
+/**
+ * Matches positions in error messages of the engines (V8, yaml, libxml2, libxslt, Saxon, QuickJS, JSONata).
+ */
 const LINE = /\bline (\d+)(?:,? (?:column|col) (\d+))?/
 const POSITION = /\bat (?:position|character) (\d+)/
-/** What JSON Schema says of it: a JSON Pointer (RFC 6901). */
+/** Matches a JSON Pointer (RFC 6901) in an error message of JSON Schema. */
 const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
 
 /**
- * The position in a policy's file that the message of its mistake names; null when it names none, or when it is not certain
- * which file is meant.
- * @param config the policy's parameters with absolute paths.
- * @param documentName the document; files below its folder are called as it is.
+ * Returns the position in a policy's file that an error message refers to. Null if it names no position or
+ * the file is ambiguous.
+ * @param config parameters of the policy with absolute paths
+ * @param documentName path of the document; files below its folder are shown relative to it
  */
 export function policyFilePosition(
   message: string,
@@ -50,15 +52,15 @@ function filesOf(schema: TSchema, config: unknown): readonly string[] {
   return [...files]
 }
 
-/** Whether one of its texts stands in the document itself, and may be the one with the mistake. */
+/** True if the configuration contains inline code, which may be the location of the error. */
 function hasInline(config: unknown): boolean {
   if (typeof config !== 'object' || config === null) return false
   return Object.entries(config).some(([key, value]) => key === 'inline' || hasInline(value))
 }
 
-/** The only text of the policy, else the one that the message names. */
-function fileMeant(message: string, files: readonly string[], isOneOfMore: boolean): string | null {
-  if (files.length === 1 && !isOneOfMore) return files[0]!
+/** Returns the only file of the policy, or the one that the message names. */
+function fileMeant(message: string, files: readonly string[], hasOtherSource: boolean): string | null {
+  if (files.length === 1 && !hasOtherSource) return files[0]!
   const named = files.filter((file) => message.includes(file) || message.includes(`'${basename(file)}'`))
   return named.length === 1 ? named[0]! : null
 }
@@ -91,13 +93,19 @@ function positionOfOffset(text: string, offset: number): Omit<FilePosition, 'fil
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
-/** V8 does not give the place of every mistake in JSON; as YAML the same text has one there or before its end. */
+/**
+ * Returns the position of a JSON syntax error. V8 does not always report it, so the text is parsed as YAML,
+ * which fails at the same place.
+ */
 function positionOfJson(text: string): Omit<FilePosition, 'file'> {
   const [mistake] = parseDocument(text, { prettyErrors: false }).errors
   return positionOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)
 }
 
-/** The part of a JSON or YAML file that a pointer leads to; what is missing there stands at what is around it. */
+/**
+ * Returns the position of a JSON Pointer in a JSON or YAML file. For a missing part it is the position of its
+ * parent.
+ */
 function positionOfPointer(text: string, pointer: string): Omit<FilePosition, 'file'> | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })

@@ -6,9 +6,11 @@ import { replaceMarked } from './mask.js'
 import { writtenPolicies } from './policy-uses.js'
 
 /**
- * The versions of the files that policies name, by their paths: policies read them when they are compiled, so that another
- * version is another configuration under the same plan. What is no file, or not there, has none.
- * @param root the document with the values of its references. @param folder that relative paths begin in.
+ * Returns the versions of the files that policies name, by path. Policies read these files when they are
+ * compiled, so a new version is a new configuration with the same plan. Folders and missing files have no
+ * version.
+ * @param root the document with references resolved
+ * @param folder folder that relative paths start in
  */
 export function policyFileVersions(
   root: unknown,
@@ -33,7 +35,7 @@ function versionOf(path: string): string | null {
     const stats = statSync(path)
     return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeMs}` : null
   } catch {
-    // The policy says what is wrong with it.
+    // The policy reports the problem itself.
     return null
   }
 }

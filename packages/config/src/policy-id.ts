@@ -1,6 +1,9 @@
 import type { PolicyEntry } from './schema/document.js'
 
-/** What a step is called: a shared policy's id, the id it was given, or the route or group and its place there from 1. */
+/**
+ * Returns the id of a policy in a chain: the id of the shared policy, its own id, or `owner/position` with
+ * positions from 1.
+ */
 export function policyIdOf(entry: PolicyEntry, owner: string, position: number): string {
   if (typeof entry === 'string') return entry
   return entry.id ?? `${owner}/${position + 1}`

@@ -1,6 +1,6 @@
 import { suggestion } from './spelling.js'
 
-/** What people call policies who come from other gateways and proxies. */
+/** Names of equivalent policies in other gateways and proxies. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'key-auth': 'api-key',
   'rate-limiting': 'rate-limit',
@@ -33,7 +33,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   gzip: 'compress',
 }
 
-/** What to write for a policy that is not there: the one that was meant, or what there is. */
+/** Suggests a policy for an unknown name, or returns the fallback. */
 export function policySuggestion(name: string, known: readonly string[], fallback: string): string {
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name]! : ''
   return known.includes(other) ? `did you mean '${other}'?` : suggestion(name, known, fallback)

@@ -1,18 +1,18 @@
 import { type DocumentPath, isMapping, listAt, valueAt } from './document-path.js'
 
-/** A policy as it is written out in a document that may hold mistakes. */
+/** An inline or shared policy in a document that may be invalid. */
 interface WrittenPolicy {
   readonly path: DocumentPath
   readonly use: string
   readonly with: unknown
 }
 
-/** Every policy that is written out, shared ones first. */
+/** Returns all policies of a document, shared ones first. */
 export function writtenPolicies(root: unknown): readonly WrittenPolicy[] {
   return chainPaths(root).flatMap((path) => policiesAt(root, path))
 }
 
-/** Where policies can be written: the shared ones, each group, each route. */
+/** Returns the paths of all lists of policies: the shared ones, each group, each route. */
 export function chainPaths(root: unknown): readonly DocumentPath[] {
   const groups = valueAt(root, ['policyGroups'])
   return [

@@ -7,9 +7,9 @@ import { isTemplate } from './reference/text-template.js'
 import { documentSchema } from './schema/document.js'
 
 /**
- * The relative paths under which a document names files and folders, each once and in its order; they begin in its folder.
- * Those of `${file:PATH}` are not among them, nor are paths that hold references.
- * @param root the document as it was read; it may hold mistakes.
+ * Returns the distinct relative paths of files and folders in a document, in document order. They are
+ * relative to its folder. Excludes `${file:PATH}` and paths that contain references.
+ * @param root the document as read, which may be invalid
  */
 export function relativePathsOf(root: unknown, catalog: Catalog): readonly string[] {
   const found = new Set<string>()

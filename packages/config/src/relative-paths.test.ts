@@ -91,7 +91,7 @@ test('another version of a file that a policy reads is another configuration, an
   const second = load()
   assert.equal(first.digest, second.digest)
   assert.deepEqual(diffBundles(first, second, catalog), [
-    { kind: 'change', what: 'reference', name: './a.json', details: ['another value'] },
+    { kind: 'change', what: 'reference', name: './a.json', details: ['value changed'] },
   ])
 })
 
@@ -104,7 +104,10 @@ test('a folder that nobody has named stays in the working directory', (t) => {
 test('what stands for the folder is no reference that a document may have', () => {
   const text = 'version: 1\nlog: { file: { dir: "${folder}/x" } }\nroutes: []\n'
   const result = loadDocument({ text, name: 'a.yaml' }, { catalog, env: {} })
-  assert.match(result.ok ? '' : formatDiagnostic(result.diagnostics[0]!), /'\$\{folder\}' is not a reference/)
+  assert.match(
+    result.ok ? '' : formatDiagnostic(result.diagnostics[0]!),
+    /'\$\{folder\}' is not a valid reference/,
+  )
 })
 
 test('a file that is found in the working directory is reported as it must be written', (t) => {
@@ -115,7 +118,7 @@ test('a file that is found in the working directory is reported as it must be wr
   const lines = result.ok ? [] : result.diagnostics.map(formatDiagnostic)
   const way = relative(dir, join(process.cwd(), 'package.json'))
   assert.ok(
-    lines.some((line) => line.endsWith(`(paths begin in the folder of the document: write ${way})`)),
+    lines.some((line) => line.endsWith(`(paths are relative to the folder of the document: write ${way})`)),
     lines.join('\n'),
   )
   assert.ok(

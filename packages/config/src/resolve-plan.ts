@@ -1,12 +1,12 @@
-import { isFlaw } from './flaw.js'
 import { parseTarget } from './grammar/target.js'
+import { isIssue } from './issue.js'
 import { unpackBundle } from './packed-bundle.js'
 import type { ConfigBundle, Plan, TargetPlan } from './plan.js'
 import { fillText, mapTexts } from './plan-text.js'
 
 /**
- * The plan with the values of its references in place: what is compiled, and never printed or stored.
- * @throws Error when a value is missing or a target is no URL; both mean that the load was put together by hand.
+ * Returns the plan with references resolved, ready to compile. It must never be printed or stored.
+ * @throws Error if a value is missing or a target is not a URL, which loadDocument prevents
  */
 export function resolvePlan(bundle: ConfigBundle): Plan {
   const { plan, values } = unpackBundle(bundle)
@@ -20,10 +20,10 @@ export function resolvePlan(bundle: ConfigBundle): Plan {
   }
 }
 
-/** A URL that came from a reference may have a slash at its end. */
+/** Converts the URL of a target to an origin. A URL from a reference may have a trailing slash. */
 function withOrigin(target: TargetPlan): TargetPlan {
   const address = parseTarget(target.url)
-  if (isFlaw(address)) throw new Error('a target of the plan is not the URL of a target')
+  if (isIssue(address)) throw new Error('a target of the plan is not a target URL')
   const { origin, ...service } = address
   return { ...service, ...target, url: origin }
 }

@@ -1,11 +1,11 @@
 import { MAX_LENGTH } from './source/yaml-source.js'
 
-/** The text of a document, cut where each of its routes begins. */
+/** The text of a document, split at the start of each route. */
 export interface RouteParts {
-  /** The lines before the first route. */
+  /** Text before the first route. */
   readonly head: string
   readonly routes: readonly string[]
-  /** Lines from the key after the routes, or an empty string. */
+  /** Text after the routes, from the next key on; may be empty. */
   readonly tail: string
 }
 
@@ -16,9 +16,9 @@ const FIRST_ROUTE = /^( *-)[ \t\r\n]/
 const NO_CONTENT = /^ *(?:#|\r?\n)/
 
 /**
- * Cuts the text of a document into its routes. Content of a list's item is indented further than its dash, so a dash at the
- * place of the first one begins a route, or the text is not valid.
- * @returns null if it is too long, is not written as a YAML list with one line at least for each route, or has anchors.
+ * Splits the text of a document into its routes. The content of a list item is indented further than its
+ * dash. So a dash in the column of the first one starts a route, or the text is invalid.
+ * @returns null if the text is too long, has anchors, or does not list each route on lines of its own
  */
 export function splitRoutes(text: string): RouteParts | null {
   const key = KEY.exec(text)

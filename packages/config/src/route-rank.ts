@@ -3,18 +3,18 @@ import type { PathSegment, RoutePlan } from './plan.js'
 const PATH_CLASS = { exact: 0, template: 1, prefix: 2, regex: 3, any: 4 } as const
 
 /**
- * Where a route stands among those that one host pattern can reach. Compare the numbers from the left; the smaller one
- * wins (see compareRanks):
+ * Returns the rank of a route among those that match one host pattern. Numbers are compared from the left,
+ * and the smaller one wins (see compareRanks):
  *
  *     [-priority, host class, -host labels, path class, three of the path, -other predicates, order]
  *
- * @param host one of `route.match.hosts`, or null for a route that takes every host.
+ * @param host one of `route.match.hosts`, or null for a route that matches any host
  */
 export function routeRank(route: RoutePlan, host: string | null): readonly number[] {
   return [-route.priority, ...hostRank(host), ...pathRank(route), -predicateCount(route), route.order]
 }
 
-/** Negative when the route with rank `a` wins over the one with rank `b`, positive when it loses. */
+/** Compares two ranks. Negative if `a` takes precedence over `b`, positive if `b` does. */
 export function compareRanks(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < a.length; i++) {
     if (a[i] !== b[i]) return a[i]! - b[i]!
@@ -22,21 +22,21 @@ export function compareRanks(a: readonly number[], b: readonly number[]): number
   return 0
 }
 
-/** The rank of a route at the most specific of its hosts: its place in the plan. */
+/** Returns the rank of a route for its most specific host, which defines its position in the plan. */
 export function bestRank(route: RoutePlan): readonly number[] {
   const ranks = route.match.hosts.map((host) => routeRank(route, host))
   return ranks.sort(compareRanks)[0] ?? routeRank(route, null)
 }
 
-/** An exact host, then a wildcard with more labels, then none. */
+/** Ranks hosts: exact ones, then wildcards with more labels first, then none. */
 function hostRank(host: string | null): readonly [number, number] {
   if (host === null) return [2, 0]
   return host.startsWith('*.') ? [1, -host.split('.').length] : [0, 0]
 }
 
 /**
- * Templates: more literal segments first. Prefixes: longer first, then more literal segments. Then literals further
- * left. Regular expressions: as in the document, whatever other predicates they have.
+ * Ranks paths. Templates: more literal segments first. Prefixes: longer first, then more literal segments.
+ * Then literals further left. Regular expressions: document order, independent of other predicates.
  */
 function pathRank({ match, order }: RoutePlan): readonly [number, number, number, number] {
   const { kind, segments } = match.path
@@ -46,12 +46,15 @@ function pathRank({ match, order }: RoutePlan): readonly [number, number, number
   return [PATH_CLASS[kind], kind === 'regex' ? order : 0, 0, 0]
 }
 
-/** Smaller the further right the parameters stand: a binary fraction with one digit for each segment. */
+/**
+ * Returns a weight that is smaller the further right the parameters are: a binary fraction with one digit per
+ * segment.
+ */
 function paramWeight(segments: readonly PathSegment[]): number {
   return segments.reduce((sum, segment, i) => (segment.kind === 'param' ? sum + 2 ** -(i + 1) : sum), 0)
 }
 
-/** Predicates beside host and path. */
+/** Counts the predicates other than host and path. */
 function predicateCount(route: RoutePlan): number {
   const { methods, headers, query, when } = route.match
   return (methods.length > 0 ? 1 : 0) + headers.length + query.length + (when === null ? 0 : 1)

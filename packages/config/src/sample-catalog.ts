@@ -4,7 +4,7 @@ import { OTHER_KEY, SAMPLE_CERTIFICATE, SAMPLE_KEY } from './sample-certificate.
 
 const marker = definePolicy({
   name: 'marker',
-  summary: 'Stands for any policy.',
+  summary: 'Sample policy for tests.',
   schema: Type.Object(
     {
       text: Type.Optional(Type.String()),
@@ -30,7 +30,7 @@ const marker = definePolicy({
 
 const secretBox = definePolicy({
   name: 'secret-box',
-  summary: 'Stands for a policy with secrets.',
+  summary: 'Sample policy with secrets for tests.',
   schema: Type.Object(
     {
       users: Type.Array(
@@ -47,10 +47,10 @@ const secretBox = definePolicy({
 
 const policies: readonly Policy[] = [marker, secretBox]
 
-/** The policies that the tests of this package use. */
+/** Policies for the tests of this package. */
 export const SAMPLE_CATALOG: Catalog = new Map(policies.map((policy) => [policy.name, policy]))
 
-/** The environment that the tests of this package use; the values of secrets are easy to look for. */
+/** Environment for the tests of this package. Its secret values are easy to search for. */
 export const SAMPLE_ENV = {
   PORT: '9090',
   SIZE: '2mb',
@@ -64,7 +64,7 @@ export const SAMPLE_ENV = {
   TOKEN_HASH: 'fe03e5e062ed57193f66ac02c625440e47c7babb127f9252f1f856ed054b5e05',
 } as const
 
-/** The files that the tests of this package use, by their last name. */
+/** Returns the content of a test file by its last path segment. */
 export function readSampleFile(path: string): string {
   const text = FILES[path.slice(path.lastIndexOf('/') + 1)]
   if (text === undefined) throw new Error('there is no such file')
@@ -72,7 +72,7 @@ export function readSampleFile(path: string): string {
 }
 
 const FILES: Readonly<Record<string, string>> = {
-  // What a database of places ends with, as far as documents are checked.
+  // End of a MaxMind database, as far as documents are checked.
   'places.mmdb': '\xab\xcd\xefMaxMind.com\xe9',
   'cert.pem': SAMPLE_CERTIFICATE,
   'key.pem': SAMPLE_KEY,

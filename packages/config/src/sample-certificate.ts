@@ -1,4 +1,4 @@
-/** A self-signed certificate for localhost, its key, and the key of another one; for tests only. */
+/** A self-signed certificate for localhost; for tests only. */
 export const SAMPLE_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBfjCCASWgAwIBAgIUIaDExGu10jT0KuM1HBm23wFD7zwwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA5MDgyMVoYDzIxMjYxMDI4
@@ -12,6 +12,7 @@ Ilo=
 -----END CERTIFICATE-----
 `
 
+/** The key of `SAMPLE_CERTIFICATE`. */
 export const SAMPLE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJD5uykvqoqnfpeWy
 +jSq7JItpATliVod6Fy2aCxVCdqhRANCAAQb4vBP43TsuF9prbJMD6URl+C3uStj
@@ -19,6 +20,7 @@ S4aCq4poZ/qkqdCekK6A3iPe6XPCpt3cHpSctbNvNFIMez7QX76lPmUi
 -----END PRIVATE KEY-----
 `
 
+/** The key of another certificate. */
 export const OTHER_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg4TAufQ62NVVJ62PQ
 HVV86yuDg2rbonwrGNpr1KbvX8ChRANCAATIkqjMQWBCqy90/mmmvUSp3Xda/3nx

@@ -190,8 +190,8 @@ test('a PEM in one line, with its line breaks written out, is read as the PEM th
 
 test('blanks around the value of a reference are said to be there', () => {
   for (const [value, remedy] of [
-    [' 5s', 'remove the blanks around the value'],
-    ['5s\n', 'remove the blanks around the value'],
+    [' 5s', 'remove the spaces around the value'],
+    ['5s\n', 'remove the spaces around the value'],
     ['5 s', 'correct the value'],
   ] as const) {
     const result = load(BOXED, { S: 'a', T: value })

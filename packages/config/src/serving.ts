@@ -1,4 +1,5 @@
-// What the processes that serve need of this package: neither YAML nor the check of documents, which take a tenth of a start.
+// Exports for processes that serve requests. It excludes YAML and document checks, whose loading takes a
+// tenth of the start time.
 export { loadBodyLanguages } from './body-languages.js'
 export * from './condition/index.js'
 export { formatDiagnostic } from './diagnostic.js'

@@ -1,6 +1,6 @@
 /**
- * The known word that was most likely meant, or null: at most one edit for short words, two for words of six letters
- * or more, differences of case aside.
+ * Returns the known word that was most likely meant, or null: at most one edit for short words, two for words
+ * of six letters or more, ignoring case.
  */
 export function closestWord(word: string, known: Iterable<string>): string | null {
   if (word.length > 64) return null
@@ -18,13 +18,16 @@ export function closestWord(word: string, known: Iterable<string>): string | nul
   return best
 }
 
-/** `did you mean 'x'?`, or the fallback when nothing is close. */
+/** Returns `did you mean 'x'?`, or the fallback if no word is close. */
 export function suggestion(word: string, known: Iterable<string>, fallback: string): string {
   const closest = closestWord(word, known)
   return closest === null ? fallback : `did you mean '${closest}'?`
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other. */
+/**
+ * Returns the number of insertions, deletions, substitutions and swaps of adjacent characters between two
+ * words.
+ */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, i) => i)

@@ -3,7 +3,10 @@ import { formatDiagnostic } from './diagnostic.js'
 import { loadDocument } from './load-document.js'
 import type { ConfigBundle } from './plan.js'
 
-/** The load of a document written in a test. @throws Error with every diagnostic when it has mistakes. */
+/**
+ * Loads a document of a test.
+ * @throws Error with all diagnostics if it is invalid
+ */
 export function loadOrThrow(
   yaml: string,
   catalog: Catalog,

@@ -1,12 +1,15 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
-/** Reads the text of a file. @throws Error whose message says why it cannot be read. */
+/**
+ * Reads a text file.
+ * @throws Error that says why it cannot be read
+ */
 export type ReadFile = (path: string) => string
 
 /**
- * Reads a regular file of UTF-8 text; a byte-order mark is left out.
- * @param maxBytes a larger file is refused.
- * @throws Error whose message says what is wrong with the file, without its path.
+ * Reads a regular file of UTF-8 text, without its byte order mark.
+ * @param maxBytes larger files are rejected
+ * @throws Error that describes the problem without the path
  */
 export function readTextFile(path: string, maxBytes: number): string {
   const stats = attempt(() => statSync(path))
@@ -16,9 +19,9 @@ export function readTextFile(path: string, maxBytes: number): string {
 }
 
 /**
- * Reads the end of a regular file, a character for each byte.
- * @param bytes at most so many of them.
- * @throws Error whose message says what is wrong with the file, without its path.
+ * Reads the end of a regular file, one character per byte.
+ * @param bytes maximum number of bytes
+ * @throws Error that describes the problem without the path
  */
 export function readFileEnd(path: string, bytes: number): string {
   const stats = attempt(() => statSync(path))
@@ -35,12 +38,13 @@ export function readFileEnd(path: string, bytes: number): string {
   })
 }
 
-/** What some file systems generate on reading has no size, and comes with the first read or not at all. */
+/** Minimum size of the read buffer. Files that some file systems generate on reading have no size. */
 const LEAST_BYTES = 4095
 
 /**
- * Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed. The memory is for what is
- * expected: a document is read every few seconds, and room for the largest would make V8 collect the heap as often.
+ * Reads at most one byte more than allowed, to detect a file that grows. The buffer has the expected size: a
+ * document is read every few seconds, and allocating the maximum would trigger a garbage collection each
+ * time.
  */
 function readBounded(path: string, expected: number, maxBytes: number): Buffer {
   let buffer: Buffer = Buffer.allocUnsafe(Math.min(Math.max(expected, LEAST_BYTES), maxBytes) + 1)
@@ -75,10 +79,10 @@ function decode(bytes: Uint8Array): string {
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  EACCES: 'it may not be read by this user',
+  EACCES: 'permission denied',
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is not a directory',
-  ELOOP: 'its symbolic links go in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its path is too long',
 }
 

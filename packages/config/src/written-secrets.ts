@@ -1,19 +1,19 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Catalog } from '@sluice/core'
 import { type DocumentPath, formatPath, isMapping } from './document-path.js'
-import { isFlaw } from './flaw.js'
+import { isIssue } from './issue.js'
 import { replaceMarked } from './mask.js'
 import { writtenPolicies } from './policy-uses.js'
 import { parseTemplate } from './reference/text-template.js'
 import { documentSchema } from './schema/document.js'
 
-/** Takes the place of a secret while it is looked for. */
+/** Marks a secret during the search. */
 const FOUND = Symbol('secret')
 
 /**
- * Where a document has secrets written out, in place of a reference to them, such as `policies[0].with.users[0].password`:
- * what its schema marks as a secret, a default of a reference included.
- * @param root the document as it was read; it may hold mistakes.
+ * Returns the paths of literal secrets in a document, such as `policies[0].with.users[0].password`: values
+ * that a schema marks as secret and that are not references. Defaults of references count as literals.
+ * @param root the document as read, which may be invalid
  */
 export function writtenSecretsOf(root: unknown, catalog: Catalog): readonly string[] {
   const found = secretsIn(documentSchema, root, [])
@@ -39,5 +39,5 @@ function foundIn(value: unknown, path: DocumentPath): DocumentPath[] {
 function isWritten(secret: unknown): boolean {
   if (typeof secret !== 'string') return secret !== null && secret !== undefined
   const template = parseTemplate(secret)
-  return isFlaw(template) || template.some((part) => typeof part === 'string' || part.fallback !== null)
+  return isIssue(template) || template.some((part) => typeof part === 'string' || part.fallback !== null)
 }

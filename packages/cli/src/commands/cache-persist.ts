@@ -1,4 +1,4 @@
-import { isFlaw, type PersistPlan, parseRedisUrl } from '@sluice/config'
+import { isIssue, type PersistPlan, parseRedisUrl } from '@sluice/config'
 import { parseDuration } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
@@ -25,7 +25,7 @@ export function readPersist(options: PersistOptions): PersistPlan | null {
   }
   const url = parseRedisUrl(persist)
   // What is typed may hold a password: it is not shown.
-  if (isFlaw(url))
+  if (isIssue(url))
     throw new Failure(
       EXIT.usage,
       `--persist: write redis://HOST:PORT/DATABASE or rediss://; a user and a password have options of their own`,

@@ -1,4 +1,4 @@
-import { isCacheToken, isFlaw, isLoopback, longestCachedValue, parseAddress } from '@sluice/config'
+import { isCacheToken, isIssue, isLoopback, longestCachedValue, parseAddress } from '@sluice/config'
 import { parseDuration, parseSize, visibleText } from '@sluice/core'
 import {
   type CacheServer,
@@ -70,7 +70,7 @@ async function untilEnded(server: CacheServer, signal: AbortSignal): Promise<num
 
 function readSettings(options: CacheServerOptions): CacheSettings {
   const address = parseAddress(options.listen)
-  if (isFlaw(address)) throw usage(`--listen: ${address.message}; ${address.remedy}`)
+  if (isIssue(address)) throw usage(`--listen: ${address.message}; ${address.remedy}`)
   const { host, port } = address
   const maxBytes = readMemory('--max-bytes', options.maxBytes)
   const maxObjectBytes = read('--max-object-bytes', options.maxObjectBytes, parseSize)

@@ -388,7 +388,7 @@ test('a mistake in a file of a policy stands at the line of that file', async (t
   const { code, stderr } = await gwInProcess(['validate', 'gateway.yaml'], { cwd: dirname(file) })
   const lines = stderr.trimEnd().split('\n')
   for (const [i, [what, use]] of BROKEN_FILES.entries()) {
-    const line = new RegExp(`^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\(correct the file\\)$`)
+    const line = new RegExp(`^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\(fix the file\\)$`)
     assert.match(lines[i] ?? '', line, what)
   }
   assert.deepEqual([code, lines.length], [3, BROKEN_FILES.length])

@@ -224,7 +224,7 @@ test('a gateway is looked into, changed and ended', async (t) => {
     assert.equal((await run('deploy', '-c', next)).code, 0)
     writeFileSync(secret, 'never-shown-2')
     const { stdout, code } = await run('deploy', '-c', next)
-    assert.match(stdout, /^~ reference \$\{file:.*secret\}\n {4}another value\napplied: /)
+    assert.match(stdout, /^~ reference \$\{file:.*secret\}\n {4}value changed\napplied: /)
     assert.doesNotMatch(stdout, /never-shown/)
     assert.equal(code, 0)
   })

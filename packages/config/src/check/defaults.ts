@@ -3,8 +3,8 @@ import { isMapping } from '../document-path.js'
 import { schemaErrors } from './validator.js'
 
 /**
- * Fills what is left out of `value` with the defaults of its schema, in place.
- * @param resolved the same value with its references resolved; it decides which branch of a union is meant.
+ * Fills in the defaults of a schema, in place.
+ * @param resolved the same value with references resolved, which decides the branch of a union
  */
 export function fillDefaults(schema: TSchema, value: unknown, resolved: unknown): void {
   for (const part of schema['allOf'] ?? []) fillDefaults(part, value, resolved)
@@ -38,7 +38,7 @@ function fillKeys(schema: TSchema, mapping: Record<string, unknown>, resolved: u
   }
 }
 
-/** The schema of keys that are not named: of mappings whose names the document chooses. */
+/** Returns the schema of keys that `properties` does not list, as in mappings with user-defined names. */
 function restSchema(schema: TSchema): TSchema | null {
   const rest: unknown = Object.values(schema['patternProperties'] ?? {})[0] ?? schema['additionalProperties']
   return isMapping(rest) ? (rest as TSchema) : null

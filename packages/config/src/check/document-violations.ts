@@ -4,14 +4,14 @@ import { writtenPolicies } from '../policy-uses.js'
 import { closestWord } from '../spelling.js'
 import { MAX_MISTAKES, schemaViolationsOf, type Violation, violationsOf } from './violation.js'
 
-/** The mistakes of a document against its own schema, and of each policy's configuration against the policy's. */
+/** Returns the violations of the document schema, and of each policy's schema by its configuration. */
 export function documentViolations(root: unknown, catalog: Catalog): readonly Violation[] {
   const ofDocument = schemaViolationsOf(root).slice(0, MAX_MISTAKES)
   const ofPolicies = policyViolations(root, root, catalog).slice(0, MAX_MISTAKES)
   return withoutEchoes([...ofDocument, ...ofPolicies])
 }
 
-/** A key that is missing because it is misspelt is one mistake, not two. */
+/** Removes the missing keys that are explained by a misspelt key, so that they are not reported twice. */
 function withoutEchoes(violations: readonly Violation[]): readonly Violation[] {
   const unknown = new Map<string, string[]>()
   for (const { path, key, keyword } of violations) {
@@ -35,8 +35,8 @@ function missingKeys({ keyword, params }: Violation): readonly string[] {
 }
 
 /**
- * The mistakes of the policies' configurations alone.
- * @param names the document to take the names of the policies from: `root` with its references resolved.
+ * Returns the violations in the configurations of policies only.
+ * @param names the document with references resolved, for the names of the policies
  */
 export function policyViolations(root: unknown, names: unknown, catalog: Catalog): readonly Violation[] {
   const written = writtenPolicies(root)

@@ -10,7 +10,7 @@ const QUANTITIES: Readonly<Record<string, { readonly noun: string; readonly exam
   [RATIO_PATTERN]: { noun: 'a ratio', example: '20%' },
 }
 
-/** What satisfies a schema, as a noun phrase to complete "must be …". */
+/** Describes valid values as a noun phrase that completes "must be …". */
 export function expectationOf(schema: TSchema): string {
   if (typeof schema['expects'] === 'string') return schema['expects']
   const words = wordsOf(schema)
@@ -21,7 +21,7 @@ export function expectationOf(schema: TSchema): string {
   return ofType(schema)
 }
 
-/** The words or numbers that a schema allows, or null when it allows more than a list. */
+/** Returns the words or numbers that a schema allows, or null if it is not a fixed list. */
 export function wordsOf(schema: TSchema): readonly string[] | null {
   if (Array.isArray(schema['enum'])) return schema['enum'].map(String)
   if ('const' in schema) return [String(schema['const'])]
@@ -31,7 +31,7 @@ export function wordsOf(schema: TSchema): readonly string[] | null {
   return words.every((some) => some !== null) ? words.flat() : null
 }
 
-/** A text that satisfies the schema, or null when none is known. */
+/** Returns an example value as text, or null if there is none. */
 export function exampleOf(schema: TSchema): string | null {
   const given: unknown = schema['examples']?.[0] ?? schema['default']
   if (['string', 'number', 'boolean'].includes(typeof given) && given !== '') return String(given)
@@ -63,8 +63,8 @@ function ofString(schema: TSchema): string {
   if (quantity !== undefined && bounds !== undefined)
     return `${quantity.noun} from ${bounds.min} to ${bounds.max}`
   if (quantity !== undefined) return `${quantity.noun} such as ${quantity.example}`
-  if (typeof schema['pattern'] === 'string') return `a text that matches ${schema['pattern']}`
-  return 'a text'
+  if (typeof schema['pattern'] === 'string') return `a string that matches ${schema['pattern']}`
+  return 'a string'
 }
 
 function range(least: unknown, most: unknown): string {

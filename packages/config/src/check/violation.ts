@@ -4,34 +4,34 @@ import { type DocumentPath, isMapping, pathOfPointer } from '../document-path.js
 import { documentSchema } from '../schema/document.js'
 import { satisfiesLarge, schemaErrors } from './validator.js'
 
-/** One mistake against a schema. */
+/** A violation of a schema. */
 export interface Violation {
-  /** The value that is wrong, or the mapping that lacks or has too many keys. */
+  /** Path of the invalid value, or of the mapping with missing or surplus keys. */
   readonly path: DocumentPath
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
-  /** The part of the schema that the value does not satisfy. */
+  /** The part of the schema that was violated. */
   readonly schema: TSchema
   readonly value: unknown
-  /** The name of a key, when it is the key that is wrong and not its value. */
+  /** Name of the invalid key, or null if the value is invalid. */
   readonly key: string | null
-  /** Whether the schema says that the value, or what holds it, is secret. */
+  /** True if the schema marks the value, or something around it, as secret. */
   readonly isSecret: boolean
 }
 
-/** More mistakes are not looked at: nobody reads them, and wording them takes a second for each ten thousand. */
+/** Maximum number of violations that are reported. Formatting ten thousand takes a second. */
 export const MAX_MISTAKES = 1000
-/** Of one value; a mistake in a union brings several. More are cut off before anything is done with them. */
+/** Maximum number of errors of one value; a union reports several per violation. More are ignored. */
 const MAX_ERRORS = 10_000
 
-/** The mistakes of a whole document against its own schema; most have none. */
+/** Returns the violations of the document schema. Fast for valid documents. */
 export function schemaViolationsOf(root: unknown): readonly Violation[] {
   return satisfiesLarge(documentSchema, root) ? [] : violationsOf(documentSchema, root)
 }
 
 /**
- * The mistakes of a value, one for each cause.
- * @param base where the value stands in the document.
+ * Returns the violations of a value, one per cause.
+ * @param base path of the value in the document
  */
 export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
   const errors = collapse(schemaErrors(schema, value).slice(0, MAX_ERRORS))
@@ -56,7 +56,7 @@ function keyOf({ keyword, params }: ErrorObject): string | null {
   return keyword === 'additionalProperties' ? String(params['additionalProperty']) : null
 }
 
-/** Whether the schema, or a branch of it, is marked. */
+/** True if the schema or one of its branches is marked as secret. */
 function isSecret(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   return (
@@ -65,7 +65,7 @@ function isSecret(schema: unknown): boolean {
   )
 }
 
-/** Whether a schema on the way to the keyword that failed is marked. */
+/** True if a schema on the path to the failed keyword is marked as secret. */
 function isSecretAt(root: TSchema, schemaPath: string): boolean {
   let schema: unknown = root
   for (const token of schemaPath.split('/').slice(1)) {
@@ -80,8 +80,8 @@ function isSecretAt(root: TSchema, schemaPath: string): boolean {
 const UNIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf'])
 
 /**
- * Replaces the errors of all branches of a union by those of the branch that was most likely meant. Ajv lists the
- * errors of the branches right before the one of the union.
+ * Replaces the errors of all branches of a union with those of the branch that was most likely meant. Ajv
+ * lists the errors of the branches right before the error of the union.
  */
 function collapse(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = []
@@ -123,7 +123,10 @@ function isAtOrBelow(pointer: string, above: string): boolean {
   return pointer === above || pointer.startsWith(`${above}/`)
 }
 
-/** The errors of one branch, or the union's own when the value is of no branch's type. */
+/**
+ * Returns the errors of the closest branch, or the union's own error if the value has none of the branches'
+ * types.
+ */
 function mostLikely(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
   const branches = new Map<string, ErrorObject[]>()
   for (const error of errors) {
@@ -137,12 +140,12 @@ function mostLikely(union: ErrorObject, errors: readonly ErrorObject[]): ErrorOb
   return candidates[0] ?? [union]
 }
 
-/** Whether an error says that the value is not of the branch's type at all. */
+/** True if the error says that the value has another type than the branch. */
 function isOfAnotherKind(error: ErrorObject, union: ErrorObject): boolean {
   return error.instancePath === union.instancePath && ['type', 'const', 'enum'].includes(error.keyword)
 }
 
-/** How far a value is from a branch; a wrong discriminator counts most. */
+/** Returns the distance of a value from a branch; a wrong discriminator counts most. */
 function distance(errors: readonly ErrorObject[]): number {
   return errors.reduce((sum, error) => sum + (error.keyword === 'const' ? 10 : 1), 0)
 }

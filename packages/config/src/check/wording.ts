@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
-import { type Flaw, isFlaw } from '../flaw.js'
 import { parseAddress } from '../grammar/address.js'
+import { type Issue, isIssue } from '../issue.js'
 import { suggestion } from '../spelling.js'
 import { exampleOf, expectationOf, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
@@ -12,27 +12,27 @@ function hasBlanks(value: unknown): boolean {
 }
 
 /**
- * The sentence for a violation.
- * @param references those in the text, as written, or null; their values are never shown.
+ * Returns the message and remedy for a violation.
+ * @param references the references in the value as written, or null; their values are never shown
  */
-export function wordingOf(violation: Violation, references: string | null): Flaw {
+export function wordingOf(violation: Violation, references: string | null): Issue {
   if (violation.key === null && references !== null) {
     return {
       message: `the value of ${references} is not ${expectationOf(violation.schema)}`,
-      remedy: hasBlanks(violation.value) ? 'remove the blanks around the value' : 'correct the value',
+      remedy: hasBlanks(violation.value) ? 'remove the spaces around the value' : 'correct the value',
     }
   }
-  const speak = SENTENCES[violation.keyword] ?? unexpected
-  return speak(violation, subjectOf(violation))
+  const describe = DESCRIPTIONS[violation.keyword] ?? unexpected
+  return describe(violation, subjectOf(violation))
 }
 
-type Sentence = (violation: Violation, subject: string) => Flaw
+type Description = (violation: Violation, subject: string) => Issue
 
-const SENTENCES: Readonly<Record<string, Sentence>> = {
+const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   additionalProperties: unknownKey,
   required: missingKey,
   choice: wrongChoice,
-  grammar: ({ params }) => params['flaw'] as Flaw,
+  grammar: ({ params }) => params['issue'] as Issue,
   minLength: wrongCount('minLength', 'maxLength', 'characters'),
   maxLength: wrongCount('minLength', 'maxLength', 'characters'),
   minItems: wrongCount('minItems', 'maxItems', 'items'),
@@ -40,20 +40,20 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   minProperties: wrongCount('minProperties', 'maxProperties', 'keys'),
   maxProperties: wrongCount('minProperties', 'maxProperties', 'keys'),
   uniqueItems: (_, subject) => ({
-    message: `${subject} holds the same item twice`,
+    message: `${subject} contains the same item twice`,
     remedy: 'remove one of them',
   }),
 }
 
-function unknownKey({ key, schema }: Violation): Flaw {
+function unknownKey({ key, schema }: Violation): Issue {
   const known = Object.keys(schema['properties'] ?? {})
   const around = known.filter((name) => Object.hasOwn(schema['properties'][name].properties ?? {}, key ?? ''))
   const nested = around.length === 0 ? null : `write it under ${listed(around)}`
-  const fallback = nested ?? (known.length === 0 ? 'remove it' : `the keys here are ${known.join(', ')}`)
+  const fallback = nested ?? (known.length === 0 ? 'remove it' : `valid keys: ${known.join(', ')}`)
   return { message: `unknown key '${key}'`, remedy: suggestion(key ?? '', known, fallback) }
 }
 
-function missingKey({ path, params, schema }: Violation): Flaw {
+function missingKey({ path, params, schema }: Violation): Issue {
   const key = String(params['missingProperty'])
   const property = schema['properties']?.[key] ?? {}
   const words = wordsOf(property)
@@ -63,29 +63,34 @@ function missingKey({ path, params, schema }: Violation): Flaw {
   }
 }
 
-function wrongChoice({ path, params }: Violation): Flaw {
+function wrongChoice({ path, params }: Violation): Issue {
   const keys = params['keys'] as readonly string[]
   const present = params['present'] as readonly string[]
   const where = formatPath(path)
   if (present.length > 0)
-    return { message: `${where} has ${quoted(present)} together`, remedy: 'keep one of them' }
-  return { message: `${where} has none of ${quoted(keys)}`, remedy: 'add one of them' }
+    return {
+      message: `${where} has ${quoted(present, 'and')}; only one is allowed`,
+      remedy: 'keep one of them',
+    }
+  return { message: `${where} needs ${quoted(keys, 'or')}`, remedy: 'add one of them' }
 }
 
-/** Too few or too many of what `unit` names. */
-function wrongCount(least: string, most: string, unit: string): Sentence {
-  return ({ schema, value }, subject) => {
+/** Describes a value with too few or too many characters, items or keys. */
+function wrongCount(least: string, most: string, unit: string): Description {
+  return ({ schema, value, keyword }, subject) => {
     const bounds = [
       ...(schema[least] === undefined ? [] : [`at least ${schema[least]}`]),
       ...(schema[most] === undefined ? [] : [`at most ${schema[most]}`]),
     ]
     const isEmpty = value === '' || (Array.isArray(value) && value.length === 0)
-    const message = `${subject} must have ${bounds.join(' and ')} ${unit}`
-    return { message, remedy: isEmpty ? 'do not leave it empty' : 'write more or fewer' }
+    const isOne = bounds.length === 1 && bounds[0]!.endsWith(' 1')
+    const message = `${subject} must have ${bounds.join(' and ')} ${isOne ? unit.slice(0, -1) : unit}`
+    const change = keyword.startsWith('min') ? `add ${unit}` : `remove ${unit}`
+    return { message, remedy: isEmpty ? 'do not leave it empty' : change }
   }
 }
 
-function unexpected(violation: Violation, subject: string): Flaw {
+function unexpected(violation: Violation, subject: string): Issue {
   const { value, schema, key } = violation
   if (value === null && key === null) {
     return { message: `${subject} has no value`, remedy: `write ${expectationOf(schema)}, or remove the key` }
@@ -97,13 +102,16 @@ function unexpected(violation: Violation, subject: string): Flaw {
   }
 }
 
-/** The value as far as it may be shown: a scalar stands where a scalar is expected, or it may be a misplaced secret. */
+/**
+ * Returns the value as it may be shown, or null. A scalar in place of a list or mapping is not shown, because
+ * it may be a misplaced secret.
+ */
 function shownValue({ value, schema, isSecret }: Violation): string | null {
-  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (Array.isArray(value)) return 'a list'
   if (isMapping(value)) return 'a mapping'
   if (isSecret || schema['type'] === 'array' || schema['type'] === 'object') return null
   if (typeof value !== 'string') return String(value)
-  return value.length > 60 ? `a text of ${value.length} characters` : `'${value}'`
+  return value.length > 60 ? `a string of ${value.length} characters` : `'${value}'`
 }
 
 function remedyFor(violation: Violation): string {
@@ -122,21 +130,27 @@ function remedyFor(violation: Violation): string {
   }
   if (schema['type'] === 'array') return listRemedy(violation)
   if (schema['type'] === 'object') return 'write a mapping, for example { key: value }'
-  if (RANGES.has(keyword)) return 'choose one in this range'
+  if (RANGES.has(keyword)) return 'use a value in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
 }
 
-/** Often a list of one is meant; the value itself may be a misplaced secret, and is not shown. */
+/**
+ * Suggests brackets where a list with one item was meant. The value is not shown, because it may be a
+ * misplaced secret.
+ */
 function listRemedy({ value, schema, isSecret }: Violation): string {
   const isScalar = ['string', 'number'].includes(typeof value)
   if (!isScalar || isSecret || !satisfies(schema, [value])) return 'write a list, for example [a, b]'
-  return 'put it within [ ]'
+  return 'put it in [ ]'
 }
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
 
-/** Says so where all that is wrong is the quotes, by which YAML distinguishes texts from numbers, or a missing `%`. */
+/**
+ * Suggests adding or removing quotes, which distinguish strings from numbers in YAML, or adding a missing
+ * `%`.
+ */
 function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   if (typeof value === 'string') {
     const isOther = [Number(value), value === 'true'].some(
@@ -146,23 +160,23 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   }
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   if (!isScalar || isSecret) return null
-  if (satisfies(schema, String(value))) return `write "${value}" with quotes`
-  // Up to 1 it may be a fraction.
+  if (satisfies(schema, String(value))) return `put it in quotes: "${value}"`
+  // A number up to 1 may be meant as a fraction.
   return typeof value === 'number' && value > 1 && satisfies(schema, `${value}%`) ? `write ${value}%` : null
 }
 
-/** A port alone is a number to YAML: what is missing is the host. */
+/** Suggests an address where only a port was written, which YAML reads as a number. */
 function portRemedy({ value, schema }: Violation): string | null {
   if (schema['grammar'] !== 'address' || typeof value !== 'number' || !Number.isInteger(value)) return null
   const address = parseAddress(String(value))
-  return isFlaw(address) ? address.remedy : null
+  return isIssue(address) ? address.remedy : null
 }
 
 function satisfies(schema: TSchema, value: unknown): boolean {
   return schemaErrors(schema, value).length === 0
 }
 
-/** The key in quotes; for an item of a list, the key of the list and the position. */
+/** Returns the key in quotes; for a list item, the key of the list and the position. */
 function subjectOf({ path, key }: Violation): string {
   if (key !== null) return `the key '${key}'`
   if (path.length === 0) return 'the document'
@@ -179,7 +193,7 @@ function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
-function quoted(words: readonly string[]): string {
+function quoted(words: readonly string[], conjunction: 'and' | 'or'): string {
   const all = words.map((word) => `'${word}'`)
-  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} ${conjunction} ${all.at(-1)}`
 }

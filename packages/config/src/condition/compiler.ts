@@ -1,37 +1,37 @@
 import { type BodyLanguages, type BodyQuery, decodeReserved, type Exchange } from '@sluice/core'
-import { compileBodyQuestion } from './body-question.js'
+import { compileBodyQuery } from './body-query.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
 import { binary, negative, not } from './operators.js'
 import type { ConditionScope, Node } from './parser.js'
-import { applied, type Code, dynamic, exact, fixed, isEqual, NOBODY, type Value } from './value.js'
+import { applied, type Code, dynamic, exact, fixed, isEqual, NO_EXCHANGE, type Value } from './value.js'
 import { MAPS, SCALARS } from './variables.js'
 
 /** Environment variables that conditions may read. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The variable of exists() or all(). */
+/** Current value of the variable of `exists()` or `all()`. */
 interface Cell {
   value: Value
   readonly isDouble: boolean
 }
 
-/** What a condition may refer to beside the exchange. */
+/** Values that a condition may use in addition to the exchange. */
 export interface ConditionContext {
-  /** Default: that of the process. */
+  /** Environment variables. Default: those of the process. */
   readonly env?: Environment
-  /** Null: paths into bodies are taken as they are, for a check without a catalog; default: there are none. */
+  /** Query languages for bodies. Null: paths are not checked. Default: bodies cannot be read. */
   readonly bodies?: BodyLanguages | null | undefined
 }
 
-/** Turns syntax trees into closures, folding what is constant. */
+/** Compiles syntax trees to closures and folds constants. */
 export class ConditionCompiler {
   readonly #env: Environment
   readonly #bodies: BodyLanguages | null | undefined
   readonly #scope: ConditionScope
-  /** What was compiled asks this of bodies. */
+  /** Queries on bodies in the compiled code. */
   readonly questions: BodyQuery[] = []
-  /** Variables of exists() and all(), each with the cell that holds its current value. */
+  /** Cells with the current values of the variables of `exists()` and `all()`, by name. */
   readonly #locals = new Map<string, Cell>()
 
   constructor(scope: ConditionScope, { env = process.env, bodies }: ConditionContext) {
@@ -40,7 +40,10 @@ export class ConditionCompiler {
     this.#bodies = bodies
   }
 
-  /** @throws RangeError for what the type checker lets pass but cannot be compiled. */
+  /**
+   * Compiles a node.
+   * @throws RangeError for an expression that passes the type check but is not supported
+   */
   compile(node: Node): Code {
     switch (node.op) {
       case 'value':
@@ -81,7 +84,10 @@ export class ConditionCompiler {
     return binary(op, a!, b!)
   }
 
-  /** Compiles operands; beside a path or one of its parameters, texts are brought into the canonical form. */
+  /**
+   * Compiles operands. Strings that are compared with a path or a path parameter are converted to canonical
+   * form.
+   */
   #compileAll(nodes: readonly Node[]): Code[] {
     const codes = nodes.map((node) => this.compile(node))
     return nodes.some(isOfPath) ? codes.map(canonicalConstant) : codes
@@ -103,8 +109,8 @@ export class ConditionCompiler {
 
   #index(of: Node, key: Node): Code {
     const code = this.compile(key)
-    if (code.isFixed && typeof code.run(NOBODY) === 'string')
-      return this.#entry(pathOf(of), code.run(NOBODY) as string)
+    if (code.isFixed && typeof code.run(NO_EXCHANGE) === 'string')
+      return this.#entry(pathOf(of), code.run(NO_EXCHANGE) as string)
     const path = pathOf(of)
     const reader = path === null ? undefined : MAPS[path]
     if (reader !== undefined && path !== null) {
@@ -113,7 +119,7 @@ export class ConditionCompiler {
     return element(this.compile(of), code)
   }
 
-  /** One entry of a map, by a key known at load. */
+  /** Compiles access to a map entry whose key is known at load time. */
   #entry(path: string | null, key: string): Code {
     if (path === 'env') return fixed(this.#env[key] ?? null)
     const reader = path === null ? undefined : MAPS[path]
@@ -130,7 +136,7 @@ export class ConditionCompiler {
 
   #method(name: string, receiver: Node, args: readonly Node[]): Code {
     if (pathOf(receiver) === 'req.body')
-      return compileBodyQuestion(name, args, {
+      return compileBodyQuery(name, args, {
         scope: this.#scope,
         bodies: this.#bodies,
         questions: this.questions,
@@ -142,11 +148,11 @@ export class ConditionCompiler {
   #function(name: string, args: readonly Node[]): Code {
     const compiler = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
     if (compiler === undefined) throw new RangeError(`${name}() is not supported in conditions`)
-    // "%24" in a pattern of matches() cannot become "$", which means something there.
+    // "%24" in a pattern of matches() must not become "$", which has a meaning in patterns.
     return compiler(name === 'matches' ? args.map((arg) => this.compile(arg)) : this.#compileAll(args))
   }
 
-  /** `list.exists(v, test)` and `list.all(v, test)`. */
+  /** Compiles `list.exists(v, test)` and `list.all(v, test)`. */
   #quantifier(isExists: boolean, receiver: Node, args: readonly Node[]): Code {
     const name = args[0]!.args as string
     const items = this.compile(receiver)
@@ -172,7 +178,7 @@ export class ConditionCompiler {
     const condition = this.compile(test)
     const a = this.compile(yes)
     const b = this.compile(no)
-    if (condition.isFixed) return condition.run(NOBODY) === true ? a : b
+    if (condition.isFixed) return condition.run(NO_EXCHANGE) === true ? a : b
     const traits = {
       isDouble: a.isDouble || b.isDouble,
       mayThrow: condition.mayThrow || a.mayThrow || b.mayThrow,
@@ -187,7 +193,7 @@ export class ConditionCompiler {
     }
     const [needle, items] = this.#compileAll([item, collection]) as [Code, Code]
     if (items.isFixed) {
-      const set = new Set(items.run(NOBODY) as readonly Value[])
+      const set = new Set(items.run(NO_EXCHANGE) as readonly Value[])
       return applied([needle], ([value]) => value !== null && value !== undefined && set.has(value))
     }
     return applied([needle, items], ([value, list]) =>
@@ -196,7 +202,7 @@ export class ConditionCompiler {
   }
 }
 
-/** `req.header` of a node that names a variable; null for anything else. */
+/** Returns the dotted name of a variable such as `req.header`, or null for other nodes. */
 function pathOf(node: Node): string | null {
   if (node.op === 'id') return node.args
   if (node.op !== '.') return null
@@ -214,10 +220,10 @@ function canonicalConstant(code: Code): Code {
   if (!code.isFixed) return code
   const decoded = (value: Value): Value =>
     typeof value === 'string' ? decodeReserved(value) : Array.isArray(value) ? value.map(decoded) : value
-  return fixed(decoded(code.run(NOBODY)), code.isDouble)
+  return fixed(decoded(code.run(NO_EXCHANGE)), code.isDouble)
 }
 
-/** Field names are compared without case. */
+/** Lower-cases the names of header fields, which are case-insensitive. */
 function keyOf(path: string, key: string): string {
   return path.endsWith('.header') ? key.toLowerCase() : key
 }
@@ -229,7 +235,7 @@ function literal(value: unknown): Code {
   throw new RangeError('bytes and unsigned numbers are not supported in conditions')
 }
 
-/** A list is of doubles when its items are. */
+/** Compiles a list. It is a list of doubles if any item is a double. */
 function list(items: readonly Code[]): Code {
   const isDouble = items.some((item) => item.isDouble)
   return applied(items, (values) => values.slice(), isDouble)
@@ -249,20 +255,23 @@ function element(of: Code, index: Code): Code {
   )
 }
 
-/** Whether a condition reads the response or the upstream's answer, which a request does not have yet. */
+/**
+ * True if a condition reads the response, or the status of the upstream, which are not available while a
+ * request is processed.
+ */
 export function readsResponse(node: Node, children: (node: Node) => Node[]): boolean {
   if (node.op === 'id' && node.args === 'res') return true
   if (node.op === '.' && pathOf(node) === 'upstream.status') return true
   return children(node).some((child) => readsResponse(child, children))
 }
 
-/** Whether a condition reads the request body. */
+/** True if a condition reads the request body. */
 export function readsBody(node: Node, children: (node: Node) => Node[]): boolean {
   if (node.op === '.' && pathOf(node) === 'req.body') return true
   return children(node).some((child) => readsBody(child, children))
 }
 
-/** A compiled expression as a test; anything but true is "no". */
+/** Returns a compiled expression as a test; any value other than true counts as false. */
 export function asTest(code: Code): (x: Exchange) => boolean {
   return (x) => code.run(x) === true
 }

@@ -1,4 +1,7 @@
-/** A condition met values that it cannot work with: a division by zero, a text that is no number. */
+/**
+ * Error for values that an expression cannot process, such as a division by zero or text that is not a
+ * number.
+ */
 export class ConditionError extends Error {}
 
 /** Error for a number that cannot be represented exactly. Policies recognise it by its property (see Expression). */

@@ -1,46 +1,47 @@
 import type { BodyQuery, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
 import {
-  type ConditionFlaw,
+  type ConditionIssue,
   type ConditionScope,
   childrenOf,
-  isFlaw,
+  isIssue,
   type Node,
   parseCondition,
 } from './parser.js'
-import { NOBODY, type Value } from './value.js'
+import { NO_EXCHANGE, type Value } from './value.js'
 
-/** What of an exchange a condition looks at. */
+/** Parts of the exchange that a condition reads. */
 export interface ConditionNeeds {
-  /** It can only be decided once the response head is there. */
+  /** True if the condition can only be evaluated after the response head. */
   readonly response: boolean
-  /** It can only be decided once the whole request body is there. */
+  /** True if the condition can only be evaluated after the whole request body. */
   readonly body: boolean
 }
 
-/** A condition ready to be asked. */
+/** A compiled condition. */
 export interface Condition {
   readonly text: string
-  /** The answer, when it does not depend on the request; null when it does. */
+  /** The result if it does not depend on the request, otherwise null. */
   readonly constant: boolean | null
   readonly needs: ConditionNeeds
-  /** What it asks request bodies. */
+  /** Queries on the request body. */
   readonly questions: readonly BodyQuery[]
   /**
-   * @throws ConditionError when the values at hand make no sense to it.
-   * @throws UnreadableBody when the body is not of the kind that it asks for.
+   * Evaluates the condition.
+   * @throws ConditionError if it cannot process the values
+   * @throws UnreadableBody if the body does not have the queried format
    */
   test(x: Exchange): boolean
 }
 
-/** The verdict on a condition's text. */
+/** Result of checking the text of a condition. */
 export type ConditionCheck =
   | { readonly ok: true; readonly needs: ConditionNeeds }
-  | ({ readonly ok: false } & ConditionFlaw)
+  | ({ readonly ok: false } & ConditionIssue)
 
 /**
- * Parses, type-checks and compiles a condition, and says what is wrong with it. Never throws.
- * @param context default: paths into bodies are not looked at.
+ * Parses, type-checks and compiles a condition, and reports what is wrong with it. Never throws.
+ * @param context default: paths into bodies are not checked
  */
 export function checkCondition(
   text: string,
@@ -48,18 +49,18 @@ export function checkCondition(
   context: ConditionContext = { bodies: null },
 ): ConditionCheck {
   const node = parseCondition(text, scope)
-  if (isFlaw(node)) return { ok: false, ...node }
+  if (isIssue(node)) return { ok: false, ...node }
   try {
     return { ok: true, needs: build(text, node, { scope, context }).needs }
   } catch (error) {
-    const remedy = 'see docs/guides/conditions.md for what can be written'
+    const remedy = 'see docs/guides/conditions.md for the syntax'
     return { ok: false, message: (error as Error).message, offset: 0, remedy }
   }
 }
 
 /**
  * Compiles a condition to closures over the exchange.
- * @throws Error for a text that `checkCondition` refuses.
+ * @throws Error for a text that `checkCondition` rejects
  */
 export function compileCondition(
   text: string,
@@ -67,17 +68,17 @@ export function compileCondition(
   context: ConditionContext = {},
 ): Condition {
   const node = parseCondition(text, scope)
-  if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
+  if (isIssue(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
   return build(text, node, { scope, context })
 }
 
 /**
- * Compiles an expression that gives a value.
- * @throws Error that says what is wrong with it.
+ * Compiles an expression that returns a value.
+ * @throws Error that describes the problem
  */
 export function compileExpression(text: string, context: ConditionContext = {}): Expression {
   const node = parseCondition(text, 'value')
-  if (isFlaw(node))
+  if (isIssue(node))
     throw new Error(`${node.message} at ${node.offset + 1} of the expression '${text}'; ${node.remedy}`)
   const code = new ConditionCompiler('value', context).compile(node)
   return {
@@ -88,15 +89,15 @@ export function compileExpression(text: string, context: ConditionContext = {}):
 }
 
 /**
- * Bodies may answer lists, and whole numbers beyond 2^53, of which reading makes two one. Neither is like nothing: what is
- * kept for one would be found for another.
+ * Returns the value of an expression. Lists and inexact integers are errors rather than null: used as a cache
+ * key, they would return one caller's entry to another.
  * @throws RangeError
  */
 function scalarOf(value: Value): ExpressionValue {
   if (value === null) return null
-  if (typeof value === 'object') throw new RangeError('the expression has given a list or an object')
+  if (typeof value === 'object') throw new RangeError('the expression returned a list or an object')
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new RangeError('the expression has given a number that has lost digits')
+    throw new RangeError('the expression returned an integer that cannot be represented exactly')
   return value
 }
 
@@ -109,7 +110,7 @@ function build(
   const code = compiler.compile(node)
   return {
     text,
-    constant: code.isFixed ? code.run(NOBODY) === true : null,
+    constant: code.isFixed ? code.run(NO_EXCHANGE) === true : null,
     needs: { response: readsResponse(node, childrenOf), body: readsBody(node, childrenOf) },
     questions: compiler.questions,
     test: asTest(code),

@@ -7,4 +7,4 @@ export {
   compileExpression,
 } from './condition.js'
 export { ConditionError } from './condition-error.js'
-export type { ConditionFlaw, ConditionScope } from './parser.js'
+export type { ConditionIssue, ConditionScope } from './parser.js'

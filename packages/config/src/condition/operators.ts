@@ -1,7 +1,17 @@
 import { ConditionError } from './condition-error.js'
-import { applied, type Code, compare, dynamic, exact, fixed, isEqual, NOBODY, type Value } from './value.js'
+import {
+  applied,
+  type Code,
+  compare,
+  dynamic,
+  exact,
+  fixed,
+  isEqual,
+  NO_EXCHANGE,
+  type Value,
+} from './value.js'
 
-/** An operator between two expressions, by its sign. */
+/** Compiles a binary operator. */
 export function binary(op: string, a: Code, b: Code): Code {
   if (op === '&&' || op === '||') return logical(op === '||', a, b)
   if (op === '==' || op === '!=') return equality(op === '==', a, b)
@@ -10,20 +20,20 @@ export function binary(op: string, a: Code, b: Code): Code {
   return applied([a, b], ([m, n]) => comparison(compare(m ?? null, n ?? null)))
 }
 
-/** `!a` */
+/** Compiles `!a`. */
 export function not(a: Code): Code {
   return applied([a], ([value]) => value !== true)
 }
 
-/** `-a` */
+/** Compiles `-a`. */
 export function negative(a: Code): Code {
   return applied([a], ([value]) => (value === null ? null : -(value as number)), a.isDouble)
 }
 
 /** `false && error` is false and `true || error` is true, whichever side the error is on (CEL, "Logical Operators"). */
 function logical(isOr: boolean, a: Code, b: Code): Code {
-  if (a.isFixed) return a.run(NOBODY) === isOr ? fixed(isOr) : b
-  if (b.isFixed) return b.run(NOBODY) === isOr ? fixed(isOr) : a
+  if (a.isFixed) return a.run(NO_EXCHANGE) === isOr ? fixed(isOr) : b
+  if (b.isFixed) return b.run(NO_EXCHANGE) === isOr ? fixed(isOr) : a
   if (!a.mayThrow) return dynamic((x) => (a.run(x) === isOr ? isOr : b.run(x)), { mayThrow: b.mayThrow })
   return dynamic(
     (x) => {
@@ -39,13 +49,13 @@ function logical(isOr: boolean, a: Code, b: Code): Code {
   )
 }
 
-/** The comparison that nearly every condition is made of gets a closure without any list. */
+/** Compiles `==` and `!=`. Nearly every condition uses them, so they get a closure without lists. */
 function equality(isSame: boolean, a: Code, b: Code): Code {
-  if (a.isFixed && b.isFixed) return fixed(isEqual(a.run(NOBODY), b.run(NOBODY)) === isSame)
+  if (a.isFixed && b.isFixed) return fixed(isEqual(a.run(NO_EXCHANGE), b.run(NO_EXCHANGE)) === isSame)
   const [known, open] = a.isFixed ? [a, b] : [b, a]
   const traits = { mayThrow: a.mayThrow || b.mayThrow }
   if (!known.isFixed) return dynamic((x) => isEqual(a.run(x), b.run(x)) === isSame, traits)
-  const value = known.run(NOBODY)
+  const value = known.run(NO_EXCHANGE)
   if (typeof value === 'object') return dynamic((x) => isEqual(open.run(x), value) === isSame, traits)
   return dynamic((x) => (open.run(x) === value) === isSame, traits)
 }
@@ -87,7 +97,7 @@ function operate(op: string, a: number, b: number): number {
   return op === '/' ? a / b : a % b
 }
 
-/** Integer division cuts towards zero. */
+/** Truncates integer divisions towards zero. */
 function round(op: string, isDouble: boolean, value: number): number {
   return op === '/' && !isDouble ? Math.trunc(value) : value
 }

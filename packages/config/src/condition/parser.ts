@@ -7,23 +7,26 @@ import {
 import { suggestion } from '../spelling.js'
 
 /**
- * `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. `record`:
- * decides whether a target of the traffic log gets the record of an exchange that has ended; knows no bodies any more.
- * `value`: gives a policy a value.
+ * Purpose of a condition, which decides the variables it may use.
+ * - `route`: part of a route's match.
+ * - `policy`: decides if a policy runs; may read the response.
+ * - `record`: selects records for a log target, after the exchange; bodies are no longer available.
+ * - `value`: computes a value for a policy.
  */
 export type ConditionScope = 'route' | 'policy' | 'record' | 'value'
 
 /** A node of a condition's syntax tree, as the compiler reads it. */
 export type Node = ASTNode
 
-export interface ConditionFlaw {
+/** A problem in the text of a condition. */
+export interface ConditionIssue {
   readonly message: string
-  /** Position in the text, from 0. */
+  /** Position in the text, starting at 0. */
   readonly offset: number
   readonly remedy: string
 }
 
-/** The longest condition accepted, in characters. */
+/** Maximum length of a condition, in characters. */
 const MAX_TEXT = 4096
 
 const LIMITS = {
@@ -69,10 +72,10 @@ const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
 const API = { name: 'string', group: 'string', revision: 'string' }
 const FAILURE = { code: 'string', policy: 'string' }
-/** Milliseconds. */
+/** Times in milliseconds. */
 const TIMES = { total: 'int' }
 
-/** The fields of each variable, for suggestions. */
+/** Names of all fields of variables, for suggestions. */
 const FIELDS: readonly string[] = [
   { ...REQUEST, body: 'Body' },
   ...[CLIENT, CONSUMER, JWT, RESPONSE, UPSTREAM, API, FAILURE, TIMES],
@@ -127,13 +130,13 @@ function requestEnvironment(request: Readonly<Record<string, string>>): Environm
     .registerFunction('upper(string): string', never)
 }
 
-/** Parses and type-checks a condition. The library of this file is known to no other. */
-export function parseCondition(text: string, scope: ConditionScope): Node | ConditionFlaw {
+/** Parses and type-checks a condition. Only this file uses the CEL library. */
+export function parseCondition(text: string, scope: ConditionScope): Node | ConditionIssue {
   if (text.length > MAX_TEXT) {
-    return flaw(
+    return issue(
       `the condition is longer than ${MAX_TEXT} characters`,
       0,
-      'split it over several routes or policies',
+      'split it into several routes or policies',
     )
   }
   try {
@@ -148,49 +151,57 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
   }
 }
 
-/** Whether the answer of `parseCondition` is a flaw. */
-export function isFlaw(result: Node | ConditionFlaw): result is ConditionFlaw {
+/** True if the result of `parseCondition` is a problem. */
+export function isIssue(result: Node | ConditionIssue): result is ConditionIssue {
   return 'remedy' in result
 }
 
-/** What `value` may give. */
+/** Types that a `value` expression may have. */
 const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'int', 'double', 'bool', 'dyn'])
 
-function notValue(type: string): ConditionFlaw {
-  return flaw(`the expression gives ${type}, not a text or a number`, 0, 'choose one of its entries')
+function notValue(type: string): ConditionIssue {
+  return issue(`the expression returns ${type}, not a string or a number`, 0, 'select one of its entries')
 }
 
-function notBool(type: string): ConditionFlaw {
-  return flaw(`the condition gives ${type}, not true or false`, 0, 'compare the value, for example with ==')
+function notBool(type: string): ConditionIssue {
+  return issue(
+    `the condition returns ${type}, not true or false`,
+    0,
+    'compare the value, for example with ==',
+  )
 }
 
-function explain(error: ParseError | CheckError, text: string, scope: ConditionScope): ConditionFlaw {
+function explain(error: ParseError | CheckError, text: string, scope: ConditionScope): ConditionIssue {
   const offset = error.range?.start ?? 0
   const summary = lowerFirst(error.summary ?? 'the condition is not valid')
   const name = /(?:unknown variable|no such key): (\S+)/.exec(summary)?.[1]
   if (name !== undefined && HYPHENATED.test(text.slice(0, offset)))
-    return flaw(summary, offset, 'quote a name that has a hyphen, for example req.header["x-name"]')
-  if (name !== undefined) return flaw(summary, offset, nameRemedy(name, summary, scope))
+    return issue(summary, offset, 'quote names that contain a hyphen, for example req.header["x-name"]')
+  if (name !== undefined) return issue(summary, offset, nameRemedy(name, summary, scope))
   if (error.code === 'invalid_macro_argument')
-    return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
-  return flaw(summary, offset, 'see docs/guides/conditions.md for what can be written')
+    return issue(summary, offset, "write has(req.header.name) or 'name' in req.header")
+  return issue(summary, offset, 'see docs/guides/conditions.md for the syntax')
 }
 
-/** The text before an unknown variable that is the end of a name with a hyphen, such as `a` in `req.header.x-a`. */
+/**
+ * Matches the text before an unknown variable that is the end of a hyphenated name, such as `a` in
+ * `req.header.x-a`.
+ */
 const HYPHENATED = /\w\.[\w-]*-$/
 
 function nameRemedy(name: string, summary: string, scope: ConditionScope): string {
   if (scope === 'route' && POLICY_NAMES.includes(name)) {
-    return `${name} is not known yet when a route is chosen; use it in the condition of a policy`
+    return `${name} is not available in the condition of a route; use it in the condition of a policy`
   }
-  if (scope === 'record' && name === 'body') return 'a body is not there any more when its record is made'
+  if (scope === 'record' && name === 'body')
+    return 'bodies are no longer available when the record is written'
   if (name === 'ip' && summary.startsWith('unknown') && NAMES[scope].includes('client'))
     return 'write client.ip'
   const known = summary.startsWith('unknown') ? NAMES[scope] : FIELDS
-  return suggestion(name, known, `known here: ${known.join(', ')}`)
+  return suggestion(name, known, `available names: ${known.join(', ')}`)
 }
 
-/** The nodes directly below a node. */
+/** Returns the child nodes of a node. */
 export function childrenOf(node: Node): Node[] {
   return nodesIn(node.args)
 }
@@ -204,7 +215,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
 }
 
-function flaw(message: string, offset: number, remedy: string): ConditionFlaw {
+function issue(message: string, offset: number, remedy: string): ConditionIssue {
   return { message, offset, remedy }
 }
 

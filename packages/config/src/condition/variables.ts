@@ -4,7 +4,7 @@ import type { Value } from './value.js'
 type Reader = (x: Exchange) => Value
 type KeyReader = (x: Exchange, key: string) => string | null
 
-/** The variables with one value. */
+/** Variables with a single value. */
 export const SCALARS: Readonly<Record<string, Reader>> = {
   'req.id': (x) => x.id,
   'req.method': (x) => x.method,
@@ -39,7 +39,10 @@ export const SCALARS: Readonly<Record<string, Reader>> = {
   't.total': (x) => Math.floor(x.endedMono - x.startedMono),
 }
 
-/** The variables that are maps: how one key is read. Keys of header maps are made lower-case by the compiler. */
+/**
+ * Variables that are maps, with the function that reads one key. The compiler lower-cases the keys of header
+ * maps.
+ */
 export const MAPS: Readonly<Record<string, KeyReader>> = {
   'req.header': requestHeader,
   'req.query': (x, key) => queryValue(x.query, key),
@@ -51,7 +54,7 @@ export const MAPS: Readonly<Record<string, KeyReader>> = {
   vars: (x, key) => x.vars?.get(key) ?? null,
 }
 
-/** Host and Content-Length are not among the fields that are forwarded, but people ask for them like any other. */
+/** Returns a request header. Host and Content-Length are stored separately from the forwarded fields. */
 function requestHeader(x: Exchange, name: string): string | null {
   if (name === 'host') return x.authority
   if (name === 'content-length') return x.contentLength < 0 ? null : String(x.contentLength)
@@ -59,11 +62,11 @@ function requestHeader(x: Exchange, name: string): string | null {
   return first === null ? null : headerJoined(x.headers, name)
 }
 
-/** Returns the value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */
+/** Returns the value of a cookie without surrounding quotes (RFC 6265 section 4.2.1), or null if absent. */
 function cookieValue(headers: readonly string[], name: string): string | null {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] !== 'cookie') continue
-    // A comma does not separate cookies: it is part of a value for most servers.
+    // Commas do not separate cookies: most servers treat them as part of the value.
     for (const pair of headers[i + 1]!.split(';')) {
       const equals = pair.indexOf('=')
       if (equals <= 0 || trimOws(pair.slice(0, equals)) !== name) continue

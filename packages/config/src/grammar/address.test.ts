@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import { isLoopback, parseAddress } from './address.js'
 
 test('an address is a host and a port', () => {
@@ -42,7 +42,7 @@ test('everything else is refused with a remedy', () => {
     '[127.0.0.1]:80',
     '${env:HOST}:80',
   ]) {
-    assert.ok(isFlaw(parseAddress(text)), text)
+    assert.ok(isIssue(parseAddress(text)), text)
   }
 })
 
@@ -54,7 +54,7 @@ test('only addresses of this machine are loopback', () => {
 
 test('for a port alone and a URL the message says what is missing or too much', () => {
   const remedyOf = (text: string) => (parseAddress(text) as { readonly remedy: string }).remedy
-  assert.equal(remedyOf('8080'), 'write 127.0.0.1:8080 for this machine only, or :8080 for every address')
-  assert.equal(remedyOf('https://a:8443/'), 'leave out the scheme: a:8443; tls: makes it https')
+  assert.equal(remedyOf('8080'), 'write 127.0.0.1:8080 for local access only, or :8080 for all addresses')
+  assert.equal(remedyOf('https://a:8443/'), 'remove the scheme: a:8443; tls: enables https')
   assert.equal(remedyOf('localhost'), 'add a port, for example localhost:8080')
 })

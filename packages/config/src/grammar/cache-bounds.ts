@@ -1,15 +1,16 @@
-/** A shard of a store has at least so many bytes, or all of the store; one value takes an eighth of it. */
+/** Minimum size of a shard of the store. Smaller stores have one shard. */
 const SHARD_BYTES = 16 * 1024 ** 2
+/** A value may use this fraction (1/n) of a shard. */
 const LARGEST_PART = 8
-/** A value is stored with its key, its type, its tags and a head. */
+/** Space per value for its key, type, tags and header. */
 const BESIDE_VALUE_BYTES = 4096
 
-/** The longest value that a cache server can store in so much memory, in bytes. */
+/** Returns the size of the largest value that a cache server with this memory can store, in bytes. */
 export function longestCachedValue(memoryBytes: number): number {
   return Math.floor(Math.min(memoryBytes, SHARD_BYTES) / LARGEST_PART) - BESIDE_VALUE_BYTES
 }
 
-/** Whether a text can be the token of a cache server: 16 to 4096 visible ASCII characters. */
+/** True if a string can be the token of a cache server: 16 to 4096 visible ASCII characters. */
 export function isCacheToken(text: string): boolean {
   return /^[\x21-\x7e]{16,4096}$/.test(text)
 }

@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 
 /**
- * The server names that a certificate is for: those that its document gives it, else those that stand in it; in lower case.
- * @param pem read only where the document gives no names.
- * @throws Error when it is no certificate.
+ * Returns the server names of a certificate in lower case: the configured ones, or the DNS names in the
+ * certificate.
+ * @param pem called only if no names are configured
+ * @throws Error if it is not a certificate
  */
 export function certificateNames(serverNames: readonly string[], pem: () => string | Buffer): string[] {
   if (serverNames.length > 0) return serverNames.map((name) => name.toLowerCase())

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isFieldValue, isHopByHop, isToken, parseCidr } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
-import { type Flaw, isFlaw } from '../flaw.js'
+import { type Issue, isIssue } from '../issue.js'
 import type { HashKey, RequestMatch } from '../plan.js'
 import { parseAddress } from './address.js'
 import { parseHost, parseHostPattern } from './host.js'
@@ -11,37 +11,40 @@ import { examineRegex } from './regex.js'
 import { parseTarget } from './target.js'
 import { parseCacheUrl, parseProxyUrl, parseRedisUrl, parseServiceUrl } from './url.js'
 
-/** The rules of one kind of text. */
+/** The syntax of one kind of string. */
 export interface Grammar {
-  /** What a good text is, to complete "must be …". */
+  /** Noun phrase for valid strings, to complete "must be …". */
   readonly expects: string
-  /** What is wrong with a text, or null. */
-  examine(text: string): Flaw | null
+  /** Returns the problem with a string, or null. */
+  examine(text: string): Issue | null
 }
 
-/** A grammar made of a function that reads the text or says what is wrong with it. */
+/** Creates a grammar from a parser that returns an issue for invalid strings. */
 export function grammarOf(expects: string, read: (text: string) => unknown): Grammar {
   return {
     expects,
     examine: (text) => {
       const result = read(text)
-      return isFlaw(result) ? result : null
+      return isIssue(result) ? result : null
     },
   }
 }
 
-/** Every kind of text that the document schema asks for by name (keyword `grammar`). */
+/** Grammars that the document schema refers to (keyword `grammar`). */
 export const GRAMMARS = {
-  address: grammarOf('an address such as 127.0.0.1:8080', parseAddress),
+  address: grammarOf('a listen address such as 127.0.0.1:8080', parseAddress),
   host: grammarOf('a host such as api.example.com', parseHost),
   'host-pattern': grammarOf('a host such as api.example.com or *.example.com', parseHostPattern),
   'host-rewrite': grammarOf('keep, upstream or a host such as api.example.com', parseHostRewrite),
   'ip-range': grammarOf('an address range such as 10.0.0.0/8', readIpRange),
-  'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTarget),
-  'kubernetes-service': grammarOf('a Service such as k8s://orders.default:8080', parseServiceAddress),
-  'dns-name': grammarOf('the name of a service such as _http._tcp.orders.example', readDnsName),
-  'dns-server': grammarOf('the address of a name server such as 10.0.0.2:53', readDnsServer),
-  'proxy-url': grammarOf('the URL of a proxy such as http://10.0.0.9:3128', parseProxyUrl),
+  'target-url': grammarOf('a target URL such as http://10.0.0.5:9000', parseTarget),
+  'kubernetes-service': grammarOf(
+    'a Kubernetes Service such as k8s://orders.default:8080',
+    parseServiceAddress,
+  ),
+  'dns-name': grammarOf('an SRV name such as _http._tcp.orders.example', readDnsName),
+  'dns-server': grammarOf('a name server address such as 10.0.0.2:53', readDnsServer),
+  'proxy-url': grammarOf('a proxy URL such as http://10.0.0.9:3128', parseProxyUrl),
   'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) =>
     parseServiceUrl(text, ['http', 'https']),
   ),
@@ -67,17 +70,17 @@ export const GRAMMARS = {
   'record-condition': grammarOf('a condition', (text) => readCondition(text, 'record')),
 } as const satisfies Record<string, Grammar>
 
-/** The name of a grammar. */
+/** Name of a grammar. */
 export type GrammarName = keyof typeof GRAMMARS
 
-/** Reads what the balance `hash` hashes. */
-export function parseHashKey(text: string): HashKey | Flaw {
+/** Parses the key for `balance: hash`. */
+export function parseHashKey(text: string): HashKey | Issue {
   if (text === 'ip' || text === 'consumer') return { kind: text }
   const match = /^(header|cookie|claim):(.+)$/.exec(text)
   if (match !== null && match[1] === 'claim') return { kind: 'claim', name: match[2]! }
   if (match === null || !isToken(match[2]!)) {
     return {
-      message: `'${text}' is nothing to hash on`,
+      message: `'${text}' is not a hash key`,
       remedy: 'write header:x-user, cookie:sid, claim:sub, consumer or ip',
     }
   }
@@ -85,42 +88,45 @@ export function parseHashKey(text: string): HashKey | Flaw {
   return { kind: 'header', name: match[2]!.toLowerCase() }
 }
 
-/** Reads what a request has to bring. */
-export function parseRequestMatch(text: string): RequestMatch | Flaw {
+/** Parses a header or cookie that a request must have. */
+export function parseRequestMatch(text: string): RequestMatch | Issue {
   const match = /^(header|cookie):([^=]+)(?:=(.*))?$/.exec(text)
   if (match === null || !isToken(match[2]!)) {
-    return { message: `'${text}' matches no request`, remedy: 'write header:x-canary or cookie:canary=1' }
+    return {
+      message: `'${text}' is not a header or cookie match`,
+      remedy: 'write header:x-canary or cookie:canary=1',
+    }
   }
   const value = match[3] ?? null
   if (match[1] === 'cookie') return { kind: 'cookie', name: match[2]!, value }
   return { kind: 'header', name: match[2]!.toLowerCase(), value }
 }
 
-function readDnsName(text: string): Flaw | null {
+function readDnsName(text: string): Issue | null {
   const isName = text.length <= 253 && /^[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*$/.test(text)
   return isName
     ? null
-    : { message: `'${text}' is not a name`, remedy: 'write for example _http._tcp.orders.example' }
+    : { message: `'${text}' is not an SRV name`, remedy: 'write for example _http._tcp.orders.example' }
 }
 
-function readDnsServer(text: string): Flaw | null {
+function readDnsServer(text: string): Issue | null {
   const [, v6, v4, port] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? []
   const isServer = isIP(v6 ?? v4 ?? '') !== 0 && Number(port ?? 53) <= 65_535
   if (isServer || isIP(text) === 6) return null
-  return { message: `'${text}' is not the address of a name server`, remedy: 'write for example 10.0.0.2:53' }
+  return { message: `'${text}' is not a name server address`, remedy: 'write for example 10.0.0.2:53' }
 }
 
-function parseHostRewrite(text: string): string | Flaw {
+function parseHostRewrite(text: string): string | Issue {
   const match = /^(.*?)(?::(\d{1,5}))?$/.exec(text)
   const host = parseHost(match?.[1] ?? '')
   if (typeof host === 'string' && Number(match?.[2] ?? 0) <= 65_535) return text
   return {
-    message: `'${text}' is not a Host`,
+    message: `'${text}' is not a Host value`,
     remedy: 'write keep, upstream, or a host such as api.example.com',
   }
 }
 
-function readIpRange(text: string): Flaw | null {
+function readIpRange(text: string): Issue | null {
   try {
     parseCidr(text)
     return null
@@ -132,54 +138,55 @@ function readIpRange(text: string): Flaw | null {
   }
 }
 
-function readMethod(text: string): Flaw | null {
+function readMethod(text: string): Issue | null {
   if (isToken(text) && text.length <= 32) return null
   return { message: `'${text}' is not a method`, remedy: 'write for example GET or POST' }
 }
 
-function readFieldName(text: string): Flaw | null {
+function readFieldName(text: string): Issue | null {
   if (isToken(text) && text.length <= 256) return null
   return { message: `'${text}' is not a header name`, remedy: 'use letters, digits and hyphens' }
 }
 
-/** Fields that a route cannot see would make it match never, or always. */
-function readSentFieldName(text: string): Flaw | null {
+/** Rejects header fields that health checks cannot send. */
+function readSentFieldName(text: string): Issue | null {
   const name = text.toLowerCase()
-  if (name === 'host') return { message: "the header 'host' has a key of its own", remedy: 'write host' }
+  if (name === 'host') return { message: "the header 'host' cannot be set here", remedy: 'use the key host' }
   if (isHopByHop(name) || name === 'content-length') {
-    return { message: `the header '${text}' belongs to the connection`, remedy: 'remove it' }
+    return { message: `the header '${text}' is connection-specific and cannot be set`, remedy: 'remove it' }
   }
   return readFieldName(text)
 }
 
-function readPredicateName(text: string): Flaw | null {
+/** Rejects header fields that a route cannot see: a predicate on them would match never, or always. */
+function readPredicateName(text: string): Issue | null {
   const name = text.toLowerCase()
   if (name === 'host')
-    return { message: "the header 'host' is matched by hosts", remedy: 'write match.hosts' }
+    return { message: "the header 'host' cannot be matched here", remedy: 'use match.hosts' }
   if (isHopByHop(name) || name === 'content-length') {
     return {
-      message: `the header '${text}' belongs to the connection and cannot be matched`,
+      message: `the header '${text}' is connection-specific and cannot be matched`,
       remedy: 'remove it',
     }
   }
   return readFieldName(text)
 }
 
-function readReplyFieldName(text: string): Flaw | null {
+function readReplyFieldName(text: string): Issue | null {
   const name = text.toLowerCase()
   if (!isHopByHop(name) && name !== 'content-length') return readFieldName(text)
   return { message: `the header '${text}' is set by the gateway itself`, remedy: 'remove it' }
 }
 
-function readFieldValue(text: string): Flaw | null {
+function readFieldValue(text: string): Issue | null {
   if (isFieldValue(text) && text.trim() === text) return null
   return {
-    message: 'a header value holds visible ASCII characters and spaces between them',
-    remedy: 'remove the others',
+    message: 'a header value may only contain visible ASCII characters, with spaces between them',
+    remedy: 'remove the other characters',
   }
 }
 
-function readCondition(text: string, scope: ConditionScope): Flaw | null {
+function readCondition(text: string, scope: ConditionScope): Issue | null {
   const checked = checkCondition(text, scope)
   return checked.ok ? null : { message: checked.message, remedy: checked.remedy, offset: checked.offset }
 }

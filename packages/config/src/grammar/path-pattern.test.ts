@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { canonicalPath } from '@sluice/core'
 import fc from 'fast-check'
-import { isFlaw } from '../flaw.js'
-import { parseLiteralPath, parsePathPattern, parsePathTemplate, positionsOf } from './path-pattern.js'
+import { isIssue } from '../issue.js'
+import { parseLiteralPath, parsePathPattern, parsePathTemplate, placeholdersOf } from './path-pattern.js'
 
 function kindAndSegments(text: string) {
   const path = parsePathPattern(text)
-  if (isFlaw(path)) return path.message
+  if (isIssue(path)) return path.message
   return [
     path.kind,
     ...path.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)),
@@ -35,8 +35,8 @@ test('escapes of characters that need none are decoded, and never mean a placeho
 })
 
 test('a path with more than 64 segments is refused', () => {
-  assert.ok(!isFlaw(parsePathPattern('/a'.repeat(64))))
-  assert.ok(isFlaw(parsePathPattern('/a'.repeat(65))))
+  assert.ok(!isIssue(parsePathPattern('/a'.repeat(64))))
+  assert.ok(isIssue(parsePathPattern('/a'.repeat(65))))
 })
 
 test('every literal path that is accepted is its own canonical form', () => {
@@ -62,23 +62,24 @@ test('every literal path that is accepted is its own canonical form', () => {
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.join('')
       const path = parseLiteralPath(text)
-      if (!isFlaw(path)) assert.equal(canonicalPath(text), text)
+      if (!isIssue(path)) assert.equal(canonicalPath(text), text)
       const pattern = parsePathPattern(text)
-      if (!isFlaw(pattern) && pattern.kind === 'exact') assert.equal(canonicalPath(text), text)
+      if (!isIssue(pattern) && pattern.kind === 'exact') assert.equal(canonicalPath(text), text)
     }),
   )
 })
 
 test('a remedy that says what to write is itself accepted', () => {
   for (const text of ['/a//b', '/a/./b', '/café', '/a b', '/%7Ea', '/a\\b', '/"']) {
-    const flaw = parseLiteralPath(text)
-    assert.ok(isFlaw(flaw), text)
-    assert.equal(parseLiteralPath(flaw.remedy.replace(/^write /, '')), flaw.remedy.replace(/^write /, ''))
+    const issue = parseLiteralPath(text)
+    assert.ok(isIssue(issue), text)
+    assert.equal(parseLiteralPath(issue.remedy.replace(/^write /, '')), issue.remedy.replace(/^write /, ''))
   }
 })
 
 test('a template may have its placeholders anywhere', () => {
   assert.equal(parsePathTemplate('/x/{a}-{b}.json'), '/x/{a}-{b}.json')
-  assert.deepEqual(positionsOf('/x/{a}-{b}.json'), ['a', 'b'])
-  for (const text of ['/x/{a', '/x/{}', '/x/{a b}', 'x/{a}']) assert.ok(isFlaw(parsePathTemplate(text)), text)
+  assert.deepEqual(placeholdersOf('/x/{a}-{b}.json'), ['a', 'b'])
+  for (const text of ['/x/{a', '/x/{}', '/x/{a b}', 'x/{a}'])
+    assert.ok(isIssue(parsePathTemplate(text)), text)
 })

@@ -1,11 +1,14 @@
 import { compileRegex } from '@sluice/core'
-import type { Flaw } from '../flaw.js'
+import type { Issue } from '../issue.js'
 
-/** Longest regular expression. */
+/** Maximum length of a regular expression, in characters. */
 const MAX_REGEX_LENGTH = 1000
 
-/** What is wrong with a regular expression (JavaScript syntax, no flags, as far as RE2 has it), or null. */
-export function examineRegex(source: string): Flaw | null {
+/**
+ * Returns the problem with a regular expression (JavaScript syntax without flags, as far as RE2 supports it),
+ * or null.
+ */
+export function examineRegex(source: string): Issue | null {
   if (source.length > MAX_REGEX_LENGTH) {
     return {
       message: `the regular expression is longer than ${MAX_REGEX_LENGTH} characters`,
@@ -17,11 +20,11 @@ export function examineRegex(source: string): Flaw | null {
     return null
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : 'it cannot be compiled'
-    // RE2 repeats the source in its reason.
+    // RE2 repeats the source in its message.
     const reason = problem.replace(/^error parsing regexp: /, '').replace(/: `.*`$/s, '')
     return {
-      message: `'${source}' is not a regular expression: ${reason}`,
-      remedy: 'correct it; RE2 has no look-around and no back references',
+      message: `'${source}' is not a valid regular expression: ${reason}`,
+      remedy: 'fix it; RE2 supports neither look-around nor backreferences',
     }
   }
 }

@@ -1,22 +1,22 @@
-import { type Flaw, isFlaw } from '../flaw.js'
+import { type Issue, isIssue } from '../issue.js'
 import type { ServicePlan } from '../plan-kubernetes.js'
 import { isServiceAddress, parseServiceAddress, serviceOrigin } from './kubernetes-service.js'
 import { parseTargetUrl } from './url.js'
 
-/** What the text of a target says. */
+/** A parsed target address. */
 export interface TargetAddress {
-  /** `http://host:port`; a default port is left out. */
+  /** `http://host:port`, without a default port. */
   readonly origin: string
-  /** The Service whose pods are meant; absent: the host of the origin. */
+  /** The Kubernetes Service whose pods are the targets. Absent: the target is the host of the origin. */
   readonly service?: ServicePlan
 }
 
-/** Reads the address of a target: a URL, or that of a Kubernetes Service. */
-export function parseTarget(text: string): TargetAddress | Flaw {
+/** Parses a target: a URL, or the address of a Kubernetes Service. */
+export function parseTarget(text: string): TargetAddress | Issue {
   if (isServiceAddress(text)) {
     const service = parseServiceAddress(text)
-    return isFlaw(service) ? service : { origin: serviceOrigin(service), service }
+    return isIssue(service) ? service : { origin: serviceOrigin(service), service }
   }
   const origin = parseTargetUrl(text)
-  return isFlaw(origin) ? origin : { origin }
+  return isIssue(origin) ? origin : { origin }
 }

@@ -1,74 +1,83 @@
-import type { Flaw } from '../flaw.js'
+import type { Issue } from '../issue.js'
 
-/** Reads the URL of a target: its origin, `http://host:port`; a default port is left out. */
-export function parseTargetUrl(text: string): string | Flaw {
+/** Parses a target URL. Returns its origin, `http://host:port`, without a default port. */
+export function parseTargetUrl(text: string): string | Issue {
   const url = parseUrl(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return {
-      message: `'${text}' is not the URL of a target`,
+      message: `'${text}' is not a target URL`,
       remedy: 'write for example http://10.0.0.5:9000',
     }
   }
   if (url.username !== '' || url.password !== '') {
     return {
-      message: 'the URL of a target holds credentials',
-      remedy: 'remove them; a policy can add them to requests',
+      message: 'a target URL must not contain credentials',
+      remedy: 'remove them; use a policy such as backend-auth to add credentials',
     }
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     return {
-      message: `the target '${text}' has more than an origin`,
-      remedy: `write ${url.origin}; rewrite.prefix adds a path`,
+      message: `the target '${text}' must not have a path, query or fragment`,
+      remedy: `write ${url.origin}; use rewrite.prefix to add a path`,
     }
   }
   return url.origin
 }
 
-/** Reads the URL of an outbound proxy, which is spoken to without TLS. */
-export function parseProxyUrl(text: string): string | Flaw {
+/** Parses the URL of an outbound proxy. TLS to the proxy is not supported. */
+export function parseProxyUrl(text: string): string | Issue {
   const origin = parseTargetUrl(text)
   if (typeof origin === 'string' && origin.startsWith('http:')) return origin
   return {
-    message: 'this is not the URL of a proxy',
-    remedy: 'write for example http://10.0.0.9:3128, with username and password beside it',
+    message: 'this is not a proxy URL',
+    remedy: 'write for example http://10.0.0.9:3128, with username and password as separate keys',
   }
 }
 
-/** Reads the URL of a service whose scheme is one of those given, without the colon. */
-export function parseServiceUrl(text: string, schemes: readonly string[]): URL | Flaw {
+/**
+ * Parses the URL of a service.
+ * @param schemes allowed schemes, without the colon
+ */
+export function parseServiceUrl(text: string, schemes: readonly string[]): URL | Issue {
   const url = parseUrl(text)
   if (url !== null && schemes.includes(url.protocol.slice(0, -1)) && url.hostname !== '') return url
   return {
-    message: 'this is not the URL of the service',
+    message: 'this is not a valid URL',
     remedy: `write for example ${schemes[0]}://127.0.0.1`,
   }
 }
 
-/** Where a Valkey or Redis server is. A user in the URL would be shown with it. */
-export function parseRedisUrl(text: string): URL | Flaw {
+/** Parses the URL of a Valkey or Redis server. Credentials in it are rejected because the URL is shown. */
+export function parseRedisUrl(text: string): URL | Issue {
   const url = parseServiceUrl(text, ['redis', 'rediss'])
   if (!(url instanceof URL)) return url
   if (url.username !== '' || url.password !== '') {
-    return { message: 'the URL holds a user or a password', remedy: 'write them as username and password' }
+    return { message: 'the URL contains credentials', remedy: 'use the keys username and password' }
   }
   if (/^(\/[0-9]{0,3})?$/.test(url.pathname) && url.search === '' && url.hash === '') return url
   return {
-    message: 'this is not the URL of a database',
+    message: 'this is not a Redis URL',
     remedy: 'write for example redis://127.0.0.1:6379/0',
   }
 }
 
-/** Where a cache server is: an origin. A user in the URL would be shown with it. */
-export function parseCacheUrl(text: string): URL | Flaw {
+/**
+ * Parses the URL of a cache server, which must be an origin. Credentials in it are rejected because the URL
+ * is shown.
+ */
+export function parseCacheUrl(text: string): URL | Issue {
   const url = parseServiceUrl(text, ['http', 'https'])
   if (!(url instanceof URL)) return url
   if (url.username !== '' || url.password !== '')
-    return { message: 'the URL holds a user or a password', remedy: 'write the token as token' }
+    return { message: 'the URL contains credentials', remedy: 'use the key token' }
   if (url.pathname === '/' && url.search === '' && url.hash === '') return url
-  return { message: 'the URL of a cache server has more than an origin', remedy: `write ${url.origin}` }
+  return {
+    message: 'the URL of a cache server must not have a path, query or fragment',
+    remedy: `write ${url.origin}`,
+  }
 }
 
-/** Spaces and control characters, which URL would quietly drop, make a text no URL. */
+/** Parses a URL. Rejects spaces and control characters, which URL would silently remove. */
 function parseUrl(text: string): URL | null {
   if (/[\u0000-\u0020\\]/.test(text) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
   return URL.canParse(text) ? new URL(text) : null

@@ -1,66 +1,66 @@
-/** A part of the manual: one location of the document. */
+/** A chapter of the manual, about one location of the document. */
 export interface Chapter {
-  /** The path of the location, as rows of keys show it; its example has the same name. */
+  /** Path of the location as shown in the tables, and name of its example file. */
   readonly at: string
-  /** What no description of a key can say. */
+  /** Introduction that is not part of any key's description. */
   readonly text: string
 }
 
-/** The chapters in reading order. A key belongs to the chapter with the longest path that it begins with. */
+/** The chapters in reading order. A key belongs to the chapter with the longest matching path. */
 export const CHAPTERS: readonly Chapter[] = [
-  { at: '', text: 'Only `version` is required. A document that has nothing else answers 404.' },
+  { at: '', text: 'Only `version` is required. A document with nothing else answers all requests with 404.' },
   {
     at: 'listeners[]',
-    text: 'A document without listeners gets one on 127.0.0.1:8080. `engine: node` renews certificates whose files change, within 10 s; `engine: uws` reads them when the listener opens: to renew them, restart the gateway. A certificate that is broken or expires within 30 days is named in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in the metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). What each engine can: [limits](limits.md). Behind trusted proxies the client is the right-most address in `forwardedHeader` that is none of them; a hop that has to be read and is no address is answered with 400. `paths`: [paths](../guides/paths.md).',
+    text: 'Without `listeners`, the gateway listens on 127.0.0.1:8080. With `engine: node`, renewed certificate files are loaded within 10 s. With `engine: uws`, they are loaded when the listener opens, so a renewal requires a restart. Certificates that are broken or expire within 30 days are reported in `gw status`, in the operation log (`certificate.broken`, `certificate.expires`) and in metrics (`gw_certificate_broken`, `gw_certificate_expires_seconds`). For the features of each engine see [limits](limits.md). Behind trusted proxies, the client is the right-most address in `forwardedHeader` that is not a trusted proxy. An entry on the way there that is not an address is answered with 400. For `paths` see [paths](../guides/paths.md).',
   },
   {
     at: 'admin',
-    text: '`gw new-key` makes a token and its digest. A `viewer` may look (`gw status`, `gw diff`, `gw routes`, metrics), an `operator` may drain as well, an `admin` may deploy as well.',
+    text: '`gw new-key` creates a token and its digest. A `viewer` has read access (`gw status`, `gw diff`, `gw routes`, metrics). An `operator` can also drain the gateway. An `admin` can also deploy.',
   },
   {
     at: 'upstreams',
-    text: '`connections`, `maxPending` and `budget` count for each worker. Which targets are sent requests, what is repeated, and how to choose the values of `breaker`, `outlier` and `health`, is in [upstreams](../guides/upstreams.md).',
+    text: '`connections`, `maxPending` and `budget` apply per worker. See [upstreams](../guides/upstreams.md) for how targets are selected, which requests are retried, and how to choose `breaker`, `outlier` and `health`.',
   },
   {
     at: 'policies[]',
-    text: 'What `with` takes is in [the reference of the policies](policies.md), and what `when` takes in [conditions](../guides/conditions.md). A policy that one route uses can be written out there, without being shared.',
+    text: 'For the settings in `with` see [the policy reference](policies.md), for `when` see [conditions](../guides/conditions.md). A policy that is used by a single route can be defined inline in that route.',
   },
   {
     at: 'policyGroups',
-    text: 'Routes name a group in their `policies` as they name a shared policy; its policies take its place there, in their order. Groups do not nest, and a group is not called as a shared policy is.',
+    text: 'Routes list groups in `policies`, like shared policies. A group is replaced with its policies, in order. Groups cannot contain groups, and a group must not have the name of a shared policy.',
   },
   {
     at: 'apis',
-    text: 'Names for records: these hold `api`, `group` and `revision` of every call of a route that is a part of an API. They change nothing of what the gateway does.',
+    text: 'APIs add metadata to log records: every call of a route with `api` is recorded with `api`, `group` and `revision`. They do not change how the gateway handles requests.',
   },
   {
     at: 'routes[]',
-    text: 'A route has exactly one of `upstream`, `respond` and `redirect`. Which route wins does not depend on the order: a higher `priority`, then an exact host before `*.example.org` before none, then an exact path before parameters before prefixes (the longest first) before regular expressions before none, then the one that asks for more fields. `gw explain METHOD URL -c FILE` shows the winner and why the others lose.',
+    text: 'Each route has exactly one of `upstream`, `respond` and `redirect`. The most specific route wins, independent of the order in the document. The criteria are, in this order: higher `priority`; exact host, then `*.example.org`, then no host; exact path, then path with parameters, then prefix (longest first), then regular expression, then no path; larger number of other predicates. `gw explain METHOD URL -c FILE` shows which route wins and why the others do not.',
   },
   {
     at: 'routes[].match',
-    text: 'Everything that is written must hold. `{`, `}`, `*` at the beginning and `#` mean something in YAML: quote a path such as `"/orders/{id}"` within braces, and a host such as `"*.example.org"` everywhere.',
+    text: 'A request must satisfy all keys. `{`, `}`, `#` and a leading `*` have a special meaning in YAML: quote paths such as `"/orders/{id}"` inside braces, and always quote hosts such as `"*.example.org"`.',
   },
   {
     at: 'routes[].rewrite',
-    text: 'At most one of `prefix`, `path` and `regex`. `prefix` needs a route whose path ends with `/*`. The query stays.',
+    text: 'At most one of `prefix`, `path` and `regex`. `prefix` requires a route path that ends with `/*`. The query string is kept.',
   },
-  { at: 'routes[].respond', text: 'No upstream is asked; policies run before.' },
+  { at: 'routes[].respond', text: 'The gateway responds itself, after the policies have run.' },
   {
     at: 'routes[].redirect',
-    text: 'What is not written stays as the client sent it; at least one of `scheme`, `host`, `port`, `path` and `prefix`.',
+    text: 'At least one of `scheme`, `host`, `port`, `path` and `prefix`. Parts of the URL that are not listed stay as the client sent them.',
   },
   {
     at: 'routes[].log',
-    text: 'What it means, and where bodies go: [the traffic log](../guides/traffic-log.md).',
+    text: 'For the effect, and for where bodies are stored, see [the traffic log](../guides/traffic-log.md).',
   },
   {
     at: 'log',
-    text: 'What a record says: [the traffic log](../guides/traffic-log.md). What each sink promises: [targets](../guides/traffic-log-targets.md).',
+    text: 'For the contents of a record see [the traffic log](../guides/traffic-log.md), for the guarantees of each sink see [targets](../guides/traffic-log-targets.md).',
   },
   {
     at: 'log.targets[]',
-    text: 'Each gets its own records, in a spool of its own. See [several targets](../guides/traffic-log-targets.md#several-targets).',
+    text: 'Each target has its own selection of records and its own spool. See [several targets](../guides/traffic-log-targets.md#several-targets).',
   },
   { at: 'log.capture', text: 'See [keeping the messages](../guides/traffic-log.md#keeping-the-messages).' },
   {
@@ -76,31 +76,31 @@ export const CHAPTERS: readonly Chapter[] = [
   { at: 'log.custom', text: 'See [targets](../guides/traffic-log-targets.md).' },
   {
     at: 'drain',
-    text: 'What SIGTERM and `gw drain` do: readiness answers 503, after `delay` no more connections are taken, what is in flight has `timeout`.',
+    text: 'SIGTERM and `gw drain` start a graceful shutdown. The readiness check fails with 503, after `delay` the listeners close, and requests in flight have `timeout` to finish.',
   },
   {
     at: 'overload',
-    text: 'A worker that cannot keep up refuses some requests at once, so that the others are served in time. Health answers of listeners and the admin API are never refused.',
+    text: 'A worker that cannot keep up rejects some requests immediately, so that the others are served in time. Health checks and the admin API are never rejected.',
   },
   {
     at: 'state',
-    text: 'Where policies that share something among replicas keep it. Each worker has one connection, or in a cluster one to each primary. While a server is away or late, calls fail at once, and each policy says what it does then; in a cluster this is so for the keys of that server only. Slots that move and replicas that take over are followed. What a server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](../internals/bounds.md), [limits](limits.md#shared-state).',
+    text: 'Store for policies that share state among replicas. Each worker has one connection, or one per primary in a cluster. While a server is unavailable or slow, calls fail immediately, and each policy defines what happens then; in a cluster this affects only the keys of that server. Slot migrations and failovers are followed. Configure the server with `maxmemory-policy volatile-lru` or `volatile-ttl`: all keys have an expiry time. See [bounds](../internals/bounds.md) and [limits](limits.md#shared-state).',
   },
   {
     at: 'cache',
-    text: 'Where the policy `cache` keeps values for several gateways: [its server](../guides/cache-server.md), [the policy](../guides/caching.md#cache-your-own-values). Each policy says what happens while the server does not answer.',
+    text: 'Server in which the policy `cache` stores values for several gateways. See [cache server](../guides/cache-server.md) and [the policy](../guides/caching.md#cache-your-own-values). Each policy defines what happens while the server is unavailable.',
   },
   {
     at: 'cache.serve',
-    text: 'A [cache server](../guides/cache-server.md#one-that-the-gateway-runs) beside the workers. It is restarted when it ends, and when these keys or `token` change: its values are lost then.',
+    text: 'Runs a [cache server](../guides/cache-server.md#one-that-the-gateway-runs) next to the workers. It is restarted if it exits, or if these keys or `token` change. Values in its memory are then lost.',
   },
   {
     at: 'kubernetes',
-    text: 'Needed only for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#send-requests-to-kubernetes-pods).',
+    text: 'Only needed for a gateway outside of the cluster. See [upstreams](../guides/upstreams.md#send-requests-to-kubernetes-pods).',
   },
 ]
 
-/** Locations with the same keys as another one, where they are described. */
+/** Locations that have the same keys as another location, where they are documented. */
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ['policyGroups.NAME[]', 'policies[]'],

@@ -2,17 +2,17 @@ import type { TSchema } from '@sinclair/typebox'
 import { expectationOf } from '../check/expectation.js'
 import { isMapping } from '../document-path.js'
 
-/** A key of the document, as the manual shows it. */
+/** A row of the manual for one key of the document. */
 export interface KeyRow {
-  /** Where it stands: `[]` is any item of a list, `NAME` any name in a map. */
+  /** Path of the key. `[]` stands for any list item, `NAME` for any user-defined name. */
   readonly path: string
   readonly type: string
-  /** As it is written; `required` where the key cannot be left out, empty where absence means something else. */
-  readonly standard: string
+  /** Default value, `required` for a required key, or empty if absence has its own meaning. */
+  readonly defaultText: string
   readonly description: string
 }
 
-/** Every key of a schema with all that is below it, in the order of the schema. */
+/** Returns a row for each key of a schema, recursively, in the order of the schema. */
 export function keyRows(schema: TSchema, path = ''): readonly KeyRow[] {
   return [
     ...propertyRows(schema, path),
@@ -31,7 +31,7 @@ function propertyRows(schema: TSchema, path: string): readonly KeyRow[] {
   })
 }
 
-/** A map of scalars has no keys of its own, but its values have a type. */
+/** Returns the rows of the values of a map with user-defined names. */
 function mapRows(schema: TSchema, path: string): readonly KeyRow[] {
   const values: unknown = schema['additionalProperties']
   return isMapping(values) ? keyRows(values as TSchema, `${path}.NAME`) : []
@@ -42,7 +42,7 @@ function rowOf(schema: TSchema, path: string, isRequired: boolean): KeyRow {
   return {
     path,
     type: typeOf(schema),
-    standard: isRequired ? 'required' : standardOf(schema['default']),
+    defaultText: isRequired ? 'required' : formatDefault(schema['default']),
     description: descriptions.find((text) => text !== '') ?? '',
   }
 }
@@ -51,7 +51,7 @@ function branchesOf(schema: TSchema): readonly TSchema[] {
   return schema['anyOf'] ?? []
 }
 
-/** Without the article that completes a sentence of a diagnostic. */
+/** Returns the type of a key, without the article that diagnostics use. */
 function typeOf(schema: TSchema): string {
   const branches = branchesOf(schema)
   if (branches.length > 0) return [...new Set(branches.map(typeOf))].join(' or ')
@@ -74,8 +74,8 @@ function itemOf(schema: unknown): string {
   return type === 'something else' || type === 'secret something else' ? 'anything' : type
 }
 
-/** Mappings are filled key by key, and what is empty need not be reported. */
-function standardOf(value: unknown): string {
+/** Formats a default. Empty strings, lists and mappings are not shown; mappings are filled in key by key. */
+function formatDefault(value: unknown): string {
   if (value === undefined || value === '') return ''
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
   return isEmpty ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``

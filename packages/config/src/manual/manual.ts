@@ -2,14 +2,17 @@ import { documentSchema } from '../schema/document.js'
 import { CHAPTERS, type Chapter, REPEATED } from './chapters.js'
 import { type KeyRow, keyRows } from './key-rows.js'
 
-/** The manual of the document as Markdown. @param exampleOf the example of a chapter, YAML. */
+/**
+ * Returns the manual of the document as Markdown.
+ * @param exampleOf returns the YAML example of a chapter
+ */
 export function manual(introduction: string, exampleOf: (chapter: Chapter) => string): string {
   const chapters = CHAPTERS.map((chapter) => section(chapter, exampleOf(chapter)))
   const list = CHAPTERS.map(({ at }) => `[${titleOf(at)}](#${anchorOf(at)})`).join(' · ')
   return [`${introduction.trimEnd()}\n`, `${list}\n`, ...chapters].join('\n')
 }
 
-/** The keys of a chapter. */
+/** Returns the rows of a chapter. */
 export function rowsOf({ at }: Chapter): readonly KeyRow[] {
   return keyRows(documentSchema)
     .filter(({ path }) => chapterOf(path) === at && !isRepeated(path))
@@ -27,7 +30,7 @@ function withPlaceOfKeys(row: KeyRow): KeyRow {
     : { ...row, description: `${row.description} Its keys are those of \`${location}\`.` }
 }
 
-/** A key stands with its neighbours, so the path of a chapter itself belongs to the chapter around it. */
+/** Returns the chapter of a key. The key of a chapter itself belongs to the surrounding chapter. */
 function chapterOf(path: string): string {
   const around = CHAPTERS.filter(({ at }) => at === '' || isBelow(path, at))
   return around.reduce((longest, { at }) => (at.length > longest.length ? at : longest), '')
@@ -39,8 +42,8 @@ function isBelow(path: string, at: string): boolean {
 
 function section(chapter: Chapter, example: string): string {
   const rows = rowsOf(chapter).map(
-    ({ path, type, standard, description }) =>
-      `| ${[`\`${path}\``, type, standard, description].map(cell).join(' | ')} |`,
+    ({ path, type, defaultText, description }) =>
+      `| ${[`\`${path}\``, type, defaultText, description].map(cell).join(' | ')} |`,
   )
   return [
     `## ${titleOf(chapter.at)}\n`,

@@ -3,7 +3,7 @@ import { jsonTemplate } from '../reference/json-template.js'
 import { isTemplate } from '../reference/text-template.js'
 import type { RouteDocument } from '../schema/document.js'
 
-/** What becomes of the requests of a route. */
+/** Returns the action of a route. */
 export function actionPlan({ upstream, respond, redirect }: RouteDocument): ActionPlan {
   if (respond !== undefined) return respondPlan(respond)
   if (redirect !== undefined) return redirectPlan(redirect)
@@ -11,7 +11,7 @@ export function actionPlan({ upstream, respond, redirect }: RouteDocument): Acti
   return { kind: 'proxy', upstream }
 }
 
-/** What the upstream gets to see, or null when that is what the client sent. */
+/** Returns the rewriting of a route, or null if requests are forwarded unchanged. */
 export function rewritePlan(rewrite: RouteDocument['rewrite']): RewritePlan | null {
   if (rewrite === undefined) return null
   const { prefix = null, path = null, regex, host } = rewrite

@@ -39,12 +39,12 @@ const EVERYTHING: CapturePlan = {
   multipart: 'values',
 }
 
-/** What is captured everywhere; null: nothing. */
+/** Returns the default capture settings; null: nothing is captured. */
 export function capturePlan(capture: CaptureDocument | undefined): CapturePlan | null {
   return orNull(merged(NO_CAPTURE, capture))
 }
 
-/** What an output records of what is captured; null: all of it. */
+/** Returns the restriction of an output; null: no restriction. */
 export function narrowingPlan(own: CaptureDocument | undefined): NarrowingPlan | null {
   if (own === undefined) return null
   const { binary, keepBodyOn, ...narrowed } = merged(EVERYTHING, own)
@@ -56,8 +56,8 @@ export function narrowingPlan(own: CaptureDocument | undefined): NarrowingPlan |
 }
 
 /**
- * What the log gets of a route that has settings of its own, or whose API has; null for one without.
- * @param levels the settings from the general to the special; each goes over the ones before it, their methods included.
+ * Returns the traffic log settings of a route; null if neither the route nor its API has any.
+ * @param levels settings from general to specific; each overrides the previous ones, including their methods
  */
 export function routeLogPlan(
   levels: readonly (RouteLogDocument | undefined)[],
@@ -109,7 +109,10 @@ function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePla
   }
 }
 
-/** Of several thresholds the lowest counts, because it is reached first; of several samples the largest, which holds the others. */
+/**
+ * Combines conditions. The lowest threshold applies because it is reached first, and the largest sample
+ * because it includes the others.
+ */
 function keepBodyPlan(ways: readonly string[]): KeepBodyPlan | null {
   if (ways.length === 0) return null
   const results = RESULTS.filter((result) => ways.includes(result))
@@ -134,7 +137,9 @@ function lowerCase(text: string): string {
   return text.toLowerCase()
 }
 
-/** Without a region there is nothing to do while requests run, but records with all fields hold some of the headers too. */
+/**
+ * Returns null if nothing is captured. Header filters count too, because full records contain some headers.
+ */
 function orNull(capture: CapturePlan): CapturePlan | null {
   const { requestIn, requestUp, responseUp, responseOut, headersAllow, headersDeny } = capture
   const regions = [requestIn, requestUp, responseUp, responseOut]

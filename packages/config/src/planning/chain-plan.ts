@@ -2,7 +2,9 @@ import type { PolicyUse } from '../plan.js'
 import { policyIdOf } from '../policy-id.js'
 import type { Document, PolicyDocument, PolicyEntry, RouteDocument } from '../schema/document.js'
 
-/** Writes out the chains of routes: shared policies and groups in the places where they are named. */
+/**
+ * Expands the policy chains of routes: names of shared policies and groups are replaced with the policies.
+ */
 export class ChainPlanner {
   readonly #shared: ReadonlyMap<string, PolicyDocument>
   readonly #groups: Document['policyGroups']
@@ -12,7 +14,10 @@ export class ChainPlanner {
     this.#groups = policyGroups
   }
 
-  /** @throws Error when the document was not checked. */
+  /**
+   * Returns the expanded chain of a route.
+   * @throws Error if the document was not checked
+   */
   chainOf(route: RouteDocument): PolicyUse[] {
     return route.policies.flatMap((entry, i) => {
       const group = typeof entry === 'string' && Object.hasOwn(this.#groups, entry) ? entry : null
@@ -21,10 +26,10 @@ export class ChainPlanner {
     })
   }
 
-  /** None when it is switched off. */
+  /** Returns the policy of an entry, or none if it is disabled. */
   #stepsOf(entry: PolicyEntry, owner: string, position: number): PolicyUse[] {
     const policy = typeof entry === 'string' ? this.#shared.get(entry) : entry
-    if (policy === undefined) throw new Error('unchecked chain: it names a policy that is not there')
+    if (policy === undefined) throw new Error('unchecked chain: unknown policy')
     if (!policy.enabled) return []
     const { use, when = null, onError } = policy
     return [{ id: policyIdOf(entry, owner, position), use, with: policy.with, when, onError }]

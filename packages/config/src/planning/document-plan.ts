@@ -8,7 +8,7 @@ import type {
   PluginPlan,
   RoutePlan,
 } from '../plan.js'
-import type { TakenTexts } from '../reference/settled-document.js'
+import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document } from '../schema/document.js'
 import { addressOf, adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
@@ -17,21 +17,21 @@ import { routePlans } from './route-plan.js'
 import { cachePlan, statePlan } from './state-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
-/** Inputs of a plan besides the document. */
+/** Inputs of a plan in addition to the document. */
 export interface PlanParts {
-  /** Document texts that the plan replaces with the value of a reference. */
-  readonly taken: TakenTexts
-  /** Plugins that the document names. */
+  /** Strings of the document whose references the plan replaces with values. */
+  readonly inlined: InlinedTexts
+  /** Plugins of the document. */
   readonly plugins: readonly PluginPlan[]
-  /** Makes all routes of those in the document, in its order. */
+  /** Adds the routes that are already loaded to those in the document, in document order. */
   readonly allRoutes: (routes: RoutePlan[]) => readonly RoutePlan[]
 }
 
 /**
- * The plan of a document that has been checked and whose defaults are filled.
- * @throws Error when the document was not checked.
+ * Returns the plan of a checked document whose defaults are filled in.
+ * @throws Error if the document was not checked
  */
-export function planOf(document: Document, { taken, plugins, allRoutes }: PlanParts): Plan {
+export function planOf(document: Document, { inlined, plugins, allRoutes }: PlanParts): Plan {
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
@@ -40,7 +40,7 @@ export function planOf(document: Document, { taken, plugins, allRoutes }: PlanPa
     admin: adminPlan(document.admin),
     workers: document.workers ?? null,
     upstreams: names.map((name) => upstreamPlan(name, document.upstreams[name]!)),
-    routes: inPrecedence(allRoutes(routePlans(document, taken))),
+    routes: inPrecedence(allRoutes(routePlans(document, inlined))),
     log: logPlan(document.log),
     metrics: metricsPlan(document.metrics),
     drain: drainPlan(document.drain),

@@ -1,14 +1,14 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import { isFlaw } from '../flaw.js'
 import { type Address, parseAddress } from '../grammar/address.js'
+import { isIssue } from '../issue.js'
 import type { AdminPlan, Http2Plan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
-/** As nginx keeps them, and as long as uWebSockets.js waits for a head. */
+/** Default of nginx, and the fixed head timeout of uWebSockets.js. */
 const KEEP_ALIVE = '75s'
 const HEAD_TIMEOUT = '10s'
 
-/** A listener of the plan. */
+/** Returns the plan of a listener. */
 export function listenerPlan(listener: ListenerDocument): ListenerPlan {
   const { limits } = listener
   return {
@@ -29,7 +29,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
       bodyBytes: parseSize(limits.bodyBytes),
       bodyBuffer: parseSize(limits.bodyBuffer),
       connections: limits.connections,
-      connectionsPerClient: limits.connectionsPerClient ?? shareOf(limits.connections),
+      connectionsPerClient: limits.connectionsPerClient ?? defaultConnectionsPerClient(limits.connections),
       keepAliveMs: parseDuration(limits.keepAlive ?? KEEP_ALIVE),
       headTimeoutMs: parseDuration(limits.headTimeout ?? HEAD_TIMEOUT),
       bodyIdleMs: parseDuration(limits.bodyIdle),
@@ -39,12 +39,12 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
   }
 }
 
-/** So many connections one client may have where nobody says; a listener with few of them is not divided. */
-const MIN_SHARE = 100
+/** Minimum default limit per client. Listeners with fewer connections have no separate limit. */
+const MIN_CONNECTIONS_PER_CLIENT = 100
 
-/** A quarter of all connections. */
-function shareOf(connections: number): number {
-  return Math.min(connections, Math.max(MIN_SHARE, Math.ceil(connections / 4)))
+/** Returns the default limit per client: a quarter of all connections. */
+function defaultConnectionsPerClient(connections: number): number {
+  return Math.min(connections, Math.max(MIN_CONNECTIONS_PER_CLIENT, Math.ceil(connections / 4)))
 }
 
 const HTTP2: Http2Plan = { alpn: true, priorKnowledge: false, streams: 100 }
@@ -53,7 +53,7 @@ function http2Plan({ engine, http2 }: ListenerDocument): Http2Plan | null {
   return engine === 'node' ? { ...HTTP2, ...http2 } : null
 }
 
-/** The admin API of the plan; its tokens stand in the order of their ids. */
+/** Returns the plan of the admin API. Tokens are sorted by id. */
 export function adminPlan({ address, tls, tokens }: Document['admin']): AdminPlan {
   const sorted = tokens.map(({ id, sha256, role }) => ({ id, sha256, role }))
   sorted.sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -71,9 +71,9 @@ function keyPairPlan({ certFile, keyFile }: KeyPairPlan): KeyPairPlan {
   return { certFile, keyFile }
 }
 
-/** An address that has been checked. */
+/** Parses an address that has been checked. */
 export function addressOf(text: string): Address {
   const address = parseAddress(text)
-  if (isFlaw(address)) throw new Error(`unchecked address: ${address.message}`)
+  if (isIssue(address)) throw new Error(`unchecked address: ${address.message}`)
   return address
 }

@@ -11,12 +11,12 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
-/** Where the records of the log go that `sink` does not name. */
+/** Returns the sink of the log; `none` by default if there are targets. */
 export function sinkOf({ sink, targets }: LogDocument): LogPlan['sink'] {
   return sink ?? (targets.length === 0 ? 'file' : 'none')
 }
 
-/** The traffic log of a checked document. */
+/** Returns the plan of the traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
   const { targets, geo = null, slow, unknownRoutes, capture } = document
   return {
@@ -40,7 +40,7 @@ function targetPlan(document: TargetDocument): LogTargetPlan {
   }
 }
 
-/** @param suffix sets directories that are not named apart from those of other outputs. */
+/** @param suffix distinguishes default folders from those of other outputs */
 function outletPlan<Sink extends LogPlan['sink']>(
   document: LogDocument | TargetDocument,
   sink: Sink,
@@ -57,7 +57,7 @@ function outletPlan<Sink extends LogPlan['sink']>(
   }
 }
 
-/** Where files with records go. */
+/** Returns the folder for log files. */
 export function fileDir(dir: string | undefined, suffix: string): string {
   return dir ?? `./data/traffic${suffix}`
 }

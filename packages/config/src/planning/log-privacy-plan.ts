@@ -4,7 +4,7 @@ import type { Document } from '../schema/document.js'
 type PrivacyDocument = NonNullable<Document['log']['privacy']>
 type RuleDocument = PrivacyDocument['rules'][number]
 
-/** The privacy rules of a checked document. */
+/** Returns the privacy rules of a checked document. */
 export function logPrivacyPlan({ keys, rules }: PrivacyDocument): LogPrivacyPlan {
   return {
     keys: keys.map(({ id, secret }) => ({ id, secret })),
@@ -21,7 +21,7 @@ export function logPrivacyPlan({ keys, rules }: PrivacyDocument): LogPrivacyPlan
 function findPlan({ names, regex, type }: RuleDocument['find']): LogPrivacyRule['find'] {
   if (names !== undefined) return { names }
   if (regex !== undefined) return { regex }
-  // The schema lets exactly one of the three through.
+  // The schema requires exactly one of the three.
   return { type: type! }
 }
 

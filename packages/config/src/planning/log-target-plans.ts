@@ -9,7 +9,10 @@ type WebhookDocument = NonNullable<LogDocument['webhook']>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
-/** What an output ships to, of what the document has settings for; standard output needs none, so it counts when it is the sink. */
+/**
+ * Returns the settings of an output's remote sinks that the document contains. Standard output needs no
+ * settings, so it is included if it is the sink.
+ */
 export function shippedPlans(
   document: LogDocument | LogDocument['targets'][number],
   sink: LogPlan['sink'],
@@ -24,14 +27,14 @@ export function shippedPlans(
   }
 }
 
-/** Where records wait for a target. */
+/** Returns the spool folder of a target. */
 export function spoolDir(dir: string | undefined, suffix: string): string {
   return dir ?? `./data/spool${suffix}`
 }
 
 /**
- * The spool of a target.
- * @param suffix sets a directory that is not named apart from those of other targets.
+ * Returns the plan of a spool.
+ * @param suffix distinguishes the default folder from those of other targets
  */
 export function spoolPlan(
   { dir, maxBytes, keepFree, whenFull }: SpoolDocument,

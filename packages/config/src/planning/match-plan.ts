@@ -1,15 +1,15 @@
 import { type DocumentPath, formatPath } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
 import { normalHost } from '../grammar/host.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import { isIssue } from '../issue.js'
 import type { FieldPredicate, MatchPlan, PathPlan } from '../plan.js'
-import type { TakenTexts } from '../reference/settled-document.js'
+import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { RouteDocument } from '../schema/document.js'
 
 type MatchDocument = RouteDocument['match']
 type PredicateDocument = MatchDocument['headers'][string]
 
-/** What a route matches; lists whose order means nothing are sorted. */
+/** Returns the plan of a route's match. Lists whose order has no meaning are sorted. */
 export function matchPlan(match: MatchDocument, origin: Origin): MatchPlan {
   const shown = shownMatch(match, origin)
   return {
@@ -23,24 +23,27 @@ export function matchPlan(match: MatchDocument, origin: Origin): MatchPlan {
   }
 }
 
-/** Where a match stands in the document, and what was written there. */
+/** Location of a match in the document, and the original strings there. */
 interface Origin {
   readonly at: DocumentPath
-  readonly taken: TakenTexts
+  readonly inlined: InlinedTexts
 }
 
-/** The path and the hosts as written, where they hold references. */
-function shownMatch({ hosts }: MatchDocument, { at, taken }: Origin): NonNullable<MatchPlan['shown']> | null {
-  if (taken.size === 0) return null
-  const path = taken.get(formatPath([...at, 'path'])) ?? null
-  const written = hosts.map((host, i) => taken.get(formatPath([...at, 'hosts', i])) ?? normalHost(host))
+/** Returns the path and hosts as written if they contain references. */
+function shownMatch(
+  { hosts }: MatchDocument,
+  { at, inlined }: Origin,
+): NonNullable<MatchPlan['shown']> | null {
+  if (inlined.size === 0) return null
+  const path = inlined.get(formatPath([...at, 'path'])) ?? null
+  const written = hosts.map((host, i) => inlined.get(formatPath([...at, 'hosts', i])) ?? normalHost(host))
   const isShown = hosts.every((host, i) => normalHost(host) === written[i])
   return path === null && isShown ? null : { path, hosts: distinct(written) }
 }
 
 function pathPlan(text: string | undefined): PathPlan {
   const path = text === undefined ? ANY_PATH : parsePathPattern(text)
-  if (isFlaw(path)) throw new Error(`unchecked path: ${path.message}`)
+  if (isIssue(path)) throw new Error(`unchecked path: ${path.message}`)
   return path
 }
 

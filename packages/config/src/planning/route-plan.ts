@@ -1,6 +1,6 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan.js'
-import type { TakenTexts } from '../reference/settled-document.js'
+import type { InlinedTexts } from '../reference/resolved-document.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'
 import { routeLogPlan } from './capture-plan.js'
@@ -8,13 +8,13 @@ import { ChainPlanner } from './chain-plan.js'
 import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
-/** The routes of the plan in the order of the document, without their order among equals. */
-export function routePlans(document: Document, taken: TakenTexts): RoutePlan[] {
+/** Returns the plans of the routes in document order, without their `order`. */
+export function routePlans(document: Document, inlined: InlinedTexts): RoutePlan[] {
   const chains = new ChainPlanner(document)
   return document.routes.map((route, i) => ({
     id: route.id,
     api: apiPlan(route.api, document),
-    match: matchPlan(route.match, { at: ['routes', i, 'match'], taken }),
+    match: matchPlan(route.match, { at: ['routes', i, 'match'], inlined }),
     priority: route.priority,
     criticality: route.criticality,
     order: 0,

@@ -4,7 +4,7 @@ import type { CacheServeDocument } from '../schema/cache-serve.js'
 import type { Document } from '../schema/document.js'
 import { addressOf } from './listener-plan.js'
 
-/** The store that replicas share. */
+/** Returns the plan of the store that replicas share. */
 export function statePlan(state: NonNullable<Document['state']>): StatePlan {
   const { url = null, cluster = [], username = null, password = null, keyPrefix, timeout } = state
   const { caFile = null, serverName = null, insecure } = state.tls
@@ -13,7 +13,7 @@ export function statePlan(state: NonNullable<Document['state']>): StatePlan {
   return { url, cluster, username, password, keyPrefix, timeoutMs: parseDuration(timeout), slowAfterMs, tls }
 }
 
-/** The cache server that policies keep values at. */
+/** Returns the plan of the cache server in which policies store values. */
 export function cachePlan(cache: NonNullable<Document['cache']>): CachePlan {
   const { token = null, timeout, connections, tls } = cache
   const { caFile = null, insecure } = tls
@@ -53,7 +53,7 @@ function persistPlan(persist: NonNullable<CacheServeDocument['persist']>): Persi
   return { ...plan, url: persist.url }
 }
 
-/** Where this machine reaches a server that listens there: on every address it is on loopback too. */
+/** Returns the local URL of a server with this listen address. */
 function ownUrl({ host, port }: CacheServePlan): string {
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`

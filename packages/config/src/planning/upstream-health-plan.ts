@@ -5,7 +5,7 @@ import type { UpstreamDocument } from '../schema/document.js'
 type HealthParts = Pick<UpstreamPlan, 'breaker' | 'outlier' | 'health' | 'whenAllDown'>
 type Document<Key extends keyof UpstreamDocument> = NonNullable<UpstreamDocument[Key]>
 
-/** What decides which targets of an upstream are sent requests. */
+/** Returns the settings that decide which targets receive requests. */
 export function healthPlans({ breaker, outlier, health, whenAllDown }: UpstreamDocument): HealthParts {
   return {
     breaker: breaker === undefined ? null : breakerPlan(breaker),

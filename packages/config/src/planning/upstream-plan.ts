@@ -1,7 +1,7 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import { isFlaw } from '../flaw.js'
 import { parseServiceAddress } from '../grammar/kubernetes-service.js'
 import { parseTarget } from '../grammar/target.js'
+import { isIssue } from '../issue.js'
 import type {
   ProxyPlan,
   ResolvePlan,
@@ -15,7 +15,7 @@ import type { UpstreamDocument } from '../schema/document.js'
 import { healthPlans } from './upstream-health-plan.js'
 import { canaryPlan, hashKeyOf, mirrorPlan, stickyPlan } from './upstream-share-plans.js'
 
-/** An upstream of the plan. */
+/** Returns the plan of an upstream. */
 export function upstreamPlan(name: string, upstream: UpstreamDocument): UpstreamPlan {
   return {
     name,
@@ -43,7 +43,7 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
   }
 }
 
-/** Timeouts in milliseconds. */
+/** Converts timeouts to milliseconds. */
 export function timeoutsPlan(timeouts: UpstreamDocument['timeouts']): TimeoutsPlan {
   return {
     connectMs: parseDuration(timeouts.connect),
@@ -55,14 +55,17 @@ export function timeoutsPlan(timeouts: UpstreamDocument['timeouts']): TimeoutsPl
 
 const PLAIN_TARGET = { srv: undefined, service: undefined, weight: 1, role: 'primary', priority: 1 } as const
 
-/** A URL that holds a reference stays as written; resolvePlan makes an origin of it. */
+/**
+ * Returns the plan of a target. A URL with a reference stays as written until resolvePlan converts it to an
+ * origin.
+ */
 function targetPlan(target: UpstreamDocument['targets'][number]): TargetPlan {
   const written = typeof target === 'string' ? { ...PLAIN_TARGET, url: target } : target
   const { url, srv = null, weight, role, priority } = written
   const address = parseTarget(url)
   const own = written.service === undefined ? undefined : parseServiceAddress(written.service)
-  const { origin, service } = isFlaw(address) ? { origin: url, service: undefined } : address
-  const followed = own === undefined || isFlaw(own) ? service : own
+  const { origin, service } = isIssue(address) ? { origin: url, service: undefined } : address
+  const followed = own === undefined || isIssue(own) ? service : own
   const plan = { url: origin, srv, weight, role, priority }
   return followed === undefined ? plan : { ...plan, service: followed }
 }

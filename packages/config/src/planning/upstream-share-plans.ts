@@ -1,6 +1,6 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import { isFlaw } from '../flaw.js'
 import { parseHashKey, parseRequestMatch } from '../grammar/grammars.js'
+import { isIssue } from '../issue.js'
 import type {
   CanaryAbortPlan,
   CanaryPlan,
@@ -14,6 +14,7 @@ import type { UpstreamDocument } from '../schema/document.js'
 
 type Section<K extends keyof UpstreamDocument> = NonNullable<UpstreamDocument[K]>
 
+/** Returns the plan of sticky sessions. */
 export function stickyPlan(sticky: Section<'sticky'> | undefined): StickyPlan | null {
   if (sticky === undefined) return null
   const { cookie, secret, ttl, path, httpOnly, secure, sameSite } = sticky
@@ -21,6 +22,7 @@ export function stickyPlan(sticky: Section<'sticky'> | undefined): StickyPlan | 
   return { cookie, secret, ttlMs, path: path ?? '/', httpOnly, secure, sameSite }
 }
 
+/** Returns the plan of a canary. */
 export function canaryPlan(canary: Section<'canary'> | undefined): CanaryPlan | null {
   if (canary === undefined) return null
   return {
@@ -42,6 +44,7 @@ function abortPlan(abort: Section<'canary'>['abort']): CanaryAbortPlan | null {
   }
 }
 
+/** Returns the plan of request mirroring. */
 export function mirrorPlan(mirror: Section<'mirror'> | undefined): MirrorPlan | null {
   if (mirror === undefined) return null
   return {
@@ -62,15 +65,18 @@ function comparePlan(compare: Section<'mirror'>['compare']): MirrorComparePlan |
   }
 }
 
-/** @throws Error for a text that was not checked. */
+/**
+ * Parses a hash key.
+ * @throws Error if it was not checked
+ */
 export function hashKeyOf(text: string): HashKey {
   const key = parseHashKey(text)
-  if (isFlaw(key)) throw new Error(`unchecked hash key: ${key.message}`)
+  if (isIssue(key)) throw new Error(`unchecked hash key: ${key.message}`)
   return key
 }
 
 function matchOf(text: string): RequestMatch {
   const match = parseRequestMatch(text)
-  if (isFlaw(match)) throw new Error(`unchecked match: ${match.message}`)
+  if (isIssue(match)) throw new Error(`unchecked match: ${match.message}`)
   return match
 }

@@ -6,7 +6,7 @@ import { readTextFile } from '../text-file.js'
 import { entryOf } from './package-entry.js'
 import { digestOfFiles } from './package-files.js'
 
-/** A plugin on disk whose code has not been looked at. */
+/** A plugin on disk whose code has not been loaded. */
 export interface LocatedPlugin {
   readonly name: string
   readonly package: string
@@ -16,12 +16,12 @@ export interface LocatedPlugin {
   readonly digest: string
 }
 
-/** Names that npm takes; nothing of a path can be written with them. */
+/** Matches npm package names, which cannot contain path traversal. */
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 const MAX_MANIFEST_BYTES = 1024 * 1024
-const REMEDY = 'name an npm package, or with ./ a folder beside the document'
+const REMEDY = 'use the name of an npm package, or ./ and a folder below the document'
 
-/** Why a plugin cannot be used, and what to do about it. */
+/** Error for a plugin that cannot be used, with a suggested fix. */
 export class PluginProblem extends Error {
   readonly remedy: string
 
@@ -32,9 +32,9 @@ export class PluginProblem extends Error {
 }
 
 /**
- * Finds a plugin: a package in a `node_modules` of the folder of the document or of a folder above, else in those of the
- * gateway's own installation; with `./` a folder below that of the document.
- * @throws PluginProblem when it is not there, or is made for another contract.
+ * Finds a plugin: a package in `node_modules` of the document's folder or its parents, then in those of the
+ * gateway's installation. Names that start with `./` are folders below the document.
+ * @throws PluginProblem if it is missing, or needs another contract version
  */
 export async function locatePlugin(name: string, from: string): Promise<LocatedPlugin> {
   const folder = folderOf(name, from)
@@ -43,18 +43,18 @@ export async function locatePlugin(name: string, from: string): Promise<LocatedP
   await checkContract(contract)
   const { name: packageName, version } = facts
   if (typeof packageName !== 'string' || typeof version !== 'string')
-    throw new PluginProblem('its package.json has no name or no version', 'add both')
+    throw new PluginProblem('its package.json lacks a name or version', 'add both')
   try {
     const located = { name, package: packageName, version, contract: String(contract) }
     return { ...located, entry: entryOf(folder, facts), digest: digestOfFiles(folder) }
   } catch (error) {
-    throw new PluginProblem((error as Error).message, 'correct the package')
+    throw new PluginProblem((error as Error).message, 'fix the package')
   }
 }
 
 function folderOf(name: string, from: string): string {
   if (name.startsWith('./')) return localFolder(name, from)
-  if (!PACKAGE.test(name)) throw new PluginProblem('it is no name of a package', REMEDY)
+  if (!PACKAGE.test(name)) throw new PluginProblem('it is not a valid package name', REMEDY)
   const own = dirname(fileURLToPath(import.meta.url))
   for (const start of [from, own]) {
     for (let at = resolve(start); ; at = dirname(at)) {
@@ -64,18 +64,15 @@ function folderOf(name: string, from: string): string {
     }
   }
   const remedy = `install it in the folder of the document: npm install --prefix . ${name}`
-  throw new PluginProblem(
-    'there is no such package in the node_modules of the document or the gateway',
-    remedy,
-  )
+  throw new PluginProblem('the package was not found in node_modules of the document or the gateway', remedy)
 }
 
 function localFolder(name: string, from: string): string {
   if (name.split('/').includes('..'))
-    throw new PluginProblem('its path leads out of the folder of the document', REMEDY)
+    throw new PluginProblem('its path leaves the folder of the document', REMEDY)
   const folder = resolve(from, name)
   if (!existsSync(join(folder, 'package.json')))
-    throw new PluginProblem('there is no package.json in that folder', REMEDY)
+    throw new PluginProblem('that folder has no package.json', REMEDY)
   return realpathSync(folder)
 }
 
@@ -83,20 +80,20 @@ function manifestOf(folder: string): Readonly<Record<string, unknown>> {
   try {
     const facts: unknown = JSON.parse(readTextFile(join(folder, 'package.json'), MAX_MANIFEST_BYTES))
     if (typeof facts === 'object' && facts !== null) return facts as Readonly<Record<string, unknown>>
-    throw new Error('it is no object')
+    throw new Error('it is not an object')
   } catch (error) {
-    throw new PluginProblem(`its package.json cannot be read: ${(error as Error).message}`, 'correct it')
+    throw new PluginProblem(`its package.json cannot be read: ${(error as Error).message}`, 'fix it')
   }
 }
 
 async function checkContract(range: unknown): Promise<void> {
-  // Not needed by documents without plugins.
+  // Loaded here because documents without plugins do not need it.
   const { default: semver } = await import('semver')
   if (typeof range !== 'string' || semver.validRange(range) === null) {
     const remedy = `add "sluice": { "contract": "^${CONTRACT_VERSION}" }`
-    throw new PluginProblem('its package.json does not say which contract it is made for', remedy)
+    throw new PluginProblem('its package.json does not declare the contract version it needs', remedy)
   }
   if (semver.satisfies(CONTRACT_VERSION, range)) return
-  const message = `it is made for version ${range} of the contract, and this gateway has ${CONTRACT_VERSION}`
-  throw new PluginProblem(message, 'install a version of the plugin that is made for this gateway')
+  const message = `it needs contract version ${range}, but this gateway has ${CONTRACT_VERSION}`
+  throw new PluginProblem(message, 'install a version of the plugin that supports this gateway')
 }

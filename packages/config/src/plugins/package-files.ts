@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** More files than these belong to no package of policies. */
+/** Maximum number of files in a plugin package. */
 const MAX_FILES = 2000
 const MAX_BYTES = 32 * 1024 * 1024
 
 /**
- * SHA-256 of a package, in hexadecimal: the names and contents of its files. Dependencies (`node_modules`) and what begins
- * with a dot are left out.
- * @throws Error when the package is too large.
+ * Returns the SHA-256 of a package in hexadecimal: of the names and contents of its files. Dependencies
+ * (`node_modules`) and dotfiles are excluded.
+ * @throws Error if the package is too large
  */
 export function digestOfFiles(folder: string): string {
   const hash = createHash('sha256')
@@ -41,5 +41,5 @@ function spend(budget: Budget, bytes: number): Budget {
   budget.files--
   budget.bytes -= bytes
   if (budget.files >= 0 && budget.bytes >= 0) return budget
-  throw new Error(`it has more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MB beside node_modules`)
+  throw new Error(`it has more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MB outside node_modules`)
 }

@@ -1,18 +1,18 @@
 import type { Catalog, Policy } from '@sluice/core'
-import type { Flaw } from '../flaw.js'
+import type { Issue } from '../issue.js'
 import type { PluginPlan } from '../plan-plugin.js'
 
-/** What became of each name under `plugins`: the plugin that it stands for, or why there is none. */
-export type PluginSet = ReadonlyMap<string, PluginPlan | Flaw>
+/** The plugin for each name in `plugins`, or the reason why it cannot be used. */
+export type PluginSet = ReadonlyMap<string, PluginPlan | Issue>
 
-/** The plugins that can be used, in the order of the document. */
+/** Returns the usable plugins in document order. */
 export function usablePlugins(set: PluginSet): readonly PluginPlan[] {
   return [...set.values()].filter((plugin) => 'policies' in plugin)
 }
 
 /**
- * The catalog and what plugins say of their policies: enough to check and to show a document. The code of plugins is not
- * loaded for it, so none of them can be compiled.
+ * Returns the catalog with the policies of plugins, for checking and showing documents. The code of plugins
+ * is not loaded, so their policies cannot be compiled.
  */
 export function describedCatalog(catalog: Catalog, plugins: readonly PluginPlan[]): Catalog {
   if (plugins.length === 0) return catalog
@@ -22,14 +22,14 @@ export function describedCatalog(catalog: Catalog, plugins: readonly PluginPlan[
       policies.map((policy) => ({
         ...policy,
         compile: () => {
-          throw new Error(`the plugin '${name}' is described and not loaded`)
+          throw new Error(`the code of the plugin '${name}' is not loaded`)
         },
       })),
     ),
   )
 }
 
-/** The catalog with more policies; its other parts stay as they are. */
+/** Returns the catalog with additional policies. */
 export function extendedCatalog(catalog: Catalog, policies: readonly Policy[]): Catalog {
   const { bodies, bodyWork, measured, nodeOptions } = catalog
   const entries = new Map([...catalog, ...policies.map((policy) => [policy.name, policy] as const)])

@@ -2,26 +2,26 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { PluginPlan, PluginPolicyPlan } from '../plan-plugin.js'
 import { type LocatedPlugin, PluginProblem } from './locate-plugin.js'
-import { schemaFlaw } from './schema-flaw.js'
+import { schemaProblem } from './schema-problem.js'
 
-/** What looking at a plugin may take. */
+/** Limits for loading a plugin. */
 export interface ProbeBounds {
-  /** From when its thread begins to import it. */
+  /** Time limit in milliseconds, from the start of the import. */
   readonly deadlineMs: number
-  /** Of the thread's heap. */
+  /** Maximum heap size of the thread in MB. */
   readonly memoryMb: number
 }
 
 const BOUNDS: ProbeBounds = { deadlineMs: 10_000, memoryMb: 256 }
-const REMEDY = 'correct the plugin, or remove it from the document'
+const REMEDY = 'fix the plugin, or remove it from the document'
 
 type Report = { readonly policies: readonly PluginPolicyPlan[] } | { readonly problem: string }
 type Message = Report | { readonly begins: true }
 
 /**
- * Imports a plugin on a thread of its own, which ends with that: whatever its code does there, this process goes on, and
- * the next look sees the files as they are then.
- * @throws PluginProblem when it fails to load, exports something else than policies or takes too long.
+ * Imports a plugin on a separate thread that is then terminated. The plugin cannot crash this process, and
+ * the next call sees its current files.
+ * @throws PluginProblem if it fails to load, does not export policies or takes too long
  */
 export async function probePlugin(located: LocatedPlugin, bounds = BOUNDS): Promise<PluginPlan> {
   const report = await reportOf(located, bounds)
@@ -30,8 +30,9 @@ export async function probePlugin(located: LocatedPlugin, bounds = BOUNDS): Prom
   for (const { name, schema } of report.policies) {
     if (seen.has(name)) throw new PluginProblem(`it has two policies named '${name}'`, REMEDY)
     seen.add(name)
-    const flaw = schemaFlaw(schema)
-    if (flaw !== null) throw new PluginProblem(`the schema of its policy '${name}' is wrong: ${flaw}`, REMEDY)
+    const problem = schemaProblem(schema)
+    if (problem !== null)
+      throw new PluginProblem(`the schema of its policy '${name}' is invalid: ${problem}`, REMEDY)
   }
   return { ...located, policies: report.policies }
 }
@@ -40,7 +41,7 @@ function reportOf({ entry }: LocatedPlugin, { deadlineMs, memoryMb }: ProbeBound
   const thread = new Worker(new URL('./probe-thread.js', import.meta.url), {
     workerData: pathToFileURL(entry).href,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    // What it prints would stand between what a command prints.
+    // Its output would mix with the output of the command.
     stdout: true,
     stderr: true,
   })
@@ -49,13 +50,13 @@ function reportOf({ entry }: LocatedPlugin, { deadlineMs, memoryMb }: ProbeBound
     thread.on('message', (message: Message) => {
       if (!('begins' in message)) return resolve(message)
       timer ??= setTimeout(() => {
-        resolve({ problem: `importing it takes longer than ${deadlineMs / 1000} s` })
+        resolve({ problem: `the import takes longer than ${deadlineMs / 1000} s` })
       }, deadlineMs)
     })
     thread.once('error', (error: NodeJS.ErrnoException) => {
       const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       resolve({
-        problem: isTooLarge ? `importing it takes more than ${memoryMb} MB of memory` : error.message,
+        problem: isTooLarge ? `the import takes more than ${memoryMb} MB of memory` : error.message,
       })
     })
     thread.once('exit', () => {

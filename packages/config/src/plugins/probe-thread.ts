@@ -2,13 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { importPolicies } from './exported-policies.js'
 import { formatReason } from './reason.js'
 
-// The file of the thread that looks at a plugin: says what its policies are, or why it cannot be used.
+// Thread that imports a plugin, and reports its policies or why it cannot be used.
 try {
-  // What was loaded until here is the gateway's own: on a busy machine it takes seconds, which are none of the plugin's.
+  // Starts the time limit. Loading the gateway's own modules can take seconds on a busy machine and must not
+  // count.
   parentPort!.postMessage({ begins: true })
   const policies = await importPolicies(workerData as string)
   const described = policies.map(({ name, summary, cost = 'cheap', schema }) => {
-    // What JSON cannot hold is no part of a schema.
+    // Drops values that JSON cannot represent, which are not part of a schema.
     return { name, summary, cost, schema: JSON.parse(JSON.stringify(schema)) }
   })
   parentPort!.postMessage({ policies: described })

@@ -70,29 +70,25 @@ const CASES: readonly (readonly [string, Partial<WrittenPackage>, RegExp])[] = [
   ['throws at import', { code: "throw new Error('no luck')" }, /cannot be loaded: Error: no luck/],
   ['ends the process', { code: 'process.exit(3)' }, /it ended the process/],
   ['has a mistake', { code: 'export default {' }, /SyntaxError/],
-  ['exports nothing', { code: 'export const a = 1' }, /exports no policies/],
-  ['exports a number', { code: 'export default 7' }, /policy 1 is number and no object/],
+  ['exports nothing', { code: 'export const a = 1' }, /default export contains no policies/],
+  ['exports a number', { code: 'export default 7' }, /policy 1 is number, not an object/],
   ['exports policies without names', { code: 'export default [{}]' }, /has no name in kebab-case/],
-  ['exports no compile', { code: policyCode('greet').replace('compile(', 'compil(') }, /no function compile/],
+  ['exports no compile', { code: policyCode('greet').replace('compile(', 'compil(') }, /no compile function/],
   [
     'has a schema that is none',
     { code: policyCode('greet').replace("'string'", "'strnig'") },
-    /schema of its policy 'greet' is wrong/,
+    /schema of its policy 'greet' is invalid/,
   ],
   [
     'has an unknown keyword',
     { code: policyCode('greet').replace('secret:', 'secert:') },
     /unknown keyword: "secert"/,
   ],
-  [
-    'needs another contract',
-    { contract: '^2' },
-    /made for version \^2 of the contract, and this gateway has 1\./,
-  ],
-  ['says no contract', { contract: null }, /does not say which contract/],
-  ['is not built', { facts: { exports: './gone.js' } }, /is not there; build the package/],
+  ['needs another contract', { contract: '^2' }, /needs contract version \^2, but this gateway has 1\./],
+  ['says no contract', { contract: null }, /does not declare the contract version/],
+  ['is not built', { facts: { exports: './gone.js' } }, /does not exist; build the package/],
   ['leads out of its folder', { facts: { exports: '../../gateway.yaml' } }, /is outside its folder/],
-  ['is no ES module', { facts: { type: 'commonjs' } }, /no ES module/],
+  ['is no ES module', { facts: { type: 'commonjs' } }, /not an ES module/],
   ['throws a value', { code: 'throw { toString() { throw 1 } }' }, /cannot be shown/],
 ]
 
@@ -141,16 +137,16 @@ test('two policies of one name are a mistake that names both owners', async (t) 
   installPackage(dir, { name: 'first', code: policyCode('greet') })
   installPackage(dir, { name: 'second', code: policyCode('greet') })
   const found = mistakes(await load(dir, '[first, second]', '{ use: greet }'))
-  assert.match(found.join('\n'), /'second' has a policy 'greet', .* of the plugin 'first'/)
+  assert.match(found.join('\n'), /'second' has a policy 'greet', but the plugin 'first' already has one/)
   const source = { name: join(dir, 'g.yaml'), text: 'plugins: [first]' }
   const own = new Map([['greet', { name: 'greet' } as never]])
-  assert.match(JSON.stringify([...(await readPlugins(source, own))]), /one of the gateway itself/)
+  assert.match(JSON.stringify([...(await readPlugins(source, own))]), /but the gateway already has one/)
 })
 
 test('a name that is a reference, or stands twice, is a mistake', async (t) => {
   const dir = folder(t)
   installPackage(dir, { name: 'first', code: policyCode('greet') })
-  assert.match(mistakes(await load(dir, '[first, first]')).join(), /stands twice/)
+  assert.match(mistakes(await load(dir, '[first, first]')).join(), /is listed twice/)
   assert.equal(mistakes(await load(dir, '["${env:HOME}"]')).length, 1)
 })
 

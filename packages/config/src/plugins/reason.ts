@@ -1,6 +1,6 @@
 const MAX_CHARS = 300
 
-/** What was thrown, as one line; code that nobody here has checked throws anything. */
+/** Formats a thrown value as one line. Plugin code can throw anything. */
 export function formatReason(error: unknown): string {
   let text: string
   try {

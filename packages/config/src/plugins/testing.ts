@@ -1,19 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A package as a test writes it. */
+/** A package for a test. */
 export interface WrittenPackage {
   readonly name: string
   readonly version?: string
-  /** The range of the contract; null: it says none. */
+  /** Supported contract versions; null: not declared. */
   readonly contract?: string | null
-  /** More of its `package.json`. */
+  /** Additional keys of its `package.json`. */
   readonly facts?: Readonly<Record<string, unknown>>
-  /** Its module. */
+  /** Source of its module. */
   readonly code: string
 }
 
-/** Writes a package into the `node_modules` of a folder, over the one that is there. Returns its own folder. */
+/**
+ * Writes a package into the `node_modules` of a folder and replaces an existing one. Returns the package
+ * folder.
+ */
 export function installPackage(folder: string, written: WrittenPackage): string {
   const { name, version = '1.0.0', contract = '^1', facts = {}, code } = written
   const at = join(folder, 'node_modules', name)
@@ -25,8 +28,9 @@ export function installPackage(folder: string, written: WrittenPackage): string 
 }
 
 /**
- * The code of a policy that takes a text, `say`, and a secret.
- * @param compile the body of its compile function, which sees `config`, `env` and what `@sluice/core` exports as `sluice`.
+ * Returns the code of a policy with a string parameter, `say`, and a secret.
+ * @param compile body of its compile function, which can use `config`, `env`, and the exports of
+ * `@sluice/core` as `sluice`
  */
 export function policyCode(name: string, compile = 'return null'): string {
   return `export default (sluice) => ({

@@ -1,9 +1,10 @@
 /**
- * What stands in a plan for the folder of the document. Nobody can write it in a document: there it is no reference.
+ * Placeholder for the folder of the document in a plan. In a document it is not a valid reference, so users
+ * cannot write it.
  */
 export const FOLDER = '${folder}'
 
-/** A text of a plan as the document has it: a path without the folder that it begins in. */
+/** Removes the folder placeholder from a path of a plan. */
 export function withoutFolder(text: string): string {
   if (text === FOLDER) return '.'
   return text.startsWith(`${FOLDER}/`) ? text.slice(FOLDER.length + 1) : text

@@ -1,11 +1,11 @@
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import { escapeText, isTemplate, parseTemplate } from './text-template.js'
 
 const SUFFIX = '|json}'
 
 /**
- * A value as JSON text in which references stand for their values as parts of JSON strings, `${env:NAME|json}`:
- * put in as it is, a value with a quote would break the text.
+ * Returns a value as JSON in which references are written `${env:NAME|json}`. Their values are escaped for
+ * JSON strings: a quote in a value would otherwise break the JSON.
  */
 export function jsonTemplate(value: unknown): string {
   if (typeof value === 'string') return jsonText(value)
@@ -17,24 +17,24 @@ export function jsonTemplate(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** Whether a reference of the plan asks for its value as a part of a JSON string. */
+/** True if the value of a reference must be escaped for a JSON string. */
 export function isJsonReference(reference: string): boolean {
   return reference.endsWith(SUFFIX)
 }
 
-/** The reference as the document has it. */
+/** Returns the reference as written in the document. */
 export function plainReference(reference: string): string {
   return isJsonReference(reference) ? `${reference.slice(0, -SUFFIX.length)}}` : reference
 }
 
-/** A value as a part of a JSON string. */
+/** Escapes a value for a JSON string. */
 export function asJsonText(value: string): string {
   return JSON.stringify(value).slice(1, -1)
 }
 
 function jsonText(text: string): string {
   const template = isTemplate(text) ? parseTemplate(text) : [text]
-  if (isFlaw(template)) throw new Error('unchecked references')
+  if (isIssue(template)) throw new Error('unchecked references')
   const parts = template.map((part) =>
     typeof part === 'string' ? escapeText(asJsonText(part)) : `${part.text.slice(0, -1)}${SUFFIX}`,
   )

@@ -1,5 +1,5 @@
 import { routeJson } from '../digest.js'
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import type { Plan } from '../plan.js'
 import { mapTexts, referencesIn } from '../plan-text.js'
 import { FOLDER } from './folder.js'
@@ -7,7 +7,7 @@ import { asJsonText, isJsonReference, plainReference } from './json-template.js'
 import type { ReferenceValues } from './reference-values.js'
 import { parseTemplate, referencesOf } from './text-template.js'
 
-/** The values of the references that a plan holds, as they stand in it. */
+/** Returns the values of the references in a plan, by reference. */
 export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
   const routes = plan.routes.filter((route) => routeJson(route).includes('${'))
@@ -21,7 +21,7 @@ export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<s
 function valueIn(text: string, values: ReferenceValues): string {
   if (text === FOLDER) return values.folder
   const template = parseTemplate(plainReference(text))
-  const reference = isFlaw(template) ? undefined : referencesOf(template)[0]
+  const reference = isIssue(template) ? undefined : referencesOf(template)[0]
   const value = reference === undefined ? undefined : values.of(reference)
   if (typeof value !== 'string') throw new Error('unchecked reference in the plan')
   return isJsonReference(text) ? asJsonText(value) : value

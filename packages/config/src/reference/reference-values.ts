@@ -1,35 +1,35 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
-import type { Flaw } from '../flaw.js'
+import type { Issue } from '../issue.js'
 import type { ReadFile } from '../text-file.js'
 import type { Reference } from './text-template.js'
 
-/** Longest content of a referenced file, in bytes. */
+/** Maximum size of a referenced file, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024
 
-/** Where references take their values from. */
+/** Sources of reference values. */
 interface ReferenceOrigins {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
-  /** Name of the document; relative files are looked up beside it. */
+  /** Path of the document; relative files are looked up in its folder. */
   readonly documentName: string
 }
 
-/** The values of references, each looked up once. */
+/** Looks up the values of references, each only once. */
 export class ReferenceValues {
   readonly #origins: ReferenceOrigins
-  readonly #known = new Map<string, string | Flaw>()
+  readonly #known = new Map<string, string | Issue>()
 
   constructor(origins: ReferenceOrigins) {
     this.#origins = origins
   }
 
-  /** The folder of the document, absolute. */
+  /** Absolute path of the folder of the document. */
   get folder(): string {
     return resolve(dirname(this.#origins.documentName))
   }
 
-  /** The value, or what to say when there is none. */
-  of(reference: Reference): string | Flaw {
+  /** Returns the value of a reference, or the problem with it. */
+  of(reference: Reference): string | Issue {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known
     const read = reference.kind === 'env' ? this.#ofEnv(reference) : this.#ofFile(reference)
@@ -38,19 +38,19 @@ export class ReferenceValues {
     return found
   }
 
-  /** As in a shell, a variable that is empty takes the default too. */
-  #ofEnv({ name, text, fallback }: Reference): string | Flaw {
+  /** Looks up a variable. As in a shell, the default also applies to an empty variable. */
+  #ofEnv({ name, text, fallback }: Reference): string | Issue {
     const value = Object.hasOwn(this.#origins.env, name) ? this.#origins.env[name] : undefined
     if (value !== undefined && (value !== '' || fallback === null)) return value
     if (fallback !== null) return fallback
     return {
       message: `the environment variable '${name}' is not set`,
-      remedy: `set it, write a default as in \${env:${name}:-default}, or replace ${text}`,
+      remedy: `set it, add a default as in \${env:${name}:-default}, or replace ${text}`,
       ofMachine: true,
     }
   }
 
-  #ofFile({ name, text }: Reference): string | Flaw {
+  #ofFile({ name, text }: Reference): string | Issue {
     try {
       const content = this.#origins.readFile(resolve(this.folder, name))
       if (Buffer.byteLength(content) > MAX_FILE_BYTES) throw new Error('it is larger than 64 KB')
@@ -60,20 +60,23 @@ export class ReferenceValues {
       return {
         message: `the file of ${text} cannot be read: ${reason}`,
         remedy: name.includes(':-')
-          ? 'only ${env:NAME:-default} has a default'
+          ? 'only ${env:NAME:-default} supports a default'
           : isAbsolute(name)
-            ? 'correct the path or the file'
-            : 'correct the path, which is relative to the folder of the document, or the file',
+            ? 'check the file and its path'
+            : 'check the file and its path, which is relative to the folder of the document',
         ofMachine: true,
       }
     }
   }
 }
 
-/** The first line of a PEM, which ends with a backslash and an `n`. */
+/** Matches the first line of a PEM that ends with a literal `\n`. */
 const ESCAPED_PEM = /^\s*-----BEGIN [A-Z0-9 ]{1,40}-----(?:\\r)?\\n/
 
-/** Many tools keep a PEM in one line, with `\n` as two characters; base64 has no backslash, so that nothing else is meant. */
+/**
+ * Restores line breaks in a PEM. Many tools store a PEM on one line with a literal `\n`; base64 contains no
+ * backslash, so this is unambiguous.
+ */
 function withPemLines(text: string): string {
   return ESCAPED_PEM.test(text) ? text.replaceAll('\\r', '').replaceAll('\\n', '\n') : text
 }

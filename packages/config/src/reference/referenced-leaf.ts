@@ -1,5 +1,5 @@
 import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import type { Report } from '../report.js'
 import type { ReferenceValues } from './reference-values.js'
 import {
@@ -10,19 +10,19 @@ import {
   type TextTemplate,
 } from './text-template.js'
 
-/** A text of the document with references or escapes in it. */
+/** A string of the document that contains references or escapes. */
 export interface ReferencedLeaf {
   readonly path: DocumentPath
-  /** The references as written, for messages; empty when the text has escapes only. */
+  /** The references as written, for messages; empty if the string only contains escapes. */
   readonly references: string
-  /** The text with the values put in; null when one has no value, which the report says. */
+  /** The string with references resolved; null if one has no value, which has been reported. */
   readonly value: string | null
 }
 
-/** The texts of a document that do not mean what they say, by formatted path. */
+/** Strings of a document with references or escapes, by formatted path. */
 export type ReferencedLeaves = ReadonlyMap<string, ReferencedLeaf>
 
-/** Finds them all and resolves them; what cannot be resolved goes to the report. */
+/** Finds and resolves all strings with references. Problems are added to the report. */
 export function referencedLeaves(root: unknown, values: ReferenceValues, report: Report): ReferencedLeaves {
   const leaves = new Map<string, ReferencedLeaf>()
   const visit = (value: unknown, path: DocumentPath): void => {
@@ -33,7 +33,7 @@ export function referencedLeaves(root: unknown, values: ReferenceValues, report:
       for (const [i, item] of value.entries()) visit(item, [...path, i])
     } else if (isMapping(value)) {
       for (const [key, item] of Object.entries(value)) {
-        refuseReference(key, [...path, key], report)
+        rejectReference(key, [...path, key], report)
         visit(item, [...path, key])
       }
     }
@@ -48,31 +48,35 @@ function leafOf(
   { values, report }: { values: ReferenceValues; report: Report },
 ): ReferencedLeaf {
   const template = parseTemplate(text)
-  if (isFlaw(template)) {
+  if (isIssue(template)) {
     report.add({ path, ...template })
     return { path, references: shownReference(text), value: null }
   }
-  const flaws = referencesOf(template)
+  const issues = referencesOf(template)
     .map((reference) => values.of(reference))
-    .filter(isFlaw)
-  for (const flaw of flaws) report.add({ path, ...flaw })
-  return { path, references: spoken(template), value: flaws.length > 0 ? null : filled(template, values) }
+    .filter(isIssue)
+  for (const issue of issues) report.add({ path, ...issue })
+  return {
+    path,
+    references: formatReferences(template),
+    value: issues.length > 0 ? null : resolveTemplate(template, values),
+  }
 }
 
-function filled(template: TextTemplate, values: ReferenceValues): string {
+function resolveTemplate(template: TextTemplate, values: ReferenceValues): string {
   return template.map((part) => (typeof part === 'string' ? part : String(values.of(part)))).join('')
 }
 
-function spoken(template: TextTemplate): string {
+function formatReferences(template: TextTemplate): string {
   return [...new Set(referencesOf(template).map((reference) => shownReference(reference.text)))].join(' and ')
 }
 
-function refuseReference(key: string, path: DocumentPath, report: Report): void {
+function rejectReference(key: string, path: DocumentPath, report: Report): void {
   if (!isTemplate(key)) return
   report.add({
     path,
     at: 'key',
-    message: 'a key holds a reference',
-    remedy: 'references may stand in values only',
+    message: 'a key contains a reference',
+    remedy: 'references are only allowed in values',
   })
 }

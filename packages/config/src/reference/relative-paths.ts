@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import type { Catalog } from '@sluice/core'
 import { isMapping, valueAt } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import { replaceMarked } from '../mask.js'
 import { writtenPolicies } from '../policy-uses.js'
 import { documentSchema } from '../schema/document.js'
@@ -10,8 +10,8 @@ import type { ReferenceValues } from './reference-values.js'
 import { parseTemplate } from './text-template.js'
 
 /**
- * Lets the relative paths of a document begin in its folder: `cert.pem` becomes `${folder}/cert.pem`. The plan keeps that
- * reference, so that it is the same wherever the document lies.
+ * Anchors the relative paths of a document in its folder: `cert.pem` becomes `${folder}/cert.pem`. The plan
+ * keeps this placeholder, so that it does not depend on the location of the document.
  */
 export function anchorPaths(document: unknown, catalog: Catalog, values: ReferenceValues): unknown {
   const replace = (path: unknown): unknown => (isRelative(path, values) ? `${FOLDER}/${path}` : path)
@@ -25,11 +25,11 @@ export function anchorPaths(document: unknown, catalog: Catalog, values: Referen
   return anchored
 }
 
-/** A path that begins with a reference is what that stands for. */
+/** True for a relative path. If it starts with a reference, the value of the reference decides. */
 function isRelative(path: unknown, values: ReferenceValues): path is string {
   if (typeof path !== 'string') return false
   const template = parseTemplate(path)
-  if (isFlaw(template)) return false
+  if (isIssue(template)) return false
   const [start = ''] = template
   const text = typeof start === 'string' ? start : values.of(start)
   return typeof text === 'string' && !isAbsolute(text)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isFlaw } from '../flaw.js'
+import { isIssue } from '../issue.js'
 import { fillText, referencesIn } from '../plan-text.js'
 import { asJsonText, jsonTemplate } from './json-template.js'
 import { escapeText, parseTemplate, referencesOf } from './text-template.js'
 
 test('references may stand in the middle of text', () => {
   const template = parseTemplate('http://${env:HOST}:${env:PORT}/')
-  assert.ok(!isFlaw(template))
+  assert.ok(!isIssue(template))
   assert.deepEqual(
     referencesOf(template).map(({ name }) => name),
     ['HOST', 'PORT'],
@@ -33,7 +33,7 @@ test('what looks like a reference and is none is refused', () => {
     '${ENV:A}',
     '${env:A',
   ]) {
-    assert.ok(isFlaw(parseTemplate(text)), text)
+    assert.ok(isIssue(parseTemplate(text)), text)
   }
 })
 

@@ -1,30 +1,30 @@
-import { type Flaw, isFlaw } from '../flaw.js'
+import { type Issue, isIssue } from '../issue.js'
 
-/** `${env:NAME}`, `${env:NAME:-DEFAULT}` or `${file:PATH}` as it stands in a text. */
+/** A reference in a string: `${env:NAME}`, `${env:NAME:-DEFAULT}` or `${file:PATH}`. */
 export interface Reference {
-  /** As written, braces included. */
+  /** The reference as written, including the braces. */
   readonly text: string
   readonly kind: 'env' | 'file'
   readonly name: string
-  /** What an environment variable that is not set, or empty, stands for; null: nothing does. */
+  /** Default for a variable that is unset or empty; null: none. */
   readonly fallback: string | null
 }
 
-/** A text cut into what stands for itself and what stands for a value; escapes are undone. */
+/** A string split into literal parts (with escapes resolved) and references. */
 export type TextTemplate = readonly (string | Reference)[]
 
 const MAX_REFERENCE_LENGTH = 1024
-/** "|" is kept for the form that a value takes (see asJsonText), in defaults and in paths. */
+/** Matches variables with an optional default. "|" is reserved for the JSON form (see asJsonText). */
 const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^|{}\u0000-\u001f]*))?$/
 const FILE_PATH = /^[^|{}\u0000-\u001f]+$/
 
-/** Whether a text has references or escapes; all others mean what they say. */
+/** True if a string contains references or escapes. */
 export function isTemplate(text: string): boolean {
   return text.includes('${')
 }
 
-/** Cuts a text at its references; `$${` stands for a literal `${`. */
-export function parseTemplate(text: string): TextTemplate | Flaw {
+/** Parses the references in a string; `$${` is a literal `${`. */
+export function parseTemplate(text: string): TextTemplate | Issue {
   const parts: (string | Reference)[] = []
   let literal = ''
   for (let at = 0; at < text.length; ) {
@@ -33,7 +33,7 @@ export function parseTemplate(text: string): TextTemplate | Flaw {
       at += 3
     } else if (text.startsWith('${', at)) {
       const reference = readReference(text, at)
-      if (isFlaw(reference)) return reference
+      if (isIssue(reference)) return reference
       if (literal !== '') parts.push(literal)
       parts.push(reference)
       literal = ''
@@ -47,25 +47,25 @@ export function parseTemplate(text: string): TextTemplate | Flaw {
   return parts
 }
 
-/** The references of a template, in order. */
+/** Returns the references of a template, in order. */
 export function referencesOf(template: TextTemplate): readonly Reference[] {
   return template.filter((part) => typeof part !== 'string')
 }
 
-/** A reference as messages show it: its default may stand where a secret is expected. */
+/** Formats a reference for messages. The default is hidden because it may be a secret. */
 export function shownReference(text: string): string {
   return text.replace(/(:-)[^}]+/, '$1…')
 }
 
-/** The text that parses to itself: its `${` are escaped. */
+/** Escapes `${` in a string. */
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${')
 }
 
-function readReference(text: string, at: number): Reference | Flaw {
+function readReference(text: string, at: number): Reference | Issue {
   const end = text.indexOf('}', at)
   if (end === -1)
-    return { message: "a reference is not closed with '}'", remedy: 'write $${ for a literal ${' }
+    return { message: "a reference lacks its closing '}'", remedy: 'write $${ for a literal ${' }
   const whole = text.slice(at, end + 1)
   const colon = whole.indexOf(':')
   const kind = whole.slice(2, Math.max(colon, 2))
@@ -77,7 +77,7 @@ function readReference(text: string, at: number): Reference | Flaw {
     return { text: whole, kind, name, fallback: null }
   }
   return {
-    message: `'${shownReference(whole).slice(0, 80)}' is not a reference`,
-    remedy: 'write ${env:NAME}, ${env:NAME:-default} or ${file:PATH}, or $${ for a literal ${',
+    message: `'${shownReference(whole).slice(0, 80)}' is not a valid reference`,
+    remedy: 'write ${env:NAME}, ${env:NAME:-default} or ${file:PATH}; write $${ for a literal ${',
   }
 }

@@ -9,14 +9,14 @@ import {
 import { DURATION_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import type { GrammarName } from '../grammar/grammars.js'
 
-/** The range of a quantity (keyword `bounds`), in the notation of the document. */
+/** Range of a quantity (keyword `bounds`), in the notation of the document. */
 export interface Bounds {
   readonly unit: 'duration' | 'size' | 'ratio'
   readonly min: string
   readonly max: string
 }
 
-/** How many of some keys may stand together (keyword `choice`). */
+/** Minimum and maximum number of keys that may be set together (keyword `choice`). */
 export interface Choice {
   readonly keys: readonly string[]
   readonly min: 0 | 1
@@ -32,8 +32,8 @@ interface Options {
 }
 
 /**
- * A mapping that refuses unknown keys. A key with a default may be left out; its type says that it is there, because
- * the defaults are filled before anything reads the document.
+ * Creates the schema of a mapping that rejects unknown keys. A key with a default may be omitted, but its
+ * type is not optional: defaults are filled in before anything reads the document.
  */
 export function object<P extends TProperties>(properties: P, options: Options = {}): TObject<P> {
   const schema: TObject<P> = Type.Object(properties, { additionalProperties: false, ...options })
@@ -42,7 +42,7 @@ export function object<P extends TProperties>(properties: P, options: Options = 
   return Object.assign(schema, { required: Object.keys(properties).filter((key) => !isOptional(key)) })
 }
 
-/** A mapping from names of the document's own choice. */
+/** Creates the schema of a mapping whose keys the user chooses. */
 export function mapOf<S extends TSchema>(
   value: S,
   options: { description: string; default?: unknown; propertyNames: TSchema; maxProperties: number },
@@ -54,12 +54,12 @@ export function mapOf<S extends TSchema>(
   })
 }
 
-/** One of some words. */
+/** Creates the schema of a string with a fixed set of values. */
 export function oneOf<const W extends readonly string[]>(words: W, options: Options) {
   return Type.Unsafe<W[number]>({ type: 'string', enum: words, ...options })
 }
 
-/** A duration such as `5s`. */
+/** Creates the schema of a duration such as `5s`. */
 export function duration(range: { min: string; max: string }, options: Options) {
   return Type.String({
     pattern: DURATION_PATTERN,
@@ -68,7 +68,7 @@ export function duration(range: { min: string; max: string }, options: Options) 
   })
 }
 
-/** A size such as `16kb`. */
+/** Creates the schema of a size such as `16kb`. */
 export function size(range: { min: string; max: string }, options: Options) {
   return Type.String({
     pattern: SIZE_PATTERN,
@@ -77,7 +77,7 @@ export function size(range: { min: string; max: string }, options: Options) {
   })
 }
 
-/** A ratio such as `20%`. */
+/** Creates the schema of a ratio such as `20%`. */
 export function ratio(options: Options) {
   return Type.String({
     pattern: RATIO_PATTERN,
@@ -86,13 +86,16 @@ export function ratio(options: Options) {
   })
 }
 
-/** A whole number. */
+/** Creates the schema of an integer. */
 export function integer(minimum: number, maximum: number, options: Options) {
   return Type.Integer({ minimum, maximum, ...options })
 }
 
-/** Grammars of texts that the plan is built from: it takes the value of a reference. All others it copies. */
-const TAKEN_APART: ReadonlySet<GrammarName> = new Set([
+/**
+ * Grammars of strings that the plan parses. The plan contains the values of their references; for other
+ * grammars it keeps the references.
+ */
+const INLINED: ReadonlySet<GrammarName> = new Set([
   'address',
   'host-pattern',
   'path-pattern',
@@ -101,19 +104,22 @@ const TAKEN_APART: ReadonlySet<GrammarName> = new Set([
   'request-match',
 ])
 
-/** A text of a grammar. */
+/** Creates the schema of a string that follows a grammar. */
 export function text(grammar: GrammarName, options: Options = {}) {
-  return Type.String({ grammar, maxLength: 4096, keepsReference: !TAKEN_APART.has(grammar), ...options })
+  return Type.String({ grammar, maxLength: 4096, keepsReference: !INLINED.has(grammar), ...options })
 }
 
-/** The path of a file or folder; a relative one begins in the folder of the document (keyword `path`). */
+/**
+ * Creates the schema of a file or folder path. Relative paths start in the folder of the document (keyword
+ * `path`).
+ */
 export function filePath(description: string) {
   return Type.String({ minLength: 1, maxLength: 4096, path: true, description })
 }
 
 const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
 
-/** A name that the operator chooses, for an id or a key. */
+/** Creates the schema of a name that the user chooses, such as an id. */
 export function name(description: string) {
   return Type.String({
     pattern: NAME_PATTERN,

@@ -8,10 +8,14 @@ const memory = { min: '8mb', max: '64gb' }
 
 const space = object({
   ttl: Type.Optional(
-    duration(timeToLive, { description: 'How long a value stays in this space; by default as in all.' }),
+    duration(timeToLive, {
+      description: 'Default lifetime of values in this space. Absent: `ttl` of the server.',
+    }),
   ),
   max: Type.Optional(
-    size(memory, { description: 'Memory of its own, so that other spaces cannot evict what is in it.' }),
+    size(memory, {
+      description: 'Memory reserved for this space, so that other spaces cannot evict its values.',
+    }),
   ),
 })
 
@@ -20,22 +24,25 @@ const { username, password, tls } = stateSchema.properties
 const persist = object(
   {
     url: text('redis-url', {
-      description: 'Valkey or Redis, `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS.',
+      description: 'URL of a Valkey or Redis server: `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS.',
     }),
     username,
     password,
     keyPrefix: Type.String({
       maxLength: 64,
       default: 'sluice-cache:',
-      description: 'What all keys begin with: each server needs a prefix of its own.',
+      description: 'Prefix of all keys. Each cache server needs its own prefix.',
     }),
     timeout: duration(
       { min: '10ms', max: '10s' },
-      { default: '250ms', description: 'How long a request waits for it.' },
+      { default: '250ms', description: 'Maximum time that a request waits for the store.' },
     ),
     tls,
   },
-  { description: 'Where values outlive the server. Absent: nowhere.' },
+  {
+    description:
+      'Store that keeps values when the cache server restarts. Absent: values are kept in memory only.',
+  },
 )
 
 const spaceName = Type.String({
@@ -43,38 +50,44 @@ const spaceName = Type.String({
   expects: "a name of up to 64 letters, digits, '.', '_' and '-'",
 })
 
-/** The cache server that the supervisor runs. */
+/** Schema of the cache server that the supervisor runs. */
 export const cacheServeSchema = object(
   {
     listen: text('address', {
       default: '127.0.0.1:9910',
-      description: 'Where it listens; anything but loopback needs `token`.',
+      description: 'Listen address. `token` is required unless the address is loopback.',
     }),
-    workers: integer(1, 64, { default: 1, description: 'Threads that serve.' }),
-    maxBytes: size(memory, { default: '256mb', description: 'Memory for values.' }),
+    workers: integer(1, 64, { default: 1, description: 'Number of server threads.' }),
+    maxBytes: size(memory, {
+      default: '256mb',
+      description: 'Memory for values that are not in a space with its own `max`.',
+    }),
     maxObjectBytes: size(
       { min: '1b', max: '2mb' },
-      { default: '1mb', description: 'Longest value; at most an eighth of the memory that it may lie in.' },
+      { default: '1mb', description: 'Largest value. At most one eighth of the memory of its space.' },
     ),
     ttl: duration(timeToLive, {
       default: '1h',
-      description: 'How long a value stays that is put without a time of its own.',
+      description: 'Default lifetime of a value that is stored without one.',
     }),
-    connections: integer(1, 1_000_000, { default: 5000, description: 'Most connections to one thread.' }),
+    connections: integer(1, 1_000_000, {
+      default: 5000,
+      description: 'Maximum number of connections per thread.',
+    }),
     spaces: mapOf(space, {
       default: {},
-      description: 'What spaces have of their own. All others need no setting up.',
+      description: 'Settings of individual spaces, by name. Spaces that are not listed use the defaults.',
       propertyNames: spaceName,
       maxProperties: 64,
     }),
     persist: Type.Optional(persist),
-    tls: Type.Optional(object(certificate, { description: 'Serves https; needs `url`.' })),
+    tls: Type.Optional(object(certificate, { description: 'Serves HTTPS. Requires `url`.' })),
   },
   {
     description:
-      'Has the supervisor run a cache server, as a process of its own beside the workers. Of several replicas one runs it, and the others name its `url`.',
+      'Runs a cache server as a child process of the supervisor. If several replicas share a cache, configure this in one of them, and only `url` in the others.',
   },
 )
 
-/** The server as the document describes it, defaults filled. */
+/** `cache.serve` of a document, with defaults filled in. */
 export type CacheServeDocument = Static<typeof cacheServeSchema>

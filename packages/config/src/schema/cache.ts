@@ -4,38 +4,41 @@ import { cacheServeSchema } from './cache-serve.js'
 
 const tls = object(
   {
-    caFile: Type.Optional(filePath('The authority that signed the certificate of the server, PEM.')),
-    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For trials only.' }),
+    caFile: Type.Optional(filePath('CA certificates that the server certificate is verified against, PEM.')),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
-  { default: {}, description: 'How the server of an `https://` address is trusted.' },
+  { default: {}, description: 'Verification of the certificate of an `https://` server.' },
 )
 
-/** The cache server that policies keep values at. */
+/** Schema of the cache server in which policies store values. */
 export const cacheSchema = object(
   {
     url: Type.Optional(
       text('cache-url', {
         description:
-          'Where a cache server listens: `http://HOST:PORT`, or `https://` for TLS. With `serve`, by default the address of that one.',
+          'URL of the cache server: `http://HOST:PORT`, or `https://` for TLS. Default: the address of `serve`.',
       }),
     ),
     serve: Type.Optional(cacheServeSchema),
     token: Type.Optional(
-      Type.String({ secret: true, minLength: 1, maxLength: 4096, description: 'Its token.' }),
+      Type.String({ secret: true, minLength: 1, maxLength: 4096, description: 'Token of the cache server.' }),
     ),
     timeout: duration(
       { min: '10ms', max: '10s' },
       {
         default: '250ms',
-        description: 'How long the server may take for an answer, with the wait for a connection.',
+        description: 'Maximum time for a response, including the wait for a connection.',
       },
     ),
-    connections: integer(1, 1024, { default: 32, description: 'Connections of each worker to it.' }),
+    connections: integer(1, 1024, {
+      default: 32,
+      description: 'Maximum number of connections from each worker.',
+    }),
     tls,
   },
   {
     choice: { keys: ['url', 'serve'], min: 1, max: 2 },
     description:
-      'The cache server that policies with `use: cache` keep values at. Absent: the supervisor has them in memory, for the workers of this gateway.',
+      'Cache server in which policies with `use: cache` store values. Absent: values are stored in the memory of the supervisor and shared by the workers of this gateway.',
   },
 )

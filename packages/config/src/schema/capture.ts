@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { DURATION_PATTERN } from '@sluice/core'
 import { mapOf, object, oneOf, size, text } from './build.js'
 
-/** The ways an exchange can end in which its bodies are kept. */
+/** Pattern of the conditions in `keepBodyOn`. */
 export const KEEP_BODY_PATTERN = `^(${[
   'error|blocked|aborted|shed',
   `slow>${DURATION_PATTERN.slice(1, -1)}`,
@@ -15,7 +15,7 @@ function region(description: string) {
     object(
       {
         headers: Type.Optional(Type.Boolean({ description: 'Records the header fields.' })),
-        body: Type.Optional(Type.Boolean({ description: 'Records the beginning of the body.' })),
+        body: Type.Optional(Type.Boolean({ description: 'Records the body, up to `maxBody` bytes.' })),
       },
       { description },
     ),
@@ -27,33 +27,33 @@ function fieldNames(description: string) {
 }
 
 const settings = {
-  requestIn: region('The request as the client sent it.'),
-  requestUp: region('The request as it went to the target.'),
-  responseUp: region('The response as the target sent it.'),
-  responseOut: region('The response as it went to the client.'),
+  requestIn: region('Request as received from the client.'),
+  requestUp: region('Request as sent to the target.'),
+  responseUp: region('Response as received from the target.'),
+  responseOut: region('Response as sent to the client.'),
   maxBody: Type.Optional(
     size(
       { min: '1b', max: '64kb' },
-      { description: 'The most that is recorded of a body, for each region. Absent everywhere: 4kb.' },
+      { description: 'Maximum number of recorded bytes per body. Default: 4kb.' },
     ),
   ),
   sha256: Type.Optional(
     Type.Boolean({
-      description: 'Records the SHA-256 of each whole body that is recorded. Absent everywhere: false.',
+      description: 'Records the SHA-256 of each complete body. Default: false.',
     }),
   ),
-  headersAllow: fieldNames('Only these header fields are recorded. Absent everywhere: all.'),
-  headersDeny: fieldNames('These header fields are not recorded.'),
+  headersAllow: fieldNames('Records only these header fields. Default: all.'),
+  headersDeny: fieldNames('Header fields that are never recorded.'),
   binary: Type.Optional(
     oneOf(['omit', 'base64'], {
       description:
-        'What becomes of bodies that are not text. Absent everywhere: omit, only size and type are recorded.',
+        'Handling of bodies that are not text: `omit` records only size and type, `base64` records the content. Default: omit.',
     }),
   ),
   multipart: Type.Optional(
     oneOf(['names', 'values'], {
       description:
-        'What is recorded of the fields of a multipart form. Of its files nothing but the field lines ever is. Absent everywhere: names, the field lines alone.',
+        'Content recorded from multipart forms: `names` records only the field headers, `values` also the field values. File contents are never recorded. Default: names.',
     }),
   ),
   keepBodyOn: Type.Optional(
@@ -62,45 +62,48 @@ const settings = {
         pattern: KEEP_BODY_PATTERN,
         expects:
           'error, blocked, aborted, shed, slow>DURATION such as slow>1s, status>=NUMBER such as status>=500, or sample=PERCENTAGE such as sample=1%',
-        description: 'A way for an exchange to end, or a share of all.',
+        description: 'A result, a duration, a status or a sampling rate.',
       }),
       {
         maxItems: 10,
         description:
-          'Bodies are recorded only of exchanges that ended in one of these ways, or are in the sample. Absent everywhere, or empty: of all.',
+          'Records bodies only if the exchange ended in one of these ways or is part of the sample. Default, or empty: always.',
       },
     ),
   ),
 }
 
 /**
- * What is recorded of the messages themselves. No key has a default here, because what a route leaves out comes from its
- * API or the document, and what a method leaves out from its route (see planning/capture-plan).
+ * Schema of `capture`. No key has a default here: a route inherits missing keys from its API or from the
+ * document, and a method inherits them from its route (see planning/capture-plan).
  */
 export const captureSchema = object(settings, {
-  description: 'What is recorded of the messages themselves. Absent: nothing.',
+  description: 'Headers and bodies that the traffic log records. Absent: none.',
 })
 
-/** What one output records of what is recorded (see planning/capture-plan). */
+/**
+ * Schema of `capture` of one log target, which can only reduce what was captured (see planning/capture-plan).
+ */
 export const narrowingSchema = object(settings, {
-  description: 'What it holds of the messages that are recorded. What is left out is as it is recorded.',
+  description:
+    'Restricts which captured headers and bodies this target records. Absent keys: everything that was captured.',
 })
 
 const rule = {
-  off: Type.Optional(Type.Boolean({ description: 'true: no records.' })),
+  off: Type.Optional(Type.Boolean({ description: 'Disables records.' })),
   capture: Type.Optional(captureSchema),
 }
 
-/** How the traffic log treats a route, or the routes of an API. */
+/** Schema of the traffic log settings of a route, or of all routes of an API. */
 export const routeLogSchema = object(
   {
     ...rule,
-    methods: mapOf(object(rule, { description: 'What differs for this method.' }), {
+    methods: mapOf(object(rule, { description: 'Settings for this method.' }), {
       default: {},
       maxProperties: 50,
       propertyNames: text('method'),
-      description: 'What differs for single methods.',
+      description: 'Settings for individual methods, which override the ones above.',
     }),
   },
-  { description: 'How the traffic log treats it. What is left out is as in the API, or else in `log`.' },
+  { description: 'Traffic log settings. Keys that are absent come from the API, then from `log`.' },
 )

@@ -14,12 +14,12 @@ const metrics = object(
   {
     enabled: Type.Boolean({
       default: true,
-      description: 'Prometheus text at /metrics on the admin address.',
+      description: 'Serves Prometheus metrics at /metrics of the admin address.',
     }),
     address: Type.Optional(
       text('address', {
         description:
-          'A further address, `host:port`, that answers /metrics, /healthz and /readyz and nothing else, without TLS and tokens: for Prometheus and the probes of a cluster. Whoever reaches it can read names of routes and targets. Absent: the admin address alone.',
+          'Additional address, `host:port`, that serves only /metrics, /healthz and /readyz, without TLS and authentication, for Prometheus and cluster probes. Anyone who can reach it can read the names of routes and targets. Absent: only the admin address serves them.',
       }),
     ),
   },
@@ -30,17 +30,21 @@ const drain = object(
   {
     delay: duration(
       { min: '0s', max: '10m' },
-      { default: '0s', description: 'Time between readiness 503 and the listeners closing.' },
+      {
+        default: '0s',
+        description: 'Time between failing the readiness check (503) and closing the listeners.',
+      },
     ),
     timeout: duration(
       { min: '0s', max: '1h' },
       {
         default: '30s',
-        description: 'Longest wait for requests in flight; then they are cut, and the exit code is 1.',
+        description:
+          'Maximum time for requests in flight to finish. Then their connections are closed and the exit code is 1.',
       },
     ),
   },
-  { default: {}, description: 'How the gateway stops.' },
+  { default: {}, description: 'Graceful shutdown.' },
 )
 
 const overload = object(
@@ -50,70 +54,76 @@ const overload = object(
       {
         default: '100ms',
         description:
-          'Delay of a worker’s event loop from which on, when it lasts, it refuses with 503 what it does not reach in time, routes with `criticality: low` first. 0s: never.',
+          'Event loop delay above which a worker sheds load: it rejects requests with 503 that it cannot serve in time, starting with routes with `criticality: low`. 0s disables this.',
       },
     ),
     maxInFlight: Type.Optional(
       integer(1, 1_000_000, {
         description:
-          'Requests in flight, per worker, above which more are refused with 503: `low` ones from 80 % of it, `critical` ones from 120 %. Absent: no limit.',
+          'Maximum number of requests in flight per worker. More are rejected with 503: requests with `criticality: low` from 80 % of this limit, `critical` ones from 120 %. Absent: no limit.',
       }),
     ),
     retryAfter: duration(
       { min: '1s', max: '1h' },
-      { default: '1s', description: 'Retry-After of such a 503.' },
+      { default: '1s', description: 'Value of the Retry-After header of these 503 responses.' },
     ),
   },
-  { default: {}, description: 'What a worker refuses when it has more to do than it can.' },
+  { default: {}, description: 'Load shedding when a worker is overloaded.' },
 )
 
 /**
- * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
- * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages),
- * `remedy` (what to write in place of a value of another kind), `secret` (never shown),
- * `path` (a relative one begins in the folder of the document; schemas of policies mark theirs too) and `keepsReference` (the plan copies the text and keeps its references, whatever the schema says about them).
+ * The schema of the document, with the type, range, default and description of every key.
+ * Additional keywords:
+ * - `grammar`, `bounds`, `choice`: see check/keywords.
+ * - `expects`: noun phrase for messages.
+ * - `remedy`: suggestion for values of the wrong type.
+ * - `secret`: the value is never shown.
+ * - `path`: relative paths start in the folder of the document. Also used in the schemas of policies.
+ * - `keepsReference`: the plan keeps references in the string, whatever the schema says about the value.
  */
 export const documentSchema = object(
   {
-    version: Type.Literal(1, { description: 'The version of this format.' }),
+    version: Type.Literal(1, { description: 'Version of the document format.' }),
     environment: Type.Optional(environmentSchema),
     listeners: Type.Array(listenerSchema, {
       default: [{ address: '127.0.0.1:8080' }],
       minItems: 1,
       maxItems: 64,
-      description: 'Where clients connect.',
+      description: 'Addresses that accept client connections.',
     }),
     admin: adminSchema,
     workers: Type.Optional(
-      integer(1, 64, { description: 'Worker processes. Absent: from the tier, else from the CPU quota.' }),
+      integer(1, 64, {
+        description: 'Number of worker processes. Absent: from the tier, or from the CPU quota.',
+      }),
     ),
     upstreams: mapOf(upstreamSchema, {
       default: {},
       maxProperties: 10_000,
-      propertyNames: name('The name of an upstream.'),
-      description: 'The servers behind the gateway, by name.',
+      propertyNames: name('Name of the upstream.'),
+      description: 'Groups of backend servers, by name.',
     }),
     policies: Type.Array(sharedPolicySchema, {
       default: [],
       maxItems: 10_000,
-      description: 'Policies that several routes share.',
+      description: 'Policies shared by several routes.',
     }),
     policyGroups: mapOf(policyGroupSchema, {
       default: {},
       maxProperties: 10_000,
-      propertyNames: name('What routes call it.'),
-      description: 'Policies that routes use together, by the name of the group.',
+      propertyNames: name('Name of the group, used by routes.'),
+      description: 'Lists of policies that routes use together, by name.',
     }),
     apis: mapOf(apiSchema, {
       default: {},
       maxProperties: 10_000,
-      propertyNames: name('The name of an API.'),
-      description: 'The APIs that routes are parts of, by name.',
+      propertyNames: name('Name of the API.'),
+      description: 'APIs that routes belong to, by name.',
     }),
     routes: Type.Array(routeSchema, {
       default: [],
       maxItems: 100_000,
-      description: 'Which requests go where. The most specific route wins; the order here breaks ties only.',
+      description: 'Routing rules. The most specific route wins; the order in this list only breaks ties.',
     }),
     log: logSchema,
     metrics,
@@ -121,13 +131,13 @@ export const documentSchema = object(
       Type.String({
         pattern: '^(\\./.|[a-z0-9@~-])',
         maxLength: 214,
-        expects: 'the name of an npm package, or a folder that begins with ./',
+        expects: 'the name of an npm package, or a folder that starts with ./',
       }),
       {
         default: [],
         maxItems: 100,
         description:
-          'npm packages with more policies, looked up in `node_modules` of the folder of the document and of those above it, then where the gateway is installed; with `./` a folder below that of the document. Their code runs with the rights of the gateway.',
+          'npm packages that provide additional policies. They are looked up in `node_modules` in the folder of the document and its parents, then in the installation of the gateway. Names that start with `./` are folders below the document. Plugins run with the privileges of the gateway.',
       },
     ),
     state: Type.Optional(stateSchema),
@@ -136,10 +146,10 @@ export const documentSchema = object(
     drain,
     overload,
   },
-  { description: 'What a gateway does.' },
+  { description: 'Configuration of a gateway.' },
 )
 
-/** A document whose defaults are filled. */
+/** A document with defaults filled in. */
 export type Document = Static<typeof documentSchema>
 
 /** A listener of a document. */
@@ -148,7 +158,7 @@ export type ListenerDocument = Document['listeners'][number]
 export type UpstreamDocument = Document['upstreams'][string]
 /** A route of a document. */
 export type RouteDocument = Document['routes'][number]
-/** What a chain lists: the name of a shared policy or of a group, or a policy written out. */
+/** An entry of a policy chain: the name of a shared policy or group, or an inline policy. */
 export type PolicyEntry = RouteDocument['policies'][number]
-/** A step in the chain of a route, or a shared policy. */
+/** An inline policy of a chain, or a shared policy. */
 export type PolicyDocument = Exclude<PolicyEntry, string>

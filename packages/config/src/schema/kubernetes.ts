@@ -1,22 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { filePath, object } from './build.js'
 
-/** The cluster whose Services are followed. */
+/** Schema of the Kubernetes cluster that is used for service discovery. */
 export const kubernetesSchema = object(
   {
     kubeconfig: filePath(
-      'The API server, its authority, and the token or client certificate of the gateway. Credentials that a program has to make (`exec`) are refused.',
+      'Kubeconfig file with the API server, its CA, and a token or client certificate. Credential plugins (`exec`) are not supported.',
     ),
     context: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'The context of that file. Absent: its current one.',
+        description: 'Context of the kubeconfig file. Absent: its current context.',
       }),
     ),
   },
   {
     description:
-      'The cluster whose Services targets such as `k8s://orders.default:8080` follow. Absent: the one that the gateway runs in, with the account of its pod.',
+      'Kubernetes cluster that is used to discover targets such as `k8s://orders.default:8080`. Absent: the cluster that the gateway runs in, with the service account of its pod.',
   },
 )

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, name, object, oneOf, size, text } from './build.js'
 
-/** Where a certificate is, and its key. */
+/** Schema of the files of a certificate and its private key. */
 export const certificate = {
-  certFile: filePath('The certificate chain, PEM.'),
-  keyFile: filePath('The private key, PEM.'),
+  certFile: filePath('Certificate chain file, PEM.'),
+  keyFile: filePath('Private key file, PEM.'),
 }
 
 const namedCertificate = object(
@@ -15,40 +15,43 @@ const namedCertificate = object(
       maxItems: 100,
       uniqueItems: true,
       description:
-        'The names that it is for: `api.example.com`, or `*.example.com` for one label below. Empty: those that stand in it.',
+        'Server names that use this certificate: `api.example.com`, or `*.example.com` for one level of subdomains. Empty: the names in the certificate.',
     }),
   },
-  { description: 'One certificate.' },
+  { description: 'A certificate for some server names.' },
 )
 
 const limits = object(
   {
     headerBytes: size(
       { min: '1kb', max: '1mb' },
-      { default: '16kb', description: 'Largest request head; above it 431.' },
+      { default: '16kb', description: 'Maximum size of the request head. Larger: 431.' },
     ),
-    headers: integer(1, 1000, { default: 100, description: 'Most header lines; above it 431.' }),
+    headers: integer(1, 1000, { default: 100, description: 'Maximum number of header lines. More: 431.' }),
     urlBytes: size(
       { min: '64b', max: '64kb' },
-      { default: '8kb', description: 'Longest request target; above it 414.' },
+      { default: '8kb', description: 'Maximum length of the request target. Longer: 414.' },
     ),
     bodyBytes: size(
       { min: '0b', max: '1024gb' },
-      { default: '10mb', description: 'Largest request body; above it 413.' },
+      { default: '10mb', description: 'Maximum size of the request body. Larger: 413.' },
     ),
     bodyBuffer: size(
       { min: '0b', max: '16mb' },
       {
         default: '64kb',
         description:
-          'A request takes no connection to its upstream before its body is here, or so much of a longer one.',
+          'Number of request body bytes that are buffered before a connection to the upstream is used. Smaller bodies are buffered completely.',
       },
     ),
-    connections: integer(1, 1_000_000, { default: 10_000, description: 'Open connections, per worker.' }),
+    connections: integer(1, 1_000_000, {
+      default: 10_000,
+      description: 'Maximum number of open connections per worker.',
+    }),
     connectionsPerClient: Type.Optional(
       integer(1, 1_000_000, {
         description:
-          'Open connections from one address, per worker; those of `trustedProxies` do not count. Default: a quarter of `connections`, at least 100.',
+          'Maximum number of open connections per client address and worker. Connections from `trustedProxies` are not counted. Default: a quarter of `connections`, but at least 100.',
       }),
     ),
     keepAlive: Type.Optional(
@@ -56,7 +59,7 @@ const limits = object(
         { min: '1s', max: '1h' },
         {
           description:
-            'How long a connection is kept that waits for its next request (`engine: node`; 10 s with `uws`). Default: 75s.',
+            'Maximum idle time of a client connection between requests (`engine: node`; fixed at 10 s with `uws`). Default: 75s.',
         },
       ),
     ),
@@ -65,20 +68,20 @@ const limits = object(
         { min: '1s', max: '10m' },
         {
           description:
-            'Longest time for a request head, or a TLS handshake; after it 408 (`engine: node`; 10 s with `uws`). Default: 10s.',
+            'Maximum time to receive a request head or to finish a TLS handshake, then 408 (`engine: node`; fixed at 10 s with `uws`). Default: 10s.',
         },
       ),
     ),
     bodyIdle: duration(
       { min: '1s', max: '1h' },
-      { default: '30s', description: 'Longest wait for the next bytes of a request body; after it 408.' },
+      { default: '30s', description: 'Maximum idle time within a request body, then 408.' },
     ),
     minBodyRate: size(
       { min: '0b', max: '1gb' },
       {
         default: '240b',
         description:
-          'Bytes a second that a request body must bring; who falls behind by `bodyIdle` gets 408. 0b: any rate.',
+          'Minimum upload rate in bytes per second. A client that is more than `bodyIdle` behind gets 408. 0b disables this.',
       },
     ),
     minReadRate: size(
@@ -86,37 +89,40 @@ const limits = object(
       {
         default: '240b',
         description:
-          'Bytes a second that a client must take of a response that waits for it; who falls behind by `timeouts.idle` is cut. 0b: any rate.',
+          'Minimum download rate in bytes per second while response data is waiting. A client that is more than `timeouts.idle` behind is disconnected. 0b disables this.',
       },
     ),
   },
-  { default: {}, description: 'What the listener accepts from clients.' },
+  { default: {}, description: 'Limits for clients.' },
 )
 
 const http2 = object(
   {
     alpn: Type.Boolean({
       default: true,
-      description: 'Over TLS, offers `h2` beside `http/1.1`.',
+      description: 'Offers `h2` in addition to `http/1.1` over TLS.',
     }),
     priorKnowledge: Type.Boolean({
       default: false,
       description:
-        'Without TLS, takes a connection that begins with the HTTP/2 preface for HTTP/2. A proxy in front that passes such a preface on opens a tunnel past its own rules, so it has to be asked for.',
+        'Accepts HTTP/2 without TLS if a connection starts with the HTTP/2 preface. Off by default: a proxy in front that forwards the preface would create a tunnel that bypasses its rules.',
     }),
-    streams: integer(1, 1000, { default: 100, description: 'Requests at a time on one connection.' }),
+    streams: integer(1, 1000, {
+      default: 100,
+      description: 'Maximum number of concurrent requests per connection.',
+    }),
   },
-  { description: 'HTTP/2 ([protocols](../guides/protocols.md)); needs `engine: node`.' },
+  { description: 'HTTP/2 ([protocols](../guides/protocols.md)). Requires `engine: node`.' },
 )
 
-/** One address that clients connect to. */
+/** Schema of a listener. */
 export const listenerSchema = object(
   {
     address: text('address', {
       description:
-        '`host:port`, `[::1]:8080`; `*:8080` or `:8080` for every IPv4 address; port 0 for any free port.',
+        '`host:port` or `[::1]:8080`. `*:8080` or `:8080` listens on all IPv4 addresses. Port 0 selects a free port.',
     }),
-    engine: oneOf(['uws', 'node'], { default: 'uws', description: 'The HTTP server behind the address.' }),
+    engine: oneOf(['uws', 'node'], { default: 'uws', description: 'HTTP server implementation.' }),
     tls: Type.Optional(
       object(
         {
@@ -125,26 +131,26 @@ export const listenerSchema = object(
             default: [],
             maxItems: 1000,
             description:
-              'More certificates, chosen by the name that the client asks for (SNI); who asks for another name, or for none, gets that of `certFile`.',
+              'Additional certificates, selected by the server name of the client (SNI). Clients that send another name or no name get the certificate in `certFile`.',
           }),
           clientCaFile: Type.Optional(
             filePath(
-              'The authorities of client certificates, PEM: a client without one of theirs gets no connection (`engine: node`).',
+              'CA certificates for client certificates, PEM. Clients whose certificate was issued by another CA cannot connect (`engine: node`).',
             ),
           ),
           clientCertificate: Type.Optional(
             oneOf(['required', 'optional'], {
               description:
-                'With `clientCaFile`: `optional` lets clients without a certificate in as well, for routes that ask for none; `mtls` refuses them where it stands. One of another authority gets no connection either way. Default: required.',
+                'With `clientCaFile`: `optional` also accepts clients without a certificate; use the policy `mtls` on routes that need one. Certificates of other CAs are always rejected. Default: required.',
             }),
           ),
           minVersion: Type.Optional(
             oneOf(['TLSv1.2', 'TLSv1.3'], {
-              description: 'The oldest version of TLS (`engine: node`). Default: TLSv1.2.',
+              description: 'Minimum TLS version (`engine: node`). Default: TLSv1.2.',
             }),
           ),
         },
-        { description: 'HTTPS. Without it the listener speaks HTTP.' },
+        { description: 'TLS settings. Absent: the listener serves plain HTTP.' },
       ),
     ),
     http2: Type.Optional(http2),
@@ -152,67 +158,68 @@ export const listenerSchema = object(
       default: [],
       maxItems: 1000,
       uniqueItems: true,
-      description: 'Whose X-Forwarded-* (or Forwarded) and X-Request-Id are believed.',
+      description:
+        'CIDR ranges of proxies whose X-Forwarded-* (or Forwarded) and X-Request-Id headers are trusted.',
     }),
     proxyProtocol: Type.Boolean({
       default: false,
       description:
-        'Connections from `trustedProxies` begin with a PROXY header, version 1 or 2, which says who the client is; those of others are served as they come (`engine: node`).',
+        'Expects a PROXY protocol header (version 1 or 2) with the client address on connections from `trustedProxies`. Other connections are served without it (`engine: node`).',
     }),
     allowHalfClose: Type.Boolean({
       default: false,
       description:
-        'True if clients may half-close the connection (FIN) and still get their responses. By default the requests of such a client are cancelled (`engine: node`).',
+        'Allows clients to half-close a connection (FIN) and still receive their responses. By default the requests of such a client are cancelled (`engine: node`).',
     }),
     forwardedHeader: oneOf(['x-forwarded-for', 'forwarded'], {
       default: 'x-forwarded-for',
       description:
-        'Which field the trusted proxies write: X-Forwarded-For, -Proto and the like, or Forwarded (RFC 7239). The other is removed: a proxy that does not write it may pass on what its client wrote.',
+        'Header that the trusted proxies set: X-Forwarded-For and the other X-Forwarded-* headers, or Forwarded (RFC 7239). The other one is removed, because a proxy that does not set it may forward the value sent by its client.',
     }),
     health: Type.Boolean({
       default: false,
-      description: 'Answers /-/healthz and /-/readyz, for load balancers.',
+      description: 'Serves /-/healthz and /-/readyz for load balancers.',
     }),
     paths: oneOf(['canonical', 'as-received', 'strict'], {
       default: 'canonical',
       description:
-        'Form of the path that upstreams get ([paths](../guides/paths.md)). `canonical`: dot segments and slashes resolved, needless escapes decoded. `as-received`: the original path, except for dot segments, leading slashes and characters that must be escaped. `strict`: the original path; ambiguous or non-canonical paths are refused with 400.',
+        'Form of the path sent to upstreams ([paths](../guides/paths.md)). `canonical`: dot segments and duplicate slashes are resolved and unnecessary escapes decoded. `as-received`: the original path, except for dot segments, leading slashes and characters that must be escaped. `strict`: the original path; ambiguous or non-canonical paths are rejected with 400.',
     }),
     limits,
   },
-  { description: 'One address that clients connect to.' },
+  { description: 'An address that accepts client connections.' },
 )
 
 const token = object(
   {
-    id: name('Who holds it; stands in the operation log.'),
+    id: name('Name of the token holder, written to the operation log.'),
     sha256: Type.String({
       pattern: '^[0-9a-fA-F]{64}$',
       secret: true,
       expects: 'the SHA-256 of the token, 64 hexadecimal digits',
-      description: 'SHA-256 of the token, hexadecimal.',
+      description: 'SHA-256 of the token in hexadecimal.',
     }),
     role: oneOf(['viewer', 'operator', 'admin'], {
       default: 'viewer',
-      description: 'What the holder may do: look, drain as well, deploy as well.',
+      description: 'Permissions: `viewer` can read, `operator` can also drain, `admin` can also deploy.',
     }),
   },
-  { description: 'One token.' },
+  { description: 'A token for the admin API.' },
 )
 
-/** Where `gw` and Prometheus connect. */
+/** Schema of the admin API. */
 export const adminSchema = object(
   {
     address: text('address', {
       default: '127.0.0.1:9901',
-      description: '`host:port`. Anything but loopback needs tls and tokens.',
+      description: '`host:port`. `tls` and `tokens` are required unless the address is loopback.',
     }),
-    tls: Type.Optional(object(certificate, { description: 'HTTPS for the admin API.' })),
+    tls: Type.Optional(object(certificate, { description: 'TLS for the admin API.' })),
     tokens: Type.Array(token, {
       default: [],
       maxItems: 1000,
-      description: 'Who may call. Empty: everybody who can reach the address.',
+      description: 'Tokens that are accepted. Empty: no authentication.',
     }),
   },
-  { default: {}, description: 'The admin API and the metrics.' },
+  { default: {}, description: 'Admin API and metrics.' },
 )

@@ -1,24 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import { integer, name, object, oneOf, text } from './build.js'
 
-/** Longer names and more of them say the same with more work for every record. */
+/** Maximum number of names per rule. Every name costs time for every record. */
 const MAX_NAMES = 200
 const MAX_RULES = 100
 const MAX_KEYS = 20
-/** A mask that shows more than this masks nothing. */
+/** Maximum number of characters that a mask may leave visible. */
 const MAX_SHOWN = 64
 
 const key = object(
   {
-    id: name('Stands beside every value that the key has hashed or encrypted.'),
+    id: name('Key id, stored with every value that the key hashed or encrypted.'),
     secret: Type.String({
       secret: true,
       minLength: 16,
       maxLength: 4096,
-      description: 'At least 16 characters; write a reference such as ${env:LOG_KEY}.',
+      description: 'Secret, at least 16 characters. Use a reference such as ${env:LOG_KEY}.',
     }),
   },
-  { description: 'A key that hashes and encrypts.' },
+  { description: 'A key for hashing and encryption.' },
 )
 
 const find = object(
@@ -28,75 +28,79 @@ const find = object(
         minItems: 1,
         maxItems: MAX_NAMES,
         description:
-          'Names of header fields, parameters, members, elements and variables, wherever they stand; case does not matter.',
+          'Names of header fields, parameters, JSON members, XML elements and variables, at any depth. Case-insensitive.',
       }),
     ),
     regex: Type.Optional(
       text('regex', {
         description:
-          'What matches in the text (RE2); of an expression with groups, what the first group matches.',
+          'Regular expression (RE2). If it has groups, only the text matched by the first group is replaced.',
       }),
     ),
     type: Type.Optional(
       oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], {
-        description: 'Values known by their form, those with check digits only when these are right.',
+        description:
+          'Type of value, recognised by its format. Types with check digits only match if these are correct.',
       }),
     ),
   },
   {
-    description: 'What to look for.',
+    description: 'Values to find.',
     choice: { keys: ['names', 'regex', 'type'], min: 1, max: 1 },
   },
 )
 
 const rule = object(
   {
-    id: name('The name of the rule, in `privacy.rules` of the records it has changed.'),
+    id: name('Name of the rule. Records that it changed list it in `privacy.rules`.'),
     find,
     in: Type.Array(
       oneOf(['headers', 'query', 'body', 'vars'], {
-        description: 'A part of a record.',
+        description: 'Part of the record.',
       }),
       {
         minItems: 1,
         maxItems: 4,
         default: ['headers', 'query', 'body', 'vars'],
-        description: 'Where to look.',
+        description: 'Parts of the record to search.',
       },
     ),
     do: oneOf(['mask', 'delete', 'hash', 'encrypt', 'detect'], {
       default: 'mask',
-      description: 'What becomes of what was found; `detect` only notes it.',
+      description: 'Action for the values found. `detect` only records that something was found.',
     }),
     keepFirst: Type.Optional(
-      integer(1, MAX_SHOWN, { description: 'The mask leaves so many characters at the beginning.' }),
+      integer(1, MAX_SHOWN, { description: 'Number of leading characters that stay visible.' }),
     ),
     keepLast: Type.Optional(
-      integer(1, MAX_SHOWN, { description: 'The mask leaves so many characters at the end.' }),
+      integer(1, MAX_SHOWN, { description: 'Number of trailing characters that stay visible.' }),
     ),
     maskFirst: Type.Optional(
-      integer(1, MAX_SHOWN, { description: 'The mask hides so many characters at the beginning.' }),
+      integer(1, MAX_SHOWN, {
+        description: 'Number of leading characters that are masked. The rest stays visible.',
+      }),
     ),
   },
   {
-    description: 'A rule.',
+    description: 'A privacy rule.',
     choice: { keys: ['keepFirst', 'keepLast', 'maskFirst'], min: 0, max: 1 },
   },
 )
 
-/** What is kept out of the traffic log. */
+/** Schema of the privacy rules of the traffic log. */
 export const logPrivacySchema = object(
   {
     keys: Type.Array(key, {
       default: [],
       maxItems: MAX_KEYS,
-      description: 'The first one hashes and encrypts; keep older ones after it for `gw logs decrypt`.',
+      description:
+        'Keys for hashing and encryption. The first one is used. Keep old keys in the list so that `gw logs decrypt` can use them.',
     }),
     rules: Type.Array(rule, {
       default: [],
       maxItems: MAX_RULES,
-      description: 'In this order. The first rule that takes a value by its name decides about it.',
+      description: 'Rules, in order. If several rules match a value by name, the first one applies.',
     }),
   },
-  { description: 'What is masked, deleted, hashed or encrypted before a record is written.' },
+  { description: 'Masks, deletes, hashes or encrypts values before a record is written.' },
 )

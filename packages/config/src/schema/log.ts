@@ -5,57 +5,59 @@ import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
 import { custom, stdout, syslog, webhook } from './log-targets.js'
 
-/** What Elasticsearch takes as the name of a data stream (create data stream API), without what would need an escape. */
+/**
+ * Names that Elasticsearch accepts for a data stream (create data stream API) and that need no escaping in
+ * URLs.
+ */
 const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
 
 const file = object(
   {
     dir: Type.Optional(
       filePath(
-        'Where the segments go. Absent: data/traffic, and data/traffic-ID for one of log.targets, in the working directory.',
+        'Folder of the log files. Absent: data/traffic, or data/traffic-ID for an entry of log.targets, in the working directory.',
       ),
     ),
     maxBytes: size(
       { min: '1mb', max: '100000gb' },
-      { default: '1gb', description: 'All segments together; the oldest is removed.' },
+      { default: '1gb', description: 'Maximum size of all files together. The oldest files are deleted.' },
     ),
     segmentBytes: Type.Optional(
       size(
         { min: '64kb', max: '16gb' },
         {
-          description:
-            'A segment is closed at this size. Absent: 64mb, or half of maxBytes when that is less.',
+          description: 'Size at which a new file is started. Absent: 64mb, but at most half of `maxBytes`.',
         },
       ),
     ),
   },
-  { default: {}, description: 'The sink `file`.' },
+  { default: {}, description: 'Settings of the sink `file`.' },
 )
 
 const auth = object(
   {
-    username: Type.Optional(Type.String({ maxLength: 256, description: 'The user.' })),
-    password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'The password.' })),
+    username: Type.Optional(Type.String({ maxLength: 256, description: 'User name.' })),
+    password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'Password.' })),
     apiKey: Type.Optional(
       Type.String({
         secret: true,
         maxLength: 4096,
-        description: 'The API key, as Elasticsearch encodes it.',
+        description: 'API key in the encoded form that Elasticsearch returns.',
       }),
     ),
   },
   {
-    description: 'A user and password, or an API key.',
+    description: 'Authentication with user name and password, or with an API key.',
     choice: { keys: ['username', 'apiKey'], min: 1, max: 1 },
   },
 )
 
 const tls = object(
   {
-    caFile: Type.Optional(filePath("Authorities to trust instead of the system's, PEM.")),
-    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For trials only.' }),
+    caFile: Type.Optional(filePath("CA certificates to trust instead of the system's, PEM.")),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
-  { default: {}, description: 'How certificates of https nodes are checked.' },
+  { default: {}, description: 'TLS settings for `https://` nodes.' },
 )
 
 const elasticsearch = object(
@@ -63,57 +65,63 @@ const elasticsearch = object(
     nodes: Type.Array(text('http-url'), {
       minItems: 1,
       maxItems: 100,
-      description: 'The URLs of the cluster; another one takes over when a node does not answer.',
+      description: 'URLs of cluster nodes. If a node does not respond, the next one is used.',
     }),
     dataStream: Type.String({
       pattern: DATA_STREAM,
       keepsReference: true,
       default: 'logs-gateway-default',
-      description: 'The data stream that gets the records.',
+      description: 'Data stream that records are written to.',
       expects: 'the name of a data stream: lower-case letters, digits, dots, hyphens and underscores',
     }),
     auth: Type.Optional(auth),
     tls,
-    compress: Type.Boolean({ default: false, description: 'Compresses requests: less network, more CPU.' }),
+    compress: Type.Boolean({
+      default: false,
+      description: 'Compresses requests, which saves bandwidth and costs CPU time.',
+    }),
     retention: Type.Optional(
       duration(
         { min: '1d', max: '36500d' },
-        { description: 'Records are deleted after this time. Absent: they are kept.' },
+        { description: 'Age at which records are deleted. Absent: never.' },
       ),
     ),
-    replicas: integer(0, 10, { default: 1, description: 'Copies of each shard; 0 for a single node.' }),
+    replicas: integer(0, 10, {
+      default: 1,
+      description: 'Number of replicas per shard. Use 0 for a single node.',
+    }),
     manage: Type.Boolean({
       default: true,
       description:
-        'Creates the index template and the data stream before the first record, as `gw log-setup` does.',
+        'Creates the index template and the data stream before the first record, like `gw log-setup`.',
     }),
     spool,
   },
-  { description: 'The sink `elasticsearch`.' },
+  { description: 'Settings of the sink `elasticsearch`.' },
 )
 
 const geo = object(
   {
     file: filePath(
-      'A database in the MaxMind DB format, such as GeoLite2-City.mmdb. It is read again when it has changed.',
+      'Database in MaxMind DB format, such as GeoLite2-City.mmdb. It is reloaded when it changes.',
     ),
   },
-  { description: 'Records in which country and where clients are. Absent: not.' },
+  { description: 'Adds the country and location of clients to records. Absent: disabled.' },
 )
 
 const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'] as const
 
-/** Where records can go. */
+/** Names of the log sinks. */
 export const LOG_SINKS = [...KINDS, 'none'] as const
 
-/** A sink by its name. */
+/** Name of a log sink. */
 export type LogSinkName = (typeof LOG_SINKS)[number]
 
-/** What the log and each of its further targets have in common. */
+/** Keys shared by `log` and the entries of `log.targets`. */
 const settings = {
   fields: oneOf(['minimal', 'standard', 'full'], {
     default: 'standard',
-    description: 'How much a record says.',
+    description: 'Amount of detail per record.',
   }),
   file,
   elasticsearch: Type.Optional(elasticsearch),
@@ -126,33 +134,33 @@ const settings = {
 
 const target = object(
   {
-    id: name('Its name in metrics and at /v1/log; `main` is that of log.sink.'),
-    sink: oneOf(KINDS, { description: 'Where its records go.' }),
+    id: name('Name of the target in metrics and in /v1/log. `main` is reserved for log.sink.'),
+    sink: oneOf(KINDS, { description: 'Destination of the records.' }),
     when: Type.Optional(
       text('record-condition', {
-        description: 'It gets only the calls for which this condition (CEL) holds.',
+        description: 'Condition (CEL). Only matching calls are recorded.',
       }),
     ),
-    sample: Type.Optional(ratio({ description: 'It gets this share of those calls only. Absent: all.' })),
+    sample: Type.Optional(ratio({ description: 'Share of these calls that is recorded. Absent: all.' })),
     capture: Type.Optional(narrowingSchema),
     ...settings,
   },
-  { description: 'A further output, with a spool of its own.' },
+  { description: 'An additional output with its own spool.' },
 )
 
-/** The traffic log. */
+/** Schema of the traffic log. */
 export const logSchema = object(
   {
     sink: Type.Optional(
       oneOf(LOG_SINKS, {
-        description: 'Where records go. Absent: file, or none where there are targets.',
+        description: 'Destination of the records. Absent: `file`, or `none` if there are targets.',
       }),
     ),
     ...settings,
     targets: Type.Array(target, {
       default: [],
       maxItems: 16,
-      description: 'Further outputs, each with a choice of its own.',
+      description: 'Additional outputs, each with its own filter.',
     }),
     geo: Type.Optional(geo),
     slow: duration(
@@ -160,14 +168,14 @@ export const logSchema = object(
       {
         default: '1s',
         description:
-          'The record of a call that takes longer has policies, connections and the delay of the event loop, as one that fails does.',
+          'Duration from which a call counts as slow. Its record then also contains policies, connections and event loop delay, like the record of a failed call.',
       },
     ),
     unknownRoutes: Type.Boolean({
       default: true,
-      description: 'Records requests that no route takes, and those that are refused before.',
+      description: 'Records requests that match no route, and requests that are rejected before routing.',
     }),
     capture: Type.Optional(captureSchema),
   },
-  { default: {}, description: 'The traffic log: one record for every call.' },
+  { default: {}, description: 'Traffic log, with one record per call.' },
 )

@@ -4,49 +4,52 @@ import { name, object, oneOf, text } from './build.js'
 const common = {
   use: Type.String({
     pattern: '^[a-z][a-z0-9-]{0,63}$',
-    expects: 'the name of a policy such as header',
-    description: 'The name of the policy.',
+    expects: 'the name of a policy, such as header',
+    description: 'Name of the policy.',
   }),
   with: Type.Unsafe<Readonly<Record<string, unknown>>>({
     type: 'object',
     default: {},
-    description: 'The configuration, as the policy describes it.',
+    description: 'Configuration of the policy.',
   }),
   when: Type.Optional(
-    text('policy-condition', { description: 'The policy runs only where this condition (CEL) holds.' }),
+    text('policy-condition', { description: 'Condition (CEL). The policy only runs if it is true.' }),
   ),
   onError: oneOf(['fail', 'continue'], {
     default: 'fail',
     description:
-      'Action if the policy itself fails: the request fails too, or continues without the policy. Content checks (`content-filter`, `json-schema`, `openapi`, `xsd`) always fail closed.',
+      'Behaviour if the policy itself fails: `fail` fails the request, `continue` skips the policy. Content checks (`content-filter`, `json-schema`, `openapi`, `xsd`) always fail the request.',
   }),
   enabled: Type.Boolean({
     default: true,
-    description: 'false leaves the policy out and keeps its configuration.',
+    description: 'Set to false to disable the policy but keep its configuration.',
   }),
 }
 
-/** A policy that several routes can use. */
+/** Schema of a shared policy. */
 export const sharedPolicySchema = object(
-  { id: name('What routes call it.'), ...common },
-  { description: 'A policy that several routes can use.' },
+  { id: name('Id that routes use to refer to the policy.'), ...common },
+  { description: 'A policy that several routes can share.' },
 )
 
-/** What the chain of a route lists: the id of a shared policy, the name of a group, or a policy written out. */
+/**
+ * Schema of an entry of a route's policy chain: the id of a shared policy, the name of a group, or an inline
+ * policy.
+ */
 export const policyEntrySchema = Type.Union([
-  name('The id of a shared policy, or the name of a group.'),
+  name('Id of a shared policy, or name of a group.'),
   object(
-    { id: Type.Optional(name('What logs call it.')), ...common },
-    { description: 'A policy written out.' },
+    { id: Type.Optional(name('Name of the policy in logs.')), ...common },
+    { description: 'An inline policy.' },
   ),
 ])
 
-/** Most policies of a chain, those of its groups included. */
+/** Maximum number of policies in a chain, including the members of groups. */
 export const MAX_CHAIN = 100
 
-/** Policies that routes use together. */
+/** Schema of a policy group. */
 export const policyGroupSchema = Type.Array(policyEntrySchema, {
   minItems: 1,
   maxItems: MAX_CHAIN,
-  description: 'In order: ids of shared policies, or policies written out. Groups do not nest.',
+  description: 'Ids of shared policies or inline policies, in order. Groups cannot contain groups.',
 })

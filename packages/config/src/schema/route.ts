@@ -5,21 +5,23 @@ import { MAX_CHAIN, policyEntrySchema } from './policy.js'
 import { routeTimeoutsSchema } from './upstream.js'
 
 const predicate = Type.Union([
-  Type.String({ maxLength: 8192, description: 'The exact value.' }),
+  Type.String({ maxLength: 8192, description: 'Exact value.' }),
   object(
     {
-      exact: Type.Optional(Type.String({ maxLength: 8192, description: 'The exact value.' })),
+      exact: Type.Optional(Type.String({ maxLength: 8192, description: 'Exact value.' })),
       prefix: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 8192, description: 'How the value begins.' }),
+        Type.String({ minLength: 1, maxLength: 8192, description: 'Prefix of the value.' }),
       ),
       regex: Type.Optional(
-        text('regex', { description: 'A regular expression (RE2) that the value matches somewhere.' }),
+        text('regex', { description: 'Regular expression (RE2) that matches some part of the value.' }),
       ),
-      present: Type.Optional(Type.Boolean({ description: 'true: there is one, false: there is none.' })),
+      present: Type.Optional(
+        Type.Boolean({ description: '`true`: must be present. `false`: must be absent.' }),
+      ),
     },
     {
       choice: { keys: ['exact', 'prefix', 'regex', 'present'], min: 1, max: 1 },
-      description: 'A test of the value.',
+      description: 'A test of a value.',
     },
   ),
 ])
@@ -29,89 +31,92 @@ const match = object(
     hosts: Type.Array(text('host-pattern'), {
       default: [],
       maxItems: 1000,
-      description: '`api.example.com`, or `*.example.org` for everything below. Empty: every host.',
+      description: 'Host names: `api.example.com`, or `*.example.org` for all subdomains. Empty: any host.',
     }),
     path: Type.Optional(
       text('path-pattern', {
         description:
-          '`/a/b` exact, `/a/{id}` one segment, `/a/*` this and everything below, `~regex` (RE2). Absent: every path.',
+          'Path pattern: `/a/b` is exact, `{id}` in `/a/{id}` matches one segment, `/a/*` matches /a and everything below, `~regex` is a regular expression (RE2). Absent: any path.',
       }),
     ),
     methods: Type.Array(text('method'), {
       default: [],
       maxItems: 50,
-      description: 'Empty: every method. HEAD follows GET.',
+      description: 'Methods. GET includes HEAD. Empty: any method.',
     }),
     headers: mapOf(predicate, {
       default: {},
       maxProperties: 50,
       propertyNames: text('predicate-name'),
-      description: 'All must hold. A text is the exact value.',
+      description: 'Tests that must all be true. A string is the exact value.',
     }),
     query: mapOf(predicate, {
       default: {},
       maxProperties: 50,
       propertyNames: Type.String({ minLength: 1, maxLength: 256 }),
-      description: 'All must hold. A text is the exact value.',
+      description: 'Tests that must all be true. A string is the exact value.',
     }),
-    when: Type.Optional(text('route-condition', { description: 'A condition (CEL) that must hold too.' })),
+    when: Type.Optional(text('route-condition', { description: 'Condition (CEL) that must also be true.' })),
   },
-  { default: {}, description: 'Which requests the route takes. Empty: all.' },
+  { default: {}, description: 'Requests that the route matches. Empty: all.' },
 )
 
 const rewrite = object(
   {
     prefix: Type.Optional(
-      text('path', { description: 'Takes the place of what the prefix of the route matched.' }),
+      text('path', { description: "Replacement for the part of the path that the route's prefix matched." }),
     ),
     path: Type.Optional(
-      text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' }),
+      text('path-template', {
+        description: 'New path. `{name}` is replaced with a path parameter of the route.',
+      }),
     ),
     regex: Type.Optional(
       object(
         {
           pattern: text('regex', {
             description:
-              'Regular expression (RE2), matched against the forwarded form of the path first, then against its canonical form.',
+              'Regular expression (RE2). It is matched against the path as forwarded, then against its canonical form.',
           }),
           replacement: Type.String({
             maxLength: 4096,
-            description: 'What to put there; `$1` is the first group.',
+            description: 'Replacement. `$1` is the first group.',
           }),
         },
-        { description: 'Replaces the first match.' },
+        { description: 'Replaces the first match of a regular expression.' },
       ),
     ),
     host: text('host-rewrite', {
       default: 'keep',
-      description: "The Host towards the target: `keep` the client's, `upstream` the target's, or a value.",
+      description:
+        "Host header sent to the target: `keep` for the client's, `upstream` for the target's, or a fixed value.",
     }),
   },
   {
     choice: { keys: ['prefix', 'path', 'regex'], min: 0, max: 1 },
-    description: 'What the upstream gets to see.',
+    description: 'Changes to the request that the upstream receives.',
   },
 )
 
 const respond = object(
   {
-    status: integer(200, 599, { default: 200, description: 'The status.' }),
+    status: integer(200, 599, { default: 200, description: 'Response status.' }),
     headers: mapOf(text('field-value'), {
       default: {},
       maxProperties: 100,
       propertyNames: text('reply-field-name'),
-      description: 'Header fields.',
+      description: 'Response headers.',
     }),
     body: Type.Union(
       [
-        Type.String({ maxLength: 1_048_576, description: 'Sent as it is.' }),
+        Type.String({ maxLength: 1_048_576, description: 'Sent unchanged.' }),
         Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'Sent as JSON.' }),
         Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
       ],
-      { default: '', description: 'The body: a text, or a mapping or list that is sent as JSON.' },
+      { default: '', description: 'Response body: a string, or a mapping or list that is sent as JSON.' },
     ),
   },
-  { description: 'An answer of the gateway itself.' },
+  { description: 'A response generated by the gateway.' },
 )
 
 const redirectTargets = ['scheme', 'host', 'port', 'path', 'prefix']
@@ -122,22 +127,24 @@ const redirect = object(
       type: 'integer',
       enum: [301, 302, 303, 307, 308],
       default: 302,
-      description: 'The status.',
+      description: 'Response status.',
     }),
-    scheme: Type.Optional(oneOf(['http', 'https'], { description: 'Another scheme.' })),
-    host: Type.Optional(text('host', { description: 'Another host.' })),
-    port: Type.Optional(integer(1, 65_535, { description: 'Another port.' })),
+    scheme: Type.Optional(oneOf(['http', 'https'], { description: 'New scheme.' })),
+    host: Type.Optional(text('host', { description: 'New host.' })),
+    port: Type.Optional(integer(1, 65_535, { description: 'New port.' })),
     path: Type.Optional(
-      text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' }),
+      text('path-template', {
+        description: 'New path. `{name}` is replaced with a path parameter of the route.',
+      }),
     ),
     prefix: Type.Optional(
-      text('path', { description: 'Takes the place of what the prefix of the route matched.' }),
+      text('path', { description: "Replacement for the part of the path that the route's prefix matched." }),
     ),
-    keepQuery: Type.Boolean({ default: true, description: 'Keeps the query.' }),
+    keepQuery: Type.Boolean({ default: true, description: 'Keeps the query string.' }),
   },
   {
     choice: { keys: redirectTargets, min: 1, max: redirectTargets.length },
-    description: 'Sends the client elsewhere.',
+    description: 'Redirects the client.',
   },
 )
 
@@ -147,7 +154,7 @@ const websocket = object(
       { min: '50ms', max: '24h' },
       {
         default: '60s',
-        description: 'Longest time in which neither side sends anything; then close code 1001.',
+        description: 'Maximum time without traffic in either direction, then close code 1001.',
       },
     ),
     maxMessage: size(
@@ -155,46 +162,46 @@ const websocket = object(
       {
         default: '1mb',
         description:
-          'Largest message, as it is on the wire; a larger one ends the connection with 1009. `engine: uws`: 1 MB at most.',
+          'Maximum message size on the wire. A larger message closes the connection with code 1009. `engine: uws` supports at most 1 MB.',
       },
     ),
     rate: Type.Optional(
       integer(1, 1_000_000, {
         description:
-          'Messages and control frames a second that a client may send; more end the connection with 1008. Absent: any number.',
+          'Maximum number of messages and control frames per second from the client. Above it, the connection is closed with code 1008. Absent: no limit.',
       }),
     ),
     compression: oneOf(['refuse', 'pass'], {
       default: 'refuse',
       description:
-        '`pass` lets client and target agree on permessage-deflate (RFC 7692), which `engine: uws` cannot; `refuse` keeps the offer from the target.',
+        '`pass` allows client and target to negotiate permessage-deflate (RFC 7692), which `engine: uws` does not support. `refuse` removes the offer from the handshake.',
     }),
   },
-  { description: 'WebSockets are let through to the upstream. Absent: a handshake is answered with 501.' },
+  { description: 'Allows WebSocket connections to the upstream. Absent: handshakes are answered with 501.' },
 )
 
-/** Which requests, and what becomes of them. */
+/** Schema of a route. */
 export const routeSchema = object(
   {
-    id: name('The name of the route in logs and metrics.'),
-    api: Type.Optional(name('The API of `apis` that it is a part of.')),
+    id: name('Name of the route in logs and metrics.'),
+    api: Type.Optional(name('Name of the API in `apis` that the route belongs to.')),
     match,
     priority: integer(-1_000_000, 1_000_000, {
       default: 0,
-      description: 'A higher one wins over every other rule of precedence.',
+      description: 'Priority of the route. A higher value takes precedence over all other rules.',
     }),
     criticality: oneOf(['low', 'normal', 'critical'], {
       default: 'normal',
       description:
-        'Which requests an overloaded worker refuses first (see `overload`): `low` ones, then `normal` ones; `critical` ones only when far too many are in flight.',
+        'Importance under overload (see `overload`). An overloaded worker rejects `low` requests first, then `normal` ones. `critical` ones are rejected only far above the limit for requests in flight.',
     }),
     encodedSlashes: oneOf(['refuse', 'keep'], {
       default: 'refuse',
       description:
-        '`refuse` answers a path with `%2F` or `%5C` with 400; `keep` forwards it, for a target that does not decode them before it looks for the resource ([paths](../guides/paths.md)).',
+        '`refuse` rejects paths with `%2F` or `%5C` with 400. `keep` forwards them, for targets that do not decode them before routing ([paths](../guides/paths.md)).',
     }),
     rewrite: Type.Optional(rewrite),
-    upstream: Type.Optional(name('The upstream that answers.')),
+    upstream: Type.Optional(name('Name of the upstream.')),
     respond: Type.Optional(respond),
     redirect: Type.Optional(redirect),
     timeouts: Type.Optional(routeTimeoutsSchema),
@@ -204,11 +211,11 @@ export const routeSchema = object(
       default: [],
       maxItems: MAX_CHAIN,
       description:
-        'The chain, in order: ids of shared policies, names of `policyGroups`, or policies written out; 100 together.',
+        'Policy chain, in order: ids of shared policies, names of `policyGroups`, or inline policies. At most 100 in total.',
     }),
   },
   {
     choice: { keys: ['upstream', 'respond', 'redirect'], min: 1, max: 1 },
-    description: 'Which requests, and what becomes of them.',
+    description: 'A routing rule.',
   },
 )

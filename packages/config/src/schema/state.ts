@@ -3,25 +3,25 @@ import { duration, filePath, object, text } from './build.js'
 
 const tls = object(
   {
-    caFile: Type.Optional(filePath('The authority that signed the certificate of the server, PEM.')),
+    caFile: Type.Optional(filePath('CA certificates that the server certificate is verified against, PEM.')),
     serverName: Type.Optional(
       text('host', {
         description:
-          'The name in its certificate, where it is reached by another one or by an address. Of a cluster: of all nodes.',
+          'Name in the server certificate, if it differs from the host in the URL. In a cluster it applies to all nodes.',
       }),
     ),
-    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For trials only.' }),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
-  { default: {}, description: 'How the server of a `rediss://` address is trusted.' },
+  { default: {}, description: 'TLS settings for `rediss://` URLs.' },
 )
 
-/** The store that replicas share. */
+/** Schema of the store that replicas share. */
 export const stateSchema = object(
   {
     url: Type.Optional(
       text('redis-url', {
         description:
-          'Valkey or Redis, `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS. The port is 6379 and the database 0 where they are left out.',
+          'URL of a Valkey or Redis server: `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS. Default port 6379, default database 0.',
       }),
     ),
     cluster: Type.Optional(
@@ -30,22 +30,23 @@ export const stateSchema = object(
         maxItems: 16,
         uniqueItems: true,
         description:
-          'In the place of `url`: nodes of a cluster of Valkey or Redis, `redis://HOST:PORT`, or all of them `rediss://`. They name the others. Several are there so that one answers.',
+          'URLs of cluster nodes, instead of `url`: `redis://HOST:PORT`, or `rediss://` for all of them. The other nodes are discovered. List several, so that one of them is reachable.',
       }),
     ),
-    username: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The user.' })),
-    password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'The password.' })),
+    username: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'User name.' })),
+    password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'Password.' })),
     keyPrefix: Type.String({
       maxLength: 64,
       default: 'sluice:',
       description:
-        'What all keys begin with: gateways share what has the same server, database and prefix. One with braces, `{a}:`, has a cluster keep all on one node.',
+        'Prefix of all keys. Gateways with the same server, database and prefix share their state. A prefix with braces such as `{a}:` makes a cluster store all keys on one node.',
     }),
     timeout: duration(
       { min: '10ms', max: '10s' },
       {
         default: '250ms',
-        description: 'How long the server may take for an answer; then what asked acts as without a store.',
+        description:
+          'Maximum time for a response. After it, policies behave as if the store were unavailable.',
       },
     ),
     slowAfter: duration(
@@ -60,6 +61,6 @@ export const stateSchema = object(
   },
   {
     description:
-      'What replicas share. Absent: the supervisor has it in memory, for the workers of this gateway.',
+      'Store for state that replicas share. Absent: state is kept in the memory of the supervisor and shared by the workers of this gateway.',
   },
 )

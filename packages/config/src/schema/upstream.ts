@@ -5,7 +5,7 @@ import { canarySchema, mirrorSchema, stickySchema } from './upstream-shares.js'
 
 const url = text('target-url', {
   description:
-    '`http://host:port` or `https://host:port`, without a path; or `k8s://service.namespace:port`, the pods of a Kubernetes Service.',
+    '`http://host:port` or `https://host:port`, without a path, or `k8s://service.namespace:port` for the pods of a Kubernetes Service.',
 })
 
 const target = object(
@@ -14,51 +14,51 @@ const target = object(
     srv: Type.Optional(
       text('dns-name', {
         description:
-          'Asks the name servers for the hosts and ports of this service (SRV), such as `_http._tcp.orders.example`; `url` still says the scheme, and the name for Host and TLS. Needs `resolve`.',
+          'DNS SRV record that lists hosts and ports, such as `_http._tcp.orders.example`. `url` still defines the scheme and the name for Host and TLS. Requires `resolve`.',
       }),
     ),
     service: Type.Optional(
       text('kubernetes-service', {
         description:
-          'Sends to the ready pods of this Service, such as `k8s://orders.default:8443`; `url` still says the scheme, and the name for Host and TLS. The port is that of the pods, or its name in the Service. A target `k8s://orders.default:8080` is short for this with `url: http://orders.default:8080`.',
+          'Kubernetes Service whose ready pods receive the requests, such as `k8s://orders.default:8443`. `url` still defines the scheme and the name for Host and TLS. The port is the pod port, or the name of a port of the Service. The target `k8s://orders.default:8080` is short for this with `url: http://orders.default:8080`.',
       }),
     ),
-    weight: integer(0, 1000, { default: 1, description: 'Share of the requests; 0 sends none.' }),
+    weight: integer(0, 1000, { default: 1, description: 'Relative share of requests. 0: none.' }),
     role: oneOf(['primary', 'failover', 'canary', 'mirror'], {
       default: 'primary',
       description:
-        '`failover` is used while no primary can be, `canary` by the section `canary`; `mirror` gets copies of requests.',
+        '`failover` targets are used if no primary is available. `canary` targets receive the requests selected by `canary`. `mirror` targets receive copies.',
     }),
     priority: integer(1, 100, {
       default: 1,
-      description: 'Level of a failover target: those of the lowest number are used first.',
+      description: 'Priority of a failover target. Lower numbers are used first.',
     }),
   },
-  { description: 'A target with its weight and role.' },
+  { description: 'A target with weight and role.' },
 )
 
 const timeLimits = {
   connect: duration(
     { min: '1ms', max: '10m' },
-    { default: '1s', description: 'To a connection, TLS included.' },
+    { default: '1s', description: 'Maximum time to connect, including TLS.' },
   ),
   headers: duration(
     { min: '1ms', max: '1h' },
-    { default: '10s', description: 'From the end of the request to the response head.' },
+    { default: '10s', description: 'Maximum time from the end of the request to the response head.' },
   ),
   idle: duration(
     { min: '1ms', max: '1h' },
-    { default: '30s', description: 'Longest silence within a body.' },
+    { default: '30s', description: 'Maximum idle time within a body.' },
   ),
   total: duration(
     { min: '0s', max: '24h' },
-    { default: '60s', description: 'The whole exchange; 0s: no bound.' },
+    { default: '60s', description: 'Maximum time for the whole exchange. 0s: no limit.' },
   ),
 }
 
 const { connect, headers, idle, total } = timeLimits
 
-/** Timeouts of a route: those that are written take the place of the upstream's. */
+/** Schema of the timeouts of a route, which override those of its upstream. */
 export const routeTimeoutsSchema = object(
   {
     connect: Type.Optional(withoutDefault(connect)),
@@ -66,16 +66,16 @@ export const routeTimeoutsSchema = object(
     idle: Type.Optional(withoutDefault(idle)),
     total: Type.Optional(withoutDefault(total)),
   },
-  { description: 'Timeouts of this route, over those of its upstream.' },
+  { description: 'Timeouts that override those of the upstream.' },
 )
 
 const retry = object(
   {
     attempts: integer(0, 10, {
       default: 1,
-      description: 'Further attempts after the first, where repeating is safe.',
+      description: 'Maximum number of retries, for requests that are safe to repeat.',
     }),
-    budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
+    budget: ratio({ default: '20%', description: 'Maximum number of retries as a share of all requests.' }),
     on: Type.Array(
       integer(400, 599, {
         description: 'A status.',
@@ -85,14 +85,14 @@ const retry = object(
         default: [502, 503, 504],
         maxItems: 50,
         description:
-          "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand. Empty: none.",
+          'Statuses that cause a retry, from a target or from the gateway itself (502 and 504). Only requests with an idempotent method or an Idempotency-Key are retried, and only while their body is buffered. Empty: none.',
       },
     ),
     backoff: duration(
       { min: '0s', max: '1m' },
       {
         default: '25ms',
-        description: 'Upper end of the random wait before such a retry; twice as long each time.',
+        description: 'Maximum random delay before the first retry. It doubles with each retry.',
       },
     ),
     maxBackoff: duration(
@@ -100,22 +100,24 @@ const retry = object(
       {
         default: '1s',
         description:
-          'The longest that `backoff` grows to. A longer `Retry-After` is passed on, not waited for.',
+          'Maximum value that `backoff` grows to. A longer `Retry-After` is forwarded to the client instead of retrying.',
       },
     ),
   },
-  { default: {}, description: 'When an attempt fails before anything of an answer arrived.' },
+  { default: {}, description: 'Retries of attempts that fail before the response starts.' },
 )
 
 const tls = object(
   {
-    caFile: Type.Optional(filePath('The authorities to trust, PEM, in place of the built-in ones.')),
-    certFile: Type.Optional(filePath('The certificate chain of the gateway, PEM.')),
-    keyFile: Type.Optional(filePath('The private key of the gateway, PEM.')),
-    servername: Type.Optional(text('host', { description: 'The name to ask for and to verify.' })),
+    caFile: Type.Optional(filePath('CA certificates to trust instead of the built-in ones, PEM.')),
+    certFile: Type.Optional(filePath('Client certificate chain of the gateway, PEM.')),
+    keyFile: Type.Optional(filePath('Private key of the client certificate, PEM.')),
+    servername: Type.Optional(
+      text('host', { description: 'Server name for SNI and certificate verification.' }),
+    ),
     minVersion: oneOf(['TLSv1.2', 'TLSv1.3'], {
       default: 'TLSv1.2',
-      description: 'The oldest version of TLS that is spoken.',
+      description: 'Minimum TLS version.',
     }),
     pins: Type.Array(
       Type.String({
@@ -126,12 +128,12 @@ const tls = object(
         default: [],
         maxItems: 10,
         description:
-          'A target has to prove that it has one of these keys: `sha256/` and the base64 SHA-256 of its public key (SPKI); empty: any key.',
+          "Pinned public keys: `sha256/` and the base64 SHA-256 of the public key (SPKI). The target's certificate must have one of them. Empty: any key.",
       },
     ),
-    insecure: Type.Boolean({ default: false, description: 'Accepts every certificate. For tests only.' }),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For testing only.' }),
   },
-  { description: 'HTTPS towards the targets.' },
+  { description: 'TLS settings for `https://` targets.' },
 )
 
 const resolve = object(
@@ -139,97 +141,103 @@ const resolve = object(
     servers: Type.Array(text('dns-server'), {
       default: [],
       maxItems: 10,
-      description: 'Name servers such as `10.0.0.2` or `10.0.0.2:5353`; empty: those of the system.',
+      description: "Name servers such as `10.0.0.2` or `10.0.0.2:5353`. Empty: the system's.",
     }),
     minTtl: duration(
       { min: '100ms', max: '1h' },
-      { default: '1s', description: 'Names are not asked for more often, whatever their time to live.' },
+      { default: '1s', description: 'Minimum time between lookups of a name, even if its TTL is shorter.' },
     ),
-    maxTtl: duration({ min: '100ms', max: '24h' }, { default: '30s', description: 'Nor more rarely.' }),
+    maxTtl: duration(
+      { min: '100ms', max: '24h' },
+      { default: '30s', description: 'Maximum time between lookups of a name, even if its TTL is longer.' },
+    ),
   },
   {
     description:
-      'Resolves the names of the targets in the background, again when their time to live is over. Each address becomes a target with connections of its own. Absent: a name is asked for when a connection is opened.',
+      'Resolves target names in the background and repeats the lookup when the TTL expires. Each address becomes a target with its own connections. Absent: names are resolved when a connection is opened.',
   },
 )
 
 const proxy = object(
   {
-    url: text('proxy-url', { description: '`http://host:port` of the proxy.' }),
-    username: Type.Optional(Type.String({ maxLength: 4096, description: 'The user.' })),
+    url: text('proxy-url', { description: 'URL of the proxy, `http://host:port`.' }),
+    username: Type.Optional(Type.String({ maxLength: 4096, description: 'User name.' })),
     password: Type.Optional(
       Type.String({
         secret: true,
         maxLength: 4096,
-        description: 'The password; write a reference such as ${env:PROXY_PASSWORD}.',
+        description: 'Password. Use a reference such as ${env:PROXY_PASSWORD}.',
       }),
     ),
   },
   {
-    remedy: 'write { url: http://host:port }, and username and password beside url',
+    remedy: 'write { url: http://host:port }, with username and password next to url if needed',
     description:
-      'An HTTP proxy between the gateway and the targets, which opens a tunnel for every connection (CONNECT), to http:// targets too.',
+      'HTTP proxy between the gateway and the targets. Every connection uses a CONNECT tunnel, even to `http://` targets.',
   },
 )
 
-/** A group of servers that answer the same. */
+/** Schema of an upstream. */
 export const upstreamSchema = object(
   {
     targets: Type.Array(Type.Union([url, target]), {
       default: [],
       maxItems: 1000,
-      description: 'The servers: URLs, or mappings with a URL, a weight and a role.',
+      description: 'Servers: URLs, or mappings with URL, weight and role.',
     }),
     balance: oneOf(['round-robin', 'least-pending', 'power-of-two', 'hash'], {
       default: 'round-robin',
       description:
-        'How a target is chosen: in turn; the one with the fewest requests under way; the better of two random ones; always the same for a key.',
+        'Load balancing method: each target in turn, the target with the fewest requests in flight, the better of two random targets, or the same target for the same key.',
     }),
     hashOn: Type.Optional(
       text('hash-key', {
         description:
-          'For balance hash: `header:x-user`, `cookie:sid`, `claim:sub` of the verified token, `consumer` (its id), or `ip`.',
+          'Key for `balance: hash`: `header:x-user`, `cookie:sid`, `claim:sub` of the verified token, `consumer` (its id), or `ip`.',
       }),
     ),
     sticky: Type.Optional(stickySchema),
     spillBelow: ratio({
       default: '0%',
       description:
-        'While less of the primaries (or of a failover level) is available, by weight, a part of the requests goes to the next level; 0%: only when none is.',
+        'Failover threshold. While less than this share of the primaries (or of a failover level) is available by weight, part of the requests goes to the next level. 0%: only if none is available.',
     }),
     canary: Type.Optional(canarySchema),
     mirror: Type.Optional(mirrorSchema),
-    connections: integer(1, 65_535, { default: 256, description: 'Connections, per worker and target.' }),
+    connections: integer(1, 65_535, {
+      default: 256,
+      description: 'Maximum number of connections per worker and target.',
+    }),
     maxPending: integer(0, 1_000_000, {
       default: 1024,
       description:
-        'Requests that may wait for a connection, per worker and target; one more is answered 503.',
+        'Maximum number of requests that wait for a connection, per worker and target. More are answered with 503.',
     }),
     pendingTimeout: duration(
       { min: '1ms', max: '10m' },
       {
         default: '250ms',
         description:
-          'Longest wait for one of the `connections`; then 503. While the oldest request has waited for half of it, new ones are answered 503 at once.',
+          'Maximum time to wait for a connection, then 503. While the oldest request has waited half of it, new requests are answered with 503 at once.',
       },
     ),
     keepAlive: duration(
       { min: '1ms', max: '1h' },
-      { default: '4s', description: 'Idle connections are closed after this time.' },
+      { default: '4s', description: 'Time after which idle connections are closed.' },
     ),
     maxHeaderBytes: size(
       { min: '1kb', max: '1mb' },
-      { default: '16kb', description: 'Largest response head accepted.' },
+      { default: '16kb', description: 'Maximum size of the response head.' },
     ),
     responseBuffer: size(
       { min: '0b', max: '64mb' },
       {
         default: '1mb',
         description:
-          'How much of a response is read ahead of a slow client, so that the connection to the target becomes free; all responses of a worker together 64 MB.',
+          'Maximum number of response bytes that are buffered for a slow client, to free the connection to the target early. The total per worker is 64 MB.',
       },
     ),
-    timeouts: object(timeLimits, { default: {}, description: 'How long to wait.' }),
+    timeouts: object(timeLimits, { default: {}, description: 'Timeouts.' }),
     retry,
     breaker: Type.Optional(breakerSchema),
     outlier: Type.Optional(outlierSchema),
@@ -241,16 +249,16 @@ export const upstreamSchema = object(
     transport: oneOf(['auto', 'wire', 'undici'], {
       default: 'auto',
       description:
-        'The HTTP client towards the targets: `wire` is the fast one, for http:// targets; `undici` is the general one; `auto` takes wire for http:// and undici for https://.',
+        'HTTP client for the targets: `wire` is the fast one and supports only `http://`, `undici` supports both. `auto` uses wire for `http://` and undici for `https://`.',
     }),
     http2: oneOf(['off', 'auto', 'prior-knowledge'], {
       default: 'off',
-      remedy: 'write auto for https:// targets, prior-knowledge for http:// ones, or off',
+      remedy: 'write auto for https:// targets, prior-knowledge for http:// targets, or off',
       description:
-        'HTTP/2 towards the targets: `auto` with https:// targets that agree to it in the TLS handshake (ALPN); `prior-knowledge` with all, http:// too (h2c), as gRPC servers want it.',
+        'HTTP/2 for the targets: `auto` for `https://` targets that negotiate it (ALPN), `prior-knowledge` for all targets, including `http://` (h2c), as gRPC servers need it.',
     }),
   },
-  { expects: 'a mapping with targets', description: 'A group of servers that answer the same.' },
+  { expects: 'a mapping with targets', description: 'A group of equivalent servers.' },
 )
 
 function withoutDefault<S extends { default?: unknown }>(schema: S): S {

@@ -4,18 +4,18 @@ import { type DocumentPath, isMapping, listAt, valueAt } from '../document-path.
 import { chainPaths } from '../policy-uses.js'
 import type { Inspection } from './inspection.js'
 
-/** The paths with which conditions ask bodies, as far as their languages are loaded. */
+/** Checks the paths into bodies in conditions, if their query languages are loaded. */
 export function checkBodyPaths({ whole, catalog, report }: Inspection): void {
   if (catalog.bodies === undefined) return
   for (const [path, scope] of conditionLocations(whole)) {
     const text = valueAt(whole, path)
-    if (typeof text !== 'string' || !report.isSound(path) || !canCheck(text, catalog.bodies)) continue
+    if (typeof text !== 'string' || !report.isValid(path) || !canCheck(text, catalog.bodies)) continue
     const check = checkCondition(text, scope, { bodies: catalog.bodies })
     if (!check.ok) report.add({ path, message: check.message, remedy: check.remedy })
   }
 }
 
-/** Whether it asks for bodies, and all that it asks with is loaded. */
+/** True if a condition reads bodies, and all its query languages are loaded. */
 function canCheck(text: string, bodies: BodyLanguages): boolean {
   const asked = Object.entries(bodies).filter(([kind]) => text.includes(`req.body.${kind}`))
   return asked.length > 0 && asked.every(([, language]: [string, BodyLanguage]) => language.isLoaded)

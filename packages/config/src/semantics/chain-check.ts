@@ -6,14 +6,14 @@ import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
 import { writtenIds } from './written-ids.js'
 
-/** What a chain may name. */
+/** Names that a chain may refer to. */
 interface Names {
   readonly shared: ReadonlySet<string>
-  /** Those of unsound groups included. */
+  /** Names of groups, including invalid ones. */
   readonly groups: ReadonlySet<string>
 }
 
-/** The chain of a route, or a group. */
+/** The chain of a route, or a policy group. */
 interface Chain {
   readonly owner: string
   readonly isGroup: boolean
@@ -21,7 +21,7 @@ interface Chain {
   readonly path: DocumentPath
 }
 
-/** Chains of routes, and groups: names that nobody knows, policies that stand twice, groups in groups. */
+/** Checks chains and groups: unknown names, duplicate policies, nested groups. */
 export function checkChains(inspection: Inspection): void {
   const { document, origins, whole } = inspection
   const groups = valueAt(whole, ['policyGroups'])
@@ -41,7 +41,7 @@ export function checkChains(inspection: Inspection): void {
 function checkGroupNames({ report }: Inspection, { shared, groups }: Names): void {
   for (const name of groups) {
     if (!shared.has(name)) continue
-    const message = `a shared policy and a group are both called '${name}'`
+    const message = `a shared policy and a group have the same name '${name}'`
     report.add({ path: ['policyGroups', name], at: 'key', message, remedy: 'rename one of them' })
   }
 }
@@ -54,18 +54,18 @@ function checkChain(inspection: Inspection, names: Names, chain: Chain): void {
     for (const id of idsOf(entry, chain, { location, groups: document.policyGroups })) {
       if (seen.has(id)) {
         const name = typeof entry === 'string' && id !== entry ? `'${id}'` : report.quote(id, location)
-        const message = `the policy ${name} stands twice in this chain`
+        const message = `the policy ${name} is listed twice in this chain`
         report.add({ path: location, message, remedy: 'remove or rename one' })
       }
       seen.add(id)
     }
   }
   if (seen.size <= MAX_CHAIN) return
-  const message = `the chain has ${seen.size} policies, those of its groups included`
+  const message = `the chain has ${seen.size} policies, including those of its groups`
   report.add({ path: chain.path, message, remedy: `leave at most ${MAX_CHAIN}` })
 }
 
-/** The steps that an entry stands for. */
+/** Returns the ids of the policies that an entry expands to. */
 function idsOf(
   entry: PolicyEntry,
   { owner, isGroup }: Chain,
@@ -91,8 +91,12 @@ function checkName(
   const quoted = report.quote(name, location)
   if (groups.has(name)) {
     if (!chain.isGroup) return
-    const message = `the group ${quoted} stands in another group`
-    report.add({ path: location, message, remedy: 'name both in the routes; groups do not nest' })
+    const message = `the group ${quoted} is listed in another group`
+    report.add({
+      path: location,
+      message,
+      remedy: 'list both groups in the routes; groups cannot contain groups',
+    })
     return
   }
   const known = chain.isGroup ? shared : [...shared, ...groups]

@@ -2,10 +2,10 @@ import type { DocumentPath } from '../document-path.js'
 import type { ListenerDocument, PolicyDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
-/** Policies that ask for the certificates of clients: one listener at least has to provide them. */
+/** Checks policies that use client certificates: at least one listener must provide them. */
 export function checkClientCertificates(inspection: Inspection): void {
   const { document, origins, report } = inspection
-  if (!report.isSound(['listeners'])) return
+  if (!report.isValid(['listeners'])) return
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
     checkPolicy(inspection, policy, path)
   }
@@ -22,29 +22,29 @@ function checkPolicy(
   path: DocumentPath,
 ): void {
   const from = catalog.get(policy.use)?.clientCertificates?.(policy.with as never) ?? null
-  if (from === null || !policy.enabled || !report.isSound(path)) return
+  if (from === null || !policy.enabled || !report.isValid(path)) return
   const { listeners } = document
   const provides = from === 'connection' ? asksForCertificates : believesForwarded
   if (listeners.some(provides)) return
-  report.add({ path: [...path, 'use'], ...flawOf(from, policy.use, listeners) })
+  report.add({ path: [...path, 'use'], ...issueOf(from, policy.use, listeners) })
 }
 
-function flawOf(
+function issueOf(
   from: 'connection' | 'forwarded',
   use: string,
   listeners: readonly ListenerDocument[],
 ): { readonly message: string; readonly remedy: string } {
   if (from === 'forwarded')
     return {
-      message: `${use} takes x-forwarded-client-cert from trusted proxies, and no listener has any who may write it`,
-      remedy: 'name them in trustedProxies of a listener, with forwardedHeader: x-forwarded-for',
+      message: `${use} uses x-forwarded-client-cert, but no listener trusts a proxy to set it`,
+      remedy: 'set trustedProxies on a listener, with forwardedHeader: x-forwarded-for',
     }
   const isUws = listeners.every(({ engine }) => engine === 'uws')
   return {
     message: isUws
-      ? `${use} needs client certificates, for which engine: uws cannot ask`
-      : `${use} needs client certificates, for which no listener asks`,
-    remedy: `write ${isUws ? 'engine: node and ' : ''}tls.clientCaFile at a listener, or from: xfcc for those of trusted proxies`,
+      ? `${use} needs client certificates, which engine: uws does not support`
+      : `${use} needs client certificates, but no listener requests them`,
+    remedy: `set ${isUws ? 'engine: node and ' : ''}tls.clientCaFile on a listener, or from: xfcc to use those that trusted proxies forward`,
   }
 }
 

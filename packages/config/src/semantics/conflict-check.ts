@@ -1,6 +1,6 @@
 import type { DocumentPath } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
 import { normalHost } from '../grammar/host.js'
+import { isIssue } from '../issue.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
@@ -12,14 +12,14 @@ interface Seen {
 }
 
 /**
- * Finds routes that nothing distinguishes: one host pattern in common (or none on both), the same priority, path shape,
- * and other predicates, and a method in common. Which of them wins would be an accident.
+ * Reports routes that cannot be ordered: they share a host pattern (or have none), a method, the priority,
+ * the path shape and all other predicates. Which of them wins would be arbitrary.
  */
 export function checkConflicts(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const seen = new Map<string, Seen[]>()
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
-    if (!report.isSound([...path, 'match']) || !report.isSound([...path, 'priority'])) continue
+    if (!report.isValid([...path, 'match']) || !report.isValid([...path, 'priority'])) continue
     const rival = rememberAndFindRival(seen, { route, path })
     if (rival !== null) reportConflict(inspection, rival, { route, path })
   }
@@ -47,13 +47,13 @@ function keysOf(route: RouteDocument): readonly string[] {
   return known
 }
 
-/** A key for each host; routes that have one in common differ in their methods at most. */
+/** Returns one key per host. Routes that share a key differ at most in their methods. */
 function makeKeys(route: RouteDocument): readonly string[] {
   const { hosts, headers, query, when, path } = route.match
   const shape = patternOf(route)
   const others = [
     route.priority,
-    isFlaw(shape) ? path : shapeOf(shape),
+    isIssue(shape) ? path : shapeOf(shape),
     predicates(headers, true),
     predicates(query, false),
     when,
@@ -62,7 +62,7 @@ function makeKeys(route: RouteDocument): readonly string[] {
   return [...patterns].map((host) => JSON.stringify([host, ...others]))
 }
 
-/** The path with its parameters nameless. */
+/** Returns the path without the names of its parameters. */
 function shapeOf({ kind, segments }: PathPlan): string {
   const parts = segments.map((segment) => (segment.kind === 'param' ? '{}' : segment.text))
   return `${kind} ${parts.join('/')}`
@@ -74,12 +74,15 @@ function predicates(tests: Readonly<Record<string, unknown>>, ignoresCase: boole
     .sort()
 }
 
-/** A text is short for an exact test. */
+/** Expands a string, which is short for an exact test. */
 function normalTest(test: unknown): unknown {
   return typeof test === 'string' ? { exact: test } : test
 }
 
-/** HEAD is not counted as a part of GET: a route for HEAD beside one for GET is another one. */
+/**
+ * True if two routes share a method. HEAD does not count as GET here, so a route for HEAD can coexist with
+ * one for GET.
+ */
 function shareMethod(a: RouteDocument, b: RouteDocument): boolean {
   const [some, others] = [a.match.methods, b.match.methods]
   if (some.length === 0 || others.length === 0) return some.length === others.length
@@ -92,7 +95,7 @@ function reportConflict({ report }: Inspection, earlier: Seen, later: Seen): voi
   const second = report.quote(later.route.id, [...later.path, 'id'])
   report.add({
     path: later.path,
-    message: `the routes ${first} and ${second} take the same requests`,
+    message: `the routes ${first} and ${second} match the same requests`,
     remedy: 'distinguish them by host, path, methods or another predicate, or give one a priority',
   })
 }

@@ -2,14 +2,14 @@ import type { DocumentPath } from '../document-path.js'
 import type { PolicyDocument, PolicyEntry } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
-/** A policy that runs in a chain. */
+/** An enabled policy of a chain. */
 export interface ChainStep {
   readonly policy: PolicyDocument
-  /** Of the entry that brings it into the chain. */
+  /** Path of the chain entry that adds it. */
   readonly path: DocumentPath
 }
 
-/** Policies that ask who is calling stand behind one that finds it out, in every chain. */
+/** Checks that policies which need the consumer come after an authentication policy, in every chain. */
 export function checkConsumers(inspection: Inspection): void {
   const { document, origins } = inspection
   for (const [{ policies }, path] of origins.entries(document.routes, ['routes'])) {
@@ -23,12 +23,11 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
     const kind = catalog.get(policy.use)
     const authenticates = kind?.authenticates?.(policy.with as never) ?? null
     if (authenticates !== null) known.add(authenticates)
-    // Of policies that nobody knows, nobody knows whether they authenticate.
+    // An unknown policy may authenticate.
     else if (kind === undefined) known.add('request')
-    if (known.size === 0 && countsStrangersTogether(policy)) {
-      const message = `${policy.use} counts by the consumer, and no policy before it authenticates: all callers share one count`
-      const remedy =
-        'list one such as api-key or jwt before it, or say with onMissingKey what becomes of strangers'
+    if (known.size === 0 && sharesAnonymousCounter(policy)) {
+      const message = `${policy.use} counts per consumer, but no policy before it authenticates: all callers share one counter`
+      const remedy = 'add an authentication policy such as api-key or jwt before it, or set onMissingKey'
       report.add({ path, severity: 'warning', message, remedy })
     }
     const needs = kind?.needsConsumer?.(policy.with as never) ?? null
@@ -37,17 +36,17 @@ function checkChain({ catalog, report }: Inspection, chain: readonly ChainStep[]
     report.add({
       path,
       message: isLate
-        ? `${policy.use} decides before the body is there, in which the policy before it reads the consumer`
-        : `${policy.use} has no policy before it that authenticates`,
+        ? `${policy.use} runs before the body is available, but the policy before it reads the consumer from the body`
+        : `${policy.use} needs an authentication policy before it`,
       remedy: isLate
-        ? `write phase: body under its with`
-        : 'list one such as basic-auth, api-key or jwt before it',
+        ? `set phase: body in its with section`
+        : 'add one such as basic-auth, api-key or jwt before it',
     })
   }
 }
 
-/** Its key is what only a consumer has, and nothing says what becomes of requests without one. */
-function countsStrangersTogether({ with: settings }: PolicyDocument): boolean {
+/** True if a policy counts per consumer without saying what to do with requests that have none. */
+function sharesAnonymousCounter({ with: settings }: PolicyDocument): boolean {
   const { key, onMissingKey } = settings as { readonly key?: unknown; readonly onMissingKey?: unknown }
   return typeof key === 'string' && /^\s*consumer\.\w+\s*$/.test(key) && onMissingKey === undefined
 }
@@ -64,7 +63,7 @@ function sharedPolicies(policies: SharedPolicies): ReadonlyMap<string, PolicyDoc
   return known
 }
 
-/** The policies that run; those that nobody knows were reported. */
+/** Returns the enabled policies of a chain. Unknown names are skipped; they have been reported. */
 export function chainOf(
   { document, origins }: Inspection,
   entries: readonly PolicyEntry[],

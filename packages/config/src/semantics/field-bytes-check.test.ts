@@ -15,7 +15,7 @@ function warnings(listener: string, route: string): string[] {
 
 test('a listener for other machines, on uws, is warned of where a header value decides', () => {
   const expected = [
-    'listeners[0].address: routes or policies depend on header values, but engine: uws strips bytes from 0x80 on at both ends of values',
+    'listeners[0].address: routes or policies depend on header values, but engine: uws strips bytes of 0x80 and above from both ends of values',
   ]
   for (const route of [BY_HEADER, `match: { when: 'req.header["x-role"] == "admin"' }`])
     for (const address of [':8080', '0.0.0.0:8080', '10.0.0.1:8080'])

@@ -1,22 +1,22 @@
-import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
+import { isIssue } from '../issue.js'
 import type { Document, PolicyDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
 /**
- * Warns of listeners that other machines reach, with an engine that removes bytes from the ends of field values unseen,
- * where routes or policies decide by such values.
+ * Warns if routes or policies depend on header values, but a public listener uses an engine that silently
+ * strips bytes from the ends of values.
  */
 export function checkFieldBytes({ document, origins, report }: Inspection): void {
   if (!decidesByFields(document)) return
   for (const [{ address, engine }, path] of origins.entries(document.listeners, ['listeners'])) {
     const parsed = parseAddress(address)
-    if (engine !== 'uws' || isFlaw(parsed) || isLoopback(parsed.host)) continue
+    if (engine !== 'uws' || isIssue(parsed) || isLoopback(parsed.host)) continue
     report.add({
       severity: 'warning',
       path: [...path, 'address'],
       message:
-        'routes or policies depend on header values, but engine: uws strips bytes from 0x80 on at both ends of values',
+        'routes or policies depend on header values, but engine: uws strips bytes of 0x80 and above from both ends of values',
       remedy: 'use engine: node if untrusted clients can reach this listener (docs/reference/limits.md)',
     })
   }

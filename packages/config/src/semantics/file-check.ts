@@ -2,62 +2,70 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import type { DocumentPath } from '../document-path.js'
 import type { Inspection } from './inspection.js'
 
-/** What the metadata at the end of a database begins with (MaxMind DB file format 2.0, "Database Metadata"). */
+/** Marker before the metadata at the end of a database (MaxMind DB file format 2.0, "Database Metadata"). */
 const METADATA_MARKER = '\xab\xcd\xefMaxMind.com'
 
-/** A certificate or key must be there, and be PEM, before anything is built on it. */
+/** Checks that a certificate or key file exists and is PEM. */
 export function checkPemFile(inspection: Inspection, file: string, path: DocumentPath): void {
-  const flawOf = () => (inspection.readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text')
-  checkFile(inspection, { file, path, flawOf })
+  const findProblem = () => (inspection.readFile(file).includes('-----BEGIN ') ? null : 'is not a PEM file')
+  checkFile(inspection, { file, path, findProblem })
 }
 
-/** A database of places must be there, and be one. */
-export function checkPlacesFile(inspection: Inspection, file: string, path: DocumentPath): void {
-  const flawOf = () =>
-    inspection.readEnd(file).includes(METADATA_MARKER) ? null : 'is not a database in the MaxMind DB format'
-  checkFile(inspection, { file, path, flawOf })
+/** Checks that a geolocation database exists and has the right format. */
+export function checkGeoDatabase(inspection: Inspection, file: string, path: DocumentPath): void {
+  const findProblem = () =>
+    inspection.readEnd(file).includes(METADATA_MARKER) ? null : 'is not a database in MaxMind DB format'
+  checkFile(inspection, { file, path, findProblem })
 }
 
-/** A kubeconfig must be there, and name a cluster; what else it has to say is found where it is used. */
+/** Checks that a kubeconfig exists and names a cluster. Its other content is checked when it is used. */
 export function checkKubeconfig(inspection: Inspection, file: string, path: DocumentPath): void {
-  const flawOf = () => (inspection.readFile(file).includes('clusters') ? null : 'is not a kubeconfig')
-  checkFile(inspection, { file, path, flawOf })
+  const findProblem = () => (inspection.readFile(file).includes('clusters') ? null : 'is not a kubeconfig')
+  checkFile(inspection, { file, path, findProblem })
 }
 
 interface NamedFile {
   readonly file: string
   readonly path: DocumentPath
-  /** What is wrong with its content, or null. @throws Error when it cannot be read. */
-  flawOf(): string | null
+  /**
+   * Returns the problem with its content, or null.
+   * @throws Error if it cannot be read
+   */
+  findProblem(): string | null
 }
 
-function checkFile(inspection: Inspection, { file, path, flawOf }: NamedFile): void {
+function checkFile(inspection: Inspection, { file, path, findProblem }: NamedFile): void {
   const { report } = inspection
-  if (!report.isSound(path)) return
-  const flaw = flawIn(flawOf)
-  if (flaw === null) return
-  const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
+  if (!report.isValid(path)) return
+  const problem = problemOf(findProblem)
+  if (problem === null) return
+  const message = `${String(path.at(-1))} ${report.quote(file, path)} ${problem}`
   report.add({ path, message, remedy: remedyFor(inspection, file), ofMachine: true })
 }
 
-/** A path that was meant to begin in the working directory is reported as it must be written. */
+/**
+ * Returns the remedy. A path that exists relative to the working directory is shown as it must be written.
+ */
 function remedyFor({ folder, exists }: Inspection, file: string): string {
-  if (isAbsolute(file)) return 'correct the path or the file'
+  if (isAbsolute(file)) return 'check the file and its path'
   const isElsewhere = resolve(file) !== resolve(folder, file) && exists(resolve(file))
   if (isElsewhere)
-    return `paths begin in the folder of the document: write ${relative(folder, resolve(file))}`
-  return 'correct the path, which is relative to the folder of the document, or the file'
+    return `paths are relative to the folder of the document: write ${relative(folder, resolve(file))}`
+  return 'check the file and its path, which is relative to the folder of the document'
 }
 
-function flawIn(flawOf: NamedFile['flawOf']): string | null {
+function problemOf(findProblem: NamedFile['findProblem']): string | null {
   try {
-    return flawOf()
+    return findProblem()
   } catch (cause) {
     return `cannot be read: ${reasonOf(cause)}`
   }
 }
 
-/** A reason in our own words only: that of the system names the path, which may come from a reference. */
+/**
+ * Returns the reason without system messages, which contain the path and could reveal the value of a
+ * reference.
+ */
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error && !('code' in cause) ? cause.message : 'the file system refuses it'
+  return cause instanceof Error && !('code' in cause) ? cause.message : 'the file cannot be opened'
 }

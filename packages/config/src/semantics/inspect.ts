@@ -18,8 +18,9 @@ import { checkState } from './state-check.js'
 import { checkUpstreams } from './upstream-check.js'
 
 /**
- * Checks what no schema can: how the parts of a document fit together. Warnings only when there is no error.
- * @param all the same document with all its routes, where `inspection` has only those that have changed.
+ * Checks the rules that no schema can express, mostly between parts of a document. Warnings are only given if
+ * there are no errors.
+ * @param all the document with all its routes, if `inspection` only has the changed ones
  */
 export function inspect(inspection: Inspection, all: Inspection = inspection): void {
   checkListeners(inspection)

@@ -5,24 +5,30 @@ import type { Report } from '../report.js'
 import type { Document } from '../schema/document.js'
 import type { ReadFile } from '../text-file.js'
 
-/** What the checks of meaning work on: each looks at its part and adds what it finds to the report. */
+/**
+ * Input and output of the semantic checks: each checks its part of the document and adds findings to the
+ * report.
+ */
 export interface Inspection {
-  /** The parts that satisfy the schema, references resolved, defaults filled. */
+  /** The valid parts of the document, with references resolved and defaults filled in. */
   readonly document: Document
-  /** Leads from the items of the document's lists to their paths in the text. */
+  /** Maps list items to their paths in the text. */
   readonly origins: Origins
-  /** The whole document with its references resolved, sound or not. */
+  /** The whole document with references resolved, including invalid parts. */
   readonly whole: unknown
-  /** With the policies of plugins. */
+  /** Catalog including the policies of plugins. */
   readonly catalog: Catalog
-  /** What became of the names under `plugins`. */
+  /** Plugins of the document, or why they cannot be used. */
   readonly plugins: PluginSet
-  /** The folder of the document, absolute; relative files are read there. */
+  /** Absolute path of the folder of the document, in which relative files are read. */
   readonly folder: string
   readonly readFile: ReadFile
-  /** The end of a file that may be large, a character for each byte. */
+  /** Reads the end of a file that may be large, one character per byte. */
   readonly readEnd: ReadFile
-  /** Whether there is such a file or folder on this machine; false where the document is checked for another one. */
+  /**
+   * True if a file or folder exists on this machine. Always false if the document is checked for another
+   * machine.
+   */
   readonly exists: (path: string) => boolean
   readonly report: Report
 }

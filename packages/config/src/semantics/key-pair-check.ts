@@ -3,15 +3,15 @@ import type { DocumentPath } from '../document-path.js'
 import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 
-/** Where a certificate and its private key are. */
+/** Files of a certificate and its private key. */
 interface KeyPair {
   readonly certFile: string
   readonly keyFile: string
 }
 
 /**
- * A certificate and its key must be there, be what they are called, and belong together. Whoever opens a socket with
- * them cannot say what is wrong: the listener only knows that it did not come about.
+ * Checks that a certificate and its key exist, have the right type and match. A server that fails to use them
+ * cannot report the reason.
  */
 export function checkKeyPair(inspection: Inspection, pair: KeyPair, path: DocumentPath): void {
   const [certPath, keyPath] = [
@@ -21,30 +21,30 @@ export function checkKeyPair(inspection: Inspection, pair: KeyPair, path: Docume
   checkPemFile(inspection, pair.certFile, certPath)
   checkPemFile(inspection, pair.keyFile, keyPath)
   const { readFile, report } = inspection
-  if (!report.isSound(certPath) || !report.isSound(keyPath)) return
+  if (!report.isValid(certPath) || !report.isValid(keyPath)) return
   const certificate = parsed(() => new X509Certificate(readFile(pair.certFile)))
   const key = parsed(() => createPrivateKey(readFile(pair.keyFile)))
   if (certificate === null) {
-    const message = `certFile ${report.quote(pair.certFile, certPath)} does not begin with a certificate`
+    const message = `certFile ${report.quote(pair.certFile, certPath)} does not start with a certificate`
     report.add({
       path: certPath,
       message,
-      remedy: 'name the certificate chain, PEM, with its own certificate first',
+      remedy: 'use a PEM file with the leaf certificate first',
       ofMachine: true,
     })
   }
   if (key === null) {
-    const message = `keyFile ${report.quote(pair.keyFile, keyPath)} holds no private key that can be read without a passphrase`
-    const remedy = 'name a private key, PEM, that is not encrypted'
+    const message = `keyFile ${report.quote(pair.keyFile, keyPath)} contains no unencrypted private key`
+    const remedy = 'use a PEM private key without a passphrase'
     report.add({ path: keyPath, message, remedy, ofMachine: true })
   }
   if (certificate === null || key === null || certificate.checkPrivateKey(key)) return
-  const message = `the private key in keyFile ${report.quote(pair.keyFile, keyPath)} does not belong to the first certificate in certFile`
-  const remedy = 'name the key that the certificate was issued for'
+  const message = `the private key in keyFile ${report.quote(pair.keyFile, keyPath)} does not match the first certificate in certFile`
+  const remedy = 'use the private key of that certificate'
   report.add({ path: keyPath, message, remedy, ofMachine: true })
 }
 
-/** The files of a client: the authorities that it trusts, and its own certificate where it has one. */
+/** Checks the TLS files of a client: its trusted CAs, and its own certificate if it has one. */
 export function checkTlsFiles(
   inspection: Inspection,
   tls: Partial<KeyPair> & { readonly caFile?: string },
@@ -57,7 +57,9 @@ export function checkTlsFiles(
   else if (keyFile !== undefined) checkPemFile(inspection, keyFile, [...path, 'keyFile'])
 }
 
-/** Null for what cannot be parsed; the errors of OpenSSL say nothing to people, and files may hold secrets. */
+/**
+ * Returns the parsed value, or null. Errors of OpenSSL are not helpful, and the files may contain secrets.
+ */
 function parsed<T>(parse: () => T): T | null {
   try {
     return parse()

@@ -1,28 +1,28 @@
 import { type DocumentPath, valueAt } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
 import { certificateNames } from '../grammar/certificate-names.js'
+import { isIssue } from '../issue.js'
 import type { ListenerDocument } from '../schema/document.js'
 import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
-/** Listeners, the admin API and the metrics: addresses that collide, an admin API open to the world, certificates. */
+/** Checks listeners, admin API and metrics: conflicting addresses, an exposed admin API, certificates. */
 export function checkListeners(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const taken = new Map<string, DocumentPath>()
-  claim(inspection, taken, document.admin.address, ['admin', 'address'])
+  claimAddress(inspection, taken, document.admin.address, ['admin', 'address'])
   if (document.metrics.address !== undefined)
-    claim(inspection, taken, document.metrics.address, ['metrics', 'address'])
+    claimAddress(inspection, taken, document.metrics.address, ['metrics', 'address'])
   if (document.cache?.serve !== undefined)
-    claim(inspection, taken, document.cache.serve.listen, ['cache', 'serve', 'listen'])
+    claimAddress(inspection, taken, document.cache.serve.listen, ['cache', 'serve', 'listen'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
-    claim(inspection, taken, listener.address, [...path, 'address'])
+    claimAddress(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkListenerTls(inspection, listener.tls, [...path, 'tls'])
-    if (listener.engine === 'uws') checkForUws(inspection, listener, path)
+    if (listener.engine === 'uws') checkUwsSupport(inspection, listener, path)
     checkEffects(inspection, listener, path)
   }
-  if (report.isSound(['admin', 'address'])) checkExposure(inspection)
+  if (report.isValid(['admin', 'address'])) checkExposure(inspection)
   checkTokens(inspection)
   if (document.admin.tls !== undefined) checkKeyPair(inspection, document.admin.tls, ['admin', 'tls'])
 }
@@ -39,7 +39,7 @@ function checkListenerTls(
   if (tls.clientCaFile !== undefined) checkPemFile(inspection, tls.clientCaFile, [...path, 'clientCaFile'])
 }
 
-/** One certificate serves a name; which one, nobody should have to guess. */
+/** Warns if several certificates cover the same name, because only one of them is used. */
 function warnOfSharedNames(
   { report, origins, readFile }: Inspection,
   certificates: NonNullable<ListenerDocument['tls']>['certificates'],
@@ -49,7 +49,7 @@ function warnOfSharedNames(
   for (const [i, [{ certFile, serverNames }, eachPath]] of [
     ...origins.entries(certificates, path),
   ].entries()) {
-    if (!report.isSound(eachPath)) continue
+    if (!report.isValid(eachPath)) continue
     for (const name of certificateNames(serverNames, () => readFile(certFile))) {
       const owner = owners.get(name)
       owners.set(name, i)
@@ -57,15 +57,15 @@ function warnOfSharedNames(
       report.add({
         severity: 'warning',
         path: eachPath,
-        message: `certificates[${owner}] is for ${report.quote(name, eachPath)} as well; this one, the last, serves it`,
-        remedy: 'remove one, or name in serverNames what each is for',
+        message: `certificates[${owner}] also covers ${report.quote(name, eachPath)}; only this one, the last, is used for it`,
+        remedy: 'remove one, or use serverNames to assign names to certificates',
       })
     }
   }
 }
 
-/** What uWebSockets.js cannot do, and what a document would ask of it. */
-const NOT_FOR_UWS = [
+/** Keys that uWebSockets.js does not support. */
+const UNSUPPORTED_BY_UWS = [
   ['proxyProtocol'],
   ['allowHalfClose'],
   ['limits', 'keepAlive'],
@@ -76,7 +76,7 @@ const NOT_FOR_UWS = [
   ['http2'],
 ] as const
 
-function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
+function checkUwsSupport({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
   if (listener.tls !== undefined)
     report.add({
       severity: 'warning',
@@ -85,28 +85,28 @@ function checkForUws({ report }: Inspection, listener: ListenerDocument, path: D
       message: 'engine: uws reads certificates only when the listener opens, so a renewal needs a restart',
       remedy: 'use engine: node, which loads renewed files within 10 s, or restart after each renewal',
     })
-  for (const keys of NOT_FOR_UWS) {
+  for (const keys of UNSUPPORTED_BY_UWS) {
     const value = valueAt(listener, keys)
     if (value === undefined || value === false) continue
     report.add({
       path: [...path, ...keys],
-      message: `${keys.join('.')} needs engine: node, and this listener has engine: uws`,
-      remedy: `write engine: node, or remove ${keys.join('.')} (docs/reference/limits.md)`,
+      message: `${keys.join('.')} needs engine: node, but this listener has engine: uws`,
+      remedy: `write engine: node, or remove ${keys.join('.')}; see docs/reference/limits.md`,
     })
   }
 }
 
-/** Keys that do nothing without another one: who writes them believes they are at work. */
+/** Reports keys that have no effect without another key. */
 function checkEffects({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
   if (
     listener.proxyProtocol &&
     listener.trustedProxies.length === 0 &&
-    report.isSound([...path, 'trustedProxies'])
+    report.isValid([...path, 'trustedProxies'])
   )
     report.add({
       path: [...path, 'proxyProtocol'],
       at: 'key',
-      message: 'proxyProtocol has no effect without trustedProxies, whose connections begin with the header',
+      message: 'proxyProtocol has no effect without trustedProxies',
       remedy: 'add the addresses of the proxies, such as trustedProxies: [10.0.0.0/8]',
     })
   const { tls } = listener
@@ -114,35 +114,35 @@ function checkEffects({ report }: Inspection, listener: ListenerDocument, path: 
     report.add({
       path: [...path, 'tls', 'clientCertificate'],
       at: 'key',
-      message: 'tls.clientCertificate has no effect without tls.clientCaFile, whose clients it is about',
-      remedy: 'add tls.clientCaFile, or remove it',
+      message: 'tls.clientCertificate has no effect without tls.clientCaFile',
+      remedy: 'add tls.clientCaFile, or remove tls.clientCertificate',
     })
   if (listener.http2?.priorKnowledge === true && listener.tls !== undefined)
     report.add({
       severity: 'warning',
       path: [...path, 'http2', 'priorKnowledge'],
       at: 'key',
-      message: 'http2.priorKnowledge has no effect on a listener with tls, which offers HTTP/2 by ALPN',
+      message: 'http2.priorKnowledge has no effect with tls, which negotiates HTTP/2 by ALPN',
       remedy: 'remove it',
     })
 }
 
-/** Who has an address, by the key that it stands below. */
+/** Owners of addresses by their top-level key. */
 const OWNERS: ReadonlyMap<unknown, string> = new Map([
   ['admin', 'the admin API'],
   ['metrics', 'the metrics'],
   ['cache', 'the cache server'],
 ])
 
-function claim(
+function claimAddress(
   { report }: Inspection,
   taken: Map<string, DocumentPath>,
   text: string,
   path: DocumentPath,
 ): void {
   const address = parseAddress(text)
-  if (isFlaw(address)) return
-  // Each listener with port 0 gets a port of its own, by its address.
+  if (isIssue(address)) return
+  // Each listener with port 0 gets its own port, even with the same address.
   const key = address.port === 0 ? `${path[0]} ${address.address}` : address.address
   const owner = taken.get(key)
   if (owner === undefined) {
@@ -152,15 +152,18 @@ function claim(
   const by = OWNERS.get(owner[0]) ?? `listeners[${owner[1]}]`
   report.add({
     path,
-    message: `the address ${report.quote(address.address, path)} is taken by ${by}`,
+    message: `the address ${report.quote(address.address, path)} is already used by ${by}`,
     remedy: 'choose another port',
   })
 }
 
-/** The admin API changes the configuration: whoever is not on this machine must be encrypted and authenticated. */
+/**
+ * Checks that the admin API, which can change the configuration, requires TLS and tokens unless it is on
+ * loopback.
+ */
 function checkExposure({ document, whole, report }: Inspection): void {
   const address = parseAddress(document.admin.address)
-  if (isFlaw(address) || isLoopback(address.host)) return
+  if (isIssue(address) || isLoopback(address.host)) return
   const path = ['admin', 'address']
   const missing = ['tls', 'tokens'].filter((key) => isEmpty(valueAt(whole, ['admin', key])))
   if (missing.length === 0) return

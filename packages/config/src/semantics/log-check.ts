@@ -4,39 +4,39 @@ import { type DocumentPath, formatPath } from '../document-path.js'
 import type { LogPlan } from '../plan.js'
 import { fileDir, sinkOf } from '../planning/log-plan.js'
 import { spoolDir } from '../planning/log-target-plans.js'
-import { checkPemFile, checkPlacesFile } from './file-check.js'
+import { checkGeoDatabase, checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
 
 type LogDocument = Inspection['document']['log']
 type Outlet = LogDocument | LogDocument['targets'][number]
 
-/** One output of the log. */
+/** An output of the log. */
 interface Position {
   readonly outlet: Outlet
   readonly sink: LogPlan['sink']
   readonly path: DocumentPath
-  /** Where it keeps records, null: nowhere. */
+  /** Folder in which it stores records; null: none. */
   readonly dir: string | null
 }
 
-/** The traffic log: what its sinks need is there, they do not meet, and a bound leaves room for what is being written. */
+/** Checks the traffic log: required settings of sinks, separate folders, and size limits. */
 export function checkLog(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const { log } = document
   checkSegments(inspection, log, ['log'])
   for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
     checkSegments(inspection, target, path)
-  if (!report.isSound(['log'])) return
+  if (!report.isValid(['log'])) return
   const locations: Position[] = [positionOf(log, sinkOf(log), ['log'], '')]
   for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
     locations.push(positionOf(target, target.sink, path, `-${target.id}`))
   for (const location of locations) checkLocation(inspection, location)
   checkIds(inspection)
   checkDirs(inspection, locations)
-  for (const location of locations) warnOfFormerDir(inspection, location)
+  for (const location of locations) warnAboutAbandonedDir(inspection, location)
   checkStreams(inspection, locations)
-  if (log.geo !== undefined) checkPlacesFile(inspection, log.geo.file, ['log', 'geo', 'file'])
+  if (log.geo !== undefined) checkGeoDatabase(inspection, log.geo.file, ['log', 'geo', 'file'])
 }
 
 function positionOf(outlet: Outlet, sink: Position['sink'], path: DocumentPath, suffix: string): Position {
@@ -49,10 +49,10 @@ function dirOf(outlet: Outlet, sink: Position['sink'], suffix: string): string |
   return spoolDir(outlet[sink]?.spool.dir, suffix)
 }
 
-/** A bound that holds less than two segments would remove the one being written. */
+/** Checks that at least two segments fit, because otherwise the segment being written would be deleted. */
 function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentPath): void {
   const { maxBytes, segmentBytes } = file
-  if (!report.isSound([...path, 'file']) || segmentBytes === undefined) return
+  if (!report.isValid([...path, 'file']) || segmentBytes === undefined) return
   if (parseSize(segmentBytes) * 2 <= parseSize(maxBytes)) return
   report.add({
     path: [...path, 'file', 'segmentBytes'],
@@ -61,7 +61,7 @@ function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentP
   })
 }
 
-/** The first output is named as well where there are others. */
+/** Checks that target ids are unique and do not use the name of the first output. */
 function checkIds({ document, origins, report }: Inspection): void {
   const seen = new Set(['main'])
   for (const [{ id }, path] of origins.entries(document.log.targets, ['log', 'targets'])) {
@@ -69,15 +69,15 @@ function checkIds({ document, origins, report }: Inspection): void {
     if (seen.has(id)) {
       const message =
         id === 'main'
-          ? "the id 'main' is that of log.sink"
-          : `two targets of the log have the id ${report.quote(id, location)}`
+          ? "the id 'main' is reserved for log.sink"
+          : `two log targets have the id ${report.quote(id, location)}`
       report.add({ path: location, message, remedy: 'rename the target' })
     }
     seen.add(id)
   }
 }
 
-/** A spool belongs to one target: what one leaves behind there, the other would deliver. */
+/** Checks that targets use separate folders: a target would deliver records left behind by another one. */
 function checkDirs({ report }: Inspection, locations: readonly Position[]): void {
   const seen = new Map<string, Position>()
   for (const location of locations) {
@@ -89,15 +89,18 @@ function checkDirs({ report }: Inspection, locations: readonly Position[]): void
     const names = [other, location].map(({ path }) => formatPath(path)).join(' and ')
     report.add({
       path: location.path,
-      message: `${names} keep their records in the same directory`,
+      message: `${names} write to the same folder`,
       remedy:
         location.sink === 'file' ? 'choose another file.dir' : `choose another ${location.sink}.spool.dir`,
     })
   }
 }
 
-/** Records that a directory below the working directory holds would be left behind: spools hold what nobody has seen. */
-function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink, path }: Position): void {
+/** Warns about a spool in the working directory that would be left behind with undelivered records. */
+function warnAboutAbandonedDir(
+  { report, folder, exists }: Inspection,
+  { outlet, sink, path }: Position,
+): void {
   const written = sink === 'file' ? outlet.file.dir : sink === 'none' ? undefined : outlet[sink]?.spool.dir
   if (written === undefined || isAbsolute(written)) return
   const [there, here] = [resolve(folder, written), resolve(written)]
@@ -105,12 +108,15 @@ function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink,
   report.add({
     path: [...path, ...(sink === 'file' ? ['file', 'dir'] : [sink, 'spool', 'dir'])],
     severity: 'warning',
-    message: `records go to ${report.quote(written, path)} in the folder of the document, and there is such a directory in the working directory`,
-    remedy: `to go on with that one write ${relative(folder, here)}, or an absolute path`,
+    message: `records go to ${report.quote(written, path)} in the folder of the document, but the working directory has such a folder too`,
+    remedy: `to keep using that one, write ${relative(folder, here)} or an absolute path`,
   })
 }
 
-/** Of two that set up the same data stream in different ways, each would undo at its start what the other has done. */
+/**
+ * Checks that outputs which manage the same data stream use the same settings. Otherwise each would overwrite
+ * the settings of the other.
+ */
 function checkStreams({ report }: Inspection, locations: readonly Position[]): void {
   const seen: Position[] = []
   for (const location of locations) {
@@ -122,8 +128,8 @@ function checkStreams({ report }: Inspection, locations: readonly Position[]): v
     const names = [other, location].map(({ path }) => formatPath([...path, 'elasticsearch'])).join(' and ')
     report.add({
       path: [...location.path, 'elasticsearch'],
-      message: `${names} set up one data stream with different retention or replicas`,
-      remedy: 'write the same for both, choose another dataStream, or write manage: false for one of them',
+      message: `${names} manage the same data stream with different retention or replicas`,
+      remedy: 'use the same values for both, another dataStream, or manage: false for one of them',
     })
   }
 }
@@ -152,7 +158,7 @@ function checkLocation(inspection: Inspection, location: Position): void {
   checkWebhook(inspection, location)
 }
 
-/** What to add for a sink that cannot do without settings. */
+/** Example settings for sinks that require some. */
 const EXAMPLES = {
   elasticsearch: 'nodes: [http://127.0.0.1:9200]',
   syslog: 'address: udp://127.0.0.1:514',
@@ -175,8 +181,8 @@ function checkElasticsearch({ report }: Inspection, { outlet, path }: Position):
   if (isPaired(elasticsearch?.auth?.username, elasticsearch?.auth?.password)) return
   report.add({
     path: [...path, 'elasticsearch', 'auth'],
-    message: 'a user and a password belong together',
-    remedy: 'write username and password, or an apiKey',
+    message: 'username and password must be set together',
+    remedy: 'set both, or use apiKey',
   })
 }
 
@@ -188,8 +194,8 @@ function checkSyslog(inspection: Inspection, { outlet, path: location }: Positio
   if (isPaired(tls.certFile, tls.keyFile)) return
   inspection.report.add({
     path,
-    message: 'a certificate and a key belong together',
-    remedy: 'write certFile and keyFile, or neither',
+    message: 'certFile and keyFile must be set together',
+    remedy: 'set both or neither',
   })
 }
 
@@ -199,8 +205,8 @@ function checkWebhook(inspection: Inspection, { outlet, path }: Position): void 
   if (isPaired(auth?.username, auth?.password)) return
   inspection.report.add({
     path: [...path, 'webhook', 'auth'],
-    message: 'a user and a password belong together',
-    remedy: 'write username and password, or a token',
+    message: 'username and password must be set together',
+    remedy: 'set both, or use token',
   })
 }
 

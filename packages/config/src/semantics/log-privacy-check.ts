@@ -6,7 +6,9 @@ type PrivacyDocument = NonNullable<Document['log']['privacy']>
 
 const SHAPES = ['keepFirst', 'keepLast', 'maskFirst'] as const
 
-/** Privacy rules of the traffic log: ids that stand once, keys where they are needed, shapes where there is a mask. */
+/**
+ * Checks the privacy rules of the traffic log: unique ids, required keys, and mask settings only for masks.
+ */
 export function checkLogPrivacy(inspection: Inspection): void {
   const { log } = inspection.document
   checkPrivacy(inspection, log.privacy, ['log', 'privacy'])
@@ -46,7 +48,7 @@ function checkRules(
   { keys, rules }: PrivacyDocument,
   location: DocumentPath,
 ): void {
-  const hasKeys = keys.length > 0 || !report.isSound([...location, 'keys'])
+  const hasKeys = keys.length > 0 || !report.isValid([...location, 'keys'])
   for (const [rule, path] of origins.entries(rules, [...location, 'rules'])) {
     if ((rule.do === 'hash' || rule.do === 'encrypt') && !hasKeys) {
       report.add({
@@ -59,7 +61,7 @@ function checkRules(
     if (shape === undefined || rule.do === 'mask') continue
     report.add({
       path: [...path, shape],
-      message: `${shape} belongs to a mask, and the privacy rule ${quoted(report, rule.id, path)} has do: ${rule.do}`,
+      message: `${shape} needs do: mask, but the privacy rule ${quoted(report, rule.id, path)} has do: ${rule.do}`,
       remedy: `remove ${shape} or write do: mask`,
     })
   }

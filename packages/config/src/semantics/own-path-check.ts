@@ -1,6 +1,6 @@
 import type { DocumentPath } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
 import { parsePathPattern } from '../grammar/path-pattern.js'
+import { isIssue } from '../issue.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import { chainOf } from './consumer-check.js'
@@ -10,12 +10,12 @@ import { coversPath, patternOf } from './route-cover.js'
 interface OwnPath {
   readonly use: string
   readonly path: string
-  /** Of the first entry that brings it. */
+  /** Path of the first chain entry that adds the policy. */
   readonly at: DocumentPath
   isMatched: boolean
 }
 
-/** Warns of paths that a policy answers itself, and that no route matches on which it stands. */
+/** Warns about paths that a policy answers itself, if no route with the policy matches them. */
 export function checkOwnPaths(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const found = new Map<string, OwnPath>()
@@ -28,8 +28,8 @@ export function checkOwnPaths(inspection: Inspection): void {
   }
   for (const { use, path, at, isMatched } of found.values()) {
     if (isMatched) continue
-    const message = `no route with ${use} matches the path '${path}', which it answers itself`
-    const remedy = 'have the route match it too, or list the policy in one that does'
+    const message = `no route with ${use} matches the path '${path}', which the policy answers`
+    const remedy = 'match the path in that route, or add the policy to a route that matches it'
     report.add({ path: at, severity: 'warning', message, remedy })
   }
 }
@@ -46,10 +46,10 @@ function ownPathsOf(
   })
 }
 
-/** A regular expression may match it. */
+/** True if a route matches a path. Regular expressions are assumed to match. */
 function isMatchedBy(route: RouteDocument, path: string): boolean {
   const [pattern, own] = [patternOf(route), parsePathPattern(path)]
-  if (isFlaw(pattern) || isFlaw(own)) return true
+  if (isIssue(pattern) || isIssue(own)) return true
   return pattern.kind === 'regex' || coversPath(pattern, asExact(own))
 }
 

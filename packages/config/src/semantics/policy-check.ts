@@ -6,7 +6,7 @@ import { writtenPolicies } from '../policy-uses.js'
 import { checkChains } from './chain-check.js'
 import type { Inspection } from './inspection.js'
 
-/** Policies: names that nobody knows, ids that are not there or stand twice. */
+/** Checks policies: unknown names, duplicate ids. */
 export function checkPolicies(inspection: Inspection): void {
   checkNames(inspection)
   checkSharedIds(inspection)
@@ -14,13 +14,13 @@ export function checkPolicies(inspection: Inspection): void {
 }
 
 function checkNames({ whole, document, catalog, plugins, report }: Inspection): void {
-  // A name that nobody knows may be one of a plugin that could not be loaded.
+  // An unknown policy may belong to a plugin that could not be loaded.
   if (usablePlugins(plugins).length < new Set(document.plugins).size) return
   const known = [...catalog.keys()]
   for (const { path, use } of writtenPolicies(whole)) {
     const location = [...path, 'use']
-    if (catalog.has(use) || !report.isSound(location)) continue
-    const list = `the policies are ${known.join(', ')}`
+    if (catalog.has(use) || !report.isValid(location)) continue
+    const list = `available policies: ${known.join(', ')}`
     const name = report.quote(use, location)
     report.add({
       path: location,
@@ -42,20 +42,20 @@ function checkSharedIds({ document, origins, report }: Inspection): void {
   }
 }
 
-/** Warns of parameters that the policy itself finds doubtful. */
+/** Adds the warnings of policies about their parameters. */
 export function checkParameters({ whole, catalog, folder, report }: Inspection): void {
   const replace = (file: unknown): unknown => (typeof file === 'string' ? resolve(folder, file) : file)
   for (const { path, use, with: config = {} } of writtenPolicies(whole)) {
     const policy = catalog.get(use)
     if (policy?.warnings === undefined) continue
-    // A policy may look into the files that it names.
+    // A policy may read the files that it names.
     const located = replaceMarked(policy.schema, config, { keyword: 'path', replace })
     for (const warning of policy.warnings(located as never))
       report.add({ ...warning, path, severity: 'warning' })
   }
 }
 
-/** Warns of what is defined and never used. */
+/** Warns about unused upstreams, APIs, groups and policies. */
 export function checkUnused({ document, origins, report }: Inspection): void {
   for (const kind of ['upstream', 'api'] as const) {
     const used = new Set(document.routes.map((route) => route[kind]))

@@ -1,13 +1,13 @@
 import { hasEncodedSlash, parseSize } from '@sluice/core'
 import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
-import { ANY_PATH, parsePathPattern, positionsOf } from '../grammar/path-pattern.js'
+import { ANY_PATH, parsePathPattern, placeholdersOf } from '../grammar/path-pattern.js'
+import { isIssue } from '../issue.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
 
-/** Reports ids that two routes have. */
+/** Reports duplicate route ids. */
 export function checkRouteIds({ document, origins, report }: Inspection): void {
   const seen = new Set<string>()
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
@@ -20,7 +20,7 @@ export function checkRouteIds({ document, origins, report }: Inspection): void {
   }
 }
 
-/** Checks each route by itself: upstreams and APIs that are not there, rewrites and redirects that cannot work. */
+/** Checks each route on its own: unknown upstreams and APIs, invalid rewrites and redirects. */
 export function checkRoutes(inspection: Inspection): void {
   const { document, origins, report } = inspection
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
@@ -32,14 +32,14 @@ export function checkRoutes(inspection: Inspection): void {
     checkColons(inspection, route, path)
     checkMethods(inspection, route, path)
     checkWebSocket(inspection, route, path)
-    if (report.isSound([...path, 'match', 'path'])) checkPaths(inspection, route, path)
+    if (report.isValid([...path, 'match', 'path'])) checkPaths(inspection, route, path)
   }
 }
 
-/** The most of one message that uWebSockets.js collects for us. */
+/** Maximum message size that uWebSockets.js is configured for. */
 const UWS_MAX_MESSAGE = '1mb'
 
-/** What WebSockets of a route cannot have on listeners of `engine: uws`. */
+/** Warns about WebSocket settings that `engine: uws` does not support. */
 function checkWebSocket(
   { document, report }: Inspection,
   { websocket }: RouteDocument,
@@ -47,29 +47,29 @@ function checkWebSocket(
 ): void {
   if (websocket === undefined || document.listeners.every(({ engine }) => engine !== 'uws')) return
   const place = [...path, 'websocket']
-  const remedy = 'write engine: node for the listener (docs/guides/protocols.md)'
+  const remedy = 'use engine: node for the listener; see docs/guides/protocols.md'
   if (websocket.compression === 'pass') {
-    const message = 'a listener with engine: uws refuses compression of WebSockets all the same'
+    const message = 'listeners with engine: uws do not support WebSocket compression'
     report.add({ path: [...place, 'compression'], severity: 'warning', message, remedy })
   }
-  if (!report.isSound([...place, 'maxMessage'])) return
+  if (!report.isValid([...place, 'maxMessage'])) return
   if (parseSize(websocket.maxMessage) > parseSize(UWS_MAX_MESSAGE)) {
-    const message = `a listener with engine: uws takes messages up to ${UWS_MAX_MESSAGE} only`
+    const message = `listeners with engine: uws support WebSocket messages of at most ${UWS_MAX_MESSAGE}`
     report.add({ path: [...place, 'maxMessage'], severity: 'warning', message, remedy })
   }
 }
 
-/** The notation of other routers is a path here too, and matches nothing that anybody sends. */
+/** Warns about parameters in the syntax of other routers (`:id`), which is matched literally here. */
 function checkColons({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
   const name = /^\/(?:.*\/)?:([A-Za-z_]\w*)(?:\/|$)/.exec(match.path ?? '')?.[1]
   const location = [...path, 'match', 'path']
   if (name === undefined || report.referencesAt(location) !== null) return
-  const message = `the segment ':${name}' is matched letter by letter`
-  const remedy = `write {${name}} for any segment, and quote the path`
+  const message = `the segment ':${name}' is matched literally`
+  const remedy = `write {${name}} to match any segment, and quote the path`
   report.add({ path: location, severity: 'warning', message, remedy })
 }
 
-/** The methods of the IANA registry that clients of an API send, and PURGE of caches. */
+/** Methods of the IANA registry that API clients send, and PURGE, which caches use. */
 const KNOWN_METHODS: readonly string[] = [
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY', 'PURGE'],
   ...['COPY', 'LOCK', 'MKCOL', 'MOVE', 'PROPFIND', 'PROPPATCH', 'REPORT', 'SEARCH', 'UNLOCK', 'ACL', 'BIND'],
@@ -78,22 +78,25 @@ const KNOWN_METHODS: readonly string[] = [
   ...['UPDATEREDIRECTREF', 'VERSION-CONTROL'],
 ]
 
-/** Any token may be a method (RFC 9110 section 9.1); one that nobody has heard of is more often a mistake. */
+/**
+ * Warns about unknown methods. Any token is allowed (RFC 9110 section 9.1), but an unknown one is usually a
+ * typo.
+ */
 function checkMethods({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
   for (const [i, method] of match.methods.entries()) {
     const location = [...path, 'match', 'methods', i]
-    if (!report.isSound(location) || KNOWN_METHODS.includes(method.toUpperCase())) continue
-    const message = `${report.quote(method, location)} is no method that clients are known to send`
+    if (!report.isValid(location) || KNOWN_METHODS.includes(method.toUpperCase())) continue
+    const message = `${report.quote(method, location)} is not a known HTTP method`
     const remedy = suggestion(
       method,
       KNOWN_METHODS,
-      `write one such as ${KNOWN_METHODS.slice(0, 6).join(', ')}`,
+      `use one such as ${KNOWN_METHODS.slice(0, 6).join(', ')}`,
     )
     report.add({ path: location, severity: 'warning', message, remedy })
   }
 }
 
-/** What a route names has to stand in a section of its own. */
+/** Checks that an upstream or API that a route names is defined. */
 function checkNamed(
   { whole, report }: Inspection,
   kind: 'upstream' | 'api',
@@ -110,7 +113,7 @@ function checkNamed(
   report.add({ path: location, message, remedy, presumesAll: true })
 }
 
-/** What only a route with an upstream can do. */
+/** Reports keys that need an upstream. */
 function checkProxyKeys({ whole, report }: Inspection, path: DocumentPath): void {
   const route = valueAt(whole, path)
   if (!isMapping(route) || Object.hasOwn(route, 'upstream')) return
@@ -122,7 +125,7 @@ function checkProxyKeys({ whole, report }: Inspection, path: DocumentPath): void
   }
 }
 
-/** Header names are compared without case, so two spellings are one name. */
+/** Reports header names that differ only in case, which are the same name. */
 function checkFields({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
   const seen = new Set<string>()
   for (const written of Object.keys(match.headers)) {
@@ -131,7 +134,7 @@ function checkFields({ report }: Inspection, { match }: RouteDocument, path: Doc
       report.add({
         path: [...path, written],
         at: 'key',
-        message: `the header '${name}' stands twice`,
+        message: `duplicate header '${name}'`,
         remedy: 'keep one',
       })
     }
@@ -144,12 +147,12 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
   const location = [...path, 'respond']
   const isBodiless = respond.status === 204 || respond.status === 205 || respond.status === 304
   if (isBodiless && respond.body !== '') {
-    const message = 'an answer with this status has no body'
+    const message = 'a response with this status cannot have a body'
     report.add({
       path: [...location, 'body'],
       at: 'key',
       message,
-      remedy: 'remove body, or choose another status',
+      remedy: 'remove body, or use another status',
     })
   }
   const seen = new Set<string>()
@@ -157,32 +160,32 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
     const name = written.toLowerCase()
     const at = [...location, 'headers', written]
     if (seen.has(name))
-      report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
+      report.add({ path: at, at: 'key', message: `duplicate header '${name}'`, remedy: 'keep one' })
     seen.add(name)
   }
 }
 
-/** Policies fill placeholders in; `respond` sends the text as it stands. */
+/** Warns about placeholders in `respond`, which only policies replace. */
 function checkPlaceholders({ report }: Inspection, { respond }: RouteDocument, path: DocumentPath): void {
   for (const key of ['body', 'headers'] as const) {
     const text = JSON.stringify(respond?.[key]) ?? ''
     const name = /\{\{ ?((?:req|client|consumer|jwt)\.\w+)/.exec(text)?.[1]
     if (name === undefined) continue
-    const message = `{{${name}}} is sent as it stands by respond`
-    const remedy = 'use the policy mock or header, which fill placeholders in'
+    const message = `respond does not replace {{${name}}}`
+    const remedy = 'use the policy mock or header, which replace placeholders'
     report.add({ path: [...path, 'respond', key], at: 'key', severity: 'warning', message, remedy })
   }
 }
 
 function checkPaths(inspection: Inspection, route: RouteDocument, path: DocumentPath): void {
   const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
-  if (isFlaw(pattern)) return
+  if (isIssue(pattern)) return
   if (pattern.kind !== 'regex' && hasEncodedSlash(pattern.text) && route.encodedSlashes === 'refuse') {
-    const message = 'the path holds an escaped slash or backslash, and the route refuses those'
+    const message = 'the path contains an escaped slash or backslash, which this route rejects'
     inspection.report.add({
       path: [...path, 'match', 'path'],
       message,
-      remedy: 'write encodedSlashes: keep, or another path',
+      remedy: 'set encodedSlashes: keep, or change the path',
     })
   }
   const reshaped = route.upstream === undefined ? (['redirect'] as const) : (['rewrite'] as const)
@@ -208,11 +211,11 @@ function checkLocations(
   { pattern, template, path }: { pattern: PathPlan; template: string; path: DocumentPath },
 ): void {
   const names = pattern.segments.flatMap((segment) => (segment.kind === 'param' ? [segment.name] : []))
-  for (const name of positionsOf(template)) {
+  for (const name of placeholdersOf(template)) {
     if (names.includes(name)) continue
     const references = report.referencesAt(path)
     const location = references === null ? `{${name}}` : `a placeholder in the value of ${references}`
     const message = `${location} is not in the path of the route`
-    report.add({ path, message, remedy: 'name a segment of match.path so' })
+    report.add({ path, message, remedy: 'use the name of a segment in match.path' })
   }
 }

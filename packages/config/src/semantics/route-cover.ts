@@ -1,26 +1,26 @@
-import type { Flaw } from '../flaw.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import type { Issue } from '../issue.js'
 import type { PathPlan, PathSegment } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 
 type Match = RouteDocument['match']
 
-const patterns = new WeakMap<RouteDocument, PathPlan | Flaw>()
+const patterns = new WeakMap<RouteDocument, PathPlan | Issue>()
 
 /** Returns the parsed path pattern of a route, or the problem with it. Results are cached per route. */
-export function patternOf(route: RouteDocument): PathPlan | Flaw {
+export function patternOf(route: RouteDocument): PathPlan | Issue {
   const { path } = route.match
   const known = patterns.get(route) ?? (path === undefined ? ANY_PATH : parsePathPattern(path))
   patterns.set(route, known)
   return known
 }
 
-/** Regular expressions that every path matches. */
+/** Regular expressions that match every path. */
 const EVERYTHING: ReadonlySet<string> = new Set(['', '^', '^/', '/', '.*', '^.*', '^/.*', '^.*$', '^/.*$'])
-/** A regular expression that only paths below a literal beginning match. */
+/** Matches regular expressions with a literal prefix of whole segments. */
 const BELOW = /^\^((?:\/[\w-]+)*)\/(?![*?{])/
 
-/** The host patterns that match every host which one of them matches, itself first; '' is every host. */
+/** Returns the host patterns that cover a given one, itself first; '' is any host. */
 export function hostsAround(host: string): readonly string[] {
   if (host === '') return ['']
   const labels = host.replace(/^\*\./, '').split('.')
@@ -29,7 +29,7 @@ export function hostsAround(host: string): readonly string[] {
   return [...new Set([host, ...wildcards, ''])]
 }
 
-/** Whether every path that `one` matches is matched by `other`, as far as that is certain. */
+/** True if `other` certainly matches every path that `one` matches. */
 export function coversPath(other: PathPlan, one: PathPlan): boolean {
   if (other.kind === 'any') return true
   if (other.kind === 'regex') return coversAsRegex(sourceOf(other), one)
@@ -41,7 +41,10 @@ export function coversPath(other: PathPlan, one: PathPlan): boolean {
   return isWhole && segments.length === other.segments.length && beginsLike(segments, other.segments)
 }
 
-/** Whether every request that meets the predicates of `one` meets those of `other`, host and path aside. */
+/**
+ * True if the predicates of `other` hold for every request that satisfies those of `one`, apart from host and
+ * path.
+ */
 export function coversPredicates(other: Match, one: Match): boolean {
   const areMethods =
     other.methods.length === 0 ||
@@ -65,7 +68,7 @@ function sourceOf({ segments }: PathPlan): string {
 
 function literalBeginning(source: string): PathSegment[] {
   const text = BELOW.exec(source)?.[1] ?? ''
-  // An alternative on the top level may begin in another way.
+  // An alternative at the top level may have another prefix.
   if (text === '' || source.includes('|')) return []
   return text
     .slice(1)
@@ -89,7 +92,7 @@ function isSubset(some: readonly string[], all: readonly string[]): boolean {
   return some.every((one) => all.includes(one))
 }
 
-/** A text is short for an exact test. */
+/** Normalises predicates. A string is short for an exact test. */
 function tests(predicates: Match['headers'] | Match['query'], ignoresCase: boolean): string[] {
   return Object.entries(predicates).map(([name, test]) =>
     JSON.stringify([

@@ -39,7 +39,7 @@ const SHADOWED: readonly (readonly [string, string, string])[] = [
 for (const [what, taker, loser] of SHADOWED) {
   test(`a route that no request reaches is warned of: after ${what}`, () => {
     assert.deepEqual(warnings({ taker, loser }), [
-      "no request reaches the route 'loser': 'taker' takes them all",
+      "the route 'loser' is never reached: 'taker' matches all its requests",
     ])
   })
 }
@@ -83,7 +83,7 @@ test('20,000 routes of a program are compared in bounded time', () => {
 
 test('a method that nobody sends is warned of, with what may be meant', () => {
   assert.deepEqual(warnings({ a: 'match: { path: /, methods: [FETCH, GTE, purge, get] }' }), [
-    "'FETCH' is no method that clients are known to send",
-    "'GTE' is no method that clients are known to send",
+    "'FETCH' is not a known HTTP method",
+    "'GTE' is not a known HTTP method",
   ])
 })

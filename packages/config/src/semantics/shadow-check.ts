@@ -1,54 +1,56 @@
 import type { DocumentPath } from '../document-path.js'
-import { isFlaw } from '../flaw.js'
 import { normalHost } from '../grammar/host.js'
+import { isIssue } from '../issue.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { coversPath, coversPredicates, hostsAround, patternOf } from './route-cover.js'
 
-/** A route with its path read. */
-interface Placed {
+/** A route with its parsed path. */
+interface ParsedRoute {
   readonly route: RouteDocument
   readonly pattern: PathPlan
   readonly path: DocumentPath
 }
 
-/** Routes by host pattern and beginning of the path, so that a route is compared with few others. */
-type Index = ReadonlyMap<string, readonly Placed[]>
+/** Routes by host pattern and first path segment, so that each route is compared with few others. */
+type Index = ReadonlyMap<string, readonly ParsedRoute[]>
 
-/** Most routes under one key that a route is compared with: a document with more has them made by a program. */
+/**
+ * Maximum number of routes under one key that a route is compared with. Documents with more are generated.
+ */
 const MAX_COMPARED = 200
 
 /**
- * Warns of routes that no request can reach, because another one takes every request that they match and stands before
- * them: by its priority, or, for regular expressions, by its prefix or by its place in the document.
+ * Warns about routes that are never reached, because another route matches all their requests and takes
+ * precedence: by its priority or, for regular expressions, because of its prefix or position in the document.
  */
 export function checkShadows({ document, origins, report }: Inspection): void {
   const placed = origins.entries(document.routes, ['routes']).flatMap(([route, path]) => {
     const pattern = patternOf(route)
-    return isFlaw(pattern) ? [] : [{ route, path, pattern }]
+    return isIssue(pattern) ? [] : [{ route, path, pattern }]
   })
   const index = indexOf(placed)
   for (const one of placed) {
-    const takers = hostsOf(one.route).map((host) => takerOf(one, host, index))
-    const [first] = takers
-    if (first === undefined || takers.includes(undefined)) continue
-    const message = `no request reaches the route ${report.quote(one.route.id, [...one.path, 'id'])}`
-    const taker = report.quote(first.route.id, [...first.path, 'id'])
+    const shadowing = hostsOf(one.route).map((host) => findShadowing(one, host, index))
+    const [first] = shadowing
+    if (first === undefined || shadowing.includes(undefined)) continue
+    const message = `the route ${report.quote(one.route.id, [...one.path, 'id'])} is never reached`
+    const shadowingId = report.quote(first.route.id, [...first.path, 'id'])
     const isLower = first.route.priority > one.route.priority
     report.add({
       path: one.path,
       severity: 'warning',
-      message: `${message}: ${taker} takes them all`,
+      message: `${message}: ${shadowingId} matches all its requests`,
       remedy: isLower
-        ? `give it at least the priority ${first.route.priority}, or remove it`
-        : 'give it a priority',
+        ? `set its priority to at least ${first.route.priority}, or remove it`
+        : 'set a higher priority',
     })
   }
 }
 
-function indexOf(placed: readonly Placed[]): Index {
-  const index = new Map<string, Placed[]>()
+function indexOf(placed: readonly ParsedRoute[]): Index {
+  const index = new Map<string, ParsedRoute[]>()
   for (const one of placed) {
     for (const host of hostsOf(one.route)) {
       const key = `${host} ${keyOf(one.pattern)}`
@@ -60,20 +62,20 @@ function indexOf(placed: readonly Placed[]): Index {
   return index
 }
 
-/** Its first segment, where that is a literal. */
+/** Returns the first segment if it is a literal. */
 function keyOf({ kind, segments }: PathPlan): string {
   const [first] = segments
   if (kind === 'regex') return '~'
   return first?.kind === 'literal' ? first.text : ''
 }
 
-/** A route that takes everything that one takes on a host. */
-function takerOf(one: Placed, host: string, index: Index): Placed | undefined {
+/** Returns a route that shadows the given one on a host, or undefined. */
+function findShadowing(one: ParsedRoute, host: string, index: Index): ParsedRoute | undefined {
   const keys = new Set([keyOf(one.pattern), '', '~', regexBeginning(one.pattern)])
   for (const around of hostsAround(host)) {
     for (const key of keys) {
-      const taker = index.get(`${around} ${key}`)?.find((other) => takesAll(other, one, around === host))
-      if (taker !== undefined) return taker
+      const found = index.get(`${around} ${key}`)?.find((other) => shadows(other, one, around === host))
+      if (found !== undefined) return found
     }
   }
   return undefined
@@ -84,7 +86,7 @@ function regexBeginning({ kind, segments }: PathPlan): string {
   return /^\^\/([\w-]+)\//.exec(source)?.[1] ?? ''
 }
 
-function takesAll(other: Placed, one: Placed, isSameHost: boolean): boolean {
+function shadows(other: ParsedRoute, one: ParsedRoute, isSameHost: boolean): boolean {
   return (
     other !== one &&
     comesBefore(other, one, isSameHost) &&
@@ -93,8 +95,11 @@ function takesAll(other: Placed, one: Placed, isSameHost: boolean): boolean {
   )
 }
 
-/** What takes more requests is asked later, unless a priority says otherwise, or a regular expression comes last. */
-function comesBefore(other: Placed, one: Placed, isSameHost: boolean): boolean {
+/**
+ * True if `other` takes precedence although it matches more requests. This is only possible by priority, or
+ * for regular expressions.
+ */
+function comesBefore(other: ParsedRoute, one: ParsedRoute, isSameHost: boolean): boolean {
   if (other.route.priority !== one.route.priority) return other.route.priority > one.route.priority
   if (!isSameHost || one.pattern.kind !== 'regex') return false
   if (other.pattern.kind !== 'regex') return other.pattern.kind !== 'any'

@@ -3,7 +3,10 @@ import type { DocumentPath } from '../document-path.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
-/** Roles of targets and the sections that go with them: one without the other does nothing. */
+/**
+ * Checks that the roles of targets and their sections (canary, mirror) are used together, and the cookie
+ * attributes of sticky sessions.
+ */
 export function checkShares(inspection: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
   checkRole(inspection, upstream, path, 'canary')
   checkRole(inspection, upstream, path, 'mirror')
@@ -13,7 +16,7 @@ export function checkShares(inspection: Inspection, upstream: UpstreamDocument, 
   if (sticky === undefined || sticky.secure || sticky.sameSite !== 'none') return
   report.add({
     path: [...path, 'sticky', 'sameSite'],
-    message: 'browsers refuse a cookie with SameSite=None that is not Secure',
+    message: 'browsers reject cookies with SameSite=None that are not Secure',
     remedy: 'write secure: true, or sameSite: lax',
   })
 }
@@ -24,7 +27,7 @@ function checkRole(
   path: DocumentPath,
   role: 'canary' | 'mirror',
 ): void {
-  if (!report.isSound([...path, 'targets']) || !report.isSound([...path, role])) return
+  if (!report.isValid([...path, 'targets']) || !report.isValid([...path, role])) return
   const has = upstream.targets.some((target) => typeof target !== 'string' && target.role === role)
   const isWritten = upstream[role] !== undefined
   if (has === isWritten) return
@@ -33,7 +36,7 @@ function checkRole(
     report.add({
       path: [...path, 'targets'],
       at: 'key',
-      message: `upstream '${name}' has a target with role: ${role}, and does not say what it gets`,
+      message: `upstream '${name}' has a target with role: ${role}, but no ${role} section`,
       remedy: role === 'canary' ? 'add canary: { percent: 5% }' : 'add mirror: { percent: 100% }',
     })
     return
@@ -46,13 +49,13 @@ function checkRole(
   })
 }
 
-/** Keys that do nothing in this upstream are warned of: without the targets that they are for. */
+/** Warns about keys that have no effect without a failover target. */
 function checkFailover(
   { report, origins }: Inspection,
   upstream: UpstreamDocument,
   path: DocumentPath,
 ): void {
-  if (!report.isSound([...path, 'targets'])) return
+  if (!report.isValid([...path, 'targets'])) return
   const roles = upstream.targets.map((target) => (typeof target === 'string' ? 'primary' : target.role))
   if (parseRatio(upstream.spillBelow) > 0 && !roles.includes('failover'))
     report.add({

@@ -1,6 +1,6 @@
 import { isMapping, valueAt } from '../document-path.js'
 
-/** The ids of the items of a list at the root of the document, those of unsound items included. */
+/** Returns the ids in a list at the root of the document, including those of invalid items. */
 export function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {
   const items = valueAt(whole, [list])
   if (!Array.isArray(items)) return new Set()

@@ -1,19 +1,19 @@
 import { type Alias, isAlias, isCollection, isPair, type Node } from 'yaml'
-import type { SourceFlaw } from './source-flaw.js'
+import type { SourceIssue } from './source-issue.js'
 
-/** The node that each alias stands for. */
+/** Target node of each alias. */
 export type AliasTargets = ReadonlyMap<Node, Node>
 
 /** Links every `*name` to the last `&name` before it (YAML 1.2 section 7.1). */
-export function linkAliases(root: Node | null): { targets: AliasTargets; flaws: readonly SourceFlaw[] } {
+export function linkAliases(root: Node | null): { targets: AliasTargets; issues: readonly SourceIssue[] } {
   const linker = new Linker()
   linker.visit(root)
-  return { targets: linker.targets, flaws: linker.flaws }
+  return { targets: linker.targets, issues: linker.issues }
 }
 
 class Linker {
   readonly targets = new Map<Node, Node>()
-  readonly flaws: SourceFlaw[] = []
+  readonly issues: SourceIssue[] = []
   readonly #anchors = new Map<string, Node>()
 
   visit(node: unknown): void {
@@ -36,10 +36,10 @@ class Linker {
       this.targets.set(alias, target)
       return
     }
-    this.flaws.push({
+    this.issues.push({
       offset: alias.range?.[0] ?? 0,
       message: `the alias '*${alias.source}' has no anchor before it`,
-      remedy: `if it is a text, quote it: '*${alias.source}'; else write &${alias.source} before the value it repeats`,
+      remedy: `if it is a string, quote it: '*${alias.source}'; otherwise write &${alias.source} before the value to repeat`,
     })
   }
 }

@@ -1,27 +1,29 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml'
 import type { AliasTargets } from './alias.js'
-import type { SourceFlaw } from './source-flaw.js'
+import type { SourceIssue } from './source-issue.js'
 
 /**
- * Values that aliases may add to a document, a few lines of which can otherwise stand for billions: so many, and as many
- * again for each value that is written.
+ * Maximum number of values that aliases may add to a document: a fixed number, plus some for each value in
+ * the text. A few lines with aliases could otherwise expand to billions of values.
  */
 const MAX_REPEATED = 20_000
 const MAX_REPEATED_PER_VALUE = 10
-/** Aliases within what an alias stands for, and so on. */
+/** Maximum nesting depth of aliases. */
 const MAX_ALIAS_DEPTH = 20
 
-/** The tree of nodes as plain data: mappings with text keys, lists, texts, numbers, booleans, null. */
+/**
+ * Converts the syntax tree to plain data: mappings with string keys, lists, strings, numbers, booleans, null.
+ */
 export function plainValue(
   root: Node | null,
   aliases: AliasTargets,
-): { value: unknown; flaws: readonly SourceFlaw[] } {
+): { value: unknown; issues: readonly SourceIssue[] } {
   const reader = new Reader(aliases)
-  return { value: reader.read(root), flaws: reader.flaws }
+  return { value: reader.read(root), issues: reader.issues }
 }
 
 class Reader {
-  readonly flaws: SourceFlaw[] = []
+  readonly issues: SourceIssue[] = []
   readonly #aliases: AliasTargets
   #aliasDepth = 0
   #written = 0
@@ -44,11 +46,11 @@ class Reader {
   #alias(alias: Node): unknown {
     const target = this.#aliases.get(alias)
     if (target === undefined || this.#isExhausted) return null
-    if (isAround(alias, target)) return this.#refuse(alias, 'this alias repeats a value that holds it')
+    if (isAround(alias, target)) return this.#refuse(alias, 'this alias refers to a value that contains it')
     const most = MAX_REPEATED + MAX_REPEATED_PER_VALUE * this.#written
     if (this.#repeated > most || this.#aliasDepth === MAX_ALIAS_DEPTH) {
       this.#isExhausted = true
-      return this.#refuse(alias, `aliases repeat more than ${most} values or ${MAX_ALIAS_DEPTH} levels`)
+      return this.#refuse(alias, `aliases expand to more than ${most} values or ${MAX_ALIAS_DEPTH} levels`)
     }
     this.#aliasDepth++
     const value = this.read(target)
@@ -57,7 +59,7 @@ class Reader {
   }
 
   #refuse(alias: Node, message: string): null {
-    this.#flaw(alias, message, 'write the value out')
+    this.#addIssue(alias, message, 'write the value without an alias')
     return null
   }
 
@@ -67,7 +69,7 @@ class Reader {
       const name = this.#key(key)
       if (name === null) continue
       if (Object.hasOwn(mapping, name)) {
-        this.#flaw(key, `the key '${name}' stands twice in this mapping`, 'keep one of them')
+        this.#addIssue(key, `duplicate key '${name}'`, 'keep one of them')
       } else {
         mapping[name] = this.read(value)
       }
@@ -78,21 +80,21 @@ class Reader {
   #key(key: unknown): string | null {
     const node = isAlias(key) ? this.#aliases.get(key) : key
     if (!isScalar(node) || node.value === null) {
-      this.#flaw(key, 'a key must be text', 'write one word before the colon')
+      this.#addIssue(key, 'a key must be a string', 'write one word before the colon')
       return null
     }
     const name = String(node.value)
     if (name !== '__proto__') return name
-    this.#flaw(key, "the key '__proto__' is not allowed", 'choose another name')
+    this.#addIssue(key, "the key '__proto__' is not allowed", 'choose another name')
     return null
   }
 
-  #flaw(node: unknown, message: string, remedy: string): void {
-    this.flaws.push({ offset: offsetOf(node), message, remedy })
+  #addIssue(node: unknown, message: string, remedy: string): void {
+    this.issues.push({ offset: offsetOf(node), message, remedy })
   }
 }
 
-/** Whether the target is a collection whose text holds the alias. */
+/** True if the target contains the alias. */
 function isAround(alias: Node, target: Node): boolean {
   const [start, end] = [target.range?.[0] ?? 0, target.range?.[2] ?? 0]
   const offset = offsetOf(alias)

@@ -5,15 +5,15 @@ import type { AliasTargets } from './alias.js'
 /** A position in the text. */
 export interface Position {
   readonly offset: number
-  /** From 1. */
+  /** Line, starting at 1. */
   readonly line: number
-  /** From 1. */
+  /** Column, starting at 1. */
   readonly column: number
-  /** Where the text of the value itself begins when every character of it stands for itself, or null. */
+  /** Start of the content of a string value if it is written without escapes, otherwise null. */
   readonly literalOffset: number | null
 }
 
-/** Finds the nodes of paths. Mappings are indexed when first asked, so that many questions stay cheap. */
+/** Finds the positions of paths. Mappings are indexed on first use, so that repeated lookups stay cheap. */
 export class Positions {
   readonly #root: Node | null
   readonly #aliases: AliasTargets

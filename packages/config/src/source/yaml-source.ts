@@ -3,26 +3,31 @@ import type { DocumentPath } from '../document-path.js'
 import { linkAliases } from './alias.js'
 import { plainValue } from './plain-value.js'
 import { type Position, Positions } from './positions.js'
-import { breakingFlaw, isolatedFlaws, type SourceFlaw } from './source-flaw.js'
+import { breakingIssue, isolatedIssues, type SourceIssue } from './source-issue.js'
 
-/** Longest document, in UTF-16 units: about 50,000 routes. */
+/** Maximum length of a document in UTF-16 units, enough for about 50,000 routes. */
 export const MAX_LENGTH = 4 * 1024 * 1024
-/** Deepest nesting. The composer is recursive, and a full stack can end the process in a way that cannot be caught. */
+/**
+ * Maximum nesting depth. The composer is recursive, and a stack overflow can end the process in a way that
+ * cannot be caught.
+ */
 const MAX_DEPTH = 100
 
-/** A document as plain data, and where each part of it stands in the text. */
+/** A document as plain data, with the positions of its parts in the text. */
 export interface YamlSource {
   readonly value: unknown
-  /** What is wrong with the text itself. */
-  readonly flaws: readonly SourceFlaw[]
-  /** Where the text stops being YAML: what comes after is a guess. Null when all of it is. */
+  /** Syntax errors in the text. */
+  readonly issues: readonly SourceIssue[]
+  /**
+   * Offset of the first error that breaks the structure; anything after it is a guess. Null if there is none.
+   */
   readonly brokenFrom: number | null
-  /** The position of a value or of its key; of what is around it when there is no such thing. */
+  /** Returns the position of a value or of its key. For a missing value it is the position of its parent. */
   positionOf(path: DocumentPath, at: 'key' | 'value'): Position
   positionOfOffset(offset: number): Position
 }
 
-/** Reads YAML 1.2 (and so JSON) with the core schema. Never throws. */
+/** Parses YAML 1.2 (and so JSON) with the core schema. Never throws. */
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter()
   const { root, isolated, breaking } = compose(text, lines)
@@ -31,7 +36,7 @@ export function readYaml(text: string): YamlSource {
   const plain = plainValue(root, links.targets)
   return {
     value: plain.value,
-    flaws: [...(breaking === null ? [] : [breaking]), ...isolated, ...links.flaws, ...plain.flaws],
+    issues: [...(breaking === null ? [] : [breaking]), ...isolated, ...links.issues, ...plain.issues],
     brokenFrom: breaking?.offset ?? null,
     positionOf: (path, at) => positions.of(path, at),
     positionOfOffset: (offset) => positions.ofOffset(offset),
@@ -40,8 +45,8 @@ export function readYaml(text: string): YamlSource {
 
 interface Composed {
   readonly root: ParsedNode | null
-  readonly isolated: readonly SourceFlaw[]
-  readonly breaking: SourceFlaw | null
+  readonly isolated: readonly SourceIssue[]
+  readonly breaking: SourceIssue | null
 }
 
 function compose(text: string, lines: LineCounter): Composed {
@@ -52,12 +57,12 @@ function compose(text: string, lines: LineCounter): Composed {
   const errors = [...(document?.errors ?? []), ...(document?.warnings ?? [])]
   return {
     root: (document?.contents ?? null) as ParsedNode | null,
-    isolated: isolatedFlaws(errors),
-    breaking: breakingFlaw(errors, text) ?? (second === undefined ? null : surplus(second)),
+    isolated: isolatedIssues(errors),
+    breaking: breakingIssue(errors, text) ?? (second === undefined ? null : secondDocument(second)),
   }
 }
 
-/** The concrete syntax, or null when it is nested too deeply. */
+/** Returns the tokens, or null if they are nested too deeply. */
 function tokensOf(text: string, lines: LineCounter): CST.Token[] | null {
   const parser = new Parser(lines.addNewLine)
   const tokens: CST.Token[] = []
@@ -70,7 +75,10 @@ function tokensOf(text: string, lines: LineCounter): CST.Token[] | null {
   return tokens
 }
 
-/** Without stack traces: garbage brings errors by the ten thousand, and a trace of each takes a second per thousand. */
+/**
+ * Composes documents with stack traces disabled: invalid input causes tens of thousands of errors, and a
+ * thousand traces take a second.
+ */
 function documentsOf(tokens: readonly CST.Token[], length: number): Document.Parsed[] {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
@@ -82,10 +90,10 @@ function documentsOf(tokens: readonly CST.Token[], length: number): Document.Par
   }
 }
 
-function surplus(document: Document.Parsed): SourceFlaw {
+function secondDocument(document: Document.Parsed): SourceIssue {
   return {
     offset: document.range[0],
-    message: 'the file holds more than one document',
+    message: 'the file contains more than one document',
     remedy: "keep one, and remove the '---' between them",
   }
 }

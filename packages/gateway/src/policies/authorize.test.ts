@@ -125,7 +125,7 @@ test('nothing answers, is kept or is called before a decision on the body, where
 test('authorize without a policy that authenticates before it is a mistake of the document', () => {
   const rule = '{ use: authorize, with: { allow: authenticated } }'
   assert.deepEqual(mistakes(`[${KEYS}, ${rule}]`), [])
-  const expected = /authorize has no policy before it that authenticates \(list one such as/
+  const expected = /authorize needs an authentication policy before it \(add one such as/
   assert.match(mistakes(`[${rule}]`).join(), expected)
   assert.match(mistakes(`[${rule}, ${KEYS}]`).join(), expected)
   assert.match(mistakes(`[${KEYS.replace('{ use', '{ enabled: false, use')}, ${rule}]`).join(), expected)

@@ -80,15 +80,18 @@ test('a document none of whose listeners can provide the certificates is refused
   const idFrom = 'common-name'
   assert.match(
     mistakes({ tls }, { idFrom }),
-    /engine: uws cannot ask \(write engine: node and tls\.clientCaFile/,
+    /which engine: uws does not support \(set engine: node and tls\.clientCaFile/,
   )
-  assert.match(mistakes({ engine: 'node', tls }, { idFrom }), /no listener asks \(write tls\.clientCaFile/)
+  assert.match(
+    mistakes({ engine: 'node', tls }, { idFrom }),
+    /no listener requests them \(set tls\.clientCaFile/,
+  )
   assert.equal(mistakes({ engine: 'node', tls: { ...tls, clientCaFile: tls.certFile } }, { idFrom }), '')
   const xfcc = { from: 'xfcc', idFrom }
-  assert.match(mistakes({}, xfcc), /no listener has any/)
+  assert.match(mistakes({}, xfcc), /no listener trusts a proxy to set it/)
   assert.match(
     mistakes({ trustedProxies: ['10.0.0.1'], forwardedHeader: 'forwarded' }, xfcc),
-    /no listener has any/,
+    /no listener trusts a proxy to set it/,
   )
   assert.equal(mistakes({ trustedProxies: ['10.0.0.1'] }, xfcc), '')
 })

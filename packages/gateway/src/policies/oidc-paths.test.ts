@@ -32,7 +32,7 @@ function warningsOf(paths: readonly (string | null)[], settings: object = {}, sh
 }
 
 test('a document in which no route with oidc matches the callback or the logout is warned of', () => {
-  const callback = "no route with oidc matches the path '/oauth2/callback', which it answers itself"
+  const callback = "no route with oidc matches the path '/oauth2/callback', which the policy answers"
   const logout = { logout: { path: '/bye' } }
   for (const paths of [
     [null],

@@ -15,13 +15,13 @@ function said(use: string, parameters: object): string[] {
 const WITH = 'routes[0].policies[0].with'
 
 test('backend-auth without credentials, or with two kinds of them, is told what there is', () => {
-  const none = `${WITH} has none of 'basic', 'apiKey', 'bearer', 'oauth2', 'digest' and 'awsSigV4' (add one of them)`
+  const none = `${WITH} needs 'basic', 'apiKey', 'bearer', 'oauth2', 'digest' or 'awsSigV4' (add one of them)`
   assert.deepEqual(said('backend-auth', {}), [none])
   assert.deepEqual(said('backend-auth', { passThrough: true }), [none])
   const bearer = { token: 'a' }
   assert.deepEqual(said('backend-auth', { bearer }), [])
   assert.deepEqual(said('backend-auth', { bearer, basic: { username: 'a', password: 'b' } }), [
-    `${WITH} has 'basic' and 'bearer' together (keep one of them)`,
+    `${WITH} has 'basic' and 'bearer'; only one is allowed (keep one of them)`,
   ])
 })
 
@@ -32,7 +32,7 @@ test('saml without a provider is told how one is described', () => {
   ])
   for (const idp of [{}, { certificates: ['x'] }])
     assert.deepEqual(said('saml', { audience, idp }), [
-      `${WITH}.idp has none of 'metadataFile' and 'entityId' (add one of them)`,
+      `${WITH}.idp needs 'metadataFile' or 'entityId' (add one of them)`,
     ])
 })
 

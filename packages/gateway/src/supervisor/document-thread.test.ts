@@ -60,7 +60,7 @@ test('a deploy of 30,000 mistakes leaves health, numbers and workers alone, and 
   assert.equal(answer.status, 422)
   const { diagnostics } = (await answer.json()) as { diagnostics: readonly { message: string }[] }
   assert.equal(diagnostics.length, 101)
-  assert.match(diagnostics.at(-1)?.message ?? '', /there are more mistakes/)
+  assert.match(diagnostics.at(-1)?.message ?? '', /there are more errors/)
   assert.deepEqual((await gateway.echo()).routes, ['first'])
   assert.deepEqual(gateway.log('worker.silent'), [])
 })
@@ -69,7 +69,7 @@ test('aliases that stand for a million values are refused before anything is mad
   const lists = Array.from({ length: 8 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i},`.repeat(10)}]`)
   const text = ['version: 1', `x0: &x0 [${'a,'.repeat(10)}]`, ...lists].join('\n')
   const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text }, null)
-  assert.match(JSON.stringify(result), /aliases repeat more than \d{5} values/)
+  assert.match(JSON.stringify(result), /aliases expand to more than \d{5} values/)
 })
 
 test('the policies of a document are found in its text, and where they are written otherwise', async (t) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Address, isFlaw, isLoopback, parseAddress } from '@sluice/config'
+import { type Address, isIssue, isLoopback, parseAddress } from '@sluice/config'
 import { parseDuration, parseSize } from '@sluice/core'
 import { type Destinations, destinationsOf } from './destinations.js'
 import { ObjectsError, partAt, partsAt, type RawPart, readRaw, textAt, textsIn } from './raw-document.js'
@@ -108,7 +108,7 @@ function metricsPortOf(metrics: RawPart): number | null {
 export function addressAt(part: RawPart, place: string, standard: string): Address {
   const text = textAt(part, 'address') ?? standard
   const address = parseAddress(text)
-  if (isFlaw(address) || address.port === 0)
+  if (isIssue(address) || address.port === 0)
     throw new ObjectsError(`${place}.address is '${text}'; write a port that is known before the pods start`)
   return address
 }

@@ -147,7 +147,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   assert.deepEqual([await serving.get('s/a'), await serving.pid()], [200, first])
 
   const changed = await serving.deploy({ maxBytes: '64mb' })
-  assert.match(changed, /the cache server starts again, without the values that it has in memory/)
+  assert.match(changed, /the cache server restarts and loses the values in its memory/)
   const second = await serving.pid()
   assert.deepEqual([await serving.get('s/a'), isAlive(first)], [404, false])
   assert.notEqual(second, first)

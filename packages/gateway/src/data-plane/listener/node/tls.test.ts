@@ -180,6 +180,6 @@ test('a document with two certificates for one name is told which one serves it'
   const text = JSON.stringify({ version: 1, listeners: [listener], routes: [] })
   const loaded = loadDocument({ text, name: 'test.yaml' }, { catalog: new Map(), env: {} })
   assert.deepEqual(loaded.ok && loaded.warnings.map(({ message }) => message), [
-    "certificates[0] is for 'a.test' as well; this one, the last, serves it",
+    "certificates[0] also covers 'a.test'; only this one, the last, is used for it",
   ])
 })

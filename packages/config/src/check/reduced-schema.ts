@@ -1,25 +1,25 @@
 import type { TSchema } from '@sinclair/typebox'
 import { isMapping } from '../document-path.js'
 
-/** A schema without the keys that a value leaves out. */
-export interface PresentPart {
+/** A schema without the keys that a value does not have. */
+export interface ReducedSchema {
   readonly schema: TSchema
-  /** The keys that are left. The same for values for which the same is left. */
+  /** The keys that the schema still has. Values with the same shape share one validator. */
   readonly shape: string
 }
 
 /**
- * What of a schema decides whether a value satisfies it: keys that it does not have are left out, which is most of them in
- * a document. It says no more than that: messages name the keys that are possible.
+ * Reduces a schema to the keys of a value: most keys of the document schema are absent from a given document.
+ * Only suitable to test validity, because error messages list all possible keys.
  */
-export function presentPart(schema: TSchema, value: unknown): PresentPart {
+export function reduceSchema(schema: TSchema, value: unknown): ReducedSchema {
   const shape: string[] = []
   return { schema: partOf(schema, [value], shape), shape: shape.join('') }
 }
 
-/** @param values all that have to satisfy the schema. */
+/** @param values all values that must satisfy the schema */
 function partOf(schema: TSchema, values: readonly unknown[], shape: string[]): TSchema {
-  // One that is named is referred to from within.
+  // A schema with an id may be referenced from within itself.
   if (schema.$id !== undefined) return schema
   if (isMapping(schema['items']) && values.every(Array.isArray)) {
     const items = partOf(schema['items'] as TSchema, values.flat(1), shape)

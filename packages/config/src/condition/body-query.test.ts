@@ -50,7 +50,7 @@ test('a path is checked where its language is there, and only there', () => {
   const check = checkCondition(text, 'route', { bodies })
   assert.ok(!check.ok)
   assert.match(check.message, /the path 'bad' of json\(\): the path ends too early/)
-  assert.throws(() => compileCondition(text, 'route'), /nothing here that can read bodies/)
+  assert.throws(() => compileCondition(text, 'route'), /request bodies cannot be read here/)
   const asleep = { ...language, isLoaded: false }
   assert.throws(
     () => compileCondition(text, 'route', { bodies: { json: asleep, xml: asleep } }),

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { parse } from 'yaml'
 import { isMapping } from '../document-path.js'
 import { documentSchema } from '../schema/document.js'
-import { presentPart } from './present-part.js'
+import { reduceSchema } from './reduced-schema.js'
 import { satisfiesLarge, schemaErrors } from './validator.js'
 
 const GOLDEN = fileURLToPath(new URL('../../golden/', import.meta.url))
@@ -65,7 +65,7 @@ function spoil(part: Record<string, unknown>, way: readonly number[], value: unk
 }
 
 test('documents of the same shape share a part, and keys that are absent are not in it', () => {
-  const of = (value: unknown) => presentPart(documentSchema, value)
+  const of = (value: unknown) => reduceSchema(documentSchema, value)
   const { schema, shape } = of({ version: 1, routes: [{ id: 'a' }] })
   assert.equal(of({ version: 2, routes: [{ id: 'b' }, {}] }).shape, shape)
   assert.notEqual(of({ version: 1, routes: [{ id: 'a', upstream: 'u' }] }).shape, shape)

@@ -2,11 +2,11 @@ import type { TSchema } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { addKeywords } from '../check/keywords.js'
 
-/** Keywords that say something to the gateway and nothing to a validator. */
+/** Keywords that only the gateway uses, not a validator. */
 const ANNOTATIONS = ['secret', 'path', 'destination', 'expects', 'remedy', 'keepsReference']
 
-/** What is wrong with a schema of parameters, as one line; null when nothing is. */
-export function schemaFlaw(schema: TSchema): string | null {
+/** Returns the problem with a schema of policy parameters as one line, or null. */
+export function schemaProblem(schema: TSchema): string | null {
   try {
     const ajv = new Ajv({ strict: true, strictTypes: false, strictTuples: false, logger: false, formats: {} })
     addKeywords(ajv)

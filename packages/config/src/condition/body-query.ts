@@ -2,36 +2,36 @@ import type { BodyLanguage, BodyLanguages, BodyQuery, BodyReader, StreamingReade
 import type { ConditionScope, Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
-/** What questions are compiled with. */
-export interface QuestionContext {
+/** Context in which body queries are compiled. */
+export interface QueryContext {
   readonly scope: ConditionScope
-  /** Null: the paths are not looked at; undefined: nothing can read bodies here. */
+  /** Query languages. Null: paths are not checked. Undefined: bodies cannot be read here. */
   readonly bodies: BodyLanguages | null | undefined
-  /** Receives what is asked. */
+  /** Receives the compiled queries. */
   readonly questions: BodyQuery[]
 }
 
 /**
- * `req.body.json(path)` and `req.body.xml(path, prefixes)`.
- * @throws RangeError for a path that is not a constant or not valid.
+ * Compiles `req.body.json(path)` and `req.body.xml(path, prefixes)`.
+ * @throws RangeError for a path that is not constant or not valid
  */
-export function compileBodyQuestion(
+export function compileBodyQuery(
   kind: string,
   [path, prefixes]: readonly Node[],
-  { scope, bodies, questions }: QuestionContext,
+  { scope, bodies, questions }: QueryContext,
 ): Code {
   const text = constantText(path!, `the path of ${kind}()`)
   const names = prefixes === undefined ? {} : constantNames(prefixes)
-  if (bodies === undefined) throw new RangeError('there is nothing here that can read bodies')
+  if (bodies === undefined) throw new RangeError('request bodies cannot be read here')
   if (bodies === null) return fixed(null)
   const language = bodies[kind as keyof BodyLanguages]
-  if (!language.isLoaded) throw new RangeError(`what reads ${kind} is not loaded`)
-  const question: BodyQuery = { kind: kind as keyof BodyLanguages, path: text, names }
-  questions.push(question)
-  const read = compiledPath(language, question)
-  // What only chooses a route need not see what comes after it; policies that decide on a body see all of it.
+  if (!language.isLoaded) throw new RangeError(`the query language ${kind} is not loaded`)
+  const query: BodyQuery = { kind: kind as keyof BodyLanguages, path: text, names }
+  questions.push(query)
+  const read = compiledPath(language, query)
+  // Routing can stop reading a body early. Policies that decide about a body must see all of it.
   const streaming = scope === 'route' ? language.compileStreaming(text, names) : null
-  return dynamic(readerOf(question, streaming === null ? read : streamingFirst(streaming, read)), {
+  return dynamic(readerOf(query, streaming === null ? read : streamingFirst(streaming, read)), {
     mayThrow: true,
   })
 }
@@ -43,11 +43,11 @@ function streamingFirst(streaming: StreamingReader, read: BodyReader): BodyReade
   }
 }
 
-/** What a thread has found out already is not read again. */
-function readerOf(question: BodyQuery, read: BodyReader): BodyReader {
+/** Returns a reader that reuses the answer of a worker thread if there is one. */
+function readerOf(query: BodyQuery, read: BodyReader): BodyReader {
   return (x) => {
     const answers = x.bodyAnswers
-    const known = answers === null || answers.body !== x.body ? undefined : answers.to(question)
+    const known = answers === null || answers.body !== x.body ? undefined : answers.to(query)
     return known === undefined ? read(x) : known
   }
 }
@@ -62,10 +62,10 @@ function compiledPath(language: BodyLanguage, { kind, path, names }: BodyQuery):
 
 function constantText(node: Node, what: string): string {
   if (node.op === 'value' && typeof node.args === 'string') return node.args
-  throw new RangeError(`${what} must be a constant text`)
+  throw new RangeError(`${what} must be a constant string`)
 }
 
-/** What prefixes stand for: `{"m": "urn:orders"}`. */
+/** Reads the namespace prefixes, such as `{"m": "urn:orders"}`. */
 function constantNames(node: Node): Readonly<Record<string, string>> {
   if (node.op !== 'map') throw new RangeError('the prefixes of xml() must be constants')
   const pairs = node.args as readonly (readonly [Node, Node])[]

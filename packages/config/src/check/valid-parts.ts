@@ -4,20 +4,22 @@ import { fillDefaults } from './defaults.js'
 import { Origins } from './origins.js'
 import { MAX_MISTAKES, schemaViolationsOf, type Violation } from './violation.js'
 
-/** What of a document satisfies the schema, with defaults filled. */
-interface SoundParts {
+/** The parts of a document that satisfy the schema, with defaults filled in. */
+interface ValidParts {
   readonly document: Document
   readonly origins: Origins
 }
 
-/** Taking a part out can leave what held it incomplete, so it is done again; a document is less deep than this. */
+/**
+ * Maximum number of passes. Removing a part can make its parent invalid; a document is less deep than this.
+ */
 const MAX_ROUNDS = 12
 
 /**
- * Takes out of a document, in place, what does not satisfy the schema, so that what is left can be checked further.
- * Null when nothing useful is left.
+ * Removes the parts of a document that violate the schema, in place, so that the rest can be checked further.
+ * Returns null if nothing useful remains.
  */
-export function soundPartsOf(root: unknown): SoundParts | null {
+export function validPartsOf(root: unknown): ValidParts | null {
   const origins = new Origins()
   if (!isMapping(root)) return null
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -27,26 +29,29 @@ export function soundPartsOf(root: unknown): SoundParts | null {
       return { document: root as unknown as Document, origins }
     }
     if (violations.length > MAX_MISTAKES) return null
-    const unsound = violations.flatMap(unsoundPaths)
-    if (unsound.some((path) => path.length === 0)) return null
-    for (const path of deepestFirst(unsound)) takeOut(root, path, origins)
+    const invalid = violations.flatMap(invalidPaths)
+    if (invalid.some((path) => path.length === 0)) return null
+    for (const path of deepestFirst(invalid)) takeOut(root, path, origins)
   }
   return null
 }
 
-/** Neither a missing version nor a missing action keeps the rest from being checked. */
+/** True for a missing version or action, after which the rest can still be checked. */
 function isHarmless({ keyword, path, params }: Violation): boolean {
   if (keyword === 'required') return path.length === 0
   return keyword === 'choice' && (params['present'] as readonly unknown[]).length === 0
 }
 
-function unsoundPaths({ path, keyword, params, key }: Violation): DocumentPath[] {
+function invalidPaths({ path, keyword, params, key }: Violation): DocumentPath[] {
   if (key !== null) return [[...path, key]]
   if (keyword !== 'choice') return [path]
   return (params['present'] as readonly string[]).slice(1).map((surplus) => [...path, surplus])
 }
 
-/** Each path once; in a list the last items first, so that positions stay true while items are taken out. */
+/**
+ * Returns distinct paths, deepest first. Within a list, later items come first so that removals do not shift
+ * positions.
+ */
 function deepestFirst(paths: readonly DocumentPath[]): readonly DocumentPath[] {
   const distinct = new Map(paths.map((path) => [JSON.stringify(path), path]))
   return [...distinct.values()].sort((a, b) => b.length - a.length || positionOf(b) - positionOf(a))

@@ -6,30 +6,35 @@ import { type DocumentPath, formatPath, isMapping, valueAt } from '../document-p
 import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
 import { escapeText } from './text-template.js'
 
-/** A document in the two forms that its references ask for. */
-interface SettledDocument {
-  /** For the plan: references stand as written, except where the plan needs what they stand for. */
+/** A document in two forms that differ in their references. */
+interface ResolvedDocument {
+  /** The document for the plan: references as written, except where the plan needs their values. */
   readonly kept: unknown
-  /** For checks: every reference is replaced by its value. */
+  /** The document for checks: every reference is replaced with its value. */
   readonly resolved: unknown
-  /** The texts whose value is in `kept`, as written, by formatted path. */
-  readonly taken: TakenTexts
+  /** Original strings that are replaced with values in `kept`, by formatted path. */
+  readonly inlined: InlinedTexts
 }
 
-/** Texts with references that the plan does not keep, as the document has them, by formatted path. */
-export type TakenTexts = ReadonlyMap<string, string>
+/** Original strings whose references the plan replaces with values, by formatted path. */
+export type InlinedTexts = ReadonlyMap<string, string>
 
 /**
- * Decides for each text with a reference whether the plan keeps the reference or takes its value. It keeps it in every
- * text that it only copies, and in what policies receive; it takes the value where it needs what the text means: a
- * number, a duration, a keyword, an address, a name, the path and the hosts of a route.
+ * Decides for each string with a reference if the plan keeps the reference or contains its value. It keeps
+ * references in strings that it only copies, and in the parameters of policies. It contains the value where
+ * it interprets the string: numbers, durations, keywords, addresses, names, and the paths and hosts of
+ * routes.
  */
-export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalog: Catalog): SettledDocument {
+export function resolveReferences(
+  root: unknown,
+  leaves: ReferencedLeaves,
+  catalog: Catalog,
+): ResolvedDocument {
   const kept = structuredClone(root)
   const resolved = structuredClone(root)
-  const taken = new Map<string, string>()
+  const inlined = new Map<string, string>()
   for (const leaf of leaves.values()) put(resolved, leaf.path, leaf.value)
-  if (leaves.size === 0) return { kept, resolved, taken }
+  if (leaves.size === 0) return { kept, resolved, inlined }
   const ofDocument = refusedSchemas(schemaViolationsOf(root))
   const ofPolicies = refusedSchemas(policyViolations(root, resolved, catalog))
   for (const [key, leaf] of leaves) {
@@ -41,13 +46,13 @@ export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalo
     if (typeof value !== 'string') put(kept, leaf.path, value)
     else if (asked !== undefined) {
       put(kept, leaf.path, escapeText(value))
-      taken.set(key, String(valueAt(root, leaf.path)))
+      inlined.set(key, String(valueAt(root, leaf.path)))
     }
   }
-  return { kept, resolved, taken }
+  return { kept, resolved, inlined }
 }
 
-/** The schemas that refuse a text because it is written as a reference, by formatted path. */
+/** Returns the schemas that reject a string because it is a reference, by formatted path. */
 function refusedSchemas(violations: readonly Violation[]): Map<string, TSchema[]> {
   const refused = new Map<string, TSchema[]>()
   for (const { path, key, schema, isSecret } of violations) {
@@ -58,7 +63,7 @@ function refusedSchemas(violations: readonly Violation[]): Map<string, TSchema[]
   return refused
 }
 
-/** The value as a number or boolean where one is asked for and the text spells one. */
+/** Converts a value to a number or boolean if the schemas ask for one and the string contains one. */
 function scalarFor(text: string, schemas: readonly TSchema[]): string | number | boolean {
   if (schemas.some((schema) => accepts(schema, ['integer', 'number'])) && /^-?\d+(\.\d+)?$/.test(text))
     return Number(text)
