@@ -62,7 +62,7 @@ test('a login that cannot be finished is 400 for the browser, and the log says w
     [response(' InResponseTo="_other"'), /answers another request/],
     [signedBy(stranger.keyPem), /not signed by a key of the issuer/],
     [responseXml(assertionXml({ recipient: acs })), /not signed/],
-    [responseXml('', 'Responder'), /the login has failed/],
+    [responseXml('', 'Responder'), /a failed login/],
     ['<x', /not well-formed/],
     ['', /no SAMLResponse/],
   ]

@@ -173,7 +173,7 @@ routes:
 `
   const bundle = loadOrThrow(text, catalog)
   const [found] = await policyMistakes(bundle, catalog)
-  assert.match(found?.message ?? '', /was valid until 2020-01-01T00:00:00.000Z; get it anew/)
+  assert.match(found?.message ?? '', /was valid until 2020-01-01T00:00:00.000Z: get a new file/)
   const gateway = await startGateway(t, { routes: bundle.plan.routes }, { catalog })
   const headers = { 'x-saml-assertion': base64(goodAssertion()) }
   const statusOf = async (path: string) => (await fetch(gateway.url + path, { headers })).status

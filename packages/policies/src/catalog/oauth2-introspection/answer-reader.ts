@@ -11,40 +11,46 @@ import type { VerifiedToken } from '../jwt/verified-tokens.js'
 import type { IntrospectionRefusals } from './refusals.js'
 import type { IntrospectionConfig } from './schema.js'
 
-/** The answer does not say whether a token is active; the message repeats nothing of it but its status and code. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer'
-  /** It may be for the token, and say nothing about the server. */
-  readonly isOfToken: boolean
+/**
+ * The introspection response does not say whether the token is active. The message contains only its status
+ * and error code.
+ */
+export class IntrospectionFailed extends Error {
+  override readonly name = 'IntrospectionFailed'
+  /** True if the failure may be caused by the token, and says nothing about the health of the server. */
+  readonly concernsToken: boolean
 
-  constructor(message: string, isOfToken = false) {
+  constructor(message: string, concernsToken = false) {
     super(message)
-    this.isOfToken = isOfToken
+    this.concernsToken = concernsToken
   }
 }
 
-/** How long answers are used. */
+/** Time that introspection responses are cached. */
 export interface Lifetimes {
   readonly ttlMs: number
   readonly negativeTtlMs: number
 }
 
-/** A token without its claims. */
+/** Estimated size of a cached token without its claims. */
 const TOKEN_BYTES = 500
-/** Codes that are about the token, and not about the gateway (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009 section 2.2.1). */
+/**
+ * Error codes about the token, not about the gateway (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009
+ * section 2.2.1).
+ */
 const TOKEN_ERRORS: ReadonlySet<unknown> = new Set([
   'invalid_request',
   'invalid_token',
   'unsupported_token_type',
 ])
 
-/** Reads the answers of an introspection endpoint (RFC 7662 section 2.2). */
+/** Reads introspection responses (RFC 7662 section 2.2). */
 export class AnswerReader {
   readonly #config: IntrospectionConfig
   readonly #refusals: IntrospectionRefusals
   readonly #forwarded: ForwardedClaims
   readonly #lifetimes: Lifetimes
-  /** By the claim that names the consumer. */
+  /** Claim rules by the claim that identifies the consumer. */
   readonly #rules: ReadonlyMap<string, readonly ClaimRule[]>
   readonly #inactive: VerifiedToken
 
@@ -68,7 +74,7 @@ export class AnswerReader {
     this.#inactive = tokenRefusedAs(refusals.inactive)
   }
 
-  /** @param maxMs how long it may be used at most. @throws NoAnswer. */
+  /** Reads a response. @param maxMs maximum time the result may be cached. @throws IntrospectionFailed. */
   read(answer: HttpAnswer, maxMs = Number.POSITIVE_INFINITY): Found<VerifiedToken> {
     const claims = claimsOf(answer)
     if (claims === null) {
@@ -79,13 +85,16 @@ export class AnswerReader {
     return {
       value: this.#tokenOf(claims, leftMs),
       ttlMs: Math.max(0, Math.min(this.#lifetimes.ttlMs, leftMs)),
-      // Its texts, as they are and as conditions and headers have them.
+      // The claims are kept three times: as received, as condition values and as header lines.
       bytes: TOKEN_BYTES + 3 * answer.body.length,
       ...{ isNegative: false, isCallerSpecific: false },
     }
   }
 
-  /** `active` says that its times are right (section 4), whatever clock the gateway has; `exp` bounds how long that is kept. */
+  /**
+   * `active` confirms that the token is valid now, whatever the gateway's clock says (section 4). `exp` only
+   * limits the time in the cache.
+   */
   #tokenOf(claims: ClaimsSet, leftMs: number): VerifiedToken {
     const { all } = claims
     const consumerClaim =
@@ -94,7 +103,7 @@ export class AnswerReader {
     const refusal =
       binding === undefined
         ? this.#refusals.binding
-        : this.#objection(claims, this.#rules.get(consumerClaim)!)
+        : this.#refusalFor(claims, this.#rules.get(consumerClaim)!)
     const texts = claimTexts(all)
     const named = { ...this.#config, consumerClaim, auth: 'oauth2-introspection', texts }
     return {
@@ -108,8 +117,8 @@ export class AnswerReader {
     }
   }
 
-  #objection(claims: ClaimsSet, rules: readonly ClaimRule[]): Reply | null {
-    // A token that is bound to a key is no bearer token: its proof is not checked here.
+  #refusalFor(claims: ClaimsSet, rules: readonly ClaimRule[]): Reply | null {
+    // A token bound to a key is not a bearer token, and its proof is not checked here.
     const type = memberOf(claims.all, 'token_type')
     if (type !== undefined && String(type).toLowerCase() !== 'bearer')
       return this.#refusals.claim('token_type')
@@ -128,19 +137,23 @@ function tokenRefusedAs(refusal: Reply): VerifiedToken {
   }
 }
 
-/** Null: the token is not active. @throws NoAnswer. */
+/** Returns the claims, or null if the token is not active. @throws IntrospectionFailed. */
 function claimsOf({ status, body }: HttpAnswer): ClaimsSet | null {
   const object = parseStrictObject(body)
   if (status !== 200) {
     const code = object === null ? undefined : memberOf(object, 'error')
     if (status === 400 && TOKEN_ERRORS.has(code)) return null
     const isCode = typeof code === 'string' && /^[a-z_]{1,64}$/.test(code)
-    throw new NoAnswer(`it answered ${status}${isCode ? ` (${code})` : ''}`, status === 400)
+    throw new IntrospectionFailed(
+      `the server answered ${status}${isCode ? ` (${code})` : ''}`,
+      status === 400,
+    )
   }
   const active = object === null ? undefined : memberOf(object, 'active')
   if (active === false) return null
-  if (active !== true) throw new NoAnswer("it answered no JSON object with 'active'", true)
+  if (active !== true) throw new IntrospectionFailed("the response is not a JSON object with 'active'", true)
   const claims = parseClaims(body)
-  if (claims === null) throw new NoAnswer('it answered a claim of another type than RFC 7662 says', true)
+  if (claims === null)
+    throw new IntrospectionFailed('a claim in the response has the wrong type (RFC 7662)', true)
   return claims
 }

@@ -8,7 +8,7 @@ import { type ClientAuth, compileClientAuth } from '../../shared/client-auth.js'
 import { parseEndpoint } from '../../shared/endpoint.js'
 import { type Asked, SharedAnswerCache } from '../../shared/shared-answer-cache.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
-import { type AnswerReader, type Lifetimes, NoAnswer } from './answer-reader.js'
+import { type AnswerReader, IntrospectionFailed, type Lifetimes } from './answer-reader.js'
 import {
   DEFAULT_ENTRIES,
   DEFAULT_FAILURES,
@@ -26,7 +26,7 @@ const MAX_OPEN_MS = 300_000
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_CACHE_BYTES = 16 * 1024 * 1024
 
-/** How long answers are used. @throws Error for times that are too long. */
+/** Returns the cache times for responses. @throws Error for times above the maximum. */
 export function lifetimesOf({ cache = {} }: IntrospectionConfig): Lifetimes {
   return {
     ttlMs: durationWithin(MAX_TTL_MS, cache.ttl ?? DEFAULT_TTL, 'cache.ttl'),
@@ -34,7 +34,7 @@ export function lifetimesOf({ cache = {} }: IntrospectionConfig): Lifetimes {
   }
 }
 
-/** What an authorization server says about tokens (RFC 7662), asked once for each and kept for a while. */
+/** Client of the introspection endpoint (RFC 7662). Calls it once per token and caches the response. */
 export class Introspection {
   readonly #path: string
   readonly #client: HttpClient
@@ -43,12 +43,12 @@ export class Introspection {
   readonly #answers: CallCache<VerifiedToken>
   readonly #breaker: CallBreaker
   readonly #maxMs: number
-  /** Null: a worker keeps its answers for itself. */
+  /** Cache shared by the workers, or null if each worker keeps its own. */
   readonly #tier: SharedAnswerCache | null
-  /** Workers with the same configuration have the same. */
+  /** Digest of the configuration, the same in all workers. */
   readonly #digestKey: string
 
-  /** @throws Error for keys that cannot be used. */
+  /** @throws Error for unusable keys. */
   constructor(config: IntrospectionConfig, env: CompileEnv, reader: AnswerReader) {
     const { cache = {}, breaker = {} } = config
     const { origin, path } = parseEndpoint(config.url, 'url')
@@ -72,7 +72,11 @@ export class Introspection {
     this.#tier = cache.scope === 'worker' || ttlMs === 0 ? null : tierOf(this.#digestKey, bounds.totalMs, env)
   }
 
-  /** @param hop says how many calls between gateways there were. @throws HttpCallFailed, NoAnswer. */
+  /**
+   * Returns the verified token.
+   * @param hop header that counts the calls between gateways.
+   * @throws HttpCallFailed, IntrospectionFailed.
+   */
   tokenOf(token: string, hop: readonly [string, string]): VerifiedToken | Promise<VerifiedToken> {
     const key = hash('sha256', `${this.#digestKey}${token}`, 'base64url')
     return this.#answers.get(key, () => this.#find(key, token, hop))
@@ -86,14 +90,15 @@ export class Introspection {
   }
 
   async #ask(token: string, hop: readonly [string, string]): Promise<Asked<VerifiedToken>> {
-    if (!this.#breaker.admits()) throw new NoAnswer('it has failed before, and is left alone for a while')
+    if (!this.#breaker.admits())
+      throw new IntrospectionFailed('the circuit breaker is open after repeated failures of the server')
     try {
       const answer = await this.#call(token, hop)
       const found = this.#reader.read(answer)
       this.#breaker.note(true)
       return { answer, found }
     } catch (error) {
-      if (isOfServer(error)) this.#breaker.note(false)
+      if (isServerFailure(error)) this.#breaker.note(false)
       throw error
     }
   }
@@ -109,13 +114,16 @@ export class Introspection {
   }
 }
 
-/** Whether the server is to blame: nobody may have it left alone by a token, or by many at once. */
-function isOfServer(error: unknown): boolean {
+/** True if the server caused the failure. Bad tokens and overload must not open the circuit breaker. */
+function isServerFailure(error: unknown): boolean {
   if (error instanceof HttpCallFailed) return error.failure !== 'busy' && error.failure !== 'tooLarge'
-  return !(error instanceof NoAnswer) || !error.isOfToken
+  return !(error instanceof IntrospectionFailed) || !error.concernsToken
 }
 
-/** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
+/**
+ * Uses only the gateway's own store. Anyone with write access to a store shared by replicas could admit any
+ * token.
+ */
 function tierOf(digestKey: string, timeoutMs: number, env: CompileEnv): SharedAnswerCache {
   const space = `oauth2-introspection:${hash('sha256', digestKey, 'base64url')}`
   const onDown = (error: string) => env.report('introspection_store_down', { error })

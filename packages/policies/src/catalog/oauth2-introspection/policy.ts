@@ -14,15 +14,18 @@ import { DEFAULT_TOKEN_BYTES } from '../jwt/schema.js'
 import { isHolder } from '../jwt/token-binding.js'
 import { tokenLocation } from '../jwt/token-location.js'
 import type { VerifiedToken } from '../jwt/verified-tokens.js'
-import { AnswerReader, NoAnswer } from './answer-reader.js'
+import { AnswerReader, IntrospectionFailed } from './answer-reader.js'
 import { Introspection, lifetimesOf } from './introspection.js'
 import { type IntrospectionRefusals, introspectionRefusals } from './refusals.js'
 import { type IntrospectionConfig, introspectionSchema } from './schema.js'
 
-/** Asks an authorization server whether a token is active, and names the consumer. */
+/**
+ * The `oauth2-introspection` policy. Asks an authorization server if a token is active, and identifies the
+ * consumer.
+ */
 export const oauth2Introspection = definePolicy({
   name: 'oauth2-introspection',
-  summary: 'Asks an authorization server whether a token is active (RFC 7662), and names the consumer.',
+  summary: 'Asks an authorization server if a token is active (RFC 7662), and identifies the consumer.',
   schema: introspectionSchema,
   cost: 'io',
   secretNames: (config) => [tokenLocation(config).name],
@@ -48,10 +51,10 @@ interface GateParts {
   report(reason: string): void
 }
 
-/** RFC 6750 section 2.1: what a bearer token is made of. */
+/** Syntax of bearer tokens (RFC 6750 section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 
-/** The decision for one request; a token that is known costs a digest and one look into a map. */
+/** Decides on one request. A cached token costs one digest and one map lookup. */
 class TokenGate {
   readonly #parts: GateParts
   readonly #maxLength: number
@@ -91,9 +94,9 @@ class TokenGate {
     return null
   }
 
-  /** @throws what is no failure of the server. */
+  /** @throws the error if the server did not cause it. */
   #fail(x: Exchange, error: unknown): Outcome {
-    if (!(error instanceof HttpCallFailed) && !(error instanceof NoAnswer)) throw error
+    if (!(error instanceof HttpCallFailed) && !(error instanceof IntrospectionFailed)) throw error
     const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message
     this.#parts.report(reason)
     x.record.reason = reason

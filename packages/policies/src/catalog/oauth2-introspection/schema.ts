@@ -12,53 +12,66 @@ import {
 } from '../../shared/options.js'
 import { jwtSchema } from '../jwt/schema.js'
 
+/** Default of `timeout`. */
 export const DEFAULT_TIMEOUT = '2s'
+/** Default of `cache.ttl`. */
 export const DEFAULT_TTL = '60s'
+/** Default of `cache.negativeTtl`. */
 export const DEFAULT_NEGATIVE_TTL = '5s'
+/** Default of `cache.staleIfError`. */
 export const DEFAULT_STALE = '0ms'
+/** Default of `cache.maxEntries`. */
 export const DEFAULT_ENTRIES = 10_000
+/** Default of `breaker.failures`. */
 export const DEFAULT_FAILURES = 5
+/** Default of `breaker.openFor`. */
 export const DEFAULT_OPEN = '5s'
 
 const { issuers, audiences, requiredScopes, requiredClaims, forwardClaims } = jwtSchema.properties
 const { tokenFrom, name, scheme, strip, maxTokenBytes, realm } = jwtSchema.properties
 const { nameClaim, groupsClaim, rolesClaim } = jwtSchema.properties
 
-const cache = optionalClosed('How answers are kept.', {
+const cache = optionalClosed('Cache of introspection responses.', {
   scope: optionalOneOf(
     ['worker', 'gateway'],
-    'Who keeps answers: each worker for itself, or all workers together, so that one of them asks about a token.',
+    'Cache scope: one cache per worker, or one shared by all workers of the gateway.',
     'gateway',
   ),
   ttl: optionalDuration(
-    'How long a token counts as active, at most 1h and never longer than its `exp`: so long a revoked token can still be used. `0ms`: each request asks.',
+    'Time an active token is cached, at most 1h and never beyond its `exp`. A revoked token still works for this time. `0ms` turns caching off.',
     DEFAULT_TTL,
   ),
   negativeTtl: optionalDuration(
-    'How long a token counts as not active, at most 1h. A token that is activated meanwhile has to wait.',
+    'Time an inactive token is cached, at most 1h. A token activated meanwhile is still refused for this time.',
     DEFAULT_NEGATIVE_TTL,
   ),
   staleIfError: optionalDuration(
-    'How long after `ttl` a token still counts as active while the server does not answer, at most 24h and never longer than its `exp`.',
+    'Time after `ttl` that a cached active token is still accepted while the server fails, at most 24h and never beyond its `exp`.',
     DEFAULT_STALE,
   ),
-  maxEntries: optionalInteger('Answers that a worker keeps, 16 MB at most; as many again of the others.', {
-    default: DEFAULT_ENTRIES,
-    minimum: 1,
-    maximum: 1_000_000,
-  }),
+  maxEntries: optionalInteger(
+    'Maximum number of cached active tokens per worker, at most 16 MB. Inactive tokens have a second cache of the same size.',
+    {
+      default: DEFAULT_ENTRIES,
+      minimum: 1,
+      maximum: 1_000_000,
+    },
+  ),
 })
 
-const breaker = optionalClosed('When the server is left alone for a while.', {
-  failures: optionalInteger('After so many failures in a row.', {
+const breaker = optionalClosed('Circuit breaker for the authorization server.', {
+  failures: optionalInteger('Number of consecutive failures that opens the breaker.', {
     default: DEFAULT_FAILURES,
     minimum: 1,
     maximum: 1000,
   }),
-  openFor: optionalDuration('How long; then one call tries. At most 5m.', DEFAULT_OPEN),
+  openFor: optionalDuration(
+    'Time the breaker stays open, at most 5m. Then one call probes the server.',
+    DEFAULT_OPEN,
+  ),
 })
 
-/** The configuration of `oauth2-introspection`. */
+/** Schema of the `oauth2-introspection` configuration. */
 export const introspectionSchema = policyOptions(
   {
     url: string('The introspection endpoint of the authorization server.', {
@@ -69,22 +82,22 @@ export const introspectionSchema = policyOptions(
     ...clientAuthKeys,
     ...{ issuers, audiences, requiredScopes, requiredClaims, tokenFrom, name, scheme, strip, maxTokenBytes },
     consumerClaim: optionalString(
-      'The claim that is the id of the consumer; a token without it is refused. Default: `sub`, for tokens without it `client_id`.',
+      'Claim with the consumer id. A token without it is refused. Default: `sub`, or `client_id` if the token has no `sub`.',
       { minLength: 1, maxLength: 256 },
     ),
     ...{ nameClaim, groupsClaim, rolesClaim, forwardClaims, realm },
-    timeout: optionalDuration('Longest wait for the server, 1ms to 20s.', DEFAULT_TIMEOUT),
+    timeout: optionalDuration('Timeout of a call to the server, 1ms to 20s.', DEFAULT_TIMEOUT),
     cache,
     breaker,
     tls: callTls,
   },
   [
-    'The server is asked for each token that is not known, by POST with the token in the form. Only an answer with 200 and `active: true` lets a request pass. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_INACTIVE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_ISSUER`, `GW_TOKEN_AUDIENCE` and `GW_TOKEN_BINDING`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
-    'No answer in time, another status, an answer that is no JSON object with `active`, or that is larger than 64 KB: 503 `GW_AUTH_UNAVAILABLE`, unless `cache.staleIfError` helps. The log of the gateway says what failed (`introspection_failed`). A 400 with `invalid_request`, `invalid_token` or `unsupported_token_type` means that the server does not take the token: it counts as not active.',
-    'Requests with the same token at one time wait for one call. Tokens that are not active have room of their own, so that guesses cannot push out what is known of others. What is kept is found by a keyed digest: no token is kept. Whether a token has ended is what the server says: where the clock of the gateway is ahead, tokens are asked about more often, and not refused.',
-    'Tokens are asked about as bearer tokens: one with another `token_type`, such as `DPoP`, is refused. One whose `cnf` names a certificate by `x5t#S256` (RFC 8705) is taken with that certificate alone: that of the connection, or one that a policy `mtls` before this one has taken from a trusted proxy; one that is bound to anything else is refused. Where the server calls refresh tokens active too, ask for `requiredClaims: { token_type: Bearer }`. The answer is in conditions as `jwt.claims["name"]`.',
+    'The gateway sends each token that is not cached to the server, in a form by POST. A request passes only if the response is 200 with `active: true`. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_INACTIVE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_ISSUER`, `GW_TOKEN_AUDIENCE` and `GW_TOKEN_BINDING`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
+    'A request gets 503 `GW_AUTH_UNAVAILABLE` if the response is late, has another status, is not a JSON object with `active`, or exceeds 64 KB. `cache.staleIfError` can bridge such a failure. The gateway log gives the reason (`introspection_failed`). A 400 with `invalid_request`, `invalid_token` or `unsupported_token_type` means that the token is not active.',
+    'Concurrent requests with the same token share one call. Inactive tokens have a separate cache, so guessed tokens cannot evict valid ones. The cache key is a keyed digest; tokens are not stored. The server decides if a token has expired. If the clock of the gateway is ahead, tokens are checked more often but not refused.',
+    'Only bearer tokens are accepted; another `token_type`, such as `DPoP`, is refused. If `cnf` names a certificate by `x5t#S256` (RFC 8705), the client must use that certificate. It is the certificate of the connection, or the one that an earlier `mtls` policy took from a trusted proxy. A token bound to anything else is refused. If the server also reports refresh tokens as active, set `requiredClaims: { token_type: Bearer }`. Conditions read the response as `jwt.claims["name"]`.',
   ],
 )
 
-/** The configuration of `oauth2-introspection`, derived from its schema. */
+/** Configuration of `oauth2-introspection`, derived from its schema. */
 export type IntrospectionConfig = Static<typeof introspectionSchema>

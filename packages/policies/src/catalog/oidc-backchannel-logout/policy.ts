@@ -22,17 +22,20 @@ import { type BackchannelLogoutConfig, backchannelLogoutSchema, DEFAULT_REMEMBER
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_REMEMBER_MS = 30 * 86_400_000
-/** A token that is older is refused, so that its `jti` has to be remembered no longer. */
+/**
+ * Maximum age of a logout token in milliseconds. Older tokens are refused, so each `jti` is remembered only
+ * this long.
+ */
 const MAX_AGE_MS = 600_000
 const MAX_TOKENS = 100_000
 const NO_STORE = ['cache-control', 'no-store']
-/** OpenID Connect Back-Channel Logout 1.0, section 2.4, and tokens from before it had a type. */
+/** Accepted types (OpenID Connect Back-Channel Logout 1.0, section 2.4). Older providers send `JWT`. */
 const TYPES = ['logout+jwt', 'jwt']
 
-/** Ends sessions that a provider has ended. */
+/** The `oidc-backchannel-logout` policy. Ends sessions when the provider reports a logout. */
 export const oidcBackchannelLogout = definePolicy({
   name: 'oidc-backchannel-logout',
-  summary: 'Ends sessions of `oidc` when their provider says that the user has logged out.',
+  summary: 'Ends `oidc` sessions when the provider reports that the user has logged out.',
   schema: backchannelLogoutSchema,
   cost: 'io',
   compile(config, env) {
@@ -45,7 +48,7 @@ export const oidcBackchannelLogout = definePolicy({
   },
 })
 
-/** What a logout token says. */
+/** Claims of a logout token. */
 interface LogoutToken {
   readonly jti: string
   readonly sub: string | null
@@ -60,7 +63,7 @@ class LogoutReceiver {
   readonly #rememberMs: number
   readonly #refusals
 
-  /** @throws Error for an address or a time that is none. */
+  /** @throws Error for an invalid address or time. */
   constructor(config: BackchannelLogoutConfig, env: CompileEnv) {
     this.#env = env
     this.#tokens = new ProviderTokens(config, env, TYPES)
@@ -70,8 +73,8 @@ class LogoutReceiver {
     this.#once = new OneTimeUse(env, { space, seen, sharing: {} })
     this.#ended = endedSessions(config.issuer, config.clientId, env)
     this.#refusals = {
-      request: env.refusal('GW_BAD_REQUEST', "send a form with one 'logout_token' by POST", NO_STORE),
-      token: env.refusal('GW_LOGOUT_TOKEN', 'the logout token is not one that is accepted here', NO_STORE),
+      request: env.refusal('GW_BAD_REQUEST', "POST a form with one 'logout_token'", NO_STORE),
+      token: env.refusal('GW_LOGOUT_TOKEN', 'the logout token is not valid for this client', NO_STORE),
     }
   }
 
@@ -88,7 +91,8 @@ class LogoutReceiver {
       const token = logoutTokenIn(await this.#tokens.verify(written, x))
       const now = Date.now()
       if (await this.#once.wasUsed(token.jti, now)) throw new Error('the token was used before')
-      // Before the token counts as used: a provider that tries again, because this failed, sends the same.
+      // Sessions end before the token counts as used. If this fails, the provider retries with the same
+      // token.
       await this.#end(token)
       const verdict = await this.#once.use(token.jti, now)
       if (verdict === 'replayed') throw new Error('the token was used before')
@@ -110,16 +114,20 @@ class LogoutReceiver {
 
 const EMPTY = new Uint8Array(0)
 
-/** OpenID Connect Back-Channel Logout 1.0, section 2.6. @throws Error that says what is wrong. */
+/**
+ * Reads a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6).
+ * @throws Error that says what is wrong.
+ */
 function logoutTokenIn({ all }: ClaimsSet): LogoutToken {
   const [jti, sid, sub, iat] = ['jti', 'sid', 'sub', 'iat'].map((name) => memberOf(all, name))
   if (typeof jti !== 'string' || jti === '' || jti.length > 256) throw new Error("the token has no 'jti'")
   if (typeof iat !== 'number' || Math.abs(Date.now() - iat * 1000) > MAX_AGE_MS)
-    throw new Error("the token has no 'iat' of now")
+    throw new Error("'iat' is missing or more than 10 minutes off")
   const events = memberOf(all, 'events')
   if (!isJsonObject(events) || !isJsonObject(memberOf(events, EVENT)))
-    throw new Error('the token is for no logout')
-  if (memberOf(all, 'nonce') !== undefined) throw new Error('the token has a nonce, as ID tokens have')
+    throw new Error('the token has no logout event')
+  if (memberOf(all, 'nonce') !== undefined)
+    throw new Error("the token has a 'nonce', which only ID tokens have")
   if (typeof sid !== 'string' && typeof sub !== 'string')
     throw new Error("the token has neither 'sid' nor 'sub'")
   return { jti, sid: typeof sid === 'string' ? sid : null, sub: typeof sub === 'string' ? sub : null }

@@ -5,21 +5,21 @@ import { providerKeys } from '../oidc/schema.js'
 /** Default of `rememberFor`. */
 export const DEFAULT_REMEMBER = '1d'
 
-/** The configuration of `oidc-backchannel-logout`. */
+/** Schema of the `oidc-backchannel-logout` configuration. */
 export const backchannelLogoutSchema = policyOptions(
   {
     ...providerKeys,
-    clientId: string('The id of the client, as `oidc` has it.', { minLength: 1, maxLength: 1024 }),
+    clientId: string('Client id, the same as in the `oidc` policy.', { minLength: 1, maxLength: 1024 }),
     rememberFor: optionalDuration(
-      'How long it is remembered that a session has ended: the `session.lifetime` of `oidc`, or longer; up to 30d.',
+      'Time an ended session is remembered. Use the `session.lifetime` of `oidc` or longer, at most 30d.',
       DEFAULT_REMEMBER,
     ),
   },
   [
-    'Answers all requests of its route: a POST with a form of one `logout_token` (OpenID Connect Back-Channel Logout 1.0). Give the address of the route to the provider. The sessions of `oidc` with the same `issuer` and `clientId` end within 5 s: those of the `sid` in the token, or all of its `sub`.',
-    'The token is checked by the keys of the provider, its issuer, audience and times; its type is `logout+jwt` or `JWT`; it needs `jti`, `iat` and the event, may have no `nonce`, is at most ten minutes old, and is taken once. What is not right is 400 `GW_LOGOUT_TOKEN`; a store that does not answer is 503, so that the provider tries again.',
+    'Answers every request of its route. It expects a POST with a form that has one `logout_token` (OpenID Connect Back-Channel Logout 1.0). Register the URL of the route at the provider. Sessions of `oidc` with the same `issuer` and `clientId` end within 5 s: the session with the `sid` of the token, or all sessions of its `sub`.',
+    'The policy checks the signature, issuer, audience, times and type (`logout+jwt` or `JWT`) of the token. The token needs `jti`, `iat` and the logout event, and must not have a `nonce`. It is accepted once, for up to ten minutes. An invalid token gets 400 `GW_LOGOUT_TOKEN`. If the store is unavailable, the response is 503, so that the provider retries.',
   ],
 )
 
-/** The configuration of `oidc-backchannel-logout`, derived from its schema. */
+/** Configuration of `oidc-backchannel-logout`, derived from its schema. */
 export type BackchannelLogoutConfig = Static<typeof backchannelLogoutSchema>

@@ -23,19 +23,20 @@ import type { ProviderTokens } from './provider-tokens.js'
 import { DEFAULT_SCOPES, type OidcConfig } from './schema.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
-/** What is to be known of a login when the browser comes back. */
+/** Login secrets that are needed again when the browser returns. */
 interface LoginFacts {
   readonly nonce: string
-  /** RFC 7636, section 4.1. */
+  /** PKCE code verifier (RFC 7636, section 4.1). */
   readonly verifier: string
 }
 
-/** What the gateway writes into the address of a login itself. */
+/** Parameters of the login URL that the gateway sets itself. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce'],
   ...['code_challenge', 'code_challenge_method', 'request', 'request_uri'],
 ])
 
+/** Collaborators of `Login`. */
 export interface LoginParts {
   readonly site: Site
   readonly provider: Provider
@@ -44,7 +45,7 @@ export interface LoginParts {
   readonly use: TokenUse
 }
 
-/** A login that cannot be finished; the message is for the operator, `detail` for the user. */
+/** The login cannot be completed. The message is for the operator, `detail` is for the user. */
 class LoginFailed extends Error {
   readonly detail: string
 
@@ -54,17 +55,17 @@ class LoginFailed extends Error {
   }
 }
 
-/** Sends browsers to the provider, and makes sessions of what they come back with. */
+/** Redirects browsers to the provider, and creates sessions from its responses. */
 export class Login {
   readonly #config: OidcConfig
   readonly #parts: LoginParts
   readonly #env: CompileEnv
   readonly #logins: OpenLogins<LoginFacts>
 
-  /** @throws Error for a parameter that has a key of its own. */
+  /** @throws Error if `parameters` sets a parameter that the gateway sets itself. */
   constructor(config: OidcConfig, parts: LoginParts, env: CompileEnv) {
     const own = Object.keys(config.parameters ?? {}).find((name) => OWN_PARAMETERS.has(name))
-    if (own !== undefined) throw new Error(`'parameters' cannot hold '${own}'; the gateway writes it itself`)
+    if (own !== undefined) throw new Error(`'parameters' cannot set '${own}': the gateway sets it`)
     this.#config = config
     this.#parts = parts
     this.#env = env
@@ -72,14 +73,14 @@ export class Login {
     this.#logins = new OpenLogins({ cookie: cookieOf(config.session), sealed, isSecure: site.isSecure })
   }
 
-  /** Whether a cookie is one of a login that is open. */
+  /** True if the cookie belongs to a pending login. */
   isCookie(name: string): boolean {
     return this.#logins.isCookie(name)
   }
 
   /**
-   * The way to the provider. Rejects with any Error where its metadata cannot be had.
-   * @param ended the fields that end a session.
+   * Redirects to the provider. Rejects if its metadata are unavailable.
+   * @param ended Set-Cookie lines that remove a session.
    */
   begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
     return this.#start({ returnTo: pageOf(x) }, cookies, ended)
@@ -106,8 +107,8 @@ export class Login {
   }
 
   /**
-   * The browser has come back (RFC 6749, section 4.1.2).
-   * @param write the Set-Cookie fields of a session; null: it is too long for cookies.
+   * Completes a login after the browser has returned (RFC 6749, section 4.1.2).
+   * @param write returns the Set-Cookie lines of a session, or null if it is too large for cookies.
    */
   async finish(
     x: Exchange,
@@ -126,9 +127,11 @@ export class Login {
         throw new LoginFailed('the tokens are too long for cookies', 'the session is too large')
       return redirect(`${this.#parts.site.origin}${login.returnTo}`, [...ended, ...set])
     } catch (error) {
-      // The oldest of many tabs, a response that comes twice, a user who took too long: the browser logs in anew.
+      // The browser logs in again if the login was evicted by other tabs, the response is repeated, or the
+      // user took too long.
       const isLost = error instanceof UnknownLogin || error instanceof GrantRefused
-      // Other sites can have a browser ask for pictures, and would fill it with cookies of logins.
+      // Restarts only for page loads. Other sites could otherwise load images from here and fill the browser
+      // with login cookies.
       if (!isLost || !mayRestart(state) || !isNavigation(x)) return this.#failure(x, error, ended)
       x.record.reason = reasonOf(error)
       const begun = this.#start({ returnTo, isRestart: true }, cookies, ended)
@@ -142,25 +145,22 @@ export class Login {
     const error = parameterIn(x, 'error')
     if (error !== null) {
       const code = /^[a-z_]{1,64}$/.test(error) ? error : 'unknown'
-      throw new LoginFailed(`the provider answered ${code}`, `the provider has refused the login (${code})`)
+      throw new LoginFailed(`the provider answered ${code}`, `the provider refused the login (${code})`)
     }
     const code = parameterIn(x, 'code')
-    if (code === null) throw new LoginFailed('no code', 'the provider has sent no code')
+    if (code === null) throw new LoginFailed('no code', 'the provider sent no code')
     const issued = await provider.exchangeCode(code, facts.verifier)
     const { idToken, accessToken } = issued
     if (idToken === null) throw new Error('the token endpoint answered without an ID token')
     const claims = await tokens.verifyIdToken(idToken, { x, nonce: facts.nonce, accessToken })
     const all = { ...(await this.#userInfo(issued, claims.all['sub'])), ...claims.all }
     if (!namesConsumer(all, this.#config))
-      throw new LoginFailed(
-        "the claims have no 'consumerClaim'",
-        'the provider does not say who has logged in',
-      )
+      throw new LoginFailed("the claims have no 'consumerClaim'", 'the provider did not identify the user')
     const now = Date.now()
     return {
       ...{ id: randomBytes(16).toString('base64url'), generation: 0, startedAt: now, seenAt: now },
       claims: all,
-      // RFC 6749, section 5.1: those that were asked for, where it does not say others.
+      // If the response names no scopes, the requested ones apply (RFC 6749, section 5.1).
       ...tokensOf({ ...issued, scopes: issued.scopes ?? scopeText(this.#config) }, use, null),
     }
   }
@@ -168,40 +168,40 @@ export class Login {
   async #userInfo({ accessToken }: IssuedTokens, sub: unknown): Promise<object> {
     if (this.#config.userInfo !== true) return {}
     const info = await this.#parts.provider.userInfo(accessToken)
-    // OpenID Connect Core 1.0, section 5.3.2.
+    // The subjects must match (OpenID Connect Core 1.0, section 5.3.2).
     if (memberOf(info, 'sub') !== sub) throw new Error('the userinfo endpoint answered for another user')
     return isJsonObject(info) ? info : {}
   }
 
-  /** RFC 9207, section 2.4. */
+  /** Checks the issuer of the response (RFC 9207, section 2.4). */
   async #checkIssuer(x: Exchange): Promise<void> {
     const { provider } = this.#parts
     const iss = parameterIn(x, 'iss')
     const metadata = await provider.metadata()
     if (iss === null ? metadata.sendsIssuer : !provider.isNamed(iss, metadata))
-      throw new LoginFailed('the response is of another issuer', 'the response is of another provider')
+      throw new LoginFailed('the response names another issuer', 'the response came from another provider')
   }
 
   #failure(x: Exchange, error: unknown, ended: readonly string[]): Reply {
     const noStore = ['cache-control', 'no-store', ...ended]
     x.record.reason = reasonOf(error)
     if (error instanceof UnknownLogin) {
-      const detail = 'this login was begun in another browser, or is too old; open the page again'
+      const detail = 'this login started in another browser or has expired: open the page again'
       return this.#env.refusal('GW_LOGIN_FAILED', detail, noStore)
     }
     if (error instanceof LoginFailed) return this.#env.refusal('GW_LOGIN_FAILED', error.detail, noStore)
     if (error instanceof GrantRefused) {
-      const detail = 'the provider has refused the code of this login; open the page again'
+      const detail = 'the provider refused the code of this login: open the page again'
       return this.#env.refusal('GW_LOGIN_FAILED', detail, noStore)
     }
-    // An ID token that is not valid, too: it came from the provider itself (OpenID Connect Core 1.0, section 3.1.3.7, which
-    // names no status), so the browser cannot mend it, and whoever watches the gateway has to see it.
+    // This includes an invalid ID token. The provider sent it directly (OpenID Connect Core 1.0, section
+    // 3.1.3.7), so the browser cannot fix it and the operator has to know.
     this.#env.report('oidc_login_failed', { issuer: this.#config.issuer, reason: x.record.reason })
     return loginUnavailable(this.#env, noStore)
   }
 }
 
-/** Whether claims say who it is. */
+/** True if the claims identify a consumer. */
 export function namesConsumer(
   claims: JsonObject,
   { consumerClaim = DEFAULT_CONSUMER_CLAIM }: Pick<OidcConfig, 'consumerClaim'>,
@@ -209,12 +209,12 @@ export function namesConsumer(
   return idOf(claimAt(claims, consumerClaim)) !== null
 }
 
-/** What is asked for, as it is written (RFC 6749, section 3.3). */
+/** Returns the `scope` parameter (RFC 6749, section 3.3). */
 function scopeText({ scopes }: OidcConfig): string {
   return [...new Set(['openid', ...(scopes ?? DEFAULT_SCOPES)])].join(' ')
 }
 
-/** Null: it is absent, or stands more than once. */
+/** Returns a query parameter, or null if it is missing or repeated. */
 function parameterIn({ query }: Exchange, name: string): string | null {
   const values = new URLSearchParams(query).getAll(name)
   return values.length === 1 ? values[0]! : null
@@ -224,7 +224,7 @@ function randomText(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** RFC 7636, section 4.2. */
+/** Returns the PKCE code challenge (RFC 7636, section 4.2). */
 function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }

@@ -5,12 +5,13 @@ import type { Site } from '../../shared/session/site.js'
 import type { Provider } from './provider.js'
 import { DEFAULT_RETURN, type OidcConfig } from './schema.js'
 
+/** Collaborators of `Logout`. */
 export interface LogoutParts {
   readonly site: Site
   readonly provider: Provider
 }
 
-/** Ends sessions here, and at the provider (OpenID Connect RP-Initiated Logout 1.0). */
+/** Ends sessions at the gateway and at the provider (OpenID Connect RP-Initiated Logout 1.0). */
 export class Logout {
   readonly path: string
   readonly #config: OidcConfig
@@ -18,11 +19,12 @@ export class Logout {
   readonly #atProvider: boolean
   readonly #parts: LogoutParts
 
-  /** @throws Error for a path that is that of the callback. */
+  /** @throws Error for the path of the callback. */
   constructor(config: OidcConfig, logout: NonNullable<OidcConfig['logout']>, parts: LogoutParts) {
     const { path, returnTo = DEFAULT_RETURN, provider = true } = logout
-    if (!isPlainPath(path)) throw new Error(`'logout.path' has to be a path without escapes: ${path}`)
-    if (path === parts.site.callbackPath) throw new Error("'logout.path' is the path of 'redirectUri'")
+    if (!isPlainPath(path)) throw new Error(`'logout.path' must be a path without escapes: ${path}`)
+    if (path === parts.site.callbackPath)
+      throw new Error("'logout.path' must differ from the path of 'redirectUri'")
     this.path = path
     this.#config = config
     this.#returnTo = `${parts.site.origin}${returnTo}`
@@ -30,7 +32,7 @@ export class Logout {
     this.#parts = parts
   }
 
-  /** @param ended the fields that end the cookies. */
+  /** Logs out. @param ended Set-Cookie lines that remove the session. */
   readonly leave = async (open: OpenSession | null, ended: readonly string[]): Promise<Reply> => {
     const idToken = open?.session.idToken ?? null
     const endpoint = this.#atProvider && idToken !== null ? await this.#endpoint() : null
@@ -42,7 +44,9 @@ export class Logout {
     return redirect(url.href, ended)
   }
 
-  /** A provider that does not answer keeps nobody from logging out here. */
+  /**
+   * Returns the end-session endpoint, or null. Logging out at the gateway works even if the provider is down.
+   */
   async #endpoint(): Promise<string | null> {
     const metadata = await this.#parts.provider.metadata().catch(() => null)
     return metadata?.endSessionEndpoint ?? null

@@ -2,22 +2,26 @@ import type { StateStore } from '@sluice/core'
 import { singleFlight } from '../../shared/single-flight.js'
 import type { ProviderMetadata } from './provider.js'
 
+/** Options for `fetchMetadataOnce`. */
 export interface MetadataOfGatewayOptions {
-  /** Of the gateway, never of a cluster: whoever could write into it could send users to log in elsewhere. */
+  /** The gateway's own store, never a cluster's. Anyone with write access to it could redirect logins. */
   readonly store: StateStore
-  /** Another name for metadata of another place. */
+  /** Key of the metadata, unique per address. */
   readonly name: string
-  /** How long others wait for the worker that fetches, ms. */
+  /** Time that other workers wait for the fetching worker, in milliseconds. */
   readonly waitMs: number
-  /** Age up to which metadata of another worker are taken, ms. */
+  /** Maximum age of metadata from another worker, in milliseconds. */
   readonly freshMs: number
-  /** Asks the provider. Rejects with any Error. */
+  /** Fetches the metadata from the provider. */
   fetch(): Promise<Uint8Array>
-  /** @throws Error for metadata that cannot be used. */
+  /** Parses the metadata. @throws Error for unusable metadata. */
   read(body: Uint8Array): ProviderMetadata
 }
 
-/** The metadata of a provider, fetched by one worker for all of a gateway; each reads them as if it had fetched them. */
+/**
+ * Returns a function that fetches provider metadata once per gateway. Every worker parses the shared response
+ * itself.
+ */
 export function fetchMetadataOnce(options: MetadataOfGatewayOptions): () => Promise<ProviderMetadata> {
   const { store, name, waitMs, freshMs, fetch, read } = options
   const find = async (): Promise<ProviderMetadata | null> => {

@@ -28,11 +28,11 @@ import {
   oidcSchema,
 } from './schema.js'
 
-/** Logs users in with OpenID Connect, and names the consumer. */
+/** The `oidc` policy. Logs users in with OpenID Connect, and identifies the consumer. */
 export const oidc = definePolicy({
   name: 'oidc',
   summary:
-    'Logs users in at an OpenID provider, keeps their sessions in encrypted cookies, and names the consumer.',
+    'Logs users in at an OpenID provider, keeps their sessions in encrypted cookies, and identifies the consumer.',
   schema: oidcSchema,
   cost: 'io',
   secretNames: () => ['code', 'state', 'cookie', 'set-cookie'],
@@ -48,7 +48,7 @@ export const oidc = definePolicy({
   },
 })
 
-/** The decision for one request. */
+/** Decides on one request. */
 class Gate {
   readonly sessions: SessionGate
   readonly #config: OidcConfig
@@ -63,7 +63,7 @@ class Gate {
   readonly #staleMs: number
   readonly #tenants: Tenants | null
 
-  /** @throws Error for what the schema cannot refuse. */
+  /** @throws Error for problems that the schema cannot find. */
   constructor(config: OidcConfig, env: CompileEnv) {
     const { session, issuer, tenants, clientId, logout } = config
     this.#config = config
@@ -117,7 +117,7 @@ class Gate {
     return this.sessions.admit(x, cookies)
   }
 
-  /** Rejects where the provider has been away for too long. */
+  /** Refreshes a session. Rejects if the provider has been unavailable for too long. */
   async #refresh(open: OpenSession, x: Exchange): Promise<OpenSession | null> {
     try {
       return await this.#refresher.refresh(open, x)
@@ -130,10 +130,12 @@ class Gate {
     }
   }
 
-  /** Null: the claims name nobody, under the configuration of now. */
+  /**
+   * Returns the session, or null if its claims do not identify a consumer under the current configuration.
+   */
   #prepare(session: Session): OpenSession | null {
     if (!namesConsumer(session.claims, this.#config)) return null
-    // Another use may share the session that accepts other tenants.
+    // Another use of this policy may share the session but accept other tenants.
     if (this.#tenants?.has(memberOf(session.claims, 'tid')) === false) return null
     const texts = claimTexts(session.claims)
     const { access, id } = this.#tokenHeaders
@@ -149,20 +151,19 @@ class Gate {
   }
 }
 
-/** The headers in which the upstream gets tokens; null: it does not. */
+/** Names of the headers that pass tokens to the upstream, or null. */
 interface TokenHeaders {
   readonly access: string | null
   readonly id: string | null
 }
 
-/** @throws Error for a header that cannot be set, or that brings something else. */
+/** @throws Error for a header that cannot be set or is already used. */
 function tokenHeadersOf(config: OidcConfig, forwarded: ForwardedClaims): TokenHeaders {
   const headerOf = (written: string | undefined): string | null =>
     written === undefined ? null : fieldName('request', written)
   const [access, id] = [headerOf(config.accessTokenHeader), headerOf(config.idTokenHeader)]
   const taken = [access, id].find((name) => name !== null && (name === 'cookie' || forwarded.has(name)))
-  if (taken !== undefined)
-    throw new Error(`'${taken}' brings something else; use another header for the token`)
-  if (access !== null && access === id) throw new Error(`'${access}' cannot bring both tokens`)
+  if (taken !== undefined) throw new Error(`'${taken}' is already used: choose another header for the token`)
+  if (access !== null && access === id) throw new Error(`'${access}' cannot carry both tokens`)
   return { access, id }
 }

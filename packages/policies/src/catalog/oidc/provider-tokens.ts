@@ -12,21 +12,21 @@ import { DEFAULT_ALGORITHMS, DEFAULT_SKEW, type JwtConfig } from '../jwt/schema.
 import { TokenVerifier } from '../jwt/token-verifier.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
-/** Clocks of providers may be ahead of ours by that much; `iat` says no more than when a token was made. */
+/** Maximum that `iat` may be in the future, in milliseconds. Tolerates provider clocks that are ahead. */
 const MAX_AHEAD_MS = 600_000
 
-/** Whose tokens are verified, and for whom. */
+/** Configuration of token verification: the provider, the client and the accepted algorithms. */
 export type ProviderTokensConfig = Pick<
   OidcConfig,
   'issuer' | 'tenants' | 'clientId' | 'algorithms' | 'clockSkew' | 'timeout' | 'tls'
 >
 
-/** Hash by which `at_hash` is made (OpenID Connect Core 1.0, section 3.1.3.6); Ed25519 has SHA-512 inside. */
+/** Returns the hash for `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6). Ed25519 uses SHA-512. */
 function hashOf(alg: string): string {
   return alg.startsWith('Ed') ? 'sha512' : `sha${alg.slice(-3)}`
 }
 
-/** What an ID token has to belong to. */
+/** The login that an ID token must belong to. */
 export interface IdTokenContext {
   readonly x: Exchange
   readonly nonce: unknown
@@ -34,12 +34,15 @@ export interface IdTokenContext {
   readonly isRefreshed?: boolean
 }
 
-/** Verifies what a provider has signed for a client. */
+/** Verifies tokens that a provider signed for a client. */
 export class ProviderTokens {
   readonly #verifier: TokenVerifier
   readonly #clientId: string
 
-  /** @param types what `typ` may be; absent: that of usual tokens, or none. @throws Error for an address that is none. */
+  /**
+   * @param types accepted values of `typ`. If absent, the usual types or no type.
+   * @throws Error for an invalid address.
+   */
   constructor(config: ProviderTokensConfig, env: CompileEnv, types?: readonly string[]) {
     const { issuer, tenants, clientId, timeout = DEFAULT_TIMEOUT, tls } = config
     const { algorithms = [...DEFAULT_ALGORITHMS] } = config
@@ -51,17 +54,20 @@ export class ProviderTokens {
     const keys = openRemoteKeys(jwks, accepted, env)
     const rules: JwtConfig = {
       ...{ algorithms: [...algorithms], audiences: [clientId] },
-      // Keys of metadata sign for their issuer alone, or for the tenants that are listed.
+      // Metadata keys sign only for their own issuer, or for the listed tenants.
       ...(tenants === undefined && { issuers: [issuer] }),
       ...{ clockSkew: config.clockSkew ?? DEFAULT_SKEW, requireExpiry: types === undefined },
-      // Tokens of logouts may name a session alone.
+      // Logout tokens may identify only a session.
       ...(types !== undefined && { types: [...types], consumerClaim: 'jti' }),
     }
     this.#verifier = new TokenVerifier(rules, keys, compileRefusals({}, env), signatureChecks(env))
     this.#clientId = clientId
   }
 
-  /** The claims of a token that is valid now. Rejects with KeysUnavailable, or with an Error that says why it is not. */
+  /**
+   * Returns the claims of a token that is valid now. Rejects with KeysUnavailable, or with an Error that
+   * gives the reason.
+   */
   async verify(token: string, x: Exchange): Promise<ClaimsSet> {
     const verdict = await this.#verifier.verify(token, x)
     if ('refusal' in verdict) {
@@ -77,8 +83,10 @@ export class ProviderTokens {
   }
 
   /**
-   * The claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). Rejects with an Error that says what is wrong.
-   * @param nonce of the login. @param isRefreshed it came for a refresh token, and may leave the nonce out.
+   * Returns the claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). Rejects with an Error that
+   * says what is wrong.
+   * @param nonce nonce of the login.
+   * @param isRefreshed true if the token came from a refresh, and may have no nonce.
    */
   async verifyIdToken(
     token: string,
@@ -95,11 +103,11 @@ export class ProviderTokens {
       throw new Error("the ID token was issued in the future: its 'iat' is more than 10 minutes ahead")
     const given = memberOf(all, 'nonce')
     if (given !== nonce && !(isRefreshed && given === undefined))
-      throw new Error('the ID token is of another login')
+      throw new Error('the ID token belongs to another login')
     const { alg } = parseJoseHeader(token.slice(0, token.indexOf('.')))!
     const atHash = memberOf(all, 'at_hash')
     if (atHash !== undefined && atHash !== halfHash(alg, accessToken))
-      throw new Error('the ID token came with another access token')
+      throw new Error('the ID token belongs to another access token')
     return claims
   }
 }

@@ -18,40 +18,43 @@ import { isBearerType, isIssued } from '../../shared/token-answer.js'
 import { fetchMetadataOnce } from './metadata-of-gateway.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
 
-/** Age from which on metadata are fetched anew, in the background. */
+/** Age in milliseconds after which metadata are refreshed in the background. */
 const REFRESH_MS = 600_000
 const LOOK_EVERY_MS = 5000
-/** What fits into a cookie, and into the header of a request. */
+/** Maximum token length that fits into a cookie and a request header. */
 const MAX_TOKEN_LENGTH = 8192
 
-/** What a provider says of itself (OpenID Connect Discovery 1.0, section 3). */
+/** Provider metadata (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderMetadata {
-  /** With a placeholder for the tenant, where the provider has many. */
+  /** Issuer. Has a tenant placeholder if the provider has many tenants. */
   readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
   readonly userInfoEndpoint: string | null
   readonly endSessionEndpoint: string | null
-  /** It names itself in each response (RFC 9207). */
+  /** True if the provider names itself in each response (RFC 9207). */
   readonly sendsIssuer: boolean
 }
 
-/** What a token endpoint has issued (RFC 6749, section 5.1). */
+/** Response of a token endpoint (RFC 6749, section 5.1). */
 export interface IssuedTokens {
   readonly accessToken: string
   readonly idToken: string | null
   readonly refreshToken: string | null
-  /** Null: it does not say. */
+  /** Lifetime in milliseconds, or null if the response does not say. */
   readonly lifeMs: number | null
   readonly scopes: string | null
 }
 
-/** The provider has refused a code or a refresh token. */
+/** The provider refused a code or a refresh token. */
 export class GrantRefused extends Error {
   override readonly name = 'GrantRefused'
 }
 
-/** An OpenID provider, as its client sees it. Calls reject with GrantRefused, or with any Error whose message holds no secret. */
+/**
+ * Client of an OpenID provider. Calls reject with GrantRefused, or with an Error whose message contains no
+ * secret.
+ */
 export class Provider {
   readonly #tenants: Tenants | null
   readonly #redirectUri: string
@@ -59,7 +62,7 @@ export class Provider {
   readonly #authenticate: ClientAuth
   readonly #known: KnownMetadata
 
-  /** @throws Error for an address, a key or a time that is none. */
+  /** @throws Error for an invalid address, key or time. */
   constructor(config: OidcConfig, env: CompileEnv) {
     const { issuer, tenants, timeout = DEFAULT_TIMEOUT, tls } = config
     this.#tenants = tenantsOf(tenants)
@@ -87,7 +90,7 @@ export class Provider {
     return this.#known.get()
   }
 
-  /** RFC 6749 section 4.1.3, with the verifier of RFC 7636. */
+  /** Exchanges a code for tokens (RFC 6749 section 4.1.3) with the code verifier of RFC 7636. */
   exchangeCode(code: string, verifier: string): Promise<IssuedTokens> {
     return this.#askForTokens({
       ...{ grant_type: 'authorization_code', code, code_verifier: verifier },
@@ -95,12 +98,12 @@ export class Provider {
     })
   }
 
-  /** RFC 6749 section 6. */
+  /** Gets new tokens for a refresh token (RFC 6749 section 6). */
   refresh(refreshToken: string): Promise<IssuedTokens> {
     return this.#askForTokens({ grant_type: 'refresh_token', refresh_token: refreshToken })
   }
 
-  /** The claims of the user (OpenID Connect Core 1.0, section 5.3). */
+  /** Returns the claims of the user (OpenID Connect Core 1.0, section 5.3). */
   async userInfo(accessToken: string): Promise<JsonObject> {
     const { userInfoEndpoint } = await this.metadata()
     if (userInfoEndpoint === null) throw new Error("the provider has no 'userinfo_endpoint'")
@@ -110,7 +113,7 @@ export class Provider {
       headers,
     })
     const claims = status === 200 ? parseStrictObject(body) : null
-    if (claims === null) throw new Error(`the userinfo endpoint answered ${status}, and no claims`)
+    if (claims === null) throw new Error(`the userinfo endpoint answered ${status} without claims`)
     return claims
   }
 
@@ -123,13 +126,13 @@ export class Provider {
     return tokensIn(await this.#call(tokenEndpoint, 'token_endpoint', { method: 'POST', headers, body }))
   }
 
-  /** True if a response that names this issuer is of the provider. */
+  /** True if the provider may use this issuer in a response. */
   isNamed(iss: string, { issuer }: ProviderMetadata): boolean {
     return this.#tenants === null ? iss === issuer : this.#tenants.isIssuer(issuer, iss)
   }
 }
 
-/** The metadata that a worker has of a provider; kept while they cannot be fetched again. */
+/** Provider metadata of one worker. Old metadata stay in use while a new fetch fails. */
 class KnownMetadata {
   readonly #fetch: SharedFetch<ProviderMetadata>
   #metadata: ProviderMetadata | null = null
@@ -150,7 +153,7 @@ class KnownMetadata {
   async get(): Promise<ProviderMetadata> {
     if (this.#metadata !== null) return this.#metadata
     if (!this.#fetch.isRunning && this.#fetch.pauseLeftMs > 0)
-      throw new Error('the metadata of the provider could not be had a moment ago')
+      throw new Error('the metadata of the provider could not be fetched a moment ago')
     return this.#fetch.run()
   }
 
@@ -164,7 +167,7 @@ function readMetadata(body: Uint8Array, issuer: string, isOfTenants: boolean): P
   const metadata = metadataIn(body, issuer, isOfTenants)
   const needed = (name: string): string => {
     const address = addressIn(metadata, name, issuer)
-    if (address === null) throw new Error(`the metadata of the provider have no '${name}'`)
+    if (address === null) throw new Error(`the provider metadata have no '${name}'`)
     return address
   }
   return {
@@ -177,7 +180,10 @@ function readMetadata(body: Uint8Array, issuer: string, isOfTenants: boolean): P
   }
 }
 
-/** @throws GrantRefused, or Error that says what is wrong and nothing that was in the answer. */
+/**
+ * Reads a token response.
+ * @throws GrantRefused, or an Error that says what is wrong without quoting the response.
+ */
 function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
   const answer = parseStrictObject(body)
   if (!isIssued(status)) {
@@ -186,11 +192,11 @@ function tokensIn({ status, body }: HttpAnswer): IssuedTokens {
     const message = `the token endpoint answered ${status}${isCode ? ` (${code})` : ''}`
     throw code === 'invalid_grant' ? new GrantRefused(message) : new Error(message)
   }
-  if (answer === null) throw new Error('the token endpoint answered no JSON object')
+  if (answer === null) throw new Error('the token endpoint did not return a JSON object')
   const accessToken = tokenIn(answer, 'access_token')
-  if (accessToken === null) throw new Error('the token endpoint answered without an access token')
+  if (accessToken === null) throw new Error('the token endpoint returned no access token')
   if (!isBearerType(memberOf(answer, 'token_type')))
-    throw new Error('the token endpoint answered a token that is no bearer token')
+    throw new Error('the token endpoint returned a token that is not a bearer token')
   const seconds = Number(memberOf(answer, 'expires_in') ?? Number.NaN)
   const scope = memberOf(answer, 'scope')
   return {
@@ -206,6 +212,6 @@ function tokenIn(answer: JsonObject, name: string): string | null {
   const token = memberOf(answer, name)
   if (token === undefined || token === null) return null
   if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH || !isFieldValue(token))
-    throw new Error(`the token endpoint answered a '${name}' that cannot be used`)
+    throw new Error(`the token endpoint returned an unusable '${name}'`)
   return token
 }

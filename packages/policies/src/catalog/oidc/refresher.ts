@@ -7,11 +7,12 @@ import { GrantRefused, type Provider } from './provider.js'
 import type { ProviderTokens } from './provider-tokens.js'
 import { type TokenUse, tokensOf } from './token-use.js'
 
-/** For so long requests that still bring the cookie before get the session that has taken its place. */
+/** Time that requests with the previous cookie still get the refreshed session. */
 const GRACE_MS = 60_000
 const FAILURES = 3
 const OPEN_MS = 5000
 
+/** Collaborators of `Refresher`. */
 export interface RefresherParts {
   readonly provider: Provider
   readonly tokens: ProviderTokens
@@ -20,14 +21,14 @@ export interface RefresherParts {
   readonly timeoutMs: number
 }
 
-/** The provider does not give new tokens any more. */
+/** The provider issues no new tokens for this session. */
 export class SessionEnded extends Error {
   override readonly name = 'SessionEnded'
 }
 
 /**
- * Gets new tokens for sessions. A refresh token is used once, by one worker of one gateway: many providers take a second
- * use for theft, and end the session.
+ * Refreshes sessions. Each refresh token is used once, by one worker of one gateway. Many providers treat a
+ * second use as theft and end the session.
  */
 export class Refresher {
   readonly #parts: RefresherParts
@@ -42,7 +43,7 @@ export class Refresher {
     this.#prefix = `oidc-refreshed:${space}:`
   }
 
-  /** Rejects with SessionEnded, or with any Error where the provider cannot be asked. */
+  /** Refreshes a session. Rejects with SessionEnded, or with any Error if the provider is unavailable. */
   refresh(open: OpenSession, x: Exchange): Promise<OpenSession> {
     const { id, generation } = open.session
     const key = `${this.#prefix}${id}:${generation}`
@@ -64,7 +65,7 @@ export class Refresher {
       ask: async () => {
         const session = await this.#ask(open.session, x)
         const next = codec.prepare(session)
-        if (next === null) throw new SessionEnded('the new claims name nobody')
+        if (next === null) throw new SessionEnded('the new claims do not identify a consumer')
         await this.#store.set(key, Buffer.from(codec.seal(session)), GRACE_MS).catch(() => {})
         return next
       },
@@ -77,18 +78,19 @@ export class Refresher {
   async #ask(session: Session, x: Exchange): Promise<Session> {
     const { provider, tokens, use } = this.#parts
     if (!this.#breaker.admits())
-      throw new Error('the provider has failed before, and is left alone for a while')
+      throw new Error('the circuit breaker is open after repeated failures of the provider')
     try {
       const issued = await provider.refresh(session.refreshToken!)
       this.#breaker.note(true)
       const { idToken, accessToken } = issued
       const context = { x, nonce: memberOf(session.claims, 'nonce'), accessToken, isRefreshed: true }
       const claims = idToken === null ? {} : (await tokens.verifyIdToken(idToken, context)).all
-      // OpenID Connect Core 1.0, section 12.2; the issuers of tenants differ.
+      // The user must stay the same (OpenID Connect Core 1.0, section 12.2). The issuer is also compared
+      // because it differs between tenants.
       for (const name of ['sub', 'iss']) {
         const value = memberOf(claims, name)
         if (value !== undefined && value !== memberOf(session.claims, name))
-          throw new SessionEnded('the new ID token is of another user')
+          throw new SessionEnded('the new ID token belongs to another user')
       }
       return {
         ...session,

@@ -1,14 +1,14 @@
 import type { Session } from '../../shared/session/session.js'
 import type { IssuedTokens } from './provider.js'
 
-/** Which tokens somebody needs, so that a session has to keep them. */
+/** Tokens that a session has to keep. */
 export interface TokenUse {
   readonly keepsIdToken: boolean
   readonly keepsAccessToken: boolean
   readonly refreshBeforeMs: number
 }
 
-/** What a session keeps of tokens. @param before the session that they were refreshed for. */
+/** Returns the token fields of a session. @param before the session that was refreshed, or null. */
 export function tokensOf(
   issued: IssuedTokens,
   { keepsIdToken, keepsAccessToken, refreshBeforeMs }: TokenUse,
@@ -25,10 +25,10 @@ export function tokensOf(
     scopes: issued.scopes ?? before?.scopes ?? null,
     idToken: keepsIdToken ? (idToken ?? before?.idToken ?? null) : null,
     accessToken: keepsAccessToken ? accessToken : null,
-    // RFC 6749, section 6: where there is no new one the old one goes on.
+    // Without a new refresh token, the old one stays valid (RFC 6749, section 6).
     refreshToken,
     accessUntil,
-    // An upstream that wants the token gets none that has ended.
+    // An upstream that expects a token never gets an expired one.
     until: keepsAccessToken && refreshToken === null ? accessUntil : null,
     refreshAt: lifeMs === null ? null : now + lifeMs - Math.min(refreshBeforeMs, lifeMs / 3),
   }

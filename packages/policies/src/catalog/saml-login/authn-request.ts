@@ -4,25 +4,26 @@ import { SAML } from '../saml/names.js'
 
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
 
-/** Who asks whom for a login. */
+/** Options for `compileAuthnRequest`. */
 export interface AuthnRequestOptions {
   readonly ssoUrl: string
   readonly acsUrl: string
   readonly issuer: string
-  /** The private key in PEM; absent: requests are not signed. */
+  /** Private key in PEM. If absent, requests are not signed. */
   readonly signingKey?: string | undefined
 }
 
 /**
- * Makes the addresses by which browsers ask for a login (SAML Bindings, section 3.4), with an AuthnRequest (SAML Core,
- * section 3.4.1). @throws Error for an address or a key that is none.
+ * Returns a function that creates login URLs (SAML Bindings, section 3.4) with an AuthnRequest (SAML Core,
+ * section 3.4.1).
+ * @throws Error for an invalid address or key.
  */
 export function compileAuthnRequest(
   options: AuthnRequestOptions,
 ): (id: string, relayState: string) => string {
   const { ssoUrl, acsUrl, issuer, signingKey } = options
   if (!URL.canParse(ssoUrl) || !/^https?:$/.test(new URL(ssoUrl).protocol))
-    throw new Error("'idp.ssoUrl' is no address; write https://host/path")
+    throw new Error("'idp.ssoUrl' is not a URL: use https://host/path")
   const key = signingKey === undefined ? null : rsaKey(signingKey)
   const start = `<samlp:AuthnRequest xmlns:samlp="${SAML.protocol}" xmlns:saml="${SAML.assertion}" Version="2.0" ID="`
   const attributes = `Destination="${escaped(ssoUrl)}" AssertionConsumerServiceURL="${escaped(acsUrl)}" ProtocolBinding="${SAML.post}"`
@@ -47,9 +48,9 @@ function rsaKey(pem: string): KeyObject {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyType === 'rsa') return key
   } catch {
-    // Nothing of the key gets into a message.
+    // Never put parts of the key into a message.
   }
-  throw new Error("'signingKey.key' is no RSA key in PEM")
+  throw new Error("'signingKey.key' is not an RSA key in PEM")
 }
 
 function escaped(text: string): string {

@@ -26,18 +26,19 @@ import { DEFAULT_FIELD } from '../saml/schema.js'
 import type { AssertionVerifier } from '../saml/verifier.js'
 import type { SamlLoginConfig } from './schema.js'
 
-/** What is to be known of a login when the browser comes back. */
+/** Login data that are needed again when the browser returns. */
 interface LoginFacts {
-  /** Of the request. */
+  /** Id of the AuthnRequest. */
   readonly id: string
 }
 
+/** Collaborators of `SamlLogin`. */
 export interface LoginParts {
   readonly site: Site
   readonly sealed: CookieSeal
   readonly cookie: string
   readonly idp: Pick<IdentityProvider, 'validUntilMs'>
-  /** The claim with the id of the consumer. */
+  /** Claim with the consumer id. */
   readonly consumerClaim: string
   readonly lists: Pick<SamlLoginConfig, 'groupsClaim' | 'rolesClaim'>
   readonly addressOf: (id: string, relayState: string) => string
@@ -45,13 +46,13 @@ export interface LoginParts {
   readonly use: AssertionUse
 }
 
-/** A response that makes no session; the message is for the operator. */
+/** A response that does not create a session. The message is for the operator. */
 class LoginFailed extends Error {}
 
-/** A response whose assertion was used before, or is too old to tell. */
+/** A response whose assertion was used before, or is too old to check that. */
 class StaleAssertion extends LoginFailed {}
 
-/** Sends browsers to the provider, and makes sessions of what they post. */
+/** Redirects browsers to the provider, and creates sessions from the responses that they post. */
 export class SamlLogin {
   readonly #parts: LoginParts
   readonly #env: CompileEnv
@@ -64,39 +65,39 @@ export class SamlLogin {
     this.#logins = new OpenLogins({ cookie, sealed, isSecure: site.isSecure, isSentByOthers: true })
   }
 
-  /** Whether a cookie is one of a login that is open. */
+  /** True if the cookie belongs to a pending login. */
   isCookie(name: string): boolean {
     return this.#logins.isCookie(name)
   }
 
-  /** The way to the provider. @param ended the fields that end a session. */
+  /** Redirects to the provider. @param ended Set-Cookie lines that remove a session. */
   async begin(x: Exchange, cookies: Cookies, ended: readonly string[]): Promise<Reply> {
     return this.#start(x, { returnTo: pageOf(x) }, cookies, ended)
   }
 
   #start(x: Exchange, start: LoginStart, cookies: Cookies, ended: readonly string[]): Reply {
-    // Where the metadata have ended, nobody knows whether that is still the way.
+    // The login URL may be outdated once the metadata have expired.
     if (Date.now() >= this.#parts.idp.validUntilMs) {
-      x.record.reason = 'the metadata of the provider have ended'
+      x.record.reason = 'the metadata of the provider have expired'
       return loginUnavailable(this.#env, ended)
     }
-    // An xsd:ID begins with no digit.
+    // An xsd:ID must not begin with a digit.
     const facts = { id: `_${randomBytes(20).toString('hex')}` }
     const { key, fields } = this.#logins.begin(start, cookies, facts)
     return redirect(this.#parts.addressOf(facts.id, key), [...ended, ...fields])
   }
 
-  /** Before the body is read. */
+  /** Checks a response before its body is read. */
   admit(x: Exchange): Reply | null {
     if (x.method !== 'POST' || !isForm(x) || x.contentLength === 0)
-      return this.#failed(x, 'no form by POST', [])
+      return this.#failed(x, 'the request is not a POST with a form', [])
     x.bodyLimit = Math.min(x.bodyLimit, MAX_FORM_BYTES)
     return null
   }
 
   /**
-   * The browser has come back (SAML Profiles, section 4.1.4.3).
-   * @param write the Set-Cookie fields of a session; null: it is too long for cookies.
+   * Completes a login after the browser has returned (SAML Profiles, section 4.1.4.3).
+   * @param write returns the Set-Cookie lines of a session, or null if it is too large for cookies.
    */
   async finish(
     x: Exchange,
@@ -114,16 +115,18 @@ export class SamlLogin {
       const verdict = await this.#parts.use.use(assertion)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return loginUnavailable(this.#env, ['cache-control', 'no-store'])
-      if (verdict !== 'first') throw new StaleAssertion('the assertion was used before, or is too old')
+      if (verdict !== 'first') throw new StaleAssertion('the assertion was used before or is too old')
       const set = write(sessionOf(assertion, this.#claimsOf(assertion)), cookies)
       if (set === null) throw new LoginFailed('the attributes are too long for cookies')
       return redirect(`${this.#parts.site.origin}${returnTo}`, [...ended, ...set])
     } catch (error) {
       if (error instanceof Overload || error instanceof UnreadableBody) return OVERLOADED
       if (!(error instanceof LoginFailed || error instanceof UnknownLogin)) throw error
-      // The oldest of many tabs, a response that comes twice, a user who took too long: the browser logs in again.
+      // The browser logs in again if the login was evicted by other tabs, the response is repeated, or the user took
+      // too long.
       const isLost = error instanceof UnknownLogin || error instanceof StaleAssertion
-      // Other sites can post a form into a hidden frame, and would fill the browser with cookies of logins.
+      // Restarts only for page loads. Other sites could otherwise post into a hidden frame and fill the browser
+      // with login cookies.
       if (!isLost || !mayRestart(relayState) || !isNavigation(x)) return this.#failed(x, error.message, ended)
       x.record.reason = error.message
       return this.#start(x, { returnTo: page, isRestart: true }, cookies, ended)
@@ -136,8 +139,8 @@ export class SamlLogin {
     const read = await this.#parts.verifier.read(bytes, x)
     if ('flaw' in read) throw new LoginFailed(read.reason)
     const { assertion } = read
-    if (!assertion.inResponseTo.includes(id)) throw new LoginFailed('it answers another request')
-    // The browser would go back to the provider at once, which would send it here again.
+    if (!assertion.inResponseTo.includes(id)) throw new LoginFailed('the response answers another request')
+    // A redirect to the provider would return here at once, in a loop.
     if (assertion.sessionUntilMs !== null && Date.now() >= assertion.sessionUntilMs)
       throw new LoginFailed('the session at the provider has ended')
     return assertion
@@ -147,18 +150,18 @@ export class SamlLogin {
   #claimsOf(assertion: Assertion): JsonObject {
     const claims = claimsOf(assertion, this.#parts.lists)
     if (idOf(claimAt(claims, this.#parts.consumerClaim)) === null)
-      throw new LoginFailed('the assertion does not name the consumer')
+      throw new LoginFailed('the assertion does not identify the consumer')
     return claims
   }
 
   #failed(x: Exchange, reason: string, ended: readonly string[]): Reply {
     x.record.reason = reason
-    const detail = 'this login was begun in another browser, is too old, or was refused; open the page again'
+    const detail = 'this login started in another browser, has expired or was refused: open the page again'
     return this.#env.refusal('GW_LOGIN_FAILED', detail, ['cache-control', 'no-store', ...ended])
   }
 }
 
-const OVERLOADED = overloadRefusal('too many assertions are being checked; try again')
+const OVERLOADED = overloadRefusal('too many assertions are being checked: try again later')
 
 function sessionOf({ sessionUntilMs }: Assertion, claims: JsonObject): Session {
   const now = Date.now()

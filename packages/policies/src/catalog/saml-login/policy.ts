@@ -25,11 +25,11 @@ import { compileAuthnRequest } from './authn-request.js'
 import type { SamlLogin } from './login.js'
 import { DEFAULT_RETURN, type SamlLoginConfig, samlLoginSchema } from './schema.js'
 
-/** Logs users in with SAML, and names the consumer. */
+/** The `saml-login` policy. Logs users in with SAML, and identifies the consumer. */
 export const samlLogin = definePolicy({
   name: 'saml-login',
   summary:
-    'Logs users in at a provider of SAML 2.0, keeps their sessions in encrypted cookies, and names the consumer.',
+    'Logs users in at a SAML 2.0 identity provider, keeps their sessions in encrypted cookies, and identifies the consumer.',
   schema: samlLoginSchema,
   cost: 'cheap',
   secretNames: () => ['cookie', 'set-cookie'],
@@ -41,7 +41,7 @@ export const samlLogin = definePolicy({
   compile: (config, env) => compileStep(config, env),
 })
 
-/** Everything that reads XML is loaded here, for gateways that have this policy only. */
+/** Loads the XML code only for gateways that use this policy. */
 async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
   const [{ SamlLogin }, { AssertionVerifier }, { AssertionUse }, { openIdentityProvider }] =
@@ -53,7 +53,7 @@ async function compileStep(config: SamlLoginConfig, env: CompileEnv): Promise<St
     ])
   const { audience, acsUrl, session, signingKey, consumerClaim = NAME_ID } = config
   const idp = openIdentityProvider(config.idp, env)
-  if (idp.ssoUrl === null) throw new Error("'idp' says nowhere where users log in; write 'idp.ssoUrl'")
+  if (idp.ssoUrl === null) throw new Error("'idp' has no login URL: set 'idp.ssoUrl'")
   const site = siteOf(acsUrl, 'acsUrl')
   const cookie = cookieOf(session)
   const sealed = new CookieSeal(session.secrets, `saml ${digestOf(idp.entityId, audience, cookie)}`)
@@ -96,7 +96,7 @@ class Gate {
   readonly #forwarded: ForwardedClaims
   readonly #logout: { readonly path: string; readonly returnTo: string } | null
 
-  /** @throws Error for what the schema cannot refuse. */
+  /** @throws Error for problems that the schema cannot find. */
   constructor(config: SamlLoginConfig, { login, idp, site, sealed }: GateParts, env: CompileEnv) {
     const { audience, logout } = config
     this.#config = config
@@ -120,7 +120,10 @@ class Gate {
     return this.sessions.logOut(x, cookies, async (_, ended) => redirect(logout.returnTo, ended))
   }
 
-  /** Null: the attributes name nobody, under the configuration of now. */
+  /**
+   * Returns the session, or null if its attributes do not identify a consumer under the current
+   * configuration.
+   */
   #prepare(session: Session): OpenSession | null {
     const { consumerClaim = NAME_ID } = this.#config
     if (idOf(claimAt(session.claims, consumerClaim)) === null) return null

@@ -138,7 +138,7 @@ test('requests are signed where a key is given', async () => {
   const [signed, signature] = url.search.slice(1).replace('realm=shop&', '').split('&Signature=')
   const bytes = Buffer.from(decodeURIComponent(signature!), 'base64')
   assert.equal(verify('sha256', Buffer.from(signed!), idp.certificatePem, bytes), true)
-  await assert.rejects(site({ signingKey: { key: 'x' } }), /no RSA key/)
+  await assert.rejects(site({ signingKey: { key: 'x' } }), /not an RSA key/)
 })
 
 /** Only what is signed says which request was answered. */
@@ -247,8 +247,8 @@ test('a configuration that is not sound is refused', async () => {
   for (const [config, message] of [
     [{ acsUrl: 'http://shop.example.com/acs' }, /does not use TLS/],
     [{ acsUrl: 'https://shop.example.com/acs?x' }, /'acsUrl' must be/],
-    [{ idp: nowhere }, /says nowhere where users log in/],
-    [{ idp: { ...nowhere, ssoUrl: 'javascript:alert(1)' } }, /no address/],
+    [{ idp: nowhere }, /has no login URL/],
+    [{ idp: { ...nowhere, ssoUrl: 'javascript:alert(1)' } }, /is not a URL/],
   ] as const)
     await assert.rejects(site(config), message)
 })

@@ -18,25 +18,25 @@ export const DEFAULT_RETURN = '/'
 
 const place = '^/[!-~]*$'
 
-/** The configuration of `saml-login`. */
+/** Schema of the `saml-login` configuration. */
 export const samlLoginSchema = policyOptions(
   {
     idp: idpSchema,
-    audience: string('The name of this service at the provider, its entity ID.', {
+    audience: string('Entity ID of this service at the provider.', {
       minLength: 1,
       maxLength: 1024,
     }),
     acsUrl: string(
-      'Where the provider has browsers post its responses to (assertion consumer service): `https://app.example.com/saml/acs`. Its origin is that of the site. Without TLS only on this machine.',
+      'URL that browsers post responses to (assertion consumer service), such as `https://app.example.com/saml/acs`. Its origin is the origin of the site. HTTP is allowed only for loopback.',
       { minLength: 1, maxLength: 2048 },
     ),
     acs: optionalFlag(
       false,
-      'This use answers those posts, on a route for the path of `acsUrl` alone; the other one, on the routes of the site, looks at sessions. Both have the same options beside.',
+      'Set true on the route for the path of `acsUrl`, where this use receives the responses. Uses on other routes check sessions. All other options must be the same.',
     ),
     signingKey: Type.Optional(
-      closed('Signs requests for a login, with RSA and SHA-256.', {
-        key: string('The private key (PEM), by reference.', {
+      closed('Signs login requests with RSA and SHA-256.', {
+        key: string('Private key in PEM, by reference.', {
           secret: true,
           minLength: 1,
           maxLength: 16_384,
@@ -45,16 +45,16 @@ export const samlLoginSchema = policyOptions(
     ),
     unauthenticated: optionalOneOf(
       ['auto', 'redirect', '401', 'pass'],
-      'What becomes of requests without a session, as with `oidc`.',
+      'Handling of requests without a session, as in `oidc`.',
       'auto',
     ),
     session: sessionOptions,
-    logout: optionalClosed('Lets users log out here.', {
-      path: string('The path that logs out, by POST or GET, taken only from pages of the same site.', {
+    logout: optionalClosed('Logout at the gateway.', {
+      path: string('Logout path, for POST and GET. Accepted only from pages of the same site.', {
         maxLength: 1024,
         pattern: place,
       }),
-      returnTo: optionalString('Where the browser goes then.', {
+      returnTo: optionalString('Path the browser is redirected to after the logout.', {
         maxLength: 1024,
         pattern: place,
         default: DEFAULT_RETURN,
@@ -62,19 +62,19 @@ export const samlLoginSchema = policyOptions(
     }),
     onStoreDown: optionalOneOf(
       ['open', 'closed'],
-      'While nobody can say whether a session was ended before its time: it goes on (`open`), or requests get 503 `GW_AUTH_UNAVAILABLE` (`closed`).',
+      'Handling of sessions while the store of ended sessions is unavailable. `open` accepts them, `closed` answers 503 `GW_AUTH_UNAVAILABLE`.',
       'open',
     ),
-    replay: optionalClosed('How it is remembered which assertions were used.', sharingOptions),
-    clockSkew: optionalDuration('How far clocks may differ.', DEFAULT_SKEW),
+    replay: optionalClosed('Store of used assertions.', sharingOptions),
+    clockSkew: optionalDuration('Allowed clock difference.', DEFAULT_SKEW),
     ...attributeKeys,
   },
   [
-    'Logs users in at a provider of SAML 2.0 (Web Browser SSO Profile): a request by redirect, which is signed with `signingKey`, and a response by a form that the browser posts. What belongs to a login stands in an encrypted cookie of the browser that began it, for ten minutes; with TLS it is `SameSite=None`, because another site makes the browser post. The response has to answer that request, once, for this `acsUrl`; one that nobody has asked for is refused. Assertions and responses are checked as by `saml`.',
-    'Sessions are those of `oidc`: encrypted cookies with the attributes as they were at the login. One ends after `session.lifetime`, `session.idleTimeout`, at `SessionNotOnOrAfter`, and by `logout`, which ends nothing at the provider.',
-    'A response that is repeated, late or without the cookie of its login restarts the login, once. Any other login that cannot be finished is 400 `GW_LOGIN_FAILED`; `error.reason` in the traffic log says why.',
+    'Logs users in at a SAML 2.0 identity provider (Web Browser SSO Profile). The request is a redirect, signed with `signingKey`. The response is a form that the browser posts. The state of a login is in an encrypted cookie of the browser for ten minutes. With TLS the cookie is `SameSite=None`, because the post comes from another site. The response must answer that request, once, for this `acsUrl`. Unsolicited responses are refused. Assertions and responses are checked as in `saml`.',
+    'Sessions work as in `oidc`: encrypted cookies with the attributes of the login. A session ends after `session.lifetime` or `session.idleTimeout`, at `SessionNotOnOrAfter`, or by `logout`. Logging out does not end the session at the provider.',
+    'A response that is repeated, late or without the cookie of its login restarts the login, once. Any other login that cannot be completed gets 400 `GW_LOGIN_FAILED`. `error.reason` in the traffic log gives the reason.',
   ],
 )
 
-/** The configuration of `saml-login`, derived from its schema. */
+/** Configuration of `saml-login`, derived from its schema. */
 export type SamlLoginConfig = Static<typeof samlLoginSchema>

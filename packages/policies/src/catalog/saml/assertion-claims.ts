@@ -3,8 +3,9 @@ import type { Assertion } from './assertion.js'
 import { NAME_ID, type SamlConfig } from './schema.js'
 
 /**
- * An attribute of one value is a text, one of several a list; groups and roles always are, because their names may have
- * spaces: "Domain Admins" is one. The NameID is no attribute, whatever these are called.
+ * Converts the attributes of an assertion to claims. An attribute with one value becomes a string, with
+ * several a list. Groups and roles are always lists, because a name may contain spaces ("Domain Admins"). The
+ * NameID is a separate claim that attributes cannot override.
  */
 export function claimsOf(
   { nameId, attributes }: Assertion,

@@ -5,11 +5,11 @@ import type { SharingConfig } from '../../crypto/replay/sharing-options.js'
 import type { Assertion } from './assertion.js'
 import type { IdentityProvider } from './idp.js'
 
-/** An assertion that is taken once is no older, so that it has to be remembered no longer. */
+/** Maximum age of one-time assertions in milliseconds. Each is remembered only this long. */
 const MAX_AGE_MS = 3_600_000
 const MAX_USED = 200_000
 
-/** Takes each assertion of a provider once. */
+/** Accepts each assertion of a provider once. */
 export class AssertionUse {
   readonly #once: OneTimeUse
   readonly #skewMs: number

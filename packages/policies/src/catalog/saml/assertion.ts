@@ -10,7 +10,7 @@ import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import { type AssertionPlace, type SignedAssertion, signedAssertion } from './signed-assertion.js'
 
-/** Longest document with an assertion, in bytes; how deep it may be. */
+/** Maximum size of a document with an assertion, in bytes. */
 export const MAX_ASSERTION_BYTES = 256 * 1024
 const LIMITS = { ...XML_LIMITS, maxBytes: MAX_ASSERTION_BYTES, maxDepth: 32, maxNodes: 5000 }
 const MAX_ATTRIBUTES = 256
@@ -18,28 +18,31 @@ const MAX_VALUES = 1000
 const MAX_TEXT_LENGTH = 4096
 const MAX_ID_LENGTH = 256
 
-/** What an assertion has to be. */
+/** Requirements for an assertion. */
 export interface AssertionRules {
   readonly issuer: string
   readonly keys: readonly IssuerKey[]
   readonly audience: string
-  /** Whom it has to be sent to; null: it need not say. */
+  /** Required recipient, or null if not checked. */
   readonly recipient: string | null
   readonly skewMs: number
 }
 
-/** An assertion whose signature, times and audience are right; can be cloned. */
+/** An assertion with a valid signature, validity period and audience. Can be cloned. */
 export interface Assertion {
   readonly id: string
   readonly nameId: string
   readonly attributes: readonly (readonly [name: string, values: readonly string[]])[]
   readonly issuedMs: number
-  /** First moment when it, or the certificate behind it, is not valid any more, with the skew of clocks, ms since 1970. */
+  /**
+   * Time when the assertion or the certificate behind it expires, including the clock difference, in
+   * milliseconds since 1970.
+   */
   readonly validUntilMs: number
   readonly isOneTime: boolean
-  /** The requests that it answers; empty: none. */
+  /** Ids of the requests that it answers. Empty if none. */
   readonly inResponseTo: readonly string[]
-  /** When the first session at the issuer ends; null: it does not say. */
+  /** End of the first session at the issuer, or null if not given. */
   readonly sessionUntilMs: number | null
 }
 
@@ -55,7 +58,7 @@ export function readAssertion(
   if (now.keys.length === 0)
     throw new RefusedAssertion(
       'signature',
-      'no certificate of the issuer is valid now, or its metadata have ended',
+      'no certificate of the issuer is currently valid, or its metadata have expired',
     )
   try {
     const view = parseXml(bytes, LIMITS)
@@ -73,7 +76,7 @@ export function readAssertion(
       const isSignature = problem.code === 'FailedCheck' || problem.code === 'UnsupportedAlgorithm'
       throw new RefusedAssertion(isSignature ? 'signature' : 'malformed', problem.message)
     }
-    // What has no canonical form, such as relative namespaces.
+    // Input without a canonical form, such as relative namespaces.
     if (problem instanceof XmlError) throw new RefusedAssertion('malformed', problem.message)
     throw problem
   }
@@ -83,7 +86,7 @@ function checkedAssertion(signed: SignedAssertion, rules: AssertionRules, nowMs:
   const { element: assertion, certifiedUntilMs, responseTo } = signed
   const id = attributeOf(assertion, 'ID')
   if (id === null || id === '' || id.length > MAX_ID_LENGTH || attributeOf(assertion, 'Version') !== '2.0')
-    throw new RefusedAssertion('malformed', 'no ID, or not version 2.0')
+    throw new RefusedAssertion('malformed', 'the assertion has no ID or is not version 2.0')
   const issuer = textOf(only(assertion, 'Issuer'))
   if (issuer !== rules.issuer) throw new RefusedAssertion('issuer')
   const issuedMs = timeOf(assertion, 'IssueInstant')
@@ -107,7 +110,7 @@ function checkedAssertion(signed: SignedAssertion, rules: AssertionRules, nowMs:
   }
 }
 
-/** SAML Core, section 2.5.1. A condition that is not understood is not met. */
+/** Checks the conditions (SAML Core, section 2.5.1). An unknown condition is not met. */
 function checkConditions(
   conditions: XmlElement,
   { audience, skewMs }: AssertionRules,
@@ -123,19 +126,22 @@ function checkConditions(
       if (!audiences.includes(audience)) throw new RefusedAssertion('audience')
       isForUs = true
     } else if (!isElement(condition, SAML.assertion, 'ProxyRestriction'))
-      throw new RefusedAssertion('malformed', 'a condition that is not known')
+      throw new RefusedAssertion('malformed', 'unknown condition')
   }
   if (!isForUs) throw new RefusedAssertion('audience', 'the assertion names no audience')
   return { untilMs, isOneTime }
 }
 
-/** Web Browser SSO Profile, section 4.1.4.2: one confirmation by bearer that holds is enough. */
+/**
+ * Checks the subject confirmation. One valid bearer confirmation is enough (Web Browser SSO Profile, section
+ * 4.1.4.2).
+ */
 function checkConfirmation(
   subject: XmlElement,
   { recipient, skewMs }: AssertionRules,
   nowMs: number,
 ): { readonly untilMs: number; readonly inResponseTo: readonly string[] } {
-  let flaw = new RefusedAssertion('recipient', 'no confirmation by bearer')
+  let flaw = new RefusedAssertion('recipient', 'no bearer confirmation')
   for (const confirmation of childrenNamed(subject, SAML.assertion, 'SubjectConfirmation')) {
     if (attributeOf(confirmation, 'Method') !== SAML.bearer) continue
     const [data] = childrenNamed(confirmation, SAML.assertion, 'SubjectConfirmationData')
@@ -160,7 +166,10 @@ function checkConfirmation(
   throw flaw
 }
 
-/** @returns when it ends, with the skew. @throws RefusedAssertion outside of its time, and where it has no end. */
+/**
+ * Returns the end of the validity period, including the clock difference.
+ * @throws RefusedAssertion outside the period, or if it has no end.
+ */
 function checkTimes(element: XmlElement, skewMs: number, nowMs: number): number {
   const before = timeOf(element, 'NotBefore')
   const end = timeOf(element, 'NotOnOrAfter')
@@ -177,7 +186,7 @@ function attributesOf(assertion: XmlElement): Assertion['attributes'] {
     for (const attribute of childrenNamed(statement, SAML.assertion, 'Attribute')) {
       const name = attributeOf(attribute, 'Name')
       if (name === null || name === '' || name.length > MAX_ID_LENGTH)
-        throw new RefusedAssertion('malformed', 'an attribute without a name')
+        throw new RefusedAssertion('malformed', 'attribute without a name')
       const texts = childrenNamed(attribute, SAML.assertion, 'AttributeValue', MAX_VALUES).flatMap(valuesOf)
       values += texts.length
       if (found.length >= MAX_ATTRIBUTES || values > MAX_VALUES)
@@ -188,7 +197,7 @@ function attributesOf(assertion: XmlElement): Assertion['attributes'] {
   return found
 }
 
-/** Empty: a value that is no text, such as one with elements inside. */
+/** Returns the text of a value, or nothing if it has child elements. */
 function valuesOf(element: XmlElement): string[] {
   if (element.firstChild === null) return ['']
   return childElements(element).length > 0 ? [] : [textOf(element)]
@@ -197,22 +206,25 @@ function valuesOf(element: XmlElement): string[] {
 function only(parent: XmlElement, name: string): XmlElement {
   const [child, ...more] = childrenNamed(parent, SAML.assertion, name)
   if (child === undefined || more.length > 0)
-    throw new RefusedAssertion('malformed', `not exactly one ${name} in ${parent.name}`)
+    throw new RefusedAssertion('malformed', `expected exactly one ${name} in ${parent.name}`)
   return child
 }
 
-/** Returns the whole text of an element. A comment in it is refused: it is not signed, and cuts the value for some readers. */
+/**
+ * Returns the text of an element. Comments are refused: they are not signed, and some parsers cut the value
+ * there.
+ */
 function textOf(element: XmlElement): string {
   const text = plainText(element)
   if (text.length > MAX_TEXT_LENGTH) throw new RefusedAssertion('malformed', `${element.name} is too long`)
   return text
 }
 
-/** A time in UTC (SAML Core, section 1.3.3); null: there is none. */
+/** Returns a time in UTC (SAML Core, section 1.3.3), or null if it is missing. */
 function timeOf(element: XmlElement, name: string): number | null {
   const text = attributeOf(element, name)
   if (text === null) return null
   const ms = parseTime(text)
-  if (Number.isNaN(ms)) throw new RefusedAssertion('malformed', `${name} is no time in UTC`)
+  if (Number.isNaN(ms)) throw new RefusedAssertion('malformed', `${name} is not a time in UTC`)
   return ms
 }

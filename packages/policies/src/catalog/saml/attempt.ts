@@ -3,7 +3,10 @@ import type { Read } from './assertion-work.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import type { AssertionPlace } from './signed-assertion.js'
 
-/** What `readAssertion` says, as a value that can be cloned. @throws UnreadableBody for an overload alone. */
+/**
+ * Runs `readAssertion` and returns the result as a value that can be cloned.
+ * @throws UnreadableBody only on overload.
+ */
 export function attemptAssertion(
   bytes: Uint8Array,
   place: AssertionPlace,

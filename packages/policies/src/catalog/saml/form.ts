@@ -1,13 +1,14 @@
 import { formText } from '../../shared/message/form.js'
 import { MAX_ASSERTION_BYTES } from './assertion.js'
 
-/** Base64 and the escapes of a form around it. */
+/** Maximum size of a form with an assertion: base64 plus form escapes. */
+/** Matches base64 without line breaks. */
 export const MAX_FORM_BYTES = 2 * MAX_ASSERTION_BYTES
 export const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** A document in Base64 in a form; null: there is none, or more than one. */
+/** Returns the base64-decoded value of a form field, or null if it is missing, repeated or invalid. */
 export function formField(body: Uint8Array, name: string): Uint8Array | null {
-  // Lines may be broken, as MIME does. One expression for both would try every line against every other.
+  // Removes line breaks (MIME) first. A single expression for both would take quadratic time.
   const text = formText(body, name)?.replaceAll(/[\r\n]/g, '') ?? null
   return text !== null && BASE64.test(text) ? Buffer.from(text, 'base64') : null
 }

@@ -33,7 +33,7 @@ import { AssertionVerifier } from './verifier.js'
 const MAX_KNOWN = 10_000
 const MAX_KNOWN_BYTES = 16 * 1024 * 1024
 
-/** An assertion that is accepted, with who it names. */
+/** An accepted assertion and its consumer. */
 interface Accepted {
   readonly assertion: Assertion
   readonly consumer: Consumer
@@ -41,7 +41,7 @@ interface Accepted {
   readonly lines: readonly string[]
 }
 
-/** The decision for one request. */
+/** Decides on one request. */
 export class SamlGate {
   readonly #config: SamlConfig
   readonly #verifier: AssertionVerifier
@@ -76,7 +76,7 @@ export class SamlGate {
     ) as Record<SamlFlaw, Reply>
   }
 
-  /** Of an assertion in a header. */
+  /** Checks an assertion in a header. */
   admitHeader(x: Exchange): Eventual {
     this.#forwarded.clear(x.headers)
     const text = this.#header.read(x)
@@ -91,7 +91,7 @@ export class SamlGate {
     }
     if (known !== undefined) {
       if (x.startedAt < known.assertion.validUntilMs) return accept(known)
-      // It has ended, or the certificate behind it, of which there may be another one.
+      // The assertion or the certificate has expired. Another certificate may be valid.
       this.#known.delete(key)
     }
     return this.#decide(x, Buffer.from(text, 'base64'), (accepted) => {
@@ -101,7 +101,7 @@ export class SamlGate {
     })
   }
 
-  /** Of an assertion in the body, before the body is read. */
+  /** Checks an assertion in the body, before the body is read. */
   admitBody(x: Exchange): Outcome {
     this.#forwarded.clear(x.headers)
     if (x.contentLength === 0) return this.#refusals.missing
@@ -133,10 +133,11 @@ export class SamlGate {
   #conclude(x: Exchange, read: Read, accept: (accepted: Accepted) => Outcome): Eventual {
     if ('flaw' in read) return this.#refuse(x, read.flaw, read.reason)
     const { assertion } = read
-    // An answer to a request that this policy has not made is for somebody else.
-    if (assertion.inResponseTo.length > 0) return this.#refuse(x, 'recipient', 'it answers a request')
+    // This policy sends no requests, so the assertion answers a request of another service.
+    if (assertion.inResponseTo.length > 0)
+      return this.#refuse(x, 'recipient', 'the assertion answers a request')
     const accepted = this.#accepted(assertion)
-    if (accepted === null) return this.#refuse(x, 'malformed', 'it does not name the consumer')
+    if (accepted === null) return this.#refuse(x, 'malformed', 'the assertion does not identify the consumer')
     if (!this.#isOnce && !assertion.isOneTime) return accept(accepted)
     return whenSettled(this.#once.use(assertion), (verdict) => {
       if (verdict === 'first') return accept(accepted)
@@ -168,9 +169,9 @@ export class SamlGate {
   }
 }
 
-const OVERLOADED = overloadRefusal('too many assertions are being checked; try again')
+const OVERLOADED = overloadRefusal('too many assertions are being checked: try again later')
 
-/** @throws what is no overload. */
+/** @throws the error if it is not an overload. */
 function refuseOverload(problem: unknown): Reply {
   if (problem instanceof Overload || problem instanceof UnreadableBody) return OVERLOADED
   throw problem

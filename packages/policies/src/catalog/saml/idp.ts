@@ -12,36 +12,42 @@ import { certificateFrom } from '../ws-security/pem.js'
 import { SAML } from './names.js'
 import type { SamlConfig } from './schema.js'
 
-/** A key of an identity provider, and when its certificate and the metadata with it are valid, ms since 1970. */
+/**
+ * Key of an identity provider. Its validity combines that of the certificate and the metadata, in
+ * milliseconds since 1970.
+ */
 export interface IssuerKey {
   readonly key: KeyObject
   readonly validFromMs: number
   readonly validToMs: number
 }
 
-/** What is known of an identity provider. */
+/** Configuration of an identity provider. */
 export interface IdentityProvider {
   readonly entityId: string
   readonly keys: readonly IssuerKey[]
-  /** Where it takes requests by redirect; null: nobody says. */
+  /** Login URL for redirects, or null if unknown. */
   readonly ssoUrl: string | null
-  /** When its metadata end, ms since 1970; Infinity: they do not say. */
+  /** Expiry of its metadata in milliseconds since 1970, or Infinity. */
   readonly validUntilMs: number
 }
 
 const MAX_METADATA_BYTES = 1024 * 1024
 const MAX_CERTIFICATE_LENGTH = 16_384
 
-/** How often it is looked whether metadata have ended. */
+/** Interval of the check for expired metadata, in milliseconds. */
 const LOOK_EVERY_MS = 60_000
 const EXPIRED = 'saml_metadata_expired'
 
-/** The provider of a policy; the operator hears when its metadata end. @throws Error as identityProvider does. */
+/**
+ * Opens the provider of a policy, and reports when its metadata expire.
+ * @throws Error as `identityProvider` does.
+ */
 export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): IdentityProvider {
   const provider = identityProvider(idp)
   const { validUntilMs } = provider
   if (validUntilMs === Number.POSITIVE_INFINITY) return provider
-  const problem = `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}; get it anew from the provider`
+  const problem = `'idp.metadataFile' was valid until ${new Date(validUntilMs).toISOString()}: get a new file from the provider`
   let isReported = Date.now() >= validUntilMs
   if (isReported) env.reportOutdated(EXPIRED, problem)
   env.schedule(LOOK_EVERY_MS, () => {
@@ -52,7 +58,7 @@ export function openIdentityProvider(idp: SamlConfig['idp'], env: CompileEnv): I
   return provider
 }
 
-/** @throws Error for a provider that is not described, or by what cannot be read. */
+/** Reads the configuration of a provider. @throws Error for a missing or unreadable description. */
 export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
   const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
   if ((metadataFile === undefined) === (entityId === undefined))
@@ -74,14 +80,14 @@ export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
 
 function written(certificates: readonly string[] | undefined): X509Certificate[] {
   if (certificates === undefined)
-    throw new Error("'idp.entityId' needs 'idp.certificates': add those that the provider signs with")
+    throw new Error("'idp.entityId' needs 'idp.certificates': add the signing certificates of the provider")
   return certificates.map((pem, i) => certificateFrom(pem, `idp.certificates[${i}]`))
 }
 
 function keyOf(certificate: X509Certificate, allowExpired: boolean): IssuerKey {
   const key = certificate.publicKey
   if (!['rsa', 'ec'].includes(key.asymmetricKeyType ?? ''))
-    throw new Error("'idp' has a key that is neither RSA nor of an EC curve")
+    throw new Error("'idp' has a key that is neither RSA nor EC")
   const weakness = rsaWeaknessOf(key)
   if (weakness !== null) throw new Error(`the key of a certificate of 'idp' ${weakness}`)
   if (allowExpired) return { key, validFromMs: Number.NEGATIVE_INFINITY, validToMs: Number.POSITIVE_INFINITY }
@@ -95,7 +101,7 @@ interface Described {
   readonly validUntilMs: number
 }
 
-/** SAML Metadata 2.0, section 2. @throws Error */
+/** Reads metadata (SAML Metadata 2.0, section 2). @throws Error */
 function described(file: string): Described {
   const view = parseXml(readFileSync(file), { ...XML_LIMITS, maxBytes: MAX_METADATA_BYTES })
   try {
@@ -108,7 +114,7 @@ function described(file: string): Described {
     const certificates = childrenNamed(role, SAML.metadata, 'KeyDescriptor')
       .filter((one) => attributeOf(one, 'use') !== 'encryption')
       .flatMap(certificatesIn)
-    if (certificates.length === 0) throw new Error("'idp.metadataFile' has no certificate that signs")
+    if (certificates.length === 0) throw new Error("'idp.metadataFile' has no signing certificate")
     const [sso] = childrenNamed(role, SAML.metadata, 'SingleSignOnService').filter(
       (one) => attributeOf(one, 'Binding') === SAML.redirect,
     )
@@ -119,12 +125,15 @@ function described(file: string): Described {
   }
 }
 
-/** `validUntil` (SAML Metadata 2.0, sections 2.3.2 and 2.4.1); Infinity: there is none. @throws Error for what is no time. */
+/**
+ * Returns `validUntil` (SAML Metadata 2.0, sections 2.3.2 and 2.4.1), or Infinity if it is missing.
+ * @throws Error for an invalid time.
+ */
 function endOf(element: XmlElement): number {
   const text = attributeOf(element, 'validUntil')
   if (text === null) return Number.POSITIVE_INFINITY
   const ms = parseTime(text)
-  if (Number.isNaN(ms)) throw new Error("'idp.metadataFile' has a 'validUntil' that is no time in UTC")
+  if (Number.isNaN(ms)) throw new Error("'validUntil' in 'idp.metadataFile' is not a time in UTC")
   return ms
 }
 

@@ -1,4 +1,4 @@
-/** Namespaces of SAML 2.0 (OASIS). */
+/** Namespaces and identifiers of SAML 2.0 (OASIS). */
 export const SAML = {
   assertion: 'urn:oasis:names:tc:SAML:2.0:assertion',
   protocol: 'urn:oasis:names:tc:SAML:2.0:protocol',
@@ -9,4 +9,5 @@ export const SAML = {
   post: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST',
 } as const
 
+/** Enveloped-signature transform of XML Signature. */
 export const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'

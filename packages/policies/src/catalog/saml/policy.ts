@@ -2,11 +2,11 @@ import { type CompileEnv, definePolicy, type Step } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { DEFAULT_HEADER, type SamlConfig, samlSchema } from './schema.js'
 
-/** Asks for a signed SAML assertion, and names the consumer. */
+/** The `saml` policy. Requires a signed SAML assertion, and identifies the consumer. */
 export const saml = definePolicy({
   name: 'saml',
   summary:
-    'Asks for an assertion of SAML 2.0 in a header, a body or a form, checks its signature, times and audience, and names the consumer.',
+    'Requires a SAML 2.0 assertion in a header, a body or a form, checks its signature, times and audience, and identifies the consumer.',
   schema: samlSchema,
   cost: 'cpu',
   secretNames: ({ from = 'header', name = DEFAULT_HEADER }) => (from === 'header' ? [name] : []),
@@ -14,7 +14,7 @@ export const saml = definePolicy({
   compile: (config, env) => compileStep(config, env),
 })
 
-/** Everything that reads XML is loaded here, for gateways that have this policy only. */
+/** Loads the XML code only for gateways that use this policy. */
 async function compileStep(config: SamlConfig, env: CompileEnv): Promise<Step> {
   await loadLibxml()
   const [{ SamlGate }, { openIdentityProvider }] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@sluice/core'
 
-/** Why an assertion is not accepted. */
+/** Reason for refusing an assertion. */
 export type SamlFlaw =
   | 'missing'
   | 'malformed'
@@ -16,24 +16,24 @@ export type SamlFlaw =
   | 'tooOld'
   | 'replayed'
 
-/** What a caller is told of each flaw; the reason goes to the traffic log alone. */
+/** Error code and client message per reason. The detailed reason goes only to the traffic log. */
 export const FLAWS: Readonly<Record<SamlFlaw, readonly [ErrorCode, string]>> = {
   missing: ['GW_AUTH_MISSING', 'send a SAML assertion where the API expects it'],
-  malformed: ['GW_TOKEN_MALFORMED', 'the assertion is not one of SAML 2.0 that can be read'],
-  encrypted: ['GW_TOKEN_MALFORMED', 'the assertion is encrypted; send it signed only'],
-  status: ['GW_TOKEN_MALFORMED', 'the response says that the login has failed'],
+  malformed: ['GW_TOKEN_MALFORMED', 'the assertion is not valid SAML 2.0'],
+  encrypted: ['GW_TOKEN_MALFORMED', 'the assertion is encrypted: send it signed, without encryption'],
+  status: ['GW_TOKEN_MALFORMED', 'the response reports a failed login'],
   unsigned: ['GW_TOKEN_SIGNATURE', 'the assertion is not signed'],
-  signature: ['GW_TOKEN_SIGNATURE', 'the signature of the assertion is not one that is accepted here'],
-  issuer: ['GW_TOKEN_ISSUER', 'the assertion is of an issuer that is not accepted here'],
+  signature: ['GW_TOKEN_SIGNATURE', 'the signature of the assertion is not valid'],
+  issuer: ['GW_TOKEN_ISSUER', 'the issuer of the assertion is not accepted'],
   audience: ['GW_TOKEN_AUDIENCE', 'the assertion is meant for another audience'],
   recipient: ['GW_TOKEN_AUDIENCE', 'the assertion is meant for another recipient, or another request'],
-  expired: ['GW_TOKEN_EXPIRED', 'the assertion has expired; get a new one'],
-  notYetValid: ['GW_TOKEN_NOT_YET_VALID', 'the assertion is not valid yet; try it later'],
-  tooOld: ['GW_TOKEN_EXPIRED', 'the assertion was issued too long ago to be used once; get a new one'],
-  replayed: ['GW_TOKEN_REPLAYED', 'the assertion was used before; get a new one'],
+  expired: ['GW_TOKEN_EXPIRED', 'the assertion has expired: get a new one'],
+  notYetValid: ['GW_TOKEN_NOT_YET_VALID', 'the assertion is not valid yet: try again later'],
+  tooOld: ['GW_TOKEN_EXPIRED', 'the assertion is too old for one-time use: get a new one'],
+  replayed: ['GW_TOKEN_REPLAYED', 'the assertion was used before: get a new one'],
 }
 
-/** An assertion that is not accepted; the message is for the operator, and quotes nothing of it. */
+/** A refused assertion. The message is for the operator, and does not quote the assertion. */
 export class RefusedAssertion extends Error {
   override readonly name = 'RefusedAssertion'
   readonly flaw: SamlFlaw

@@ -235,7 +235,7 @@ test('a provider is known by its metadata, and signs with any of its certificate
   for (const [idp, message] of [
     [{}, /either 'metadataFile' or/],
     [{ entityId: ENTITY }, /needs 'idp.certificates'/],
-    [{ entityId: ENTITY, certificates: ['x'] }, /no certificate in PEM/],
+    [{ entityId: ENTITY, certificates: ['x'] }, /is not a PEM certificate/],
     [{ metadataFile: file, entityId: ENTITY }, /either/],
   ] as const)
     await assert.rejects(stepOf({ idp: idp as never }), message)
@@ -245,7 +245,7 @@ test('a provider is known by its metadata, and signs with any of its certificate
     /the key of a certificate of 'idp' is an RSA key of 1024 bits/,
   )
   writeFileSync(file, metadataXml(''))
-  await assert.rejects(stepOf({ idp: { metadataFile: file } }), /no certificate that signs/)
+  await assert.rejects(stepOf({ idp: { metadataFile: file } }), /has no signing certificate/)
 })
 
 test('metadata that have ended are refused, and end while the gateway runs', async (t) => {
@@ -256,7 +256,7 @@ test('metadata that have ended are refused, and end while the gateway runs', asy
     writeFileSync(file, ended)
     const env = testEnv()
     const step = await stepOf({ idp: { metadataFile: file, allowExpired: true } }, env)
-    assert.match(JSON.stringify(env.reports), /saml_metadata_expired.*was valid until 2\S+Z; get it anew/)
+    assert.match(JSON.stringify(env.reports), /saml_metadata_expired.*was valid until 2\S+Z: get a new file/)
     assert.equal((await admit(step, inHeader(goodAssertion())))?.problem?.code, 'GW_TOKEN_SIGNATURE')
   }
   for (const text of [
@@ -268,7 +268,7 @@ test('metadata that have ended are refused, and end while the gateway runs', asy
     '1e99',
   ]) {
     writeFileSync(file, metadataXml(key, ` validUntil="${text}"`))
-    await assert.rejects(stepOf({ idp: { metadataFile: file } }), /'validUntil' that is no time in UTC/, text)
+    await assert.rejects(stepOf({ idp: { metadataFile: file } }), /'validUntil' in 'idp.metadataFile' is not a time in UTC/, text)
   }
   for (const [whole, role] of [
     [until(now + 30_000), ''],

@@ -7,21 +7,25 @@ import { SAML } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import { verifyOwnSignature } from './signed-element.js'
 
-/** Where the assertion stands in a document: it is the root or in a SAML response, or in the Security header of a SOAP message. */
+/**
+ * Location of the assertion: the root or inside a SAML response, or the Security header of a SOAP message.
+ */
 export type AssertionPlace = 'root' | 'soap-header'
 
-/** An assertion whose signature is right. */
+/** An assertion with a valid signature. */
 export interface SignedAssertion {
   readonly element: XmlElement
-  /** When the first certificate behind its signatures ends, ms since 1970. */
+  /** Earliest expiry of the certificates behind its signatures, in milliseconds since 1970. */
   readonly certifiedUntilMs: number
-  /** The request that its response says to answer; null: none. */
+  /** Request that its response claims to answer, or null. */
   readonly responseTo: string | null
 }
 
 /**
- * The one assertion, signed by itself or as a part of a response that is. By its place, never by a search.
- * @param rules with the keys that are valid now. @throws RefusedAssertion, or SecurityFault for what cannot be read.
+ * Returns the assertion, which must be signed itself or as a part of a signed response. Finds it by its
+ * location, never by a search.
+ * @param rules rules with the currently valid keys.
+ * @throws RefusedAssertion, or SecurityFault for unreadable input.
  */
 export function signedAssertion(
   root: XmlElement,
@@ -57,13 +61,15 @@ function atRoot(root: XmlElement): Found {
   return { assertion: onlyAssertion(root), response: root }
 }
 
-/** What a response says of itself (SAML Core, section 3.2.2; Bindings, section 3.5.5.2), signed or not. */
+/**
+ * Checks the attributes of a response (SAML Core, section 3.2.2; Bindings, section 3.5.5.2), signed or not.
+ */
 function checkResponse(response: XmlElement, { issuer, recipient }: AssertionRules): void {
   if (attributeOf(response, 'Version') !== '2.0')
-    throw new RefusedAssertion('malformed', 'the response is not of version 2.0')
+    throw new RefusedAssertion('malformed', 'the response is not version 2.0')
   const issuers = childrenNamed(response, SAML.assertion, 'Issuer')
   if (issuers.length > 1 || (issuers.length === 1 && plainText(issuers[0]!) !== issuer))
-    throw new RefusedAssertion('issuer', 'the response is of another issuer')
+    throw new RefusedAssertion('issuer', 'the response names another issuer')
   const destination = attributeOf(response, 'Destination')
   if (recipient !== null && destination !== null && destination !== recipient)
     throw new RefusedAssertion('recipient', 'the response was sent to another destination')
@@ -83,6 +89,6 @@ function onlyAssertion(parent: XmlElement): XmlElement {
   if (childrenNamed(parent, SAML.assertion, 'EncryptedAssertion').length > 0)
     throw new RefusedAssertion('encrypted')
   if (assertion === undefined || more.length > 0)
-    throw new RefusedAssertion('malformed', 'not exactly one assertion')
+    throw new RefusedAssertion('malformed', 'expected exactly one assertion')
   return assertion
 }

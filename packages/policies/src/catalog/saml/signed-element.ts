@@ -12,7 +12,7 @@ import {
   base64Bytes,
   childElements,
   childrenNamed,
-  hasStrangers,
+  hasCommentOrInstruction,
   isElement,
 } from '../ws-security/elements.js'
 import { NS } from '../ws-security/names.js'
@@ -20,20 +20,21 @@ import type { IssuerKey } from './idp.js'
 import { ENVELOPED } from './names.js'
 import { RefusedAssertion } from './refused-assertion.js'
 
-/** SHA-256 and longer, with the keys of certificates: a public key is never taken for a shared secret. */
+/** Allowed algorithms: SHA-256 and longer with public keys. A public key is never used as a shared secret. */
 const METHODS: ReadonlyMap<string, SignatureMethod> = signatureMethods(
   ['256', '384', '512'].flatMap((bits) => [`rsa-sha${bits}`, `rsa-pss-sha${bits}`, `ecdsa-sha${bits}`]),
   false,
 )
-/** Of a signature: 16 KB of key and more. */
+/** Maximum length of a base64 value. Fits signatures of 16 Kbit keys. */
 const MAX_VALUE_LENGTH = 4096
 
 /**
- * Verifies the signature that an element has for itself (SAML Core, section 5.4): one reference, by its own ID, through the
- * enveloped-signature transform and one exclusive canonicalization. The signature is taken out of the document then, so that
- * what is left is what was signed, to the last byte, and nothing else is read. @returns when the certificate of the signer
- * ends, ms since 1970; null: the element has no signature.
- * @throws RefusedAssertion, or SecurityFault for what cannot be read.
+ * Verifies the signature of an element (SAML Core, section 5.4): one reference to its own ID, with the
+ * enveloped-signature transform and exclusive canonicalization. Then removes the signature, so that exactly
+ * the signed content remains, and nothing else is read.
+ * @returns the expiry of the signing certificate in milliseconds since 1970, or null if the element is not
+ * signed.
+ * @throws RefusedAssertion, or SecurityFault for unreadable input.
  */
 export function verifyOwnSignature(element: XmlElement, keys: readonly IssuerKey[]): number | null {
   const [signature, ...more] = childrenNamed(element, NS.ds, 'Signature')
@@ -56,22 +57,26 @@ interface SignatureParts {
   readonly value: Buffer
   readonly how: Canonicalization
   readonly hash: string
-  /** Base64. */
+  /** Digest in base64. */
   readonly digest: string
 }
 
-/** Every child in its place, and no other. What KeyInfo says is not looked at. */
+/**
+ * Reads the parts of a signature. Every child must be at its place, and no others are allowed. KeyInfo is
+ * ignored.
+ */
 function partsOf(signature: XmlElement, element: XmlElement): SignatureParts {
-  if (hasStrangers(signature)) throw new RefusedAssertion('signature', 'a comment in the signature')
+  if (hasCommentOrInstruction(signature))
+    throw new RefusedAssertion('signature', 'the signature contains a comment')
   const [signedInfo, value, keyInfo, ...others] = childElements(signature)
   const info = named(signedInfo, 'SignedInfo')
   if (keyInfo !== undefined) named(keyInfo, 'KeyInfo')
   const [canonicalization, method, reference, ...references] = childElements(info)
   if (others.length > 0 || references.length > 0)
-    throw new RefusedAssertion('signature', 'a signature of another shape')
+    throw new RefusedAssertion('signature', 'the signature has an unexpected structure')
   const found = METHODS.get(attributeOf(named(method, 'SignatureMethod'), 'Algorithm') ?? '')
   if (found === undefined || childElements(method!).length > 0)
-    throw new RefusedAssertion('signature', 'a way to sign that is not allowed')
+    throw new RefusedAssertion('signature', 'the signature algorithm is not allowed')
   return {
     ...{ signedInfo: info, canonicalization: named(canonicalization, 'CanonicalizationMethod') },
     ...{ method: found, value: base64Bytes(named(value, 'SignatureValue'), MAX_VALUE_LENGTH) },
@@ -92,7 +97,7 @@ function referenceParts(
     attributeOf(named(enveloped, 'Transform'), 'Algorithm') === ENVELOPED &&
     childElements(enveloped!).length === 0
   if (!isEnveloped || more.length > 0 || others.length > 0)
-    throw new RefusedAssertion('signature', 'transforms that are not allowed')
+    throw new RefusedAssertion('signature', 'the transforms are not allowed')
   const how = exclusiveOf(named(canonical, 'Transform'))
   return {
     how,
@@ -101,16 +106,19 @@ function referenceParts(
   }
 }
 
-/** Inclusive forms take in what stands around an element, which is not ours. */
+/**
+ * Returns the canonicalization. Inclusive forms are refused, because they depend on the context of the
+ * element.
+ */
 function exclusiveOf(method: XmlElement): Canonicalization {
   const how = canonicalizationOf(method)
   if (how.mode !== EXCLUSIVE_C14N.mode)
-    throw new RefusedAssertion('signature', 'a canonical form that is not exclusive')
+    throw new RefusedAssertion('signature', 'the canonicalization is not exclusive')
   return how
 }
 
 function named(element: XmlElement | undefined, name: string): XmlElement {
   if (element === undefined || !isElement(element, NS.ds, name))
-    throw new RefusedAssertion('signature', `no ${name} where it belongs`)
+    throw new RefusedAssertion('signature', `expected ${name}`)
   return element
 }

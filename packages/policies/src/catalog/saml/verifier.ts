@@ -5,7 +5,7 @@ import type { AssertionInput, AssertionWork, Read } from './assertion-work.js'
 import { attemptAssertion } from './attempt.js'
 import type { AssertionPlace } from './signed-assertion.js'
 
-/** Verifies assertions here, or on a thread while the event loop has no time. */
+/** Verifies assertions on the event loop, or on a thread while it is busy. */
 export class AssertionVerifier {
   readonly #rules: AssertionRules
   readonly #place: AssertionPlace
@@ -24,7 +24,7 @@ export class AssertionVerifier {
     this.#thread = env.offload(new URL('./assertion-work.js', import.meta.url), work)
   }
 
-  /** Rejects with Overload, and throws UnreadableBody where there is no memory. */
+  /** Verifies an assertion. Rejects with Overload, and throws UnreadableBody if memory is short. */
   read(bytes: Uint8Array, x: Exchange): Read | Promise<Read> {
     const nowMs = Date.now()
     if (this.#checks.hasTime())
