@@ -14,55 +14,59 @@ import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './check-
 const keyInfo = ['token', 'thumbprint', 'issuer-serial', 'subject-key-identifier'] as const
 
 const timestamp = closed('Adds a Timestamp.', {
-  ttl: optionalDuration('From Created to Expires.', DEFAULT_TTL),
+  ttl: optionalDuration('Time from Created to Expires.', DEFAULT_TTL),
 })
 
-const usernameToken = closed('Adds a UsernameToken with nonce and creation time.', {
-  name: string('The user name.', { minLength: 1, maxLength: 256 }),
-  password: string('The password.', { secret: true, minLength: 1, maxLength: 1024 }),
-  type: optionalOneOf(PASSWORD_TYPES, 'How the password is shown.', 'digest'),
+const usernameToken = closed('Adds a UsernameToken with a nonce and a creation time.', {
+  name: string('User name.', { minLength: 1, maxLength: 256 }),
+  password: string('Password.', { secret: true, minLength: 1, maxLength: 1024 }),
+  type: optionalOneOf(PASSWORD_TYPES, 'Form of the password.', 'digest'),
 })
 
-const signature = closed('Signs, with exclusive canonicalization.', {
-  key: pem('The private key, RSA or EC.', true),
-  certificate: pem('Its certificate.'),
+const signature = closed('Signs the message, with exclusive canonicalization.', {
+  key: pem('Private key, RSA or EC.', true),
+  certificate: pem('Certificate of the key.'),
   algorithm: optionalOneOf(
     SIGNATURE_METHODS.filter((name) => !name.startsWith('hmac')),
-    'How to sign; default: `rsa-sha256` or `ecdsa-sha256`, whichever the key can.',
+    'Signature algorithm. Default: `rsa-sha256` or `ecdsa-sha256`, depending on the key.',
   ),
   parts: optionalList(
-    oneOf(PARTS, 'A part of the message.'),
-    'What is signed; default: the Body, and the Timestamp where one is added.',
+    oneOf(PARTS, 'Part of the message.'),
+    'Signed parts. Default: the Body, and the Timestamp if one is added.',
     { minItems: 1 },
   ),
-  keyInfo: optionalOneOf(keyInfo, 'How the certificate is named; `token` sends it along.', 'token'),
+  keyInfo: optionalOneOf(
+    keyInfo,
+    'Reference to the certificate. `token` includes the certificate in the message.',
+    'token',
+  ),
 })
 
 const encryption = closed('Encrypts the content of the Body, after signing.', {
-  certificate: pem('The certificate of the receiver, with an RSA key.'),
+  certificate: pem('Certificate of the receiver, with an RSA key.'),
   cipher: optionalOneOf(
     ['aes128-gcm', 'aes256-gcm', 'aes128-cbc', 'aes256-cbc'],
-    'How the content of the Body is encrypted; CBC proves nothing and needs a signature beside it.',
+    'Cipher for the content of the Body. CBC does not protect integrity, so it requires a signature.',
     'aes256-gcm',
   ),
   keyTransport: optionalOneOf(
     ['rsa-oaep', 'rsa-oaep-mgf1p'],
-    'How its key is: with SHA-256 throughout, or the older form with SHA-1 inside.',
+    'Key transport: with SHA-256, or the older form with SHA-1.',
     'rsa-oaep',
   ),
   keyInfo: optionalOneOf(
     ['thumbprint', 'issuer-serial', 'subject-key-identifier'],
-    'How the certificate is named.',
+    'Reference to the certificate.',
     'thumbprint',
   ),
 })
 
-/** What messages of one direction get. */
+/** Returns the schema of `add`, the security elements to add to requests or responses. */
 export function add(description: string) {
   return Type.Object(
     {
       actor,
-      mustUnderstand: optionalFlag(true, 'Whether the receiver has to understand the Security header.'),
+      mustUnderstand: optionalFlag(true, 'Sets `mustUnderstand` on the Security header.'),
       timestamp: Type.Optional(timestamp),
       usernameToken: Type.Optional(usernameToken),
       signature: Type.Optional(signature),
@@ -72,5 +76,5 @@ export function add(description: string) {
   )
 }
 
-/** What messages of one direction get. */
+/** Configuration of `add`. */
 export type AddConfig = Static<ReturnType<typeof add>>

@@ -11,7 +11,7 @@ import { assertSameKey, certificateFrom, privateKeyFrom } from './pem.js'
 import type { SignedPart } from './signature-check.js'
 import type { PasswordType } from './username-token.js'
 
-/** What messages of one direction get; made of the configuration once. */
+/** Compiled rules for adding security elements to requests or responses. */
 export interface AdditionRules {
   readonly actor: string
   readonly mustUnderstand: boolean
@@ -25,18 +25,18 @@ export interface AdditionRules {
   readonly encryption: EncryptionRules | null
 }
 
-/** How messages are signed. */
+/** Compiled rules for signing. */
 export interface SigningRules {
   readonly key: KeyObject
   readonly method: SignatureMethod
   readonly parts: ReadonlySet<SignedPart>
-  /** The certificate in Base64 where it is sent along. */
+  /** Base64 certificate to include, or null. */
   readonly token: string | null
-  /** The reference to the certificate where it is not. */
+  /** Reference to the certificate if it is not included. */
   readonly reference: string
 }
 
-/** How the Body is encrypted. */
+/** Compiled rules for encrypting the Body. */
 export interface EncryptionRules {
   readonly key: KeyObject
   readonly cipher: DataCipher
@@ -44,13 +44,11 @@ export interface EncryptionRules {
   readonly reference: string
 }
 
-/** @throws Error for a configuration that the schema cannot refuse */
+/** Compiles the `add` configuration. @throws Error for problems that the schema cannot find */
 export function additionRules(config: AddConfig): AdditionRules {
   const { timestamp, usernameToken, signature, encryption } = config
   if (!timestamp && !usernameToken && !signature && !encryption) {
-    throw new Error(
-      "'add' adds nothing; give timestamp, usernameToken, signature or encryption, or remove it",
-    )
+    throw new Error("'add' is empty: set timestamp, usernameToken, signature or encryption, or remove it")
   }
   return {
     actor: config.actor ?? '',
@@ -72,15 +70,15 @@ function signingRules(
   const kind = kindOf(key)
   const method = signatureMethod(config.algorithm ?? (kind === 'ec' ? 'ecdsa-sha256' : 'rsa-sha256'))
   if (method.kind !== kind)
-    throw new Error(`'signature.key' cannot sign with ${method.name}; give a key of that kind`)
+    throw new Error(`'signature.key' cannot sign with ${method.name}: use a matching key`)
   const parts = new Set<SignedPart>(
     config.parts ?? (timestamp === undefined ? ['body'] : ['body', 'timestamp']),
   )
   if (parts.has('timestamp') && timestamp === undefined) {
-    throw new Error("'signature.parts' names the timestamp; add 'timestamp'")
+    throw new Error("'signature.parts' includes the timestamp: set 'timestamp'")
   }
   if (parts.has('username-token') && usernameToken === undefined) {
-    throw new Error("'signature.parts' names the username-token; add 'usernameToken'")
+    throw new Error("'signature.parts' includes the username-token: set 'usernameToken'")
   }
   const { keyInfo = 'token' } = config
   return {
@@ -95,12 +93,11 @@ function signingRules(
 function encryptionRules(config: NonNullable<AddConfig['encryption']>, isSigned: boolean): EncryptionRules {
   const option = 'encryption.certificate'
   const certificate = certificateFrom(config.certificate, option)
-  if (certificate.publicKey.asymmetricKeyType !== 'rsa')
-    throw new Error(`'${option}' has no RSA key; use one that has`)
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa') throw new Error(`'${option}' must have an RSA key`)
   const cipher = dataCipher(config.cipher ?? 'aes256-gcm')
   if (cipher.isCbc && !isSigned) {
     throw new Error(
-      `'encryption.cipher' ${cipher.name} lets anybody change the message; add a signature or use GCM`,
+      `'encryption.cipher' ${cipher.name} does not protect the message from changes: add a signature or use GCM`,
     )
   }
   return {
@@ -111,7 +108,7 @@ function encryptionRules(config: NonNullable<AddConfig['encryption']>, isSigned:
   }
 }
 
-/** What stands in the SecurityTokenReference; the namespaces are declared around it. */
+/** Returns the content of the SecurityTokenReference. It uses namespaces declared outside of it. */
 function certificateReference(
   certificate: X509Certificate,
   how: 'thumbprint' | 'issuer-serial' | 'subject-key-identifier',
@@ -127,12 +124,12 @@ function certificateReference(
   }
   const value = how === 'thumbprint' ? names.thumbprint : names.subjectKeyIdentifier
   if (value === null)
-    throw new Error(`'${option}': the certificate has no subject key identifier; use thumbprint`)
+    throw new Error(`'${option}': the certificate has no subject key identifier: use thumbprint`)
   const type = how === 'thumbprint' ? TOKEN.thumbprint : TOKEN.subjectKeyIdentifier
   return `<wsse:KeyIdentifier EncodingType="${TOKEN.base64}" ValueType="${type}">${value}</wsse:KeyIdentifier>`
 }
 
-/** Text as it stands in canonical XML. */
+/** Escapes text for canonical XML. */
 export function escapedText(text: string): string {
   return text
     .replaceAll('&', '&amp;')

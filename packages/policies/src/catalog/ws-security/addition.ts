@@ -15,15 +15,15 @@ import { Splice } from './splice.js'
 import { passwordDigest } from './username-token.js'
 
 /**
- * Gives a message a Security header: what is signed is written in canonical form at once, so that only the Body has to
- * be brought into it.
+ * Adds a Security header to a message. Signed parts are generated in canonical form, so that only the Body
+ * has to be canonicalized.
  * @returns the message with the header.
- * @throws SecurityFault when it is no SOAP, or has such a header already
+ * @throws SecurityFault if it is not SOAP or already has such a header
  */
 export function addSecurity(message: Message, rules: AdditionRules, nowMs: number): Buffer {
   const { envelope } = message
   if (message.security(rules.actor) !== null) {
-    throw new SecurityFault('InvalidSecurity', 'a Security header for this actor is there already')
+    throw new SecurityFault('InvalidSecurity', 'the message already has a Security header for this actor')
   }
   message.touch()
   const timestamp = rules.timestampTtlMs === null ? null : timestampElement(nowMs, rules.timestampTtlMs)
@@ -44,7 +44,7 @@ export function addSecurity(message: Message, rules: AdditionRules, nowMs: numbe
   return encrypted.write(message, splice)
 }
 
-/** A part of the header in canonical form, and its id. */
+/** A part of the header in canonical form, with its id. */
 interface Part {
   readonly id: string
   readonly text: string
@@ -66,7 +66,10 @@ function timestampElement(nowMs: number, ttlMs: number): Part {
   return { id, text }
 }
 
-/** Nonce and creation time are there for a password in text too: they make its replay recognizable. */
+/**
+ * Creates a UsernameToken. Nonce and creation time are also included for a plain-text password, to make
+ * replays detectable.
+ */
 function usernameTokenElement(
   { name, password, type }: NonNullable<AdditionRules['usernameToken']>,
   nowMs: number,
@@ -84,7 +87,7 @@ function usernameTokenElement(
   return { id, text }
 }
 
-/** The token with the certificate, where it is sent along, and the signature. */
+/** Creates the signature, and the certificate token if it is included. */
 function signatureElements(
   { body }: Envelope,
   { key, method, parts, token, reference }: SigningRules,
@@ -113,7 +116,10 @@ function signatureElements(
   )
 }
 
-/** In canonical form: with its namespace, although the element around it declares it too, and without empty tags. */
+/**
+ * Creates SignedInfo in canonical form. It declares its namespace, although the parent does, too, and has no
+ * self-closing tags.
+ */
 function signedInfoText(digests: readonly [string, string][], methodUri: string, hash: string): string {
   const references = digests.map(
     ([id, digest]) =>
@@ -131,7 +137,7 @@ function textDigest(text: string, hash: string): string {
   return createHash(hash).update(text, 'utf8').digest('base64')
 }
 
-/** The id of the Body, which gets one when it has none. */
+/** Returns the id of the Body. Adds one if needed. */
 function wsuIdOf(body: XmlElement): string {
   const known = attributeIn(body, NS.wsu, 'Id')
   if (known !== null) return known
@@ -147,7 +153,7 @@ function wsuIdOf(body: XmlElement): string {
   return id
 }
 
-/** Declares all that the parts need, under prefixes of ours. */
+/** Creates the opening tag, with all namespaces that the parts need. */
 function openingTag({ version, root }: Envelope, { actor, mustUnderstand }: AdditionRules): string {
   const role = version === '1.1' ? 'actor' : 'role'
   const name = actor === '' ? '' : ` env:${role}="${escapedText(actor).replaceAll('"', '&quot;')}"`
@@ -157,7 +163,7 @@ function openingTag({ version, root }: Envelope, { actor, mustUnderstand }: Addi
   )
 }
 
-/** As the first block of the Header: what is added last stands first. */
+/** Inserts the header as the first block. Later additions come first. */
 function insertHeader({ root, header, body }: Envelope, security: string, splice: Splice): void {
   if (header === null) {
     const prefix = root.prefix === '' ? '' : `${root.prefix}:`
@@ -169,7 +175,7 @@ function insertHeader({ root, header, body }: Envelope, security: string, splice
   else header.firstChild.prependText(mark)
 }
 
-/** The content of the Body under a key that nobody else uses. */
+/** The Body content, encrypted with a fresh key. */
 class EncryptedBody {
   readonly keyElement: string
   readonly #body: XmlElement
@@ -190,7 +196,10 @@ class EncryptedBody {
       `<xenc:ReferenceList><xenc:DataReference URI="#${this.#dataId}"/></xenc:ReferenceList></xenc:EncryptedKey>`
   }
 
-  /** The content is cut out of the written message, so that it is what the receiver puts back. */
+  /**
+   * Serializes the message with the encrypted Body. The content is cut from the serialized text, so that it
+   * is exactly what the receiver restores.
+   */
   write(message: Message, splice: Splice): Buffer {
     const fence = `fence-${randomBytes(16).toString('hex')}`
     if (this.#body.firstChild === null) this.#body.addText(fence)

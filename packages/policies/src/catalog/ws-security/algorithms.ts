@@ -1,17 +1,17 @@
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { SecurityFault } from './fault.js'
 
-/** What an algorithm needs a key to be; no key ever serves an algorithm of another kind. */
+/** Kind of key that an algorithm requires. A key of another kind is never used. */
 export type KeyKind = 'rsa' | 'ec' | 'secret'
 
-/** A way to sign, as ds:SignatureMethod names it. */
+/** A signature algorithm, as in ds:SignatureMethod. */
 export interface SignatureMethod {
   readonly name: string
   readonly uri: string
   readonly kind: KeyKind
   readonly hash: string
   readonly isPss: boolean
-  /** Only with `allowWeak: [sha1]`. */
+  /** True if the algorithm needs `allowWeak: [sha1]`. */
   readonly isWeak: boolean
 }
 
@@ -19,7 +19,10 @@ const DSIG = 'http://www.w3.org/2000/09/xmldsig#'
 const DSIG_MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
 const PSS = 'http://www.w3.org/2007/05/xmldsig-more#'
 
-/** RFC 9231 section 2.3 lists the URIs. A signature with SHA-1 or with a shared secret has to be asked for. */
+/**
+ * Signature algorithms with the URIs of RFC 9231 section 2.3. SHA-1 and shared secrets must be enabled
+ * explicitly.
+ */
 const METHODS: readonly SignatureMethod[] = [
   ...['256', '384', '512'].flatMap((bits) => [
     method(`rsa-sha${bits}`, `${DSIG_MORE}rsa-sha${bits}`, 'rsa', `sha${bits}`),
@@ -35,12 +38,16 @@ function method(name: string, uri: string, kind: KeyKind, hash: string): Signatu
   return { name, uri, kind, hash, isPss: name.startsWith('rsa-pss'), isWeak: hash === 'sha1' }
 }
 
-/** The methods that a configuration may name. */
+/** Names of the configurable algorithms. */
 export const SIGNATURE_METHODS: readonly string[] = METHODS.filter(({ isWeak }) => !isWeak).map(
   ({ name }) => name,
 )
 
-/** The methods of those names, by their URIs. @param allowsSha1 adds the weak ones. */
+/**
+ * Returns algorithms by URI.
+ * @param names names of the allowed algorithms.
+ * @param allowsSha1 adds the weak ones.
+ */
 export function signatureMethods(
   names: readonly string[],
   allowsSha1: boolean,
@@ -49,10 +56,10 @@ export function signatureMethods(
   return new Map(allowed.map((one) => [one.uri, one]))
 }
 
-/** The method of that name. @throws Error when there is none */
+/** Returns the algorithm with that name. @throws Error if there is none */
 export function signatureMethod(name: string): SignatureMethod {
   const found = METHODS.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`'${name}' is not a way to sign`)
+  if (found === undefined) throw new Error(`'${name}' is not a signature algorithm`)
   return found
 }
 
@@ -63,27 +70,29 @@ const DIGESTS: ReadonlyMap<string, string> = new Map([
 ])
 const SHA1_URI = 'http://www.w3.org/2000/09/xmldsig#sha1'
 
-/** The hash behind a digest method. @throws SecurityFault for one that is not allowed */
+/** Returns the hash of a digest method. @throws SecurityFault if it is not allowed */
 export function digestHash(uri: string | null, allowsSha1: boolean): string {
   const hash = uri === SHA1_URI && allowsSha1 ? 'sha1' : DIGESTS.get(uri ?? '')
-  if (hash === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'a digest that is not allowed')
+  if (hash === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'the digest method is not allowed')
   return hash
 }
 
-/** The URI of a digest method. */
+/** Returns the URI of a digest method. */
 export function digestUri(hash: string): string {
   for (const [uri, name] of DIGESTS) if (name === hash) return uri
   return SHA1_URI
 }
 
-/** The kind of a key; null for one that signs nothing here. */
+/** Returns the kind of a key, or null if it cannot be used for signatures. */
 export function kindOf(key: KeyObject): KeyKind | null {
   if (key.type === 'secret') return 'secret'
   if (key.asymmetricKeyType === 'rsa') return 'rsa'
   return key.asymmetricKeyType === 'ec' ? 'ec' : null
 }
 
-/** Whether the bytes were signed like that. A key of another kind than the method's never verifies. */
+/**
+ * Returns true if the signature is valid. Always false if the kind of the key does not match the algorithm.
+ */
 export function isSignedBy(key: KeyObject, how: SignatureMethod, bytes: Buffer, signature: Buffer): boolean {
   if (kindOf(key) !== how.kind) return false
   if (how.kind === 'secret') {
@@ -93,7 +102,7 @@ export function isSignedBy(key: KeyObject, how: SignatureMethod, bytes: Buffer, 
   return verify(how.hash, bytes, signatureKey(key, how), signature)
 }
 
-/** The signature of the bytes. */
+/** Signs the bytes. */
 export function signatureOf(key: KeyObject, how: SignatureMethod, bytes: Buffer): Buffer {
   if (how.kind === 'secret') return createHmac(how.hash, key).update(bytes).digest()
   return sign(how.hash, bytes, signatureKey(key, how))

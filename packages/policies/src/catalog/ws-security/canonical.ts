@@ -12,16 +12,16 @@ import { attributeOf, childElements, isElement } from './elements.js'
 import { SecurityFault } from './fault.js'
 import { NS } from './names.js'
 
-/** How an element becomes bytes. */
+/** Parameters of a canonicalization. */
 export interface Canonicalization {
   readonly mode: (typeof XmlC14NMode)[keyof typeof XmlC14NMode]
-  /** Of InclusiveNamespaces: prefixes that are rendered although nothing shows them in use. */
+  /** Prefixes in InclusiveNamespaces, which are rendered even if they are not visibly used. */
   readonly prefixes: readonly string[]
 }
 
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#'
 
-/** Comments are never part of what is signed: the methods that keep them are not among these. */
+/** Supported canonicalizations, all without comments, so comments are never signed. */
 const MODES: ReadonlyMap<string, Canonicalization['mode']> = new Map([
   [EXCLUSIVE, XmlC14NMode.XML_C14N_EXCLUSIVE_1_0],
   ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315', XmlC14NMode.XML_C14N_1_0],
@@ -29,19 +29,19 @@ const MODES: ReadonlyMap<string, Canonicalization['mode']> = new Map([
 ])
 const MAX_PREFIXES = 64
 
-/** What we sign with. */
+/** Canonicalization of our own signatures. */
 export const EXCLUSIVE_C14N: Canonicalization = { mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0, prefixes: [] }
 
-/** Reads ds:CanonicalizationMethod or ds:Transform. @throws SecurityFault for every method that is not on the list */
+/** Reads ds:CanonicalizationMethod or ds:Transform. @throws SecurityFault if it is not supported */
 export function canonicalizationOf(method: XmlElement): Canonicalization {
   const mode = MODES.get(attributeOf(method, 'Algorithm') ?? '')
-  if (mode === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'an unknown transform')
+  if (mode === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'unknown transform')
   const children = childElements(method)
   if (children.length === 0) return { mode, prefixes: [] }
   const [list] = children
   const isPrefixList = isElement(list!, NS.ec, 'InclusiveNamespaces') && mode === MODES.get(EXCLUSIVE)
   if (!isPrefixList || children.length > 1)
-    throw new SecurityFault('UnsupportedAlgorithm', 'a transform with parameters')
+    throw new SecurityFault('UnsupportedAlgorithm', 'the transform has unsupported parameters')
   const prefixes = (attributeOf(list!, 'PrefixList') ?? '')
     .split(/[ \t\r\n]+/)
     .filter((prefix) => prefix !== '')
@@ -49,17 +49,17 @@ export function canonicalizationOf(method: XmlElement): Canonicalization {
   return { mode, prefixes }
 }
 
-/** The digest of an element in canonical form, in Base64. */
+/** Returns the base64 digest of an element in canonical form. */
 export function canonicalDigest(element: XmlElement, how: Canonicalization, hash: string): string {
   const digest = createHash(hash)
   canonicalize(element, how, (part) => digest.update(part))
   return digest.digest('base64')
 }
 
-/** An element in canonical form. */
+/** Returns an element in canonical form. */
 export function canonicalBytes(element: XmlElement, how: Canonicalization): Buffer {
   const parts: Buffer[] = []
-  // A part is the library's memory, which it writes over.
+  // Copies each part, because the library reuses its memory.
   canonicalize(element, how, (part) => parts.push(Buffer.from(part)))
   return Buffer.concat(parts)
 }
@@ -84,7 +84,10 @@ function canonicalize(element: XmlElement, how: Canonicalization, take: (part: U
   asRoot(element, (document) => document.canonicalize(sink, options))
 }
 
-/** xml:lang and the like are inherited by inclusive canonical forms; the slow way of the library knows how. */
+/**
+ * Returns true if an ancestor has xml: attributes such as xml:lang. Inclusive forms inherit them, which only
+ * the library's slow method supports.
+ */
 function inheritsXmlAttributes(element: XmlElement): boolean {
   for (let at = element.parent; at !== null; at = at.parent) {
     if (at.attrs.some((attr) => attr.prefix === 'xml')) return true
@@ -93,8 +96,8 @@ function inheritsXmlAttributes(element: XmlElement): boolean {
 }
 
 /**
- * Repeats on an element the namespaces that it inherits: as the root of its document it has nobody to inherit them
- * from. They are in scope anyway, so no reader of the document, and no canonical form, shows it.
+ * Repeats inherited namespace declarations on an element, which it would lose as the root of its document.
+ * They are in scope anyway, so neither the document nor its canonical form changes.
  */
 function declareInherited(element: XmlElement, prefixes: readonly string[] | null): void {
   const own = new Set(Object.keys(element.nsDeclarations))
@@ -110,8 +113,8 @@ type NodePointer = Parameters<typeof xmlUnlinkNode>[0]
 type DocumentPointer = Parameters<typeof xmlDocSetRootElement>[0]
 
 /**
- * Calls back with the element as the root of its document, then puts it back where it was. The library's own way to a
- * canonical part of a document asks about every node of it, which takes ten times as long and more.
+ * Runs the callback with the element as the root of its document, then restores the position. The library's
+ * own method for part of a document visits every node, and takes more than ten times as long.
  */
 function asRoot(element: XmlElement, use: (document: XmlDocument) => void): void {
   const document = element.doc

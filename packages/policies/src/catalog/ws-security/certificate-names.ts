@@ -1,17 +1,17 @@
 import { createHash, type X509Certificate } from 'node:crypto'
 
-/** The names under which a message may refer to a certificate. */
+/** Identifiers that a message may use to refer to a certificate. */
 export interface CertificateNames {
-  /** SHA-1 of the DER form, in Base64. */
+  /** Base64 SHA-1 of the DER form. */
   readonly thumbprint: string
-  /** The extension, in Base64; null when the certificate has none. */
+  /** Subject key identifier in base64, or null if the certificate has none. */
   readonly subjectKeyIdentifier: string | null
   readonly serial: bigint
-  /** The issuer in a form that does not depend on how it is written. */
+  /** Normalized issuer name. */
   readonly issuer: string
 }
 
-/** The names of a certificate. */
+/** Returns the identifiers of a certificate. */
 export function namesOf(certificate: X509Certificate): CertificateNames {
   return {
     thumbprint: thumbprintOf(certificate.raw),
@@ -21,7 +21,7 @@ export function namesOf(certificate: X509Certificate): CertificateNames {
   }
 }
 
-/** Whether these are the names of the certificate in that Base64. */
+/** True if the identifiers belong to the base64 certificate. */
 export function isNameOf({ thumbprint }: CertificateNames, base64: string): boolean {
   return thumbprint === thumbprintOf(Buffer.from(base64, 'base64'))
 }
@@ -30,12 +30,12 @@ function thumbprintOf(der: Buffer): string {
   return createHash('sha1').update(der).digest('base64')
 }
 
-/** A distinguished name as messages write it (RFC 4514), in the same form as `CertificateNames.issuer`. */
+/** Normalizes a distinguished name of a message (RFC 4514) like `CertificateNames.issuer`. */
 export function comparableIssuer(name: string): string {
   return comparable(name.split(/(?<!\\),/))
 }
 
-/** Order, spaces and case say nothing about who it is; this is for finding a certificate, not for trusting one. */
+/** Normalizes order, spaces and case. The result is used only to find a certificate, not to trust it. */
 function comparable(parts: readonly string[]): string {
   return parts
     .map((part) =>
@@ -48,7 +48,7 @@ function comparable(parts: readonly string[]): string {
     .join(',')
 }
 
-/** The issuer as RFC 4514 writes it: the last part first. */
+/** Returns the issuer in the order of RFC 4514, the last part first. */
 export function issuerName({ issuer }: X509Certificate): string {
   return issuer
     .split('\n')
@@ -60,7 +60,7 @@ export function issuerName({ issuer }: X509Certificate): string {
     .join(',')
 }
 
-/** OID 2.5.29.14, then an OCTET STRING that holds the OCTET STRING of the identifier. */
+/** OID 2.5.29.14. It is followed by an OCTET STRING with the OCTET STRING of the identifier. */
 const SKI_OID = Buffer.from([0x06, 0x03, 0x55, 0x1d, 0x0e])
 const OCTET_STRING = 0x04
 

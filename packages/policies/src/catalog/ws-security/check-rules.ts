@@ -13,31 +13,29 @@ import type { TimestampRules } from './timestamp.js'
 import { Trust } from './trust.js'
 import type { UsernameRules } from './username-token.js'
 
-/** What messages of one direction have to be; made of their configuration once. */
+/** Compiled rules for checking requests or responses. */
 export interface CheckRules {
   readonly actor: string
   readonly timestamp: TimestampRules
   readonly usernameToken: UsernameRules | null
   readonly signature: SignatureRules | null
-  /** Whether a signature may come only once. */
+  /** True if each signature is accepted only once. */
   readonly isSignatureOnce: boolean
   readonly decryption: DecryptionRules | null
   readonly strip: ReadonlySet<Strippable>
   readonly allowsUnsecuredFaults: boolean
 }
 
-/** @throws Error for a configuration that the schema cannot refuse */
+/** Compiles the `check` configuration. @throws Error for problems that the schema cannot find */
 export function checkRules(config: CheckConfig): CheckRules {
   const { timestamp, usernameToken, signature, decryption } = config
   if (!timestamp && !usernameToken && !signature && !decryption) {
-    throw new Error(
-      "'check' asks for nothing; add timestamp, usernameToken, signature or decryption, or remove it",
-    )
+    throw new Error("'check' is empty: set timestamp, usernameToken, signature or decryption, or remove it")
   }
   const isOnce = signature?.once === true
   if (isOnce && !(signature.parts ?? DEFAULT_PARTS).includes('timestamp')) {
     throw new Error(
-      "'signature.once' needs 'timestamp' among 'signature.parts'; it bounds how long to remember",
+      "'signature.once' needs 'timestamp' in 'signature.parts', which limits how long signatures are remembered",
     )
   }
   return {
@@ -68,8 +66,7 @@ function usernameRules({
 }: NonNullable<CheckConfig['usernameToken']>): UsernameRules {
   const byName: Map<string, { password: string; identity: Identity }> = new Map()
   for (const { name, password, groups } of users) {
-    if (byName.has(name))
-      throw new Error(`the user '${name}' stands twice under 'usernameToken.users'; remove one`)
+    if (byName.has(name)) throw new Error(`duplicate user '${name}' under 'usernameToken.users': remove one`)
     byName.set(name, { password, identity: identityOf(name, groups) })
   }
   return { users: byName, types: new Set(types) }
@@ -81,7 +78,7 @@ function signatureRules(
 ): SignatureRules {
   const { certificates = [], authorities = [], secret, algorithms } = config
   if (certificates.length === 0 && authorities.length === 0 && secret === undefined) {
-    throw new Error("'signature' trusts nobody; add certificates, authorities or a secret")
+    throw new Error("'signature' trusts no signer: set certificates, authorities or a secret")
   }
   const pinned = certificates.map(({ id, certificate, groups }, i) => {
     const option = `signature.certificates.${i}.certificate`
@@ -93,13 +90,11 @@ function signatureRules(
   const anchors = authorities.map((authority, i) => {
     const option = `signature.authorities.${i}`
     const certificate = certificateFrom(authority, option)
-    if (!certificate.ca)
-      throw new Error(`'${option}' is no authority's certificate; put it under 'certificates'`)
+    if (!certificate.ca) throw new Error(`'${option}' is not a CA certificate: put it under 'certificates'`)
     return certificate
   })
   const kinds = new Set<KeyKind | null>(pinned.map(({ certificate }) => kindOf(certificate.publicKey)))
-  if (kinds.has(null))
-    throw new Error("'signature.certificates' holds a key that is neither RSA nor EC; use one of these")
+  if (kinds.has(null)) throw new Error("'signature.certificates' has a key that is neither RSA nor EC")
   if (anchors.length > 0) kinds.add('rsa').add('ec')
   if (secret !== undefined) kinds.add('secret')
   const allowed = signatureMethods(algorithms ?? SIGNATURE_METHODS, allowWeak.includes('sha1'))
@@ -124,10 +119,10 @@ function decryptionRules(
     keys: keys.map(({ key, certificate }, i) => {
       const option = `decryption.keys.${i}`
       const privateKey = privateKeyFrom(key, `${option}.key`)
-      if (privateKey.asymmetricKeyType !== 'rsa') throw new Error(`'${option}.key' is no RSA key; use one`)
+      if (privateKey.asymmetricKeyType !== 'rsa') throw new Error(`'${option}.key' is not an RSA key`)
       if (certificate === undefined) {
         if (keys.length > 1)
-          throw new Error(`'${option}' needs 'certificate', by which messages distinguish the keys`)
+          throw new Error(`'${option}' needs 'certificate', so that messages can refer to the key`)
         return decryptionKey(privateKey, null)
       }
       const named = certificateFrom(certificate, `${option}.certificate`)

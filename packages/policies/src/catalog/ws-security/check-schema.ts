@@ -19,10 +19,10 @@ export const DEFAULT_TTL = '300s'
 /** Default of `skew`. */
 export const DEFAULT_SKEW = '60s'
 
-/** Every object of the configuration. */
+/** Options of every object in the schema. */
 export const STRICT = { additionalProperties: false }
 
-/** PEM, mostly through a reference to a file. */
+/** Returns the schema of a PEM value, usually a reference to a file. */
 export function pem(description: string, isSecret = false) {
   return string(`${description} PEM, such as \`\${file:name.pem}\`.`, {
     minLength: 1,
@@ -31,107 +31,107 @@ export function pem(description: string, isSecret = false) {
   })
 }
 
-/** For whom a Security header is. */
+/** Schema of `actor`. */
 export const actor = optionalString(
-  'The actor (SOAP 1.1) or role (SOAP 1.2) of the Security header; empty for the header without one.',
+  'Actor (SOAP 1.1) or role (SOAP 1.2) of the Security header. Empty for the header without one.',
   { maxLength: 1024 },
 )
 
-/** Of a consumer. */
+/** Groups of a consumer. */
 const groups = optionalList(
-  string('A group name.', { minLength: 1 }),
+  string('Group name.', { minLength: 1 }),
   'Groups of the consumer, for conditions and later policies.',
 )
 
-/** Of a consumer. */
-const consumerId = string('The id of the consumer.', { minLength: 1, maxLength: 256 })
+/** Id of a consumer. */
+const consumerId = string('Consumer id.', { minLength: 1, maxLength: 256 })
 
-/** How a password is shown. */
+/** Forms of a password. */
 export const PASSWORD_TYPES = ['digest', 'text'] as const
-/** What of a message is signed. */
+/** Message parts that can be signed. */
 export const PARTS = ['body', 'timestamp', 'username-token'] as const
 
 const timestampCheck = closed(
-  'A Timestamp has to be there. Without this one is checked, by the defaults, when it is there.',
+  'Requires a Timestamp. Without this option, a Timestamp is optional and checked with the defaults.',
   {
-    ttl: optionalDuration('How old a message may be, whatever its Expires says.', DEFAULT_TTL),
-    skew: optionalDuration('How much the clocks may differ, added at both ends.', DEFAULT_SKEW),
+    ttl: optionalDuration('Maximum age of a message, regardless of its Expires.', DEFAULT_TTL),
+    skew: optionalDuration('Allowed clock difference, added at both ends.', DEFAULT_SKEW),
   },
 )
 
 const usernameCheck = closed(
-  'A UsernameToken of one of these users has to be there; it names the consumer.',
+  'Requires a UsernameToken of one of these users, which identifies the consumer.',
   {
     users: list(
-      closed('One user.', {
-        name: string('The user name; also the id of the consumer.', { minLength: 1, maxLength: 256 }),
+      closed('User.', {
+        name: string('User name, also the consumer id.', { minLength: 1, maxLength: 256 }),
         password: string(
-          'The password itself, which a digest needs; write a reference, such as `${file:ana.password}`.',
+          'Plain-text password, which digests need. Use a reference, such as `${file:ana.password}`.',
           { secret: true, minLength: 1, maxLength: 1024 },
         ),
         groups,
       }),
-      'Who may call.',
+      'Allowed users.',
       { minItems: 1, maxItems: 10_000 },
     ),
     types: optionalList(
       oneOf(PASSWORD_TYPES, 'PasswordDigest or PasswordText.'),
-      'How the password may be shown. `text` shows it to everybody on the way: only with TLS.',
+      'Accepted forms of the password. `text` sends it unprotected, so use it only with TLS.',
       { default: ['digest'], minItems: 1 },
     ),
   },
 )
 
-const signatureCheck = closed('A valid signature has to be there.', {
+const signatureCheck = closed('Requires a valid signature.', {
   certificates: optionalList(
-    closed('One certificate, trusted by itself.', {
+    closed('Trusted certificate.', {
       id: consumerId,
-      certificate: pem('The certificate.'),
+      certificate: pem('Certificate.'),
       groups,
     }),
-    'Certificates that may sign, and for whom.',
+    'Trusted signing certificates and their consumers.',
     { maxItems: 1000 },
   ),
   authorities: optionalList(
-    pem('The certificate of an authority.'),
-    'Authorities whose certificates may sign too; the consumer is the subject. The certificate has to come with the message and be signed by one of these directly.',
+    pem('CA certificate.'),
+    'Certificate authorities whose certificates may also sign. The consumer id is the subject. The certificate must be included in the message and issued directly by one of these.',
     { maxItems: 100 },
   ),
-  secret: optionalClosed('A secret for HMAC signatures, which are refused without it.', {
+  secret: optionalClosed('Secret for HMAC signatures, which are refused without it.', {
     id: consumerId,
-    value: string('The shared secret, as UTF-8.', { secret: true, minLength: 32, maxLength: 1024 }),
+    value: string('Shared secret as UTF-8.', { secret: true, minLength: 32, maxLength: 1024 }),
     groups,
   }),
   algorithms: optionalList(
-    oneOf(SIGNATURE_METHODS, 'A way to sign.'),
-    'The ways to sign that are accepted; default: all that fit the keys, without SHA-1.',
+    oneOf(SIGNATURE_METHODS, 'Signature algorithm.'),
+    'Accepted signature algorithms. Default: all that match the keys, except SHA-1.',
     { minItems: 1 },
   ),
   parts: optionalList(
-    oneOf(PARTS, 'A part of the message.'),
-    'What one signature has to cover, each as a whole.',
+    oneOf(PARTS, 'Part of the message.'),
+    'Parts that one signature must cover completely.',
     { default: ['body', 'timestamp'] },
   ),
-  maxSignatures: optionalInteger('Signatures in the header; each has to be valid.', {
+  maxSignatures: optionalInteger('Maximum number of signatures in the header. Each must be valid.', {
     default: 1,
     minimum: 1,
     maximum: 8,
   }),
   once: optionalFlag(
     false,
-    'Refuses a signature that was seen before. Needs a signed Timestamp, which bounds how long it is remembered.',
+    'Refuses signatures that were seen before. Needs a signed Timestamp, which limits how long they are remembered.',
   ),
 })
 
-const decryptionCheck = closed('Decrypts what the EncryptedKeys of the header refer to.', {
+const decryptionCheck = closed('Decrypts the data that the EncryptedKeys of the header refer to.', {
   keys: list(
-    closed('One key.', {
-      key: pem('The private RSA key.', true),
+    closed('Decryption key.', {
+      key: pem('Private RSA key.', true),
       certificate: Type.Optional(
-        pem('Its certificate, by which messages name the key; needed where there are several.'),
+        pem('Certificate of the key, for references in messages. Required if there are several keys.'),
       ),
     }),
-    'What messages are encrypted for; several for the time of a change.',
+    'Keys that messages may be encrypted for. List several during a rollover.',
     { minItems: 1, maxItems: 16 },
   ),
   needsBody: optionalFlag(true, 'Refuses messages whose Body is not encrypted.'),
@@ -148,26 +148,26 @@ const properties = {
   decryption: Type.Optional(decryptionCheck),
   allowWeak: optionalList(
     oneOf(weak, 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.'),
-    'What is refused otherwise, for partners who cannot do better.',
+    'Weak algorithms to accept, for partners without better support.',
   ),
   strip: optionalList(
-    oneOf(strippable, 'The whole Security header, or the elements of that kind in it.'),
-    'What the next one does not see; an empty list leaves everything.',
+    oneOf(strippable, 'The whole Security header, or its elements of this type.'),
+    'Elements to remove after the check. An empty list keeps everything.',
     { default: ['header'] },
   ),
 }
 
-/** What clients have to send. */
-export const requestCheck = closed('What clients have to send.', {
+/** Schema of the checks for requests. */
+export const requestCheck = closed('Checks for requests from clients.', {
   ...properties,
-  replay: optionalClosed('How nonces, and signatures with `once`, are remembered.', sharingOptions),
+  replay: optionalClosed('Store of used nonces, and of signatures with `once`.', sharingOptions),
 })
 
-/** What the upstream has to send. */
-export const responseCheck = closed('What the upstream has to send.', {
+/** Schema of the checks for responses. */
+export const responseCheck = closed('Checks for responses from the upstream.', {
   ...properties,
-  unsecuredFaults: optionalFlag(false, 'Lets a SOAP fault without a Security header pass.'),
+  unsecuredFaults: optionalFlag(false, 'Accepts SOAP faults without a Security header.'),
 })
 
-/** What messages of one direction have to be. */
+/** Configuration of the checks for requests or responses. */
 export type CheckConfig = Static<typeof responseCheck> & Pick<Static<typeof requestCheck>, 'replay'>

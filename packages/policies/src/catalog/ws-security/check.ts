@@ -13,7 +13,7 @@ import { checkSignatures, type SignedBy } from './signature-check.js'
 import { checkTimestamp } from './timestamp.js'
 import { checkUsernameToken } from './username-token.js'
 
-/** What may be taken out of a message once it was checked. */
+/** Elements that can be removed after the check. */
 export type Strippable = 'header' | 'username-token' | 'signature' | 'timestamp' | 'encrypted-key' | 'token'
 
 const ELEMENTS: Readonly<Record<Exclude<Strippable, 'header'>, readonly [string, string]>> = {
@@ -24,7 +24,7 @@ const ELEMENTS: Readonly<Record<Exclude<Strippable, 'header'>, readonly [string,
   token: [NS.wsse, 'BinarySecurityToken'],
 }
 
-/** Takes it out of the Security header, or the header out of the message. Whether anything was there to take out. */
+/** Removes the header or elements of it. Returns true if something was removed. */
 function stripSecurity(security: XmlElement, what: ReadonlySet<Strippable>): boolean {
   if (what.has('header')) {
     security.remove()
@@ -41,35 +41,38 @@ function stripSecurity(security: XmlElement, what: ReadonlySet<Strippable>): boo
   return isChanged
 }
 
-/** What a message was found to be. */
+/** Result of a successful check. */
 export interface Checked {
   readonly identity: Identity | null
-  /** What must not come a second time. */
+  /** Values that must not occur again. */
   readonly once: readonly string[]
 }
 
-/** The message, the rules for it, and how far it got. */
+/** State of a check. */
 interface Check {
   readonly message: Message
   readonly rules: CheckRules
   readonly nowMs: number
-  /** From the first attempt to decrypt on, all failures are one: which of them it is would show what was encrypted. */
-  isSecretive: boolean
+  /**
+   * True from the first decryption on. Then all failures are reported alike, because a distinct error would
+   * reveal encrypted data.
+   */
+  hidesReason: boolean
 }
 
 /**
- * Checks a message against the rules, and takes out of it what is encrypted or to be stripped.
- * @throws SecurityFault; UnreadableBody when what was decrypted makes it no document.
+ * Checks a message, decrypts it, and removes elements as configured.
+ * @throws SecurityFault; UnreadableBody if the decrypted message is not well-formed.
  */
 export function checkMessage(message: Message, rules: CheckRules, nowMs: number): Checked {
-  const check = { message, rules, nowMs, isSecretive: false }
+  const check = { message, rules, nowMs, hidesReason: false }
   try {
     return run(check)
   } catch (problem) {
     const isExpected =
       problem instanceof SecurityFault || problem instanceof UnreadableBody || problem instanceof XmlError
-    if (isExpected && check.isSecretive) throw undecryptable()
-    // What the library cannot write in canonical form, such as relative namespaces.
+    if (isExpected && check.hidesReason) throw undecryptable()
+    // Input without a canonical form, such as relative namespaces.
     if (problem instanceof XmlError) throw new SecurityFault('InvalidSecurity', problem.message)
     throw problem
   }
@@ -83,7 +86,7 @@ function run(check: Check): Checked {
     throw new SecurityFault('InvalidSecurity', 'no Security header')
   }
   assertUniqueIds(message.document, referredIds(security))
-  // Before anything is computed; one that is encrypted is looked at after the decryption.
+  // Checks the timestamp before any cryptography. An encrypted one is checked after the decryption.
   const isOpen = rules.decryption === null
   checkTimestamp(security, isOpen ? rules.timestamp : { ...rules.timestamp, isRequired: false }, nowMs)
   const [opened, signedBy] = openAndVerify(check, security)
@@ -93,7 +96,7 @@ function run(check: Check): Checked {
   return checked
 }
 
-/** What the sender did last stands first in the header, and is undone first. */
+/** Decrypts and verifies in reverse order of the sender, who adds each element at the front of the header. */
 function openAndVerify(check: Check, security: XmlElement): [XmlElement, SignedBy | null] {
   if (check.rules.decryption === null) return [security, verify(check, security)]
   if (isSignedLast(security)) {
@@ -116,11 +119,13 @@ function verify({ message, rules, nowMs }: Check, security: XmlElement): SignedB
   return checkSignatures(message.envelope, security, rules.signature, nowMs)
 }
 
-/** The Security header of the decrypted message, which has to be as unambiguous as the encrypted one. */
+/**
+ * Decrypts the message, and returns its Security header, which must be as unambiguous as the encrypted one.
+ */
 function decrypt(check: Check, security: XmlElement): XmlElement {
   const { message, rules } = check
   if (rules.decryption === null) return security
-  check.isSecretive = childrenNamed(security, NS.xenc, 'EncryptedKey').length > 0
+  check.hidesReason = childrenNamed(security, NS.xenc, 'EncryptedKey').length > 0
   const decrypted = decryptMessage(message, security, rules.decryption)
   if (decrypted === null) return security
   message.rewrite(decrypted)

@@ -2,7 +2,7 @@ import { createDecipheriv, createSecretKey } from 'node:crypto'
 import { openGcm, sealCbc, sealGcm } from '../../crypto/cipher/aes.js'
 import { SecurityFault } from './fault.js'
 
-/** A way to encrypt data, as xenc:EncryptionMethod names it. */
+/** A data cipher, as in xenc:EncryptionMethod. */
 export interface DataCipher {
   readonly name: string
   readonly uri: string
@@ -12,7 +12,10 @@ export interface DataCipher {
 
 const BLOCK_BYTES = 16
 
-/** XML Encryption 1.1 section 5.2. CBC proves nothing about what it decrypts, so that it has to be asked for. */
+/**
+ * Ciphers of XML Encryption 1.1 section 5.2. CBC does not authenticate data, so it must be enabled
+ * explicitly.
+ */
 const CIPHERS: readonly DataCipher[] = [128, 192, 256].flatMap((bits) => [
   cipher(`aes${bits}-gcm`, 'http://www.w3.org/2009/xmlenc11', bits),
   cipher(`aes${bits}-cbc`, 'http://www.w3.org/2001/04/xmlenc', bits),
@@ -22,37 +25,37 @@ function cipher(name: string, namespace: string, bits: number): DataCipher {
   return { name, uri: `${namespace}#${name}`, keyBytes: bits / 8, isCbc: name.endsWith('-cbc') }
 }
 
-/** The ciphers that a message may be encrypted with, by their URIs. */
+/** Returns the allowed ciphers by URI. */
 export function dataCiphers(allowsCbc: boolean): ReadonlyMap<string, DataCipher> {
   const allowed = CIPHERS.filter(({ isCbc }) => allowsCbc || !isCbc)
   return new Map(allowed.map((one) => [one.uri, one]))
 }
 
-/** The cipher of that name. @throws Error when there is none */
+/** Returns the cipher with that name. @throws Error if there is none */
 export function dataCipher(name: string): DataCipher {
   const found = CIPHERS.find((one) => one.name === name)
   if (found === undefined) throw new Error(`'${name}' is not a cipher`)
   return found
 }
 
-/** What the standard puts into a CipherValue: IV, ciphertext and, for GCM, the tag. */
+/** Encrypts data for a CipherValue: IV, ciphertext and, for GCM, the tag. */
 export function encryptData({ isCbc }: DataCipher, key: Buffer, plaintext: Uint8Array): Buffer {
   return (isCbc ? sealCbc : sealGcm)(createSecretKey(key), plaintext)
 }
 
-/** @throws SecurityFault, the same one whatever is wrong */
+/** Decrypts a CipherValue. @throws SecurityFault, the same one for every reason */
 export function decryptData({ isCbc, keyBytes }: DataCipher, key: Buffer, value: Buffer): Buffer {
   const plaintext = isCbc ? openCbc(8 * keyBytes, key, value) : openGcm(createSecretKey(key), value)
   if (plaintext === null) throw undecryptable()
   return plaintext
 }
 
-/** The one fault of everything that has to do with decrypting. */
+/** Creates the single fault used for all decryption failures. */
 export function undecryptable(): SecurityFault {
-  return new SecurityFault('FailedCheck', 'not decrypted')
+  return new SecurityFault('FailedCheck', 'cannot be decrypted')
 }
 
-/** Padding of the standard: only the last byte counts, it says how many there are. */
+/** Removes the padding of XML Encryption: only the last byte counts, the number of padding bytes. */
 function openCbc(bits: number, key: Buffer, value: Buffer): Buffer | null {
   if (value.length < 2 * BLOCK_BYTES || value.length % BLOCK_BYTES !== 0) return null
   const iv = value.subarray(0, BLOCK_BYTES)

@@ -9,8 +9,8 @@ const SOAP_TYPES: ReadonlyMap<string, SoapVersion> = new Map([
 ])
 
 /**
- * The SOAP version that a Content-Type announces; null for what is no SOAP by itself, such as one with attachments, or
- * is so in an encoding in which whoever believes it would read another message.
+ * Returns the SOAP version of a Content-Type. Null if it is not plain SOAP, such as a message with
+ * attachments, or has a charset that would make others read a different message.
  */
 export function announcedVersion(headers: HeaderList): SoapVersion | null {
   if (headerCount(headers, 'content-type') !== 1) return null
@@ -19,7 +19,7 @@ export function announcedVersion(headers: HeaderList): SoapVersion | null {
   return SOAP_TYPES.get(mediaType(type)) ?? null
 }
 
-/** What is written here is UTF-8, whatever it was before. */
+/** Sets the charset to UTF-8, the encoding of rewritten messages. */
 export function announceUtf8(headers: HeaderList): void {
   const type = headerValue(headers, 'content-type') ?? ''
   if (!/;\s*charset\s*=/i.test(type)) return

@@ -24,22 +24,22 @@ import { ENCRYPTED, NS } from './names.js'
 import { Splice } from './splice.js'
 import { tokenReference } from './token-reference.js'
 
-/** With what messages are decrypted. */
+/** Rules for decrypting messages. */
 export interface DecryptionRules {
   readonly keys: readonly DecryptionKey[]
   readonly ciphers: ReadonlyMap<string, DataCipher>
   readonly allowsPkcs1: boolean
-  /** Whether the content of the Body has to be encrypted. */
+  /** True if the content of the Body must be encrypted. */
   readonly needsBody: boolean
 }
 
-/** A private key, and under which names messages know it; null when there is no certificate. */
+/** A private key with the identifiers of its certificate, or null without a certificate. */
 export interface DecryptionKey {
   readonly key: KeyObject
   readonly names: CertificateNames | null
 }
 
-/** A key for messages that may name it by its certificate. */
+/** Creates a decryption key. */
 export function decryptionKey(key: KeyObject, certificate: X509Certificate | null): DecryptionKey {
   return { key, names: certificate === null ? null : namesOf(certificate) }
 }
@@ -48,7 +48,7 @@ const MAX_KEYS = 4
 const MAX_REFERENCES = 16
 const MAX_KEY_LENGTH = 4096
 const MAX_LOCATIONS = 64
-/** What is inside of another one goes with it. */
+/** Selects encrypted data. Nested ones are processed with the outer one. */
 const ENCRYPTED_DATA = XmlXPath.compile(
   '/descendant::xenc:EncryptedData[not(ancestor::xenc:EncryptedData)]',
   {
@@ -57,8 +57,8 @@ const ENCRYPTED_DATA = XmlXPath.compile(
 )
 
 /**
- * Decrypts what the keys in the Security header refer to. The document is changed, and then written again.
- * @returns the message with what was encrypted in clear, or null when nothing was.
+ * Decrypts the data that the keys in the Security header refer to. Changes the document.
+ * @returns the decrypted message, or null if nothing was encrypted.
  * @throws SecurityFault
  */
 export function decryptMessage(
@@ -86,7 +86,9 @@ export function decryptMessage(
   return splice.write(document)
 }
 
-/** Encrypted data by its Id, where it may stand: in the Body, or for a whole token in the Security header. */
+/**
+ * Returns encrypted data by Id, at allowed locations: in the Body, or a whole token in the Security header.
+ */
 function encryptedLocations(
   document: XmlDocument,
   { body }: Envelope,
@@ -94,7 +96,7 @@ function encryptedLocations(
 ): Map<string, XmlElement> {
   const locations = new Map<string, XmlElement>()
   const found = document.find(ENCRYPTED_DATA)
-  if (found.length > MAX_LOCATIONS) throw new SecurityFault('InvalidSecurity', 'too much that is encrypted')
+  if (found.length > MAX_LOCATIONS) throw new SecurityFault('InvalidSecurity', 'too much encrypted data')
   for (const location of found) {
     if (
       !(location instanceof XmlElement) ||
@@ -103,20 +105,20 @@ function encryptedLocations(
       continue
     const id = attributeOf(location, 'Id')
     if (id === null) continue
-    if (locations.has(id)) throw new SecurityFault('InvalidSecurity', 'an id stands twice')
+    if (locations.has(id)) throw new SecurityFault('InvalidSecurity', 'duplicate id')
     locations.set(id, location)
   }
   return locations
 }
 
-/** What stands for the whole content of the Body. */
+/** Returns the encrypted data that replaces the whole content of the Body, or null. */
 function encryptedBody({ body }: Envelope): XmlElement | null {
   const only = onlyElement(body)
   if (only === null) return null
   return only.name === 'EncryptedData' && only.namespaceUri === NS.xenc ? only : null
 }
 
-/** Each is decrypted once: what a second reference names is gone. */
+/** Returns the data that a key refers to. Each is decrypted once; a second reference fails. */
 function referredLocations(key: XmlElement, locations: Map<string, XmlElement>): XmlElement[] {
   const list = optionalChild(key, NS.xenc, 'ReferenceList')
   const references = list === null ? [] : childElements(list)
@@ -125,7 +127,7 @@ function referredLocations(key: XmlElement, locations: Map<string, XmlElement>):
     const id = localReference(attributeOf(reference, 'URI'), 'InvalidSecurity')
     const location = locations.get(id)
     if (location === undefined || reference.name !== 'DataReference') {
-      throw new SecurityFault('InvalidSecurity', 'a reference to nothing encrypted')
+      throw new SecurityFault('InvalidSecurity', 'a reference does not point to encrypted data')
     }
     locations.delete(id)
     return location
@@ -139,7 +141,7 @@ function decryptLocation(
   rules: DecryptionRules,
 ): string {
   const cipher = rules.ciphers.get(methodOf(location))
-  if (cipher === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'a cipher that is not allowed')
+  if (cipher === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'the cipher is not allowed')
   const method = requiredChild(key, NS.xenc, 'EncryptionMethod')
   const transport = keyTransportOf(method, rules.allowsPkcs1)
   const wrapped = base64Bytes(cipherValue(key), MAX_KEY_LENGTH)
@@ -152,14 +154,16 @@ function methodOf(location: XmlElement): string {
   return attributeOf(requiredChild(location, NS.xenc, 'EncryptionMethod'), 'Algorithm') ?? ''
 }
 
-/** What lies elsewhere (xenc:CipherReference) is never fetched. */
+/** Returns the CipherValue. Remote data (xenc:CipherReference) is never fetched. */
 function cipherValue(element: XmlElement): XmlElement {
   const value = onlyElement(requiredChild(element, NS.xenc, 'CipherData'))
   if (value === null || !isElement(value, NS.xenc, 'CipherValue')) throw undecryptable()
   return value
 }
 
-/** The one key there is serves whatever the message says; of several the message has to name one. */
+/**
+ * Returns the private key. A single configured key is always used. Otherwise the message must refer to one.
+ */
 function privateKeyFor(key: XmlElement, security: XmlElement, keys: readonly DecryptionKey[]): KeyObject {
   if (keys.length === 1) return keys[0]!.key
   const keyInfo = optionalChild(key, NS.ds, 'KeyInfo')
@@ -176,8 +180,8 @@ function privateKeyFor(key: XmlElement, security: XmlElement, keys: readonly Dec
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The plaintext, when it is a part of a document by itself: tags that close what stands around it would put what was
- * encrypted to another location. It is parsed in the scope of its location, and again as part of the message.
+ * Returns the plaintext if it is a well-formed fragment. Closing tags of outer elements would move the
+ * content to another location. It is parsed in the scope of its location, and later as part of the message.
  */
 function checkedFragment(plaintext: Buffer, location: XmlElement): string {
   const type = attributeOf(location, 'Type')

@@ -2,27 +2,33 @@ import { XmlCData, XmlElement, type XmlNode, XmlText, XmlTreeNode, XmlXPath } fr
 import { type FaultCode, SecurityFault } from './fault.js'
 import { NS } from './names.js'
 
-// A union of both would look for each among all that were found before.
-const STRANGERS = XmlXPath.compile('descendant::node()[self::comment() or self::processing-instruction()][1]')
+// A union of two paths would take quadratic time.
+const COMMENT_OR_INSTRUCTION = XmlXPath.compile(
+  'descendant::node()[self::comment() or self::processing-instruction()][1]',
+)
 
-/** Whether a comment or a processing instruction stands anywhere in an element: readers differ in what they make of it. */
-export function hasStrangers(element: XmlElement): boolean {
-  return element.get(STRANGERS) !== null
+/**
+ * Returns true if an element contains a comment or a processing instruction, which parsers treat differently.
+ */
+export function hasCommentOrInstruction(element: XmlElement): boolean {
+  return element.get(COMMENT_OR_INSTRUCTION) !== null
 }
 
-/** Neither a Header nor what WS-Security puts into it has more children than this. */
+/** Maximum number of children of a Header and of WS-Security elements. */
 const MAX_CHILDREN = 256
 
 /**
- * The elements directly below one. @throws SecurityFault when there are too many, and for a processing instruction among
- * them: SOAP has none, and the library does not say what comes behind one.
+ * Returns the child elements.
+ * @throws SecurityFault for too many children or a processing instruction. SOAP has none, and the library
+ * hides the nodes behind one.
  */
 export function childElements(parent: XmlElement, max = MAX_CHILDREN): XmlElement[] {
   const children: XmlElement[] = []
   for (let node = parent.firstChild; node !== null; node = node.next) {
     refuseInstruction(node)
     if (!(node instanceof XmlElement)) continue
-    if (children.length === max) throw new SecurityFault('InvalidSecurity', `too much in ${parent.name}`)
+    if (children.length === max)
+      throw new SecurityFault('InvalidSecurity', `too many elements in ${parent.name}`)
     children.push(node)
   }
   return children
@@ -32,7 +38,7 @@ function refuseInstruction(node: XmlNode): void {
   if (!(node instanceof XmlTreeNode)) throw new SecurityFault('InvalidSecurity', 'a processing instruction')
 }
 
-/** The element directly below one, when there is exactly one. */
+/** Returns the only child element, or null if there is not exactly one. */
 export function onlyElement(parent: XmlElement): XmlElement | null {
   let only: XmlElement | null = null
   for (let node = parent.firstChild; node !== null; node = node.next) {
@@ -44,12 +50,12 @@ export function onlyElement(parent: XmlElement): XmlElement | null {
   return only
 }
 
-/** Whether an element has this name in this namespace. */
+/** True if an element has this name and namespace. */
 export function isElement(element: XmlElement, namespace: string, name: string): boolean {
   return element.name === name && element.namespaceUri === namespace
 }
 
-/** The children of that name. */
+/** Returns the child elements with that name. */
 export function childrenNamed(
   parent: XmlElement,
   namespace: string,
@@ -59,14 +65,17 @@ export function childrenNamed(
   return childElements(parent, max).filter((child) => isElement(child, namespace, name))
 }
 
-/** The only child of that name; null when there is none. @throws SecurityFault when there are several */
+/**
+ * Returns the only child element with that name, or null if there is none.
+ * @throws SecurityFault for several
+ */
 export function optionalChild(parent: XmlElement, namespace: string, name: string): XmlElement | null {
   const [first = null, second] = childrenNamed(parent, namespace, name)
   if (second !== undefined) throw new SecurityFault('InvalidSecurity', `more than one ${name}`)
   return first
 }
 
-/** The only child of that name. @throws SecurityFault when there is none or several */
+/** Returns the only child element with that name. @throws SecurityFault for none or several */
 export function requiredChild(
   parent: XmlElement,
   namespace: string,
@@ -78,19 +87,19 @@ export function requiredChild(
   return child
 }
 
-/** The value of an attribute without a namespace. */
+/** Returns the value of an attribute without a namespace. */
 export function attributeOf(element: XmlElement, name: string): string | null {
   return element.attrs.find((attr) => attr.name === name && attr.namespaceUri === '')?.value ?? null
 }
 
-/** The value of an attribute in a namespace, whatever its prefix. */
+/** Returns the value of an attribute in a namespace. */
 export function attributeIn(element: XmlElement, namespace: string, name: string): string | null {
   return element.attrs.find((attr) => attr.name === name && attr.namespaceUri === namespace)?.value ?? null
 }
 
 /**
- * Returns the text of an element: all runs of characters and CDATA sections in it (XML 1.0, 2.7), from the first to the
- * last. A comment, an instruction or an element among them is refused, because some readers see only what stands before it.
+ * Returns the text of an element, including CDATA sections (XML 1.0, 2.7). Comments, instructions and child
+ * elements are refused, because some parsers see only the text before them.
  */
 export function plainText(element: XmlElement, code: FaultCode = 'InvalidSecurity'): string {
   let text: string | null = null
@@ -107,7 +116,7 @@ export function plainText(element: XmlElement, code: FaultCode = 'InvalidSecurit
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** The Base64 that an element holds (xsd:base64Binary), without the whitespace that may stand in it. */
+/** Returns the base64 text of an element (xsd:base64Binary) without white space. */
 export function base64Text(
   element: XmlElement,
   maxLength: number,
@@ -120,7 +129,7 @@ export function base64Text(
   return packed
 }
 
-/** The bytes that an element holds in Base64. */
+/** Returns the bytes of an element with base64 text. */
 export function base64Bytes(
   element: XmlElement,
   maxLength: number,
@@ -129,7 +138,7 @@ export function base64Bytes(
   return Buffer.from(base64Text(element, maxLength, code), 'base64')
 }
 
-/** The id by which references name an element: wsu:Id, or the Id that the signature and encryption standards have. */
+/** Returns the id of an element: wsu:Id, or the Id of the signature and encryption standards. */
 export function idOf(element: XmlElement): string | null {
   const id = attributeIn(element, NS.wsu, 'Id')
   if (id !== null) return id
@@ -137,17 +146,17 @@ export function idOf(element: XmlElement): string | null {
   return hasOwnId ? attributeOf(element, 'Id') : null
 }
 
-/** The id after `#`: references out of the document are never followed. */
+/** Returns the id after `#`. References out of the document are never followed. */
 export function localReference(uri: string | null, code: FaultCode): string {
   if (uri === null || uri.length < 2 || uri.length > 256 || !uri.startsWith('#')) {
-    throw new SecurityFault(code, 'a reference that is not #id')
+    throw new SecurityFault(code, 'a reference is not of the form #id')
   }
   const id = uri.slice(1)
-  if (!/^[\w.:-]+$/.test(id)) throw new SecurityFault(code, 'a reference that is not an id')
+  if (!/^[\w.:-]+$/.test(id)) throw new SecurityFault(code, 'a reference is not a valid id')
   return id
 }
 
-/** Whether a node is inside an element, or is it. */
+/** True if a node is the element or inside it. */
 export function isInside(node: XmlNode, ancestor: XmlElement): boolean {
   for (let at: XmlNode | null = node; at !== null; at = at.parent) if (at.isSameNode(ancestor)) return true
   return false

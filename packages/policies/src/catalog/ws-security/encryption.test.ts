@@ -112,7 +112,7 @@ test('everything that goes wrong once a key is used gets one answer', () => {
   for (const [i, answer] of answers.entries()) {
     assert.deepEqual(
       answer,
-      { kind: 'fault', code: 'FailedCheck', version: '1.1', reason: 'not decrypted' },
+      { kind: 'fault', code: 'FailedCheck', version: '1.1', reason: 'cannot be decrypted' },
       `case ${i}`,
     )
   }

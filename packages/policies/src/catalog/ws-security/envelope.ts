@@ -3,7 +3,7 @@ import { attributeIn, childElements, isElement } from './elements.js'
 import { SecurityFault, type SoapVersion } from './fault.js'
 import { NS, ULTIMATE_RECEIVER } from './names.js'
 
-/** The parts of a SOAP message, found by their location and never by a search. */
+/** The parts of a SOAP message, found by their location, never by a search. */
 export interface Envelope {
   readonly version: SoapVersion
   readonly root: XmlElement
@@ -11,14 +11,17 @@ export interface Envelope {
   readonly body: XmlElement
 }
 
-/** The SOAP version of a document, by the name of its root; null when it is no SOAP. */
+/** Returns the SOAP version of a document by its root element, or null if it is not SOAP. */
 export function soapVersionOf({ root }: XmlDocument): SoapVersion | null {
   if (root.name !== 'Envelope') return null
   if (root.namespaceUri === NS.soap11) return '1.1'
   return root.namespaceUri === NS.soap12 ? '1.2' : null
 }
 
-/** Reads a message: an optional Header, then exactly one Body and nothing else. @throws SecurityFault when it is none */
+/**
+ * Reads a message: an optional Header, then exactly one Body.
+ * @throws SecurityFault for any other structure
+ */
 export function readEnvelope(document: XmlDocument): Envelope {
   const version = soapVersionOf(document)
   if (version === null) throw new SecurityFault('InvalidSecurity', 'not a SOAP envelope')
@@ -28,12 +31,12 @@ export function readEnvelope(document: XmlDocument): Envelope {
   const header = children.length > 0 && isElement(children[0]!, soap, 'Header') ? children.shift()! : null
   const [body] = children
   if (body === undefined || children.length > 1 || !isElement(body, soap, 'Body')) {
-    throw new SecurityFault('InvalidSecurity', 'not a Header and one Body')
+    throw new SecurityFault('InvalidSecurity', 'the envelope needs exactly one Body after an optional Header')
   }
   return { version, root, header, body }
 }
 
-/** The Security header for an actor ('' : for nobody in particular). @throws SecurityFault when there are several */
+/** Returns the Security header for an actor; '' means no actor. @throws SecurityFault for several */
 export function securityHeader({ version, header }: Envelope, actor: string): XmlElement | null {
   if (header === null) return null
   const ours = childElements(header).filter(
@@ -49,20 +52,20 @@ function actorOf(block: XmlElement, version: SoapVersion): string {
   return actor === null || (version === '1.2' && actor === ULTIMATE_RECEIVER) ? '' : actor
 }
 
-/** An honest message has a handful. */
+/** Maximum number of ids. Ordinary messages have only a few. */
 const MAX_IDS = 1000
 /**
- * Steps without predicates: these cost six times as much on large documents. Each by itself: their union would look for
- * every id among all those of other names.
+ * Paths without predicates, which would be six times slower on large documents. They are separate, because a
+ * union would take quadratic time.
  */
 const IDS = ['@wsu:Id', '@Id', '@ID', '@AssertionID', '@xml:id'].map((name) =>
   XmlXPath.compile(`/descendant::*/${name}`, { wsu: NS.wsu }),
 )
 
 /**
- * Refuses what a wrapping attack needs: two elements that a reader could find by one reference. No wsu:Id stands
- * twice anywhere, and no id that the security header refers to stands twice under any of the names that readers know.
- * An application's own attributes of these names may repeat as long as nobody refers to them.
+ * Prevents wrapping attacks, which need two elements with the same id. Each wsu:Id must be unique, and each
+ * id that the Security header refers to must be unique under all id attributes. Other attributes of the
+ * application with these names may repeat.
  */
 export function assertUniqueIds(document: XmlDocument, referred: ReadonlySet<string>): void {
   const seen = new Set<string>()
@@ -70,15 +73,14 @@ export function assertUniqueIds(document: XmlDocument, referred: ReadonlySet<str
     const attr = node as XmlAttribute
     const id = attr.value
     if (!referred.has(id) && attr.namespaceUri !== NS.wsu) continue
-    if (seen.has(id) || seen.size === MAX_IDS)
-      throw new SecurityFault('InvalidSecurity', 'an id stands twice')
+    if (seen.has(id) || seen.size === MAX_IDS) throw new SecurityFault('InvalidSecurity', 'duplicate id')
     seen.add(id)
   }
 }
 
 const REFERENCES = XmlXPath.compile('descendant::*/@URI')
 
-/** The ids that a Security header refers to. */
+/** Returns the ids that a Security header refers to. */
 export function referredIds(security: XmlElement): ReadonlySet<string> {
   const uris = security.find(REFERENCES)
   if (uris.length > MAX_IDS) throw new SecurityFault('InvalidSecurity', 'too many references')

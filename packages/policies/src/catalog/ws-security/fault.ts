@@ -1,7 +1,7 @@
 import { answer, escapedXml, type Reply } from '@sluice/core'
 import { NS } from './names.js'
 
-/** The fault codes of WS-Security 1.1.1 section 12, with the strings that stand beside them there. */
+/** Fault codes of WS-Security 1.1.1 section 12, with their texts from there. */
 const FAULTS = {
   UnsupportedSecurityToken: 'An unsupported token was provided',
   UnsupportedAlgorithm: 'An unsupported signature or encryption algorithm was used',
@@ -13,17 +13,17 @@ const FAULTS = {
   MessageExpired: 'The message has expired',
 } as const
 
-/** The code of a fault, without its prefix. */
+/** Fault code without prefix. */
 export type FaultCode = keyof typeof FAULTS
 
-/** Which SOAP a message speaks. */
+/** SOAP version of a message. */
 export type SoapVersion = '1.1' | '1.2'
 
-/** A message that does not meet the rules; thrown inside this policy only, and caught at its edge. */
+/** A message that violates the rules. Never leaves this policy. */
 export class SecurityFault extends Error {
   readonly code: FaultCode
 
-  /** @param reason is for tests and debuggers; a client never sees it. */
+  /** @param reason for tests and debugging. Clients never see it. */
   constructor(code: FaultCode, reason: string) {
     super(reason)
     this.code = code
@@ -32,7 +32,7 @@ export class SecurityFault extends Error {
 
 type FaultReplies = Readonly<Record<FaultCode, Readonly<Record<SoapVersion, Reply>>>>
 
-/** The answer to every fault in both SOAP versions, made once. */
+/** Creates the responses for every fault in both SOAP versions. */
 export function faultReplies(): FaultReplies {
   const replies = Object.keys(FAULTS).map((name) => {
     const code = name as FaultCode
@@ -41,7 +41,9 @@ export function faultReplies(): FaultReplies {
   return Object.fromEntries(replies) as FaultReplies
 }
 
-/** SOAP 1.1 section 6.2 wants 500 for every fault; the code of WS-Security is the fault code itself. */
+/**
+ * Creates a SOAP 1.1 fault. Section 6.2 requires 500 for every fault. The WS-Security code is the fault code.
+ */
 function soap11Reply(code: FaultCode): Reply {
   const body =
     `<soap:Envelope xmlns:soap="${NS.soap11}"><soap:Body><soap:Fault ${declaration(code)}>` +
@@ -50,7 +52,10 @@ function soap11Reply(code: FaultCode): Reply {
   return faultReply(code, 500, 'text/xml; charset=utf-8', body)
 }
 
-/** SOAP 1.2 part 2 section 7.5.2.2 wants 400 where the sender is at fault; the code of WS-Security is the subcode. */
+/**
+ * Creates a SOAP 1.2 fault. Part 2 section 7.5.2.2 requires 400 for sender faults. The WS-Security code is
+ * the subcode.
+ */
 function soap12Reply(code: FaultCode): Reply {
   const body =
     `<env:Envelope xmlns:env="${NS.soap12}"><env:Body><env:Fault ${declaration(code)}>` +
@@ -66,7 +71,7 @@ function faultReply(code: FaultCode, status: number, contentType: string, body: 
   return { ...answer(status, headers, Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${body}`)), problem }
 }
 
-/** An expired message is a matter of the utility namespace in the standard, everything else of the other. */
+/** Returns the qualified fault code. MessageExpired is in the utility namespace. */
 function qualified(code: FaultCode): string {
   return code === 'MessageExpired' ? `wsu:${code}` : `wsse:${code}`
 }

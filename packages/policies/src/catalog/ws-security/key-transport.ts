@@ -11,18 +11,18 @@ import { attributeOf, childElements, isElement } from './elements.js'
 import { SecurityFault } from './fault.js'
 import { NS } from './names.js'
 
-/** How the key of the data is encrypted for its reader. */
+/** Encryption of a data key. */
 export type KeyTransport =
   | { readonly padding: 'oaep'; readonly hash: string; readonly mgfHash: string }
   | { readonly padding: 'pkcs1' }
 
-/** The names that a configuration may give, with the URI and the hashes of each. */
+/** Configurable key transports, with their URIs and hashes. */
 const TRANSPORTS = {
   'rsa-oaep': { uri: `${NS.xenc11}rsa-oaep`, hash: 'sha256' },
   'rsa-oaep-mgf1p': { uri: `${NS.xenc}rsa-oaep-mgf1p`, hash: 'sha1' },
 } as const
 
-/** The name of a key transport that we encrypt with. */
+/** Name of a key transport for encryption. */
 export type KeyTransportName = keyof typeof TRANSPORTS
 
 const DIGEST_HASHES: ReadonlyMap<string, string> = new Map([
@@ -36,16 +36,16 @@ const MGF_HASHES: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Reads the xenc:EncryptionMethod of an EncryptedKey (XML Encryption 1.1 section 5.5). SHA-1 inside of OAEP needs no
- * collisions to be hard, so that it is not weak here.
- * @throws SecurityFault for what is not allowed
+ * Reads the xenc:EncryptionMethod of an EncryptedKey (XML Encryption 1.1 section 5.5). OAEP does not depend
+ * on collision resistance, so SHA-1 is not weak here.
+ * @throws SecurityFault if it is not allowed
  */
 export function keyTransportOf(method: XmlElement, allowsPkcs1: boolean): KeyTransport {
   const uri = attributeOf(method, 'Algorithm')
   if (uri === `${NS.xenc}rsa-1_5` && allowsPkcs1) return { padding: 'pkcs1' }
   const isMgf1p = uri === TRANSPORTS['rsa-oaep-mgf1p'].uri
   if (!isMgf1p && uri !== TRANSPORTS['rsa-oaep'].uri) {
-    throw new SecurityFault('UnsupportedAlgorithm', 'a key transport that is not allowed')
+    throw new SecurityFault('UnsupportedAlgorithm', 'the key transport is not allowed')
   }
   let hash = 'sha1'
   let mgfHash = 'sha1'
@@ -53,21 +53,20 @@ export function keyTransportOf(method: XmlElement, allowsPkcs1: boolean): KeyTra
     const algorithm = attributeOf(child, 'Algorithm') ?? ''
     if (isElement(child, NS.ds, 'DigestMethod')) hash = known(DIGEST_HASHES, algorithm)
     else if (!isMgf1p && isElement(child, NS.xenc11, 'MGF')) mgfHash = known(MGF_HASHES, algorithm)
-    else throw new SecurityFault('UnsupportedAlgorithm', 'a parameter of the key transport')
+    else throw new SecurityFault('UnsupportedAlgorithm', 'unsupported parameter of the key transport')
   }
   return { padding: 'oaep', hash, mgfHash }
 }
 
 function known(hashes: ReadonlyMap<string, string>, uri: string): string {
   const hash = hashes.get(uri)
-  if (hash === undefined)
-    throw new SecurityFault('UnsupportedAlgorithm', 'an unknown hash of the key transport')
+  if (hash === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'unknown hash of the key transport')
   return hash
 }
 
 /**
- * The key of the data, or a random one in its place: whoever sends changed ciphertexts learns nothing from what
- * happens next, because the data never decrypts.
+ * Returns the data key, or a random key on failure. The data then fails to decrypt, so an attacker who
+ * changes ciphertexts learns nothing.
  */
 export function decryptKey(key: KeyObject, how: KeyTransport, value: Buffer, keyBytes: number): Buffer {
   const instead = randomBytes(keyBytes)
@@ -75,7 +74,7 @@ export function decryptKey(key: KeyObject, how: KeyTransport, value: Buffer, key
   return found !== null && found.length === keyBytes ? found : instead
 }
 
-/** The encrypted key and the XML that says how. */
+/** Encrypts a data key. Returns it with the XML of its encryption method. */
 export function encryptKey(
   key: KeyObject,
   name: KeyTransportName,
@@ -106,7 +105,10 @@ function oaepKey(
   }
 }
 
-/** RFC 8017 section 7.1.2 step 3, which the library does only for one and the same hash; every step is always done. */
+/**
+ * Removes OAEP padding with two different hashes (RFC 8017 section 7.1.2 step 3), which the library does not
+ * support. Always executes every step.
+ */
 function unpadOaep(padded: Buffer, hash: string, mgfHash: string): Buffer | null {
   const label = createHash(hash).digest()
   const seed = padded.subarray(1, 1 + label.length)
@@ -124,7 +126,7 @@ function xor(bytes: Buffer, by: Buffer): void {
   for (let i = 0; i < bytes.length; i++) bytes[i]! ^= by[i]!
 }
 
-/** MGF1, RFC 8017 appendix B.2.1. */
+/** Creates an MGF1 mask (RFC 8017 appendix B.2.1). */
 function mask(seed: Buffer, length: number, hash: string): Buffer {
   const blocks: Buffer[] = []
   const counter = Buffer.alloc(4)
@@ -135,7 +137,7 @@ function mask(seed: Buffer, length: number, hash: string): Buffer {
   return Buffer.concat(blocks).subarray(0, length)
 }
 
-/** RFC 8017 section 7.2.2 step 3; the library refuses to do this one at all. */
+/** Removes PKCS #1 v1.5 padding (RFC 8017 section 7.2.2 step 3), which the library does not allow. */
 function pkcs1Key(key: KeyObject, value: Buffer): Buffer | null {
   try {
     const padded = rawDecrypt(key, value)

@@ -12,29 +12,29 @@ import { onOverload, overloadRefusal } from '../../shared/overload.js'
 import { type DirectionConfig, type Secured, Securing } from './securing.js'
 import type { SecuringInput } from './securing-work.js'
 
-/** The refusal of a message that cannot be checked now. */
-export const OVERLOADED = overloadRefusal('too many messages are being checked; try again')
+/** Refusal under overload. */
+export const OVERLOADED = overloadRefusal('too many messages are being checked: try again later')
 const overloaded = onOverload(OVERLOADED)
 
-/** Secures messages here, or on a thread when they are large or the event loop has no time. */
+/** Secures messages on the event loop, or on a thread if they are large or the event loop is busy. */
 export class MessageSecurer {
   readonly #securing: Securing
   readonly #checks: SignatureChecks
   readonly #thread: Offload<SecuringInput, Secured>
 
-  /** @throws Error for a configuration that the schema cannot refuse */
+  /** @throws Error for problems that the schema cannot find */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#securing = new Securing(config)
     this.#checks = signatureChecks(env)
     this.#thread = env.offload(new URL('./securing-work.js', import.meta.url), config)
   }
 
-  /** How long what must not come twice has to be remembered, in ms. */
+  /** Time that used values must be remembered, in milliseconds. */
   get rememberMs(): number {
     return this.#securing.rememberMs
   }
 
-  /** Hands what became of the message to `next`; a promise only for those on a thread. */
+  /** Secures a message and passes the result to `next`. Returns a promise only if a thread is used. */
   secure(x: Exchange, body: Uint8Array, next: (secured: Secured) => Eventual): Eventual {
     const nowMs = Date.now()
     if (body.length < OFFLOAD_BYTES && this.#checks.hasTime())
@@ -44,7 +44,7 @@ export class MessageSecurer {
 
   #secureHere(x: Exchange, body: Uint8Array, nowMs: number): Secured {
     try {
-      // Others read the same document, and must not see it changed.
+      // The shared document must not be changed.
       return this.#securing.secure(body, this.#securing.isReadOnly ? xmlOf(x, body) : null, nowMs)
     } catch (problem) {
       if (!(problem instanceof UnreadableBody)) throw problem

@@ -6,12 +6,12 @@ import { type Envelope, readEnvelope, securityHeader } from './envelope.js'
 
 const LIMITS = { ...XML_LIMITS, maxDepth: DEFAULT_DEPTH }
 
-/** A message on its way through this policy, as a document that may be changed when it is our own. */
+/** A message being processed. Its document may be changed only if it is not shared. */
 export class Message {
   #view: XmlView
   #isOwn: boolean
   #envelope: Envelope | null = null
-  /** Whether the document says something else than the bytes it came from. */
+  /** True if the document differs from the received bytes. */
   #isChanged = false
 
   private constructor(view: XmlView, isOwn: boolean) {
@@ -19,12 +19,12 @@ export class Message {
     this.#isOwn = isOwn
   }
 
-  /** A document that others read too. */
+  /** Creates a message from a document shared with other policies. */
   static shared(view: XmlView): Message {
     return new Message(view, false)
   }
 
-  /** A document of our own. @throws UnreadableBody */
+  /** Parses a message. @throws UnreadableBody */
   static parsed(body: Uint8Array): Message {
     return new Message(parseXml(body, LIMITS), true)
   }
@@ -33,24 +33,24 @@ export class Message {
     return this.#view.document
   }
 
-  /** @throws SecurityFault when it is no SOAP */
+  /** @throws SecurityFault if it is not SOAP */
   get envelope(): Envelope {
     this.#envelope ??= readEnvelope(this.document)
     return this.#envelope
   }
 
-  /** The Security header for that actor. @throws SecurityFault when there are several */
+  /** Returns the Security header for an actor. @throws SecurityFault for several */
   security(actor: string): XmlElement | null {
     return securityHeader(this.envelope, actor)
   }
 
-  /** Notes a change of the document. */
+  /** Records a change of the document. */
   touch(): void {
-    if (!this.#isOwn) throw new Error('a document that others read was changed')
+    if (!this.#isOwn) throw new Error('a shared document was changed')
     this.#isChanged = true
   }
 
-  /** Goes on with another document. @throws UnreadableBody */
+  /** Replaces the document. @throws UnreadableBody */
   rewrite(bytes: Uint8Array): void {
     const view = parseXml(bytes, LIMITS)
     this.close()
@@ -60,12 +60,12 @@ export class Message {
     this.#isChanged = true
   }
 
-  /** The bytes to send on; null when nothing has changed. */
+  /** Returns the changed message, or null if nothing has changed. */
   written(): Buffer | null {
     return this.#isChanged ? Buffer.from(this.document.toString({ format: false })) : null
   }
 
-  /** Gives up a document of our own. */
+  /** Releases the document unless it is shared. */
   close(): void {
     if (this.#isOwn) this.#view.close()
   }

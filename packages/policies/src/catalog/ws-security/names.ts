@@ -14,7 +14,7 @@ const USERNAME_PROFILE = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-ws
 const X509_PROFILE = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-x509-token-profile-1.0'
 const MESSAGE_SECURITY = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-soap-message-security-1.0'
 
-/** What the profiles of WS-Security call their kinds of tokens, passwords and encodings. */
+/** Identifiers of tokens, passwords and encodings in the WS-Security profiles. */
 export const TOKEN = {
   passwordText: `${USERNAME_PROFILE}#PasswordText`,
   passwordDigest: `${USERNAME_PROFILE}#PasswordDigest`,
@@ -24,11 +24,11 @@ export const TOKEN = {
   base64: `${MESSAGE_SECURITY}#Base64Binary`,
 } as const
 
-/** What xenc:EncryptedData may stand for. */
+/** Types of xenc:EncryptedData. */
 export const ENCRYPTED = {
   element: 'http://www.w3.org/2001/04/xmlenc#Element',
   content: 'http://www.w3.org/2001/04/xmlenc#Content',
 } as const
 
-/** The SOAP 1.2 role of the node that processes the message last; the same as no role. */
+/** SOAP 1.2 role of the final receiver, equivalent to no role. */
 export const ULTIMATE_RECEIVER = 'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver'

@@ -250,22 +250,22 @@ test('a configuration that cannot work is refused with what to do', async () => 
   const signature = signWith(rsa)
   const ec = makeCertificate({ name: 'curve', kind: 'ec' })
   const cases: [WsSecurityConfig, RegExp][] = [
-    [{}, /nothing is asked for/],
-    [{ request: {} }, /nothing is asked for/],
-    [{ request: { check: {} } }, /'check' asks for nothing/],
-    [{ request: { add: {} } }, /'add' adds nothing/],
-    [{ request: { check: { signature: {} } } }, /'signature' trusts nobody/],
+    [{}, /nothing is configured/],
+    [{ request: {} }, /nothing is configured/],
+    [{ request: { check: {} } }, /'check' is empty/],
+    [{ request: { add: {} } }, /'add' is empty/],
+    [{ request: { check: { signature: {} } } }, /'signature' trusts no signer/],
     [
       { request: { check: { signature: { certificates: [{ id: 'a', certificate: 'x' }] } } } },
-      /holds no certificate/,
+      /is not a PEM certificate/,
     ],
-    [{ request: { check: { signature: { authorities: [pem] } } } }, /no authority's certificate/],
+    [{ request: { check: { signature: { authorities: [pem] } } } }, /is not a CA certificate/],
     [
       { request: { check: { signature: { ...trust(rsa), once: true, parts: ['body'] } } } },
       /'signature.once' needs/,
     ],
-    [{ request: { check: { usernameToken: { users: [user, user] } } } }, /'ana' stands twice/],
-    [{ request: { check: { decryption: { keys: [{ key: pem }] } } } }, /holds no private key/],
+    [{ request: { check: { usernameToken: { users: [user, user] } } } }, /duplicate user 'ana'/],
+    [{ request: { check: { decryption: { keys: [{ key: pem }] } } } }, /is not a PEM private key/],
     [
       {
         request: {
@@ -274,23 +274,23 @@ test('a configuration that cannot work is refused with what to do', async () => 
           },
         },
       },
-      /for another key/,
+      /does not match the key/,
     ],
     [
       { request: { check: { decryption: { keys: [{ key: signature.key }, { key: signature.key }] } } } },
       /needs 'certificate'/,
     ],
-    [{ request: { add: { signature: { ...signature, parts: ['timestamp'] } } } }, /add 'timestamp'/],
-    [{ request: { add: { signature: { ...signature, parts: ['username-token'] } } } }, /add 'usernameToken'/],
+    [{ request: { add: { signature: { ...signature, parts: ['timestamp'] } } } }, /set 'timestamp'/],
+    [{ request: { add: { signature: { ...signature, parts: ['username-token'] } } } }, /set 'usernameToken'/],
     [
       { request: { add: { signature: { ...signature, algorithm: 'ecdsa-sha256' } } } },
       /cannot sign with ecdsa-sha256/,
     ],
-    [{ request: { add: { encryption: { certificate: ec.certificatePem } } } }, /has no RSA key/],
-    [{ request: { add: { encryption: { certificate: pem, cipher: 'aes256-cbc' } } } }, /lets anybody change/],
+    [{ request: { add: { encryption: { certificate: ec.certificatePem } } } }, /must have an RSA key/],
+    [{ request: { add: { encryption: { certificate: pem, cipher: 'aes256-cbc' } } } }, /does not protect the message from changes/],
     [
       { request: { check: { timestamp: {}, strip: [] }, add: { timestamp: {} } } },
-      /strip the header or give 'add' an actor/,
+      /strip the header or set an actor under 'add'/,
     ],
   ]
   for (const [config, expected] of cases) {

@@ -2,11 +2,11 @@ import { type CompileEnv, definePolicy, type Step } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { type WsSecurityConfig, wsSecuritySchema } from './schema.js'
 
-/** Checks, opens and makes the security headers of SOAP messages. */
+/** The `ws-security` policy. Checks, decrypts and creates security headers of SOAP messages. */
 export const wsSecurity = definePolicy({
   name: 'ws-security',
   summary:
-    'Checks WS-Security headers of SOAP messages (UsernameToken, Timestamp, XML Signature), decrypts them, and signs, encrypts and adds tokens for the other side.',
+    'Checks WS-Security headers of SOAP messages (UsernameToken, Timestamp, XML Signature), decrypts messages, signs and encrypts them, and adds tokens.',
   schema: wsSecuritySchema,
   cost: 'cpu',
   authenticates: ({ request }) =>
@@ -14,7 +14,7 @@ export const wsSecurity = definePolicy({
   compile: (config, env) => compileStep(config, env),
 })
 
-/** Everything that reads XML is loaded here, for gateways that have this policy only. */
+/** Loads the XML code only for gateways that use this policy. */
 async function compileStep({ request, response }: WsSecurityConfig, env: CompileEnv): Promise<Step | null> {
   await loadLibxml()
   const [{ RequestSecurity }, { ResponseSecurity }] = await Promise.all([
@@ -24,7 +24,7 @@ async function compileStep({ request, response }: WsSecurityConfig, env: Compile
   const onRequest = request?.check || request?.add ? new RequestSecurity(request, env) : null
   const onResponse = response?.check || response?.add ? new ResponseSecurity(response, env) : null
   if (onRequest === null && onResponse === null)
-    throw new Error("nothing is asked for; give 'request' or 'response'")
+    throw new Error("nothing is configured: set 'check' or 'add' under 'request' or 'response'")
   return {
     name: 'ws-security',
     ...(onRequest === null

@@ -16,10 +16,10 @@ import { identified } from './identity.js'
 import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
-/** Values remembered; more than this many within their time are more messages than one process answers. */
+/** Maximum number of remembered values. A single process cannot answer more messages while they are fresh. */
 const MAX_VALUES = 200_000
 
-/** What clients send. */
+/** Secures requests from clients. */
 export class RequestSecurity {
   readonly #securer: MessageSecurer
   readonly #replays: OneTimeUse
@@ -28,7 +28,7 @@ export class RequestSecurity {
   readonly #mediaType: Reply
   readonly #coded: Reply
 
-  /** @throws Error for a configuration that the schema cannot refuse */
+  /** @throws Error for problems that the schema cannot find */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#securer = new MessageSecurer(config, env)
     const seen = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
@@ -43,7 +43,7 @@ export class RequestSecurity {
     this.#coded = env.refusal('GW_MEDIA_TYPE', 'send the message without a content coding')
   }
 
-  /** Before the body is read. */
+  /** Checks the head before the body is read. */
   admit(x: Exchange): Outcome {
     if (announcedVersion(x.headers) === null) return this.#mediaType
     return hasContentCoding(x.headers) ? this.#coded : null

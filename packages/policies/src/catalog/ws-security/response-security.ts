@@ -11,28 +11,25 @@ import { announcedVersion, announceUtf8 } from './content-type.js'
 import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
-/** What the upstream sends. What is wrong with it is no fault of the client's, who learns no more than that. */
+/** Secures responses from the upstream. Clients learn only that a response is invalid, not why. */
 export class ResponseSecurity {
   readonly #securer: MessageSecurer
   readonly #invalid: Reply
   readonly #unreadable: Reply
 
-  /** @throws Error for a configuration that the schema cannot refuse */
+  /** @throws Error for problems that the schema cannot find */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#securer = new MessageSecurer(config, env)
-    this.#invalid = env.refusal(
-      'GW_RESPONSE_INVALID',
-      'the response of the upstream is not secured as it has to be',
-    )
-    this.#unreadable = env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is no SOAP message')
+    this.#invalid = env.refusal('GW_RESPONSE_INVALID', 'the upstream response is not correctly secured')
+    this.#unreadable = env.refusal('GW_RESPONSE_INVALID', 'the upstream response is not a SOAP message')
   }
 
-  /** Before the body is read. */
+  /** Checks the head before the body is read. */
   admit(x: Exchange): Outcome {
     return hasContentCoding(x.responseHeaders) ? this.#unreadable : null
   }
 
-  /** One-way calls are answered with nothing. */
+  /** Secures a response. One-way calls have an empty response. */
   secure(x: Exchange, body: Uint8Array): Eventual {
     if (body.length === 0) return null
     if (announcedVersion(x.responseHeaders) === null) return this.#unreadable

@@ -2,13 +2,13 @@ import type { OffloadedWork } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { type DirectionConfig, type Secured, Securing } from './securing.js'
 
-/** A message for a thread. */
+/** A message to process on a thread. */
 export interface SecuringInput {
   readonly body: Uint8Array
   readonly nowMs: number
 }
 
-/** Large messages are checked on a thread. */
+/** Processes large messages on a thread. */
 export const work: OffloadedWork<DirectionConfig, SecuringInput, Secured> = async (config) => {
   await loadLibxml()
   const securing = new Securing(config)

@@ -11,15 +11,15 @@ import { soapVersionOf } from './envelope.js'
 import { type FaultCode, SecurityFault, type SoapVersion } from './fault.js'
 import { Message } from './message.js'
 
-/** What happens to the messages of one direction; can be cloned to a thread. */
+/** Configuration for requests or responses. Can be cloned for a thread. */
 export interface DirectionConfig {
   readonly check?: CheckConfig
   readonly add?: AddConfig
 }
 
-/** What became of a message; can be cloned. */
+/** Result of securing a message. Can be cloned. */
 export type Secured =
-  | ({ readonly kind: 'passed' /** null: as it came. */; readonly body: Uint8Array | null } & Checked)
+  | ({ readonly kind: 'passed' /** Null if unchanged. */; readonly body: Uint8Array | null } & Checked)
   | {
       readonly kind: 'fault'
       readonly code: FaultCode
@@ -30,12 +30,12 @@ export type Secured =
 
 const UNCHECKED: Checked = { identity: null, once: [] }
 
-/** Checks and adds, for one direction. */
+/** Runs the check and the additions for requests or responses. */
 export class Securing {
   readonly #check: CheckRules | null
   readonly #addition: AdditionRules | null
 
-  /** @throws Error for a configuration that the schema cannot refuse */
+  /** @throws Error for problems that the schema cannot find */
   constructor({ check, add }: DirectionConfig) {
     this.#check = check === undefined ? null : checkRules(check)
     this.#addition = add === undefined ? null : additionRules(add)
@@ -45,22 +45,22 @@ export class Securing {
       !this.#check.strip.has('header')
     ) {
       throw new Error(
-        "'check' leaves its Security header and 'add' makes another; strip the header or give 'add' an actor",
+        "'check' keeps its Security header and 'add' creates another one: strip the header or set an actor under 'add'",
       )
     }
   }
 
-  /** Whether a document that others read too will do: nothing in it is changed. */
+  /** True if the document is not changed, so that a shared one can be used. */
   get isReadOnly(): boolean {
     return this.#addition === null && this.#check?.strip.size === 0 && this.#check.decryption === null
   }
 
-  /** How long what must not come twice has to be remembered, in ms. */
+  /** Time that used values must be remembered, in milliseconds. */
   get rememberMs(): number {
     return this.#check === null ? 0 : this.#check.timestamp.ttlMs + 2 * this.#check.timestamp.skewMs
   }
 
-  /** @param shared the document of the body where others read it too; null: it is parsed here. */
+  /** Secures a message. @param shared parsed body shared with other policies, or null to parse it here. */
   secure(body: Uint8Array, shared: XmlView | null, nowMs: number): Secured {
     let message: Message | null = null
     try {
@@ -80,7 +80,7 @@ export class Securing {
   }
 }
 
-/** @throws what is nobody's fault but ours */
+/** Converts an error to a result. @throws the error if it is unexpected */
 function failureOf(problem: unknown, message: Message | null): Secured {
   if (problem instanceof UnreadableBody) {
     return { kind: 'unreadable', code: problem.code, message: problem.message }

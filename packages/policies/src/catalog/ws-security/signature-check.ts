@@ -7,7 +7,7 @@ import {
   base64Bytes,
   childElements,
   childrenNamed,
-  hasStrangers,
+  hasCommentOrInstruction,
   idOf,
   isElement,
   localReference,
@@ -20,10 +20,10 @@ import { NS } from './names.js'
 import { tokenReference } from './token-reference.js'
 import type { Signer, Trust } from './trust.js'
 
-/** A part of a message that has to be signed. */
+/** A message part that must be signed. */
 export type SignedPart = 'body' | 'timestamp' | 'username-token'
 
-/** Which signatures count. */
+/** Rules for accepted signatures. */
 export interface SignatureRules {
   readonly methods: ReadonlyMap<string, SignatureMethod>
   readonly allowsSha1: boolean
@@ -33,10 +33,13 @@ export interface SignatureRules {
   readonly maxSignatures: number
 }
 
-/** Who has signed what has to be signed. */
+/** Signer of the required parts. */
 export interface SignedBy {
   readonly identity: Identity
-  /** Of each signature that would have done: no two messages share one, nor can anybody but the signer make another. */
+  /**
+   * Unique values of the sufficient signatures. No two messages share one, and only the signer can create
+   * another.
+   */
   readonly marks: readonly string[]
 }
 
@@ -47,11 +50,11 @@ interface Verified {
 }
 
 const MAX_REFERENCES = 16
-/** Of a signature: 16 KB of key and more. */
+/** Maximum length of a base64 value. Fits signatures of 16 Kbit keys. */
 const MAX_VALUE_LENGTH = 4096
 
 /**
- * Verifies every signature in the Security header; one of them has to cover all parts that the rules name.
+ * Verifies every signature in the Security header. One of them must cover all required parts.
  * @throws SecurityFault
  */
 export function checkSignatures(
@@ -84,14 +87,14 @@ interface Surroundings {
   readonly nowMs: number
 }
 
-/** The key first: what nobody we know has signed is not worth a digest. */
+/** Verifies one signature. Checks the key first, so that no digest is computed for an unknown signer. */
 function checkSignature(
   signature: SignatureElement,
   { candidates, security, rules, nowMs }: Surroundings,
 ): Verified {
   const method = rules.methods.get(attributeOf(signature.method, 'Algorithm') ?? '')
   if (method === undefined || childElements(signature.method).length > 0) {
-    throw new SecurityFault('UnsupportedAlgorithm', 'a way to sign that is not allowed')
+    throw new SecurityFault('UnsupportedAlgorithm', 'the signature algorithm is not allowed')
   }
   const { key, identity } = keyFor(signature.keyInfo, method, { security, rules, nowMs })
   const value = base64Bytes(signature.value, MAX_VALUE_LENGTH, 'FailedCheck')
@@ -104,12 +107,15 @@ function checkSignature(
   return { identity, mark: markOf(method, value), covered }
 }
 
-/** Of an ECDSA signature (r, s) the r: anybody can make (r, n - s) of it, which is valid as well. */
+/**
+ * Returns the unique value of a signature. For ECDSA (r, s) that is r, because anyone can derive the equally
+ * valid (r, n - s).
+ */
 function markOf({ kind }: SignatureMethod, value: Buffer): string {
   return (kind === 'ec' ? value.subarray(0, value.length / 2) : value).toString('base64')
 }
 
-/** The children of ds:Signature, each in its place. */
+/** The children of ds:Signature, each at its place. */
 class SignatureElement {
   readonly signedInfo: XmlElement
   readonly value: XmlElement
@@ -119,7 +125,8 @@ class SignatureElement {
   readonly references: readonly XmlElement[]
 
   constructor(signature: XmlElement) {
-    if (hasStrangers(signature)) throw new SecurityFault('InvalidSecurity', 'a comment in a signature')
+    if (hasCommentOrInstruction(signature))
+      throw new SecurityFault('InvalidSecurity', 'a signature contains a comment')
     const [signedInfo, value, keyInfo = null, ...rest] = childElements(signature)
     this.signedInfo = named(signedInfo, 'SignedInfo')
     this.value = named(value, 'SignatureValue')
@@ -129,14 +136,14 @@ class SignatureElement {
     this.method = named(method, 'SignatureMethod')
     this.references = references.map((reference) => named(reference, 'Reference'))
     if (rest.length > 0 || references.length === 0 || references.length > MAX_REFERENCES) {
-      throw new SecurityFault('InvalidSecurity', 'a signature of another shape')
+      throw new SecurityFault('InvalidSecurity', 'a signature has an unexpected structure')
     }
   }
 }
 
 function named(element: XmlElement | undefined, name: string): XmlElement {
   if (element === undefined || !isElement(element, NS.ds, name)) {
-    throw new SecurityFault('InvalidSecurity', `no ${name} where it belongs`)
+    throw new SecurityFault('InvalidSecurity', `expected ${name}`)
   }
   return element
 }
@@ -152,20 +159,21 @@ function keyFor(
   }
   const signer = signerFor(keyInfo, security, rules.trust, nowMs)
   if (nowMs < signer.validFromMs || nowMs > signer.validToMs) {
-    throw new SecurityFault('InvalidSecurityToken', 'the certificate is not valid now')
+    throw new SecurityFault('InvalidSecurityToken', 'the certificate is not currently valid')
   }
   return signer
 }
 
 function signerFor(keyInfo: XmlElement | null, security: XmlElement, trust: Trust, nowMs: number): Signer {
   if (keyInfo === null) {
-    if (trust.only === null) throw new SecurityFault('SecurityTokenUnavailable', 'nothing says who signed')
+    if (trust.only === null)
+      throw new SecurityFault('SecurityTokenUnavailable', 'the signature does not identify its key')
     return trust.only
   }
   const reference = tokenReference(keyInfo, security)
   if (reference.kind === 'name') {
     const signer = trust.named(reference.isNamed)
-    if (signer === null) throw new SecurityFault('SecurityTokenUnavailable', 'no such certificate')
+    if (signer === null) throw new SecurityFault('SecurityTokenUnavailable', 'unknown certificate')
     return signer
   }
   const signer = trust.signerFor(reference.base64, nowMs)
@@ -173,20 +181,20 @@ function signerFor(keyInfo: XmlElement | null, security: XmlElement, trust: Trus
   return signer
 }
 
-/** What a reference may name: the Body, a block of the Header, or a child of the Security header; nothing below them. */
+/** Returns the elements that may be signed: the Body, Header blocks, and children of the Security header. */
 function referable({ header, body }: Envelope, security: XmlElement): ReadonlyMap<string, XmlElement> {
   const elements = [body, ...(header === null ? [] : childElements(header)), ...childElements(security)]
   const byId = new Map<string, XmlElement>()
   for (const element of elements) {
     const id = idOf(element)
     if (id === null) continue
-    if (byId.has(id)) throw new SecurityFault('InvalidSecurity', 'an id stands twice')
+    if (byId.has(id)) throw new SecurityFault('InvalidSecurity', 'duplicate id')
     byId.set(id, element)
   }
   return byId
 }
 
-/** The element that a ds:Reference names, when its digest is right. */
+/** Returns the element of a ds:Reference after checking its digest. */
 function checkReference(
   reference: XmlElement,
   candidates: ReadonlyMap<string, XmlElement>,
@@ -195,11 +203,11 @@ function checkReference(
   const id = localReference(attributeOf(reference, 'URI'), 'InvalidSecurity')
   const target = candidates.get(id)
   if (target === undefined)
-    throw new SecurityFault('InvalidSecurity', 'a reference to nothing that may be signed')
+    throw new SecurityFault('InvalidSecurity', 'a reference does not point to an element that may be signed')
   const [transforms, method, value, ...rest] = childElements(reference)
   const steps = childElements(named(transforms, 'Transforms'))
   if (rest.length > 0 || steps.length !== 1)
-    throw new SecurityFault('UnsupportedAlgorithm', 'not one transform')
+    throw new SecurityFault('UnsupportedAlgorithm', 'expected exactly one transform')
   const how = canonicalizationOf(named(steps[0], 'Transform'))
   const hash = digestHash(attributeOf(named(method, 'DigestMethod'), 'Algorithm'), allowsSha1)
   const expected = base64Bytes(named(value, 'DigestValue'), MAX_VALUE_LENGTH, 'FailedCheck').toString(

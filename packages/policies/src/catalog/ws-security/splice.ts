@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { XmlDocument } from 'libxml2-wasm'
 
 /**
- * Locations in a document that are filled in as text when it is written out: the tree holds a random word in each, which
- * nobody can have put into the message.
+ * Placeholders in a document that are replaced with text during serialization. Each contains a random word
+ * that cannot occur in the message.
  */
 export class Splice {
   readonly #word = `splice-${randomBytes(16).toString('hex')}`
@@ -13,13 +13,13 @@ export class Splice {
     return this.#contents.length === 0
   }
 
-  /** A word to put into the tree, which `write` exchanges for the text. */
+  /** Returns a placeholder for the tree, which `write` replaces with the text. */
   mark(content: string): string {
     this.#contents.push(content)
     return `${this.#word}-${this.#contents.length - 1};`
   }
 
-  /** The document with every mark exchanged for its text. */
+  /** Serializes the document with all placeholders replaced. */
   write(document: XmlDocument): Buffer {
     const text = document.toString({ format: false })
     const mark = new RegExp(`${this.#word}-(\\d+);`, 'g')

@@ -16,18 +16,20 @@ import { SecurityFault } from './fault.js'
 import { NS, TOKEN } from './names.js'
 import { MAX_CERTIFICATE_BYTES } from './trust.js'
 
-/** What a message says about a key: a certificate it brings, or a name of one that both sides have. It proves nothing. */
+/**
+ * Reference to a key: an included certificate, or the identifier of a known one. It does not establish trust.
+ */
 export type TokenReference =
   | { readonly kind: 'certificate'; readonly base64: string }
   | { readonly kind: 'name'; isNamed(names: CertificateNames): boolean }
 
-/** In Base64, with room for line breaks. */
+/** Maximum length in base64, with room for line breaks. */
 const MAX_CERTIFICATE_TEXT = MAX_CERTIFICATE_BYTES * 1.5
 const MAX_NAME_LENGTH = 1024
 
 /**
- * Reads a ds:KeyInfo that holds one wsse:SecurityTokenReference to an X.509 certificate, and nothing else.
- * @throws SecurityFault for every other way to name a key
+ * Reads a ds:KeyInfo, which must have exactly one wsse:SecurityTokenReference to an X.509 certificate.
+ * @throws SecurityFault for any other reference
  */
 export function tokenReference(keyInfo: XmlElement, security: XmlElement): TokenReference {
   const [reference, ...others] = childElements(keyInfo)
@@ -36,18 +38,19 @@ export function tokenReference(keyInfo: XmlElement, security: XmlElement): Token
     others.length > 0 ||
     !isElement(reference, NS.wsse, 'SecurityTokenReference')
   ) {
-    throw new SecurityFault('UnsupportedSecurityToken', 'a key that is not in a SecurityTokenReference')
+    throw new SecurityFault('UnsupportedSecurityToken', 'the key is not in a SecurityTokenReference')
   }
   const [target, ...more] = childElements(reference)
-  if (target === undefined || more.length > 0) throw new SecurityFault('InvalidSecurity', 'not one reference')
-  if (isElement(target, NS.wsse, 'Reference')) return broughtAlong(target, security)
+  if (target === undefined || more.length > 0)
+    throw new SecurityFault('InvalidSecurity', 'expected exactly one reference')
+  if (isElement(target, NS.wsse, 'Reference')) return includedToken(target, security)
   if (isElement(target, NS.wsse, 'KeyIdentifier')) return byIdentifier(target)
   if (isElement(target, NS.ds, 'X509Data')) return byIssuerSerial(target)
-  throw new SecurityFault('UnsupportedSecurityToken', 'an unknown kind of reference')
+  throw new SecurityFault('UnsupportedSecurityToken', 'unknown type of reference')
 }
 
-/** A wsse:BinarySecurityToken of the same Security header. */
-function broughtAlong(reference: XmlElement, security: XmlElement): TokenReference {
+/** Resolves a wsse:BinarySecurityToken in the same Security header. */
+function includedToken(reference: XmlElement, security: XmlElement): TokenReference {
   const id = localReference(attributeOf(reference, 'URI'), 'SecurityTokenUnavailable')
   const token = childrenNamed(security, NS.wsse, 'BinarySecurityToken').find((child) => idOf(child) === id)
   if (token === undefined) throw new SecurityFault('SecurityTokenUnavailable', 'no such token in the header')
@@ -57,7 +60,7 @@ function broughtAlong(reference: XmlElement, security: XmlElement): TokenReferen
 function certificateText(token: XmlElement): string {
   const encoding = attributeOf(token, 'EncodingType')
   if (attributeOf(token, 'ValueType') !== TOKEN.x509 || (encoding !== null && encoding !== TOKEN.base64)) {
-    throw new SecurityFault('UnsupportedSecurityToken', 'a token that is no X.509 certificate')
+    throw new SecurityFault('UnsupportedSecurityToken', 'the token is not an X.509 certificate')
   }
   return base64Text(token, MAX_CERTIFICATE_TEXT, 'InvalidSecurityToken')
 }
@@ -66,7 +69,7 @@ function byIdentifier(identifier: XmlElement): TokenReference {
   const type = attributeOf(identifier, 'ValueType')
   if (type === TOKEN.x509) return { kind: 'certificate', base64: certificateText(identifier) }
   if (type !== TOKEN.thumbprint && type !== TOKEN.subjectKeyIdentifier) {
-    throw new SecurityFault('UnsupportedSecurityToken', 'an unknown kind of key identifier')
+    throw new SecurityFault('UnsupportedSecurityToken', 'unknown type of key identifier')
   }
   const value = base64Bytes(identifier, MAX_NAME_LENGTH, 'InvalidSecurityToken').toString('base64')
   if (type === TOKEN.thumbprint) return { kind: 'name', isNamed: (names) => names.thumbprint === value }

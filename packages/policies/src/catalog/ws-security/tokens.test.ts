@@ -89,7 +89,7 @@ test('a Timestamp that is missing is refused where it is asked for, one that is 
   assert.equal(verdict(withHeader(old + token), text, NOW), 'MessageExpired')
 })
 
-test('a Timestamp of another shape and a moment that is none in UTC are refused', () => {
+test('the Timestamp has an unexpected structure and a moment that is none in UTC are refused', () => {
   const created = `<wsu:Created>${instant(0)}</wsu:Created>`
   for (const content of [
     '',

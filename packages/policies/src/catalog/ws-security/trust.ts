@@ -3,17 +3,18 @@ import { LRUCache } from 'lru-cache'
 import { type CertificateNames, namesOf } from './certificate-names.js'
 import type { Identity } from './identity.js'
 
-/** OID 2.5.29.15, then perhaps "critical", then an OCTET STRING with the BIT STRING of the usages. */
+/** OID 2.5.29.15. It is followed by an optional "critical" flag and an OCTET STRING with the usage bits. */
 const KEY_USAGE_OID = Buffer.from([0x06, 0x03, 0x55, 0x1d, 0x0f])
 const CRITICAL = Buffer.from([0x01, 0x01, 0xff])
 const OCTET_STRING = 0x04
 const BIT_STRING = 0x03
-/** digitalSignature and nonRepudiation (RFC 5280 section 4.2.1.3). */
+/** Bits of digitalSignature and nonRepudiation (RFC 5280 section 4.2.1.3). */
 const SIGNING = 0xc0
 
 /**
- * Whether the authority lets the key sign messages; a certificate that does not say what its key is for may do all.
- * Node.js does not report the usage. Where its OID stands more than once, in a name perhaps, each has to allow it.
+ * Returns true if the key usage allows signatures. A certificate without the extension may be used for
+ * everything. Node.js does not report the usage. If its OID occurs several times, perhaps in a name, each
+ * must allow it.
  */
 function maySign({ raw }: X509Certificate): boolean {
   for (let at = raw.indexOf(KEY_USAGE_OID); at !== -1; at = raw.indexOf(KEY_USAGE_OID, at + 1)) {
@@ -25,7 +26,7 @@ function maySign({ raw }: X509Certificate): boolean {
   return true
 }
 
-/** A certificate that may sign, and for whom. */
+/** A certificate that may sign, with its consumer. */
 export interface Signer {
   readonly key: KeyObject
   readonly identity: Identity
@@ -33,20 +34,20 @@ export interface Signer {
   readonly validToMs: number
 }
 
-/** A certificate that the configuration names. */
+/** A configured certificate. */
 export interface PinnedCertificate {
   readonly certificate: X509Certificate
   readonly identity: Identity
 }
 
-/** Longest certificate that is looked at, in bytes. */
+/** Maximum certificate size in bytes. */
 export const MAX_CERTIFICATE_BYTES = 8192
-/** Certificates that are remembered with who they are for. */
+/** Maximum number of cached signers. */
 const MAX_REMEMBERED = 1000
-/** What a key that an authority has signed has at least. */
+/** Minimum RSA key size in certificates of an authority. */
 const MIN_RSA_BITS = 2048
 
-/** Which certificates may sign. A message can only point at one of them, or bring one that an authority has signed. */
+/** Trusted certificates. A message can only refer to one of them, or include one issued by an authority. */
 export class Trust {
   readonly #pinned: readonly {
     readonly raw: Buffer
@@ -65,17 +66,17 @@ export class Trust {
     this.#authorities = authorities
   }
 
-  /** The signer of messages that do not say who signed; null when there could be several. */
+  /** Returns the signer of messages without KeyInfo, or null if there are several candidates. */
   get only(): Signer | null {
     return this.#pinned.length === 1 && this.#authorities.length === 0 ? this.#pinned[0]!.signer : null
   }
 
-  /** The configured certificate with such a name; null when there is none. */
+  /** Returns the configured certificate that matches, or null. */
   named(isNamed: (names: CertificateNames) => boolean): Signer | null {
     return this.#pinned.find(({ names }) => isNamed(names))?.signer ?? null
   }
 
-  /** The signer of a certificate that came with a message, in Base64; null when it is not trusted. */
+  /** Returns the signer of an included base64 certificate, or null if it is not trusted. */
   signerFor(base64: string, nowMs: number): Signer | null {
     const known = this.#remembered.get(base64)
     if (known !== undefined) return known
@@ -84,7 +85,7 @@ export class Trust {
     return signer
   }
 
-  /** What anybody sends is not remembered, so that it drives nobody else out. */
+  /** Returns the signer, or null. Untrusted certificates are not cached, so they cannot evict others. */
   #authenticated(der: Buffer, nowMs: number): Signer | null {
     const pinned = this.#pinned.find(({ raw }) => raw.equals(der))
     if (pinned !== undefined) return pinned.signer
@@ -103,7 +104,7 @@ export class Trust {
   }
 }
 
-/** A signer is remembered for longer than this moment: it is not trusted once the authority has ended. */
+/** Limits the validity of a cached signer to that of the authority. */
 function within(signer: Signer, authority: X509Certificate): Signer {
   return {
     ...signer,
@@ -124,7 +125,7 @@ function signerOf(certificate: X509Certificate, identity: Identity): Signer {
 function parse(der: Buffer): X509Certificate | null {
   try {
     const certificate = new X509Certificate(der)
-    // Bytes after the certificate would make many of one.
+    // Trailing bytes would give one certificate many cache keys.
     return certificate.raw.equals(der) ? certificate : null
   } catch {
     return null

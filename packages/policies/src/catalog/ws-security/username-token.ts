@@ -6,16 +6,16 @@ import type { Identity } from './identity.js'
 import { NS, TOKEN } from './names.js'
 import { assertFresh, instantOf, type TimestampRules } from './timestamp.js'
 
-/** How a password is shown. */
+/** Form of a password. */
 export type PasswordType = 'digest' | 'text'
 
-/** Who may show a password, and how. */
+/** Accepted users and password forms. */
 export interface UsernameRules {
   readonly users: ReadonlyMap<string, { readonly password: string; readonly identity: Identity }>
   readonly types: ReadonlySet<PasswordType>
 }
 
-/** Who showed the password, and the nonce that must not come again; null when the token has none. */
+/** Authenticated user, with the nonce that must not occur again, or null. */
 export interface Authenticated {
   readonly identity: Identity
   readonly nonce: string | null
@@ -23,8 +23,8 @@ export interface Authenticated {
 
 const MAX_TEXT_LENGTH = 1024
 const MAX_NONCE_LENGTH = 256
-/** Compared with when nobody has that name, so that the time shows nothing. */
-const NOBODY = { password: 'nobody', identity: null }
+/** Stand-in for an unknown user, so that the timing reveals nothing. */
+const UNKNOWN_USER = { password: 'nobody', identity: null }
 
 /** Checks the only UsernameToken of a Security header (UsernameToken Profile 1.1.1). @throws SecurityFault */
 export function checkUsernameToken(
@@ -38,34 +38,36 @@ export function checkUsernameToken(
   const password = requiredChild(token, NS.wsse, 'Password', 'FailedAuthentication')
   const type = passwordType(password)
   if (!rules.types.has(type))
-    throw new SecurityFault('UnsupportedSecurityToken', 'a password of this type is not taken')
+    throw new SecurityFault('UnsupportedSecurityToken', 'this password type is not accepted')
   const nonce = nonceOf(token)
   const created = optionalChild(token, NS.wsu, 'Created')
   if (created !== null) assertFresh(instantOf(created), freshness, nowMs)
   if (type === 'digest' && (nonce === null || created === null)) {
-    throw new SecurityFault('InvalidSecurity', 'a digest without nonce and creation time')
+    throw new SecurityFault('InvalidSecurity', 'a password digest needs a nonce and a creation time')
   }
-  const user = rules.users.get(name) ?? NOBODY
+  const user = rules.users.get(name) ?? UNKNOWN_USER
   const expected =
     type === 'text' ? user.password : passwordDigest(nonce!, plainText(created!).trim(), user.password)
   const isRight = isSameText(boundedText(password), expected)
-  if (!isRight || user.identity === null) throw new SecurityFault('FailedAuthentication', 'not this user')
-  // A nonce counts for as long as its creation time is fresh, so that one without a time could come again later.
+  if (!isRight || user.identity === null)
+    throw new SecurityFault('FailedAuthentication', 'wrong user name or password')
+  // A nonce is remembered while its creation time is fresh. Without a creation time it could be replayed
+  // later.
   const isOnce = nonce !== null && created !== null
   return { identity: user.identity, nonce: isOnce ? `${name}\n${nonce.toString('base64')}` : null }
 }
 
-/** Base64(SHA-1(nonce + created + password)), section 3.1 of the profile. */
+/** Returns Base64(SHA-1(nonce + created + password)), section 3.1 of the profile. */
 export function passwordDigest(nonce: Uint8Array, created: string, password: string): string {
   return createHash('sha1').update(nonce).update(created, 'utf8').update(password, 'utf8').digest('base64')
 }
 
-/** No type means text. */
+/** Returns the form of a password. Text is the default. */
 function passwordType(password: XmlElement): PasswordType {
   const type = attributeOf(password, 'Type')
   if (type === null || type === TOKEN.passwordText) return 'text'
   if (type === TOKEN.passwordDigest) return 'digest'
-  throw new SecurityFault('UnsupportedSecurityToken', 'an unknown type of password')
+  throw new SecurityFault('UnsupportedSecurityToken', 'unknown password type')
 }
 
 function nonceOf(token: XmlElement): Buffer | null {
@@ -73,7 +75,7 @@ function nonceOf(token: XmlElement): Buffer | null {
   if (nonce === null) return null
   const encoding = attributeOf(nonce, 'EncodingType')
   if (encoding !== null && encoding !== TOKEN.base64)
-    throw new SecurityFault('InvalidSecurity', 'a nonce in no Base64')
+    throw new SecurityFault('InvalidSecurity', 'the nonce is not base64')
   return base64Bytes(nonce, MAX_NONCE_LENGTH)
 }
 
@@ -84,7 +86,7 @@ function boundedText(element: XmlElement): string {
   return text
 }
 
-/** Digests have one length, whatever the texts have. */
+/** Compares in constant time. Digests have the same length for all texts. */
 function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(sha256(one), sha256(other))
 }

@@ -9,7 +9,7 @@ import type { Mapping } from './mapping.js'
 import { readXml } from './xml-reader.js'
 import { NotXml, xmlText } from './xml-text.js'
 
-/** The body as the other one of the two. The XML library has to be loaded. */
+/** Converts a body. The XML library must be loaded. */
 export function convert(body: Uint8Array, mapping: Mapping): Transformed {
   try {
     const output = mapping.direction === 'to-json' ? toJson(body, mapping) : toXml(body, mapping)
@@ -26,7 +26,9 @@ function tooLarge(): Transformed {
   return failed('the result is larger than the limit')
 }
 
-/** Another parser checks first: the reader takes for granted that the document is well-formed. */
+/**
+ * Converts XML to JSON. A parser checks the document first, because the reader requires well-formed input.
+ */
 function toJson(body: Uint8Array, mapping: Mapping): Uint8Array {
   const view = parseXml(body)
   const { encoding } = view.document
@@ -42,7 +44,7 @@ function toXml(body: Uint8Array, mapping: Mapping): Uint8Array {
   const { value } = jsonOfBytes(body, { maxDepth: mapping.maxDepth, duplicateKeys: 'reject' })
   const text = xmlText(value, mapping)
   const bytes = Buffer.from(text)
-  // Prefixes and attributes that only together are wrong, or names that are letters to us and not to XML.
+  // Finds invalid combinations of prefixes and attributes, and names that XML does not allow.
   if (text.includes(':') || bytes.length !== text.length) validate(bytes)
   return bytes
 }

@@ -1,22 +1,23 @@
 import { type Mapping, XSI } from './mapping.js'
 import type { XmlListener } from './xml-reader.js'
 
-/** A value of JSON. Objects are maps: no name, such as `__proto__`, means anything to a map. */
+/** A JSON value. Objects are maps, so that names such as `__proto__` have no special meaning. */
 export type JsonTree = string | number | null | readonly JsonTree[] | JsonMembers
+/** Members of a JSON object. */
 export type JsonMembers = ReadonlyMap<string, JsonTree>
 
-/** A number that JSON can say in full. */
+/** Matches numbers that JSON can represent exactly. */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 const MAX_DIGITS = 15
-/** What XML calls white space. */
+/** Matches XML white space. */
 const BLANK = /^[ \t\r\n]*$/
 
-/** An element that is being read. */
+/** An open element. */
 interface Open {
   readonly name: string
   readonly path: string
   readonly members: Map<string, JsonTree[]>
-  /** Prefixes that stand for the namespace of xsi:nil here. */
+  /** Prefixes bound to the namespace of xsi:nil. */
   readonly nilPrefixes: ReadonlySet<string>
   readonly isNil: boolean
   text: string
@@ -25,12 +26,12 @@ interface Open {
 
 const NO_PREFIXES: ReadonlySet<string> = new Set()
 
-/** Builds the JSON of a document while it is read. */
+/** Builds the JSON of a document while it is parsed. */
 export class JsonTreeBuilder implements XmlListener {
   readonly #mapping: Mapping
   readonly #arrays: ReadonlySet<string>
   readonly #stack: Open[] = []
-  /** Lists that stay arrays although they have one entry. */
+  /** Lists that stay arrays even with one entry. */
   readonly #forced = new Set<JsonTree[]>()
   #result: JsonTree = null
 
@@ -39,7 +40,7 @@ export class JsonTreeBuilder implements XmlListener {
     this.#arrays = new Set(mapping.forceArray)
   }
 
-  /** The document; a map with the root element, or what is in it. */
+  /** The converted document: a map with the root element, or its content. */
   get result(): JsonTree {
     return this.#result
   }
@@ -148,7 +149,7 @@ function isNilName(name: string, prefixes: ReadonlySet<string>): boolean {
   return prefixes.size > 0 && name.endsWith(':nil') && prefixes.has(name.slice(0, -':nil'.length))
 }
 
-/** Whether an element says that it is null, and nothing else. */
+/** Returns true if an element has `xsi:nil` and no other attributes. */
 function isNil(attributes: readonly string[], prefixes: ReadonlySet<string>): boolean {
   let says = false
   for (let i = 0; i < attributes.length; i += 2) {
@@ -159,7 +160,7 @@ function isNil(attributes: readonly string[], prefixes: ReadonlySet<string>): bo
   return says
 }
 
-/** The value as text. */
+/** Returns the value as JSON text. */
 export function jsonText(value: JsonTree): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   const parts: string[] = []

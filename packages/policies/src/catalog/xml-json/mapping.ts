@@ -1,12 +1,12 @@
 import { parseSize } from '@sluice/core'
 import { DEFAULTS, type XmlJsonConfig } from './schema.js'
 
-/** The configuration with all defaults, as both directions read it. It can be cloned. */
+/** Configuration with all defaults, for both directions. Can be cloned. */
 export interface Mapping {
   readonly direction: 'to-json' | 'to-xml'
   readonly attributePrefix: string
   readonly textKey: string
-  /** Names, and paths that begin with a slash. */
+  /** Element names, and paths that begin with a slash. */
   readonly forceArray: readonly string[]
   readonly hasNumbers: boolean
   readonly unwrap: boolean
@@ -22,7 +22,7 @@ export interface Mapping {
 
 const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
 
-/** @throws Error for what the operator has to mend */
+/** @throws Error for an invalid configuration */
 export function mappingOf(config: XmlJsonConfig): Mapping {
   const maxOutputBytes = parseSize(config.maxOutputBytes ?? DEFAULTS.maxOutputBytes)
   if (maxOutputBytes > MAX_OUTPUT_BYTES) throw new Error("'maxOutputBytes' can be at most 50mb")
@@ -30,7 +30,7 @@ export function mappingOf(config: XmlJsonConfig): Mapping {
   const textKey = config.textKey ?? DEFAULTS.textKey
   if (attributePrefix !== '' && textKey.startsWith(attributePrefix)) {
     throw new Error(
-      `'textKey' ${textKey} begins with 'attributePrefix' ${attributePrefix}; it would be an attribute`,
+      `'textKey' ${textKey} begins with 'attributePrefix' ${attributePrefix}: choose another key`,
     )
   }
   return {
@@ -51,5 +51,5 @@ export function mappingOf(config: XmlJsonConfig): Mapping {
   }
 }
 
-/** The namespace of xsi:nil. */
+/** Namespace of xsi:nil. */
 export const XSI = 'http://www.w3.org/2001/XMLSchema-instance'

@@ -11,10 +11,10 @@ import { DEFAULTS, xmlJsonSchema } from './schema.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 
-/** Turns XML bodies into JSON, or JSON bodies into XML. */
+/** The `xml-json` policy. Converts XML bodies to JSON, or JSON bodies to XML. */
 export const xmlJson = definePolicy({
   name: 'xml-json',
-  summary: 'Turns XML bodies into JSON or JSON bodies into XML, on the way there or on the way back.',
+  summary: 'Converts XML bodies to JSON or JSON bodies to XML, in requests or responses.',
   schema: xmlJsonSchema,
   cost: 'cpu',
   async compile(config, env) {

@@ -4,7 +4,7 @@ import type { Transformed } from '../../shared/transformed.js'
 import { convert } from './convert.js'
 import type { Mapping } from './mapping.js'
 
-/** Converts on a thread. */
+/** Converts bodies on a thread. */
 export const work: OffloadedWork<Mapping, Uint8Array, Transformed> = async (mapping) => {
   await loadLibxml()
   return (body) => convert(body, mapping)

@@ -1,8 +1,11 @@
-/** What is reported of a document, in its order. */
+/** Receives the events of a document in order. */
 export interface XmlListener {
-  /** @param attributes names and values in turn; namespace declarations are among them. */
+  /**
+   * Called for a start tag.
+   * @param attributes alternating names and values, including namespace declarations.
+   */
   open(name: string, attributes: readonly string[]): void
-  /** Text and CDATA; several in a row are one text. */
+  /** Called for text and CDATA. Consecutive calls form one text. */
   text(text: string): void
   close(): void
 }
@@ -10,14 +13,14 @@ export interface XmlListener {
 const REFERENCES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 const WHITE = /[\t\n]/g
 /**
- * One attribute, or the end of the tag; sticky, and of a text that is well-formed. White space is what XML calls so:
- * `\s` has more characters, and some of them are letters of names to a parser.
+ * Matches one attribute of well-formed XML, or fails at the end of the tag. Uses XML white space: `\s`
+ * matches more characters, some of which are name characters for a parser.
  */
 const ATTRIBUTE = /[ \t\n]*([^ \t\n=/>]+)[ \t\n]*=[ \t\n]*(?:"([^"]*)"|'([^']*)')/y
 
 /**
- * Reads a document that the gate has found well-formed and without DOCTYPE: what is wrong with it was said there, so
- * this only has to find what there is, in one pass.
+ * Reads a document that has been checked to be well-formed and without DOCTYPE. It needs only one pass, and
+ * reports no errors.
  */
 export function readXml(document: string, listener: XmlListener): void {
   const text = lineEnds(document)
@@ -42,13 +45,13 @@ export function readXml(document: string, listener: XmlListener): void {
   }
 }
 
-/** Line ends as a parser passes them on (XML 1.0 section 2.11). */
+/** Normalizes line ends (XML 1.0 section 2.11). */
 function lineEnds(document: string): string {
   const text = document.charCodeAt(0) === 0xfeff ? document.slice(1) : document
   return text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
 }
 
-/** A comment or a CDATA section. @returns where it ends */
+/** Reads a comment or a CDATA section. @returns its end */
 function special(text: string, at: number, listener: XmlListener): number {
   if (text.startsWith('<!--', at)) return text.indexOf('-->', at + 4) + 3
   const end = text.indexOf(']]>', at)
@@ -73,12 +76,12 @@ function startTag(text: string, at: number, listener: XmlListener): { end: numbe
   return { end: close + 1, isOpen }
 }
 
-/** White space, "/" and ">". */
+/** True for white space, "/" and ">". */
 function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x2f || code === 0x3e || Number.isNaN(code)
 }
 
-/** A text with its references resolved. */
+/** Resolves character and entity references. */
 function resolved(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(/&([^;]+);/g, (_, name: string) => {

@@ -1,17 +1,17 @@
 import { type Mapping, XSI } from './mapping.js'
 
-/** JSON that has no XML: what is wrong with it, for the client. */
+/** JSON that cannot be converted to XML. The message is for the client. */
 export class NotXml extends Error {}
 
-/** An attribute or element name with at most one colon (Namespaces in XML 1.0), in Unicode. */
+/** Matches an attribute or element name with at most one colon (Namespaces in XML 1.0). */
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}\p{M}_.\-·]*:)?[\p{L}_][\p{L}\p{N}\p{M}_.\-·]*$/u
 const MAX_NAME_LENGTH = 1024
-/** What XML 1.0 has no place for (section 2.2). */
+/** Matches characters that XML 1.0 does not allow (section 2.2). */
 const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A value of JSON as an XML document. @throws NotXml when it has none */
+/** Converts a JSON value to an XML document. @throws NotXml if that is impossible */
 export function xmlText(value: unknown, mapping: Mapping): string {
   return new XmlWriter(mapping).document(value)
 }
@@ -37,7 +37,7 @@ class XmlWriter {
     const names = isObject(value) ? Object.keys(value) : []
     const content = isObject(value) ? value[names[0]!] : undefined
     if (names.length !== 1 || (Array.isArray(content) && content.length !== 1)) {
-      throw new NotXml('has to be an object with exactly one member, which is the root element')
+      throw new NotXml('must be an object with exactly one member, the root element')
     }
     return { name: checkedName(names[0]!), content: Array.isArray(content) ? content[0] : content }
   }
@@ -52,7 +52,7 @@ class XmlWriter {
     if (value === null && this.#mapping.nil) {
       this.#write(`<${name} xmlns:xsi="${XSI}" xsi:nil="true"/>`)
     } else if (Array.isArray(value)) {
-      // An array in an array: an element for it, and its entries by the name of items.
+      // A nested array becomes an element whose items have the item name.
       this.#element(name, { [this.#mapping.item]: value })
     } else if (isObject(value)) this.#object(name, value)
     else this.#scalar(name, value)
@@ -107,19 +107,19 @@ function isObject(value: unknown): value is Members {
 
 function checkedName(name: string): string {
   if (name.length > MAX_NAME_LENGTH || !NAME.test(name)) {
-    throw new NotXml('has a member whose name cannot be that of an element or attribute')
+    throw new NotXml('has a member whose name is not a valid element or attribute name')
   }
   return name
 }
 
 function scalarText(value: unknown): string {
   if (value === null) return ''
-  if (typeof value === 'object') throw new NotXml('has an object or array where only text can be')
+  if (typeof value === 'object') throw new NotXml('has an object or array where only text is allowed')
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new NotXml('has an integer that loses digits; send it as a string')
+    throw new NotXml('has an integer that would lose digits: send it as a string')
   }
   const text = String(value)
-  if (NOT_CHARACTERS.test(text)) throw new NotXml('has a character that XML has no place for')
+  if (NOT_CHARACTERS.test(text)) throw new NotXml('has a character that XML does not allow')
   return text
 }
 
@@ -132,7 +132,7 @@ function escapedText(text: string): string {
     .replaceAll('\r', '&#13;')
 }
 
-/** White space other than a space would be read as a space. */
+/** Escapes an attribute value. Unescaped line breaks and tabs would be read as spaces. */
 function escapedAttribute(text: string): string {
   return escapedText(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }

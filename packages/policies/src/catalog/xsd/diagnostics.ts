@@ -2,67 +2,70 @@ import { type Libxml, libxml } from '../../engines/xml/libxml.js'
 import { type Violation, violation } from './violation.js'
 import { type MisreadValue, misreadValue } from './white-space.js'
 
-/** From this level on a message of libxml2 is a mistake, below it is a warning. */
+/** Level from which messages of libxml2 are errors. Lower levels are warnings. */
 const LEVEL_ERROR = 2
 
-/** What a run of the validator or of the schema compiler found. */
+/** Problems found by the validator or the schema compiler. */
 export class Diagnostics {
   readonly violations: Violation[] = []
-  /** Values that may be of their type without the white space around them. */
+  /** Values that may be valid without the white space around them. */
   readonly misread: MisreadValue[] = []
   count = 0
-  /** There is no verdict. */
+  /** True if libxml2 reached no verdict. */
   isUndecided = false
   readonly #most: number
   readonly #word: (message: string) => string
 
-  /** @param word makes of a message what may be reported. */
+  /**
+   * @param most maximum number of violations to list.
+   * @param word converts a message to its reported form.
+   */
   constructor(most: number, word: (message: string) => string) {
     this.#most = most
     this.#word = word
   }
 
   /**
-   * Only the first are looked at closely: the path of an element is found by counting its siblings, and a document may
-   * have as many mistakes as elements.
+   * Records a message of libxml2. Computes details only for the first ones: the path of an element takes
+   * counting its siblings, and a document may have as many errors as elements.
    */
-  note({ raw }: Libxml, complaint: number): void {
+  note({ raw }: Libxml, error: number): void {
     const { XmlErrorStruct, xmlGetNodePath } = raw
-    if (XmlErrorStruct.level(complaint) < LEVEL_ERROR) return
+    if (XmlErrorStruct.level(error) < LEVEL_ERROR) return
     this.count++
-    const node = XmlErrorStruct.node(complaint)
-    const misread = misreadValue(XmlErrorStruct.message(complaint), node)
+    const node = XmlErrorStruct.node(error)
+    const misread = misreadValue(XmlErrorStruct.message(error), node)
     if (misread !== null) this.misread.push(misread)
     if (this.violations.length >= this.#most) return
     this.violations.push(
       violation({
-        line: XmlErrorStruct.line(complaint),
+        line: XmlErrorStruct.line(error),
         path: xmlGetNodePath(node),
-        message: this.#word(XmlErrorStruct.message(complaint)),
-        file: XmlErrorStruct.file(complaint),
+        message: this.#word(XmlErrorStruct.message(error)),
+        file: XmlErrorStruct.file(error),
       }),
     )
   }
 }
 
-/** Who listens: libxml2 runs to its end before anything else happens. */
-let listening: Diagnostics | null = null
+/** Diagnostics of the current run. libxml2 runs to completion before anything else. */
+let active: Diagnostics | null = null
 let handler = 0
 
-/** Runs something of libxml2 that complains, with the address of the function that hears it. */
-export function listen<T>(diagnostics: Diagnostics, run: (handlerAddress: number) => T): T {
+/** Runs a libxml2 function with the address of an error handler that fills the diagnostics. */
+export function withDiagnostics<T>(diagnostics: Diagnostics, run: (handlerAddress: number) => T): T {
   const library = libxml()
-  // The functions that libxml2 can call are few, and stay: one for all.
+  // libxml2 has few slots for callbacks and never frees them, so all runs share one handler.
   if (handler === 0) {
     const { addFunction } = library.raw as unknown as { readonly addFunction: AddFunction }
-    handler = addFunction((_, complaint) => listening?.note(library, complaint), 'vii')
+    handler = addFunction((_, error) => active?.note(library, error), 'vii')
   }
-  listening = diagnostics
+  active = diagnostics
   try {
     return run(handler)
   } finally {
-    listening = null
+    active = null
   }
 }
 
-type AddFunction = (listener: (context: number, complaint: number) => void, signature: string) => number
+type AddFunction = (listener: (context: number, error: number) => void, signature: string) => number

@@ -6,7 +6,7 @@ import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
 const XS = 'http://www.w3.org/2001/XMLSchema'
 const LINKS = '/xs:schema/xs:import | /xs:schema/xs:include | /xs:schema/xs:redefine'
 
-/** A schema document that is open. */
+/** An open schema document. */
 interface OpenDocument {
   readonly source: SchemaDocument
   readonly document: XmlDocument
@@ -16,9 +16,10 @@ interface OpenDocument {
 }
 
 /**
- * Returns the documents as libxml2 finds its way among them. It reads one document for a namespace, none without a
- * `schemaLocation`, and takes `./t.xsd` for another one than `t.xsd`. A DOCTYPE is resolved: entities and defaults of its
- * internal subset are put in, within the bounds of libxml2, and nothing else is read.
+ * Rewrites references between schema documents so that libxml2 resolves them. It reads only one document per
+ * namespace, none without a `schemaLocation`, and treats `./t.xsd` and `t.xsd` as different. DOCTYPEs are
+ * resolved: entities and defaults of the internal subset are expanded within the limits of libxml2, and
+ * nothing external is read.
  */
 export function linkSchemas(schemas: SchemaDocuments): SchemaDocuments {
   const open: OpenDocument[] = []
@@ -43,16 +44,17 @@ export function linkSchemas(schemas: SchemaDocuments): SchemaDocuments {
 }
 
 const DOCTYPE = '<!DOCTYPE'
-/** An entity that is read from elsewhere. */
+/** Matches an external entity. */
 const EXTERNAL_ENTITY = /<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+(?:SYSTEM|PUBLIC)\s/
 
-/** Returns the document, or null if it is not XML, which is said elsewhere. @throws Error for a DOCTYPE that cannot be resolved */
+/**
+ * Parses a document. Returns null if it is not XML, which is reported later.
+ * @throws Error for a DOCTYPE that cannot be resolved
+ */
 function parsed({ systemId, bytes }: SchemaDocument): XmlDocument | null {
   const text = Buffer.from(bytes).toString('latin1')
   if (EXTERNAL_ENTITY.test(text))
-    throw new Error(
-      `the schema '${systemId}' declares an entity that is read from elsewhere; put its text into the schema`,
-    )
+    throw new Error(`the schema '${systemId}' declares an external entity: put its text into the schema`)
   const { XmlDocument: Document, XmlError, ParseOption } = libxml()
   const { XML_PARSE_NONET, XML_PARSE_NO_XXE, XML_PARSE_NOENT, XML_PARSE_NO_SYS_CATALOG } = ParseOption
   const option = XML_PARSE_NONET | XML_PARSE_NO_XXE | XML_PARSE_NOENT | XML_PARSE_NO_SYS_CATALOG
@@ -88,7 +90,10 @@ class Linking {
     this.#rootNamespace = open.find(({ source }) => source.systemId === root)?.namespace ?? ''
   }
 
-  /** Returns the documents that had to be made: each includes all documents that are imported for one namespace. */
+  /**
+   * Links the documents. Returns additional documents that each include all documents imported for one
+   * namespace.
+   */
   link(): SchemaDocument[] {
     const imports = new Map<string, { readonly from: OpenDocument; readonly element: XmlElement }[]>()
     for (const from of this.#open) {
@@ -109,7 +114,7 @@ class Linking {
       if (all !== null) made.push(includingAll(all, namespace, targets as readonly OpenDocument[]))
       const systemId = all ?? first?.source.systemId ?? null
       for (const { from, element } of uses) {
-        // A location that leads to no listed document stays, and is reported.
+        // A location that matches no listed document stays, and is reported later.
         const isLost = attribute(element, 'schemaLocation') !== null && this.#targetOf(from, element) === null
         if (!isLost) point(from, element, systemId)
       }
@@ -123,12 +128,12 @@ class Linking {
   }
 }
 
-/** Lets an import or include name its document so that libxml2 comes to the system id of it. */
+/** Sets the location of an import or include so that libxml2 resolves it to the system id. */
 function point(from: OpenDocument, element: XmlElement, systemId: string | null): void {
   const base = from.source.systemId
   if (systemId === null || URL.canParse(base)) return
   const there = element.attrs.find((one) => one.name === 'schemaLocation' && one.namespaceUri === '')
-  // libxml2 goes from folder to folder by itself, and takes a location without a folder as it is.
+  // libxml2 resolves relative folders itself, and uses a location without a folder as it is.
   if (there !== undefined && (base.includes('/') ? resolved(base, there.value) : there.value) === systemId)
     return
   const isUrl = URL.canParse(systemId) || systemId.startsWith('/')

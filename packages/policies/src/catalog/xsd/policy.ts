@@ -8,10 +8,10 @@ import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
 import { readSchemas } from './schema-documents.js'
 import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
 
-/** Longest validation on a thread. */
+/** Time limit of a validation on a thread, in milliseconds. */
 const MAX_MS = 2000
 
-/** Validates XML bodies against XML Schema 1.0. */
+/** The `xsd` policy. Validates XML bodies against XML Schema 1.0. */
 export const xsd = definePolicy({
   name: 'xsd',
   summary: 'Validates XML bodies of requests and responses against XML Schema 1.0.',
@@ -20,7 +20,7 @@ export const xsd = definePolicy({
   async compile(config, env): Promise<Step> {
     const maxBodyBytes = parseSize(config.maxBodyBytes ?? '1mb')
     if (maxBodyBytes > XML_LIMITS.maxBytes) {
-      throw new Error(`'maxBodyBytes' ${config.maxBodyBytes} is above 10mb, the most that is read as XML`)
+      throw new Error(`'maxBodyBytes' ${config.maxBodyBytes} exceeds 10mb, the maximum for XML`)
     }
     await loadLibxml()
     const settings = await settingsOf(config)
@@ -48,10 +48,10 @@ function resultOf(verdict: Verdict): ValidationResult {
 }
 
 async function settingsOf(config: XsdConfig): Promise<ValidatorConfig> {
-  // The library of character sets takes 60 ms to load: gateways without schemas do not pay for it.
-  const { mendSchemas } = await import('./mended-schemas.js')
+  // The character set library takes 60 ms to load, so only gateways with schemas load it.
+  const { patchSchemas } = await import('./patched-schemas.js')
   return {
-    ...mendSchemas(readSchemas(config)),
+    ...patchSchemas(readSchemas(config)),
     select: config.select,
     names: config.namespaces ?? {},
     maxErrors: config.maxErrors ?? 10,

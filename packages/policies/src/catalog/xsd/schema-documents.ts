@@ -2,19 +2,20 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { XsdConfig } from './schema.js'
 
-/** A schema and all that it includes and imports; can be cloned, and written as JSON. */
+/** A schema with all documents that it includes and imports. Can be cloned, and serialized as JSON. */
 export interface SchemaDocuments {
-  /** The system id of the schema where it begins. */
+  /** System id of the root schema. */
   readonly root: string
   readonly documents: readonly SchemaDocument[]
 }
 
+/** A schema document. */
 export interface SchemaDocument {
   readonly systemId: string
   readonly bytes: Uint8Array
 }
 
-/** Reads what the configuration names. @throws Error for what cannot be read or has no name of its own */
+/** Reads the configured schemas. @throws Error for an unreadable file, or a missing or duplicate system id */
 export function readSchemas({ schemas, root }: Pick<XsdConfig, 'schemas' | 'root'>): SchemaDocuments {
   const documents = schemas.map((schema, i) => ({
     systemId: systemIdOf(schema, i, schemas.length),
@@ -22,15 +23,15 @@ export function readSchemas({ schemas, root }: Pick<XsdConfig, 'schemas' | 'root
   }))
   const ids = documents.map(({ systemId }) => systemId)
   const twice = ids.find((systemId, i) => ids.indexOf(systemId) !== i)
-  if (twice !== undefined) throw new Error(`two schemas have the systemId '${twice}'; give each its own`)
+  if (twice !== undefined) throw new Error(`duplicate systemId '${twice}': give each schema its own`)
   if (root === undefined) return { root: ids[0]!, documents }
   if (ids.includes(root)) return { root, documents }
-  throw new Error(`the root '${root}' is not the systemId of a schema; write one of ${ids.join(', ')}`)
+  throw new Error(`the root '${root}' is not the systemId of a schema: use one of ${ids.join(', ')}`)
 }
 
 type SchemaSource = XsdConfig['schemas'][number]
 
-/** The encoding that a text once had is not the one it is kept in. */
+/** Matches the encoding declaration. Inline text is stored as UTF-8, whatever it declares. */
 const DECLARED_ENCODING = /^(\s*<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')/
 
 function bytesOf({ file, inline }: SchemaSource, i: number): Uint8Array {
@@ -41,7 +42,7 @@ function bytesOf({ file, inline }: SchemaSource, i: number): Uint8Array {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new Error(`the schema file '${file}' cannot be read; look for its path and its permissions`, {
+    throw new Error(`the schema file '${file}' cannot be read: check its path and permissions`, {
       cause,
     })
   }
@@ -51,5 +52,5 @@ function systemIdOf({ systemId, file }: SchemaSource, i: number, count: number):
   if (systemId !== undefined) return systemId
   if (file !== undefined) return basename(file)
   if (count === 1) return 'schema.xsd'
-  throw new Error(`schema ${i + 1} needs a 'systemId', by which the others can name it`)
+  throw new Error(`schema ${i + 1} needs a 'systemId', so that other schemas can refer to it`)
 }

@@ -1,7 +1,7 @@
 import { libxml } from '../../engines/xml/libxml.js'
 import type { SchemaDocument } from './schema-documents.js'
 
-/** Answers libxml2 when it asks for other documents, while a schema is compiled and at no other time. */
+/** Provides schema documents to libxml2 while a schema is compiled. */
 export class SchemaProvider {
   readonly #documents: ReadonlyMap<string, Uint8Array>
   readonly #asked = new Set<string>()
@@ -11,7 +11,10 @@ export class SchemaProvider {
     this.#documents = new Map(documents.map(({ systemId, bytes }) => [systemId, bytes]))
   }
 
-  /** Nothing else may run meanwhile: who provides, provides for the whole process. */
+  /**
+   * Runs a compilation with these documents. Nothing else may run meanwhile, because input providers are
+   * global to the process.
+   */
   during<T>(run: () => T): T {
     const { xmlRegisterInputProvider, xmlCleanupInputProvider, openBuffer, readBuffer, closeBuffer } =
       libxml()
@@ -41,20 +44,23 @@ export class SchemaProvider {
     return bytes
   }
 
-  /** libxml2 goes on without a schema that is imported and not there. @throws Error that names it */
+  /** Checks for missing documents, which libxml2 ignores in imports. @throws Error that names one */
   checkMissing(): void {
     const [missing] = this.#missing
     if (missing === undefined) return
     const known = [...this.#documents.keys()].join(', ')
-    throw new Error(`a schema includes or imports '${missing}'; add it under 'schemas' (there are: ${known})`)
+    throw new Error(`a schema includes or imports '${missing}': add it under 'schemas' (now: ${known})`)
   }
 
-  /** libxml2 reads one document a namespace, and passes over others. @throws Error that names one */
+  /**
+   * Checks for unused documents. libxml2 reads one document per namespace and ignores others.
+   * @throws Error that names one
+   */
   checkUnused(root: string): void {
     for (const systemId of this.#documents.keys()) {
       if (systemId === root || this.#asked.has(systemId)) continue
       throw new Error(
-        `the schema '${systemId}' is not used; include it, or import its namespace once, or remove it`,
+        `the schema '${systemId}' is not used: include it, import its namespace once, or remove it`,
       )
     }
   }

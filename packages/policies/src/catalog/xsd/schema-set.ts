@@ -1,12 +1,12 @@
 import type { XmlDocument } from 'libxml2-wasm'
 import { addressOf, libxml } from '../../engines/xml/libxml.js'
-import { Diagnostics, listen } from './diagnostics.js'
+import { Diagnostics, withDiagnostics } from './diagnostics.js'
 import type { SchemaDocuments } from './schema-documents.js'
 import { SchemaProvider } from './schema-provider.js'
 
 /** A compiled schema. */
 export class SchemaSet {
-  /** What the schema was made of, and points into. */
+  /** Source document, which the compiled schema points into. */
   readonly #document: XmlDocument
   #schema: number
 
@@ -15,16 +15,20 @@ export class SchemaSet {
     this.#schema = schema
   }
 
-  /** Adds what is wrong with an element and all in it. @param element its address */
+  /**
+   * Validates an element with its content.
+   * @param element address of the element
+   * @param diagnostics receives the problems
+   */
   validate(element: number, diagnostics: Diagnostics): void {
     const { raw } = libxml()
     const context = raw.xmlSchemaNewValidCtxt(this.#schema)
     try {
-      const result = listen(diagnostics, (handler) => {
+      const result = withDiagnostics(diagnostics, (handler) => {
         raw.xmlSchemaSetValidStructuredErrors(context, handler, 0)
         return raw.xmlSchemaValidateOneElement(context, element)
       })
-      // It gives up on a value for which a pattern takes ten million steps.
+      // libxml2 gives up if a pattern takes ten million steps for one value.
       if (result < 0) diagnostics.isUndecided = true
       else if (result > 0 && diagnostics.count === 0) diagnostics.count = 1
     } finally {
@@ -41,8 +45,8 @@ export class SchemaSet {
 }
 
 /**
- * Compiles a schema; what it includes and imports comes from the documents alone.
- * @throws Error that says where a schema is broken, which one is missing and which one nobody names.
+ * Compiles a schema. Included and imported schemas come only from the documents.
+ * @throws Error for an invalid, missing or unused schema.
  */
 export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet {
   const library = libxml()
@@ -68,7 +72,7 @@ function parseSchema(document: XmlDocument, diagnostics: Diagnostics): number {
   const { raw } = libxml()
   const context = raw.xmlSchemaNewDocParserCtxt(addressOf(document))
   try {
-    return listen(diagnostics, (handler) => {
+    return withDiagnostics(diagnostics, (handler) => {
       raw.xmlSchemaSetParserStructuredErrors(context, handler, 0)
       return raw.xmlSchemaParse(context)
     })
@@ -81,5 +85,5 @@ function brokenSchema(root: string, { violations }: Diagnostics): Error {
   const [first] = violations
   if (first === undefined) return new Error(`the schema '${root}' cannot be compiled`)
   const file = first.file ?? root
-  return new Error(`the schema '${file}' is broken at line ${first.line} (${first.path}): ${first.message}`)
+  return new Error(`the schema '${file}' is invalid at line ${first.line} (${first.path}): ${first.message}`)
 }

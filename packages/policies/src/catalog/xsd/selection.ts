@@ -2,18 +2,19 @@ import { libxml } from '../../engines/xml/libxml.js'
 import type { XmlView } from '../../engines/xml/view.js'
 import { compileNodes } from '../../engines/xml/xpath.js'
 
-/** The addresses of the elements to validate, or what is wrong with the document. */
+/** Addresses of the elements to validate, or the reason why there are none. */
 export type Selected = { readonly elements: readonly number[] } | { readonly mistake: string }
 
-/** Finds in a document what is validated. */
+/** Selects the elements to validate in a document. */
 export type Selection = (view: XmlView) => Selected
 
-/** Most elements that one document has validated. */
+/** Maximum number of elements to validate per document. */
 const MAX_SELECTED = 1000
 
 /**
+ * Compiles a selection.
  * @param select `soap-body`, an XPath, or undefined for the root element.
- * @throws Error for an XPath that is none or selects no nodes.
+ * @throws Error for an invalid XPath, or one that selects no nodes.
  */
 export function compileSelection(
   select: string | undefined,
@@ -23,14 +24,14 @@ export function compileSelection(
   const nodes = compileNodes(select ?? '/*', names)
   return (view) => {
     const elements = nodes(view, MAX_SELECTED + 1)
-    if (elements.length === 0) return { mistake: `nothing is at ${select}` }
+    if (elements.length === 0) return { mistake: `no element matches ${select}` }
     if (elements.length > MAX_SELECTED)
-      return { mistake: `more than ${MAX_SELECTED} elements are at ${select}` }
-    return elements.every(isElement) ? { elements } : { mistake: `what is at ${select} is not an element` }
+      return { mistake: `more than ${MAX_SELECTED} elements match ${select}` }
+    return elements.every(isElement) ? { elements } : { mistake: `a match of ${select} is not an element` }
   }
 }
 
-/** One element and no more: what stands beside a valid one would reach the upstream unseen. */
+/** Selects the single element in a SOAP body. Additional elements would reach the upstream unchecked. */
 function soapBody(): Selection {
   const bodies = ['soap', 'soap12'].map((soap) => compileNodes(`/${soap}:Envelope/${soap}:Body`, {}))
   const children = ['soap', 'soap12'].map((soap) => compileNodes(`/${soap}:Envelope/${soap}:Body/*`, {}))
@@ -38,7 +39,7 @@ function soapBody(): Selection {
     const found = bodies.flatMap((nodes) => nodes(view, 2))
     if (found.length !== 1) return { mistake: 'it is not a SOAP envelope with one body' }
     const elements = children.flatMap((nodes) => nodes(view, 2))
-    return elements.length === 1 ? { elements } : { mistake: 'the SOAP body has to have one element' }
+    return elements.length === 1 ? { elements } : { mistake: 'the SOAP body must have exactly one element' }
   }
 }
 

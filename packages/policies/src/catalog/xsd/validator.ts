@@ -3,44 +3,44 @@ import { parseXml } from '../../engines/xml/gate.js'
 import { unreadableXml } from '../../engines/xml/unreadable-xml.js'
 import type { XmlView } from '../../engines/xml/view.js'
 import { Diagnostics } from './diagnostics.js'
-import type { MendedSchemas } from './mended-schemas.js'
+import type { PatchedSchemas } from './patched-schemas.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
 import { violationText, withoutValues, withPattern } from './violation.js'
 import { collapseValues } from './white-space.js'
 
-/** What a validator is made of; can be cloned, and written as JSON. */
-export interface ValidatorConfig extends MendedSchemas {
+/** Configuration of a validator. Can be cloned, and serialized as JSON. */
+export interface ValidatorConfig extends PatchedSchemas {
   readonly select: string | undefined
   readonly names: Readonly<Record<string, string>>
   readonly maxErrors: number
   readonly maxDepth: number
 }
 
-/** What became of a body; can be cloned. */
+/** Result of a validation. Can be cloned. */
 export type Verdict =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly mistakes: string }
-  /** libxml2 gave up. */
+  /** Set if libxml2 gave up. */
   | { readonly kind: 'undecided' }
   | { readonly kind: 'unreadable'; readonly code: UnreadableBody['code']; readonly mistakes: string }
 
 const VALID: Verdict = { kind: 'valid' }
 
-/** Validates documents against one schema, as often as wanted. */
+/** Validates documents against one schema. */
 export class Validator {
   readonly #config: ValidatorConfig
   readonly #selection: Selection
   readonly #schemas: SchemaSet
 
-  /** `libxml()` has to be there. @throws Error that says what is wrong with the schemas or with the selection */
+  /** The XML library must be loaded. @throws Error for invalid schemas or an invalid selection */
   constructor(config: ValidatorConfig) {
     this.#config = config
     this.#selection = compileSelection(config.select, config.names)
     this.#schemas = compileSchemas(config.schemas)
   }
 
-  /** @param view makes the document of the body: the shared one, or one of its own. */
+  /** Validates a document. @param view returns the parsed body. */
   validate(view: () => XmlView): Verdict {
     try {
       return this.#verdictOf(view())
@@ -50,7 +50,7 @@ export class Validator {
     }
   }
 
-  /** The same for a body that nobody else reads. */
+  /** Parses and validates a body that is not shared with other policies. */
   validateBytes(body: Uint8Array): Verdict {
     let view: XmlView | null = null
     try {
@@ -69,18 +69,18 @@ export class Validator {
     const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
-    const look = (): Diagnostics => {
+    const run = (): Diagnostics => {
       const found = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
       for (const element of selected.elements) this.#schemas.validate(element, found)
       return found
     }
-    let diagnostics = look()
-    const putBack = collapseValues(diagnostics.misread)
-    if (putBack !== null) {
+    let diagnostics = run()
+    const restoreValues = collapseValues(diagnostics.misread)
+    if (restoreValues !== null) {
       try {
-        diagnostics = look()
+        diagnostics = run()
       } finally {
-        putBack()
+        restoreValues()
       }
     }
     if (diagnostics.isUndecided) return { kind: 'undecided' }

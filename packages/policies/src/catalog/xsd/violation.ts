@@ -1,19 +1,19 @@
-/** Something in a document that its schema does not allow. */
+/** A violation of the schema. */
 export interface Violation {
   readonly line: number
   /** XPath of the element. */
   readonly path: string
   readonly message: string
-  /** The schema where the mistake is, when it is in one. */
+  /** Schema with the error, or null if the error is in the document. */
   readonly file: string | null
 }
 
 const MAX_PATH = 160
 const MAX_MESSAGE = 240
-/** Longest message that is surely whole. */
+/** Maximum length of a message that libxml2 does not truncate. */
 const MAX_WHOLE = 4096
 
-/** A violation of bounded length. */
+/** Creates a violation of limited length. */
 export function violation(found: {
   readonly line: number
   readonly path: string | null
@@ -28,15 +28,15 @@ export function violation(found: {
   return { line, path: cut(path ?? '/', MAX_PATH), message: cut(words, MAX_MESSAGE), file }
 }
 
-/** All violations in one sentence. @param count of all there are, more than are listed perhaps */
+/** Returns all violations as one text. @param count total number, which may exceed the listed ones */
 export function violationText(violations: readonly Violation[], count: number): string {
   const listed = violations.map(({ line, path, message }) => `line ${line}, ${path}: ${message}`).join(' ')
   return count > violations.length ? `${listed} (and ${count - violations.length} more)` : listed
 }
 
 /**
- * Where libxml2 quotes values of the document, from the first quote to the last that can end one: rather too much of
- * the sentence is left out than a part of a value is shown.
+ * Match values quoted by libxml2, from the first quote to the last possible one. Rather too much is removed
+ * than a part of a value shown.
  */
 const QUOTED: readonly (readonly [RegExp, string])[] = [
   [/\b(value|content) '.*' (?=is|has|does|of)/s, '$1 '],
@@ -44,14 +44,17 @@ const QUOTED: readonly (readonly [RegExp, string])[] = [
   [/key-sequence \[.*\]/s, 'key-sequence'],
 ]
 
-/** A message of the validator without what the document says. */
+/** Removes quoted values from a validator message. */
 export function withoutValues(message: string): string {
-  // A long message comes without its end.
+  // libxml2 truncates long messages.
   if (message.length > MAX_WHOLE) return `${message.split("'", 2).join("'")}': a value is not valid`
   return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 
-/** A message that has the pattern as somebody wrote it. @param patterns those, by what was made of them. */
+/**
+ * Replaces a rewritten pattern in a message with the original.
+ * @param patterns original patterns by their rewritten form.
+ */
 export function withPattern(message: string, patterns: Readonly<Record<string, string>>): string {
   return message.replace(/(?<=by the pattern ').*(?=')/s, (pattern) =>
     Object.hasOwn(patterns, pattern) ? patterns[pattern]! : pattern,

@@ -1,23 +1,23 @@
 import { libxml } from '../../engines/xml/libxml.js'
 
-/** A value that is not of its type as it is written. */
+/** A value that does not match its type as written. */
 export interface MisreadValue {
-  /** The address of the element. */
+  /** Address of the element. */
   readonly element: number
-  /** The attribute of it; null for the element's own text. */
+  /** Attribute with the value, or null for the text of the element. */
   readonly attribute: { readonly name: string; readonly namespace: string | null } | null
 }
 
 /**
- * Matches the message for a value that its type cannot be written as. Facets have messages of their own, and every text
- * is a string: white space around values of all other types does not count (XML Schema Datatypes 4.3.6).
+ * Matches the message for a value with invalid syntax. Facets have other messages, and any text is a valid
+ * string. White space around values of all other types is ignored (XML Schema Datatypes 4.3.6).
  */
-const WRONG_LETTERS =
+const WRONG_SYNTAX =
   /^Element '[^']*'(?:, attribute '(?:\{([^}']*)\})?([^']*)')?: '.*' is not a valid value of the (?:local )?atomic type(?: '[^']*')?\.\s*$/s
 
-/** Returns the value that a message of libxml2 is about, or null if it says something else. */
+/** Returns the value that a libxml2 message is about, or null for other messages. */
 export function misreadValue(message: string, element: number): MisreadValue | null {
-  const found = WRONG_LETTERS.exec(message)
+  const found = WRONG_SYNTAX.exec(message)
   if (found === null || element === 0) return null
   const [, namespace = null, name] = found
   return { element, attribute: name === undefined ? null : { name, namespace } }
@@ -25,12 +25,12 @@ export function misreadValue(message: string, element: number): MisreadValue | n
 
 const TEXT = 3
 const CDATA = 4
-/** White space of XML. */
+/** XML white space. */
 const BLANK = ' \t\n\r'
 
 /**
- * Takes the white space around values away, which libxml2 leaves around dates, times and durations.
- * @returns a function that puts it back, because the document belongs to others as well; null if there was none.
+ * Removes white space around values, which libxml2 does not do for dates, times and durations.
+ * @returns a function that restores the values, because the document is shared, or null if nothing changed.
  */
 export function collapseValues(values: readonly MisreadValue[]): (() => void) | null {
   const { XmlTreeCommonStruct: tree, xmlHasNsProp } = libxml().raw

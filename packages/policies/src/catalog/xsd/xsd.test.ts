@@ -280,10 +280,10 @@ test('configurations that make no sense are refused with what to do', async (t) 
     [{ schemas: [{}] }, /schema 1 needs either 'file' or 'inline'/],
     [{ schemas: [{ inline, file: 'a.xsd' }] }, /schema 1 needs either/],
     [{ schemas: [{ inline }, { inline }] }, /schema 1 needs a 'systemId'/],
-    [{ schemas: [first!, first!] }, /two schemas have the systemId/],
-    [{ root: 'gone.xsd' }, /the root 'gone.xsd' is not the systemId of a schema; write one of purchase/],
+    [{ schemas: [first!, first!] }, /duplicate systemId/],
+    [{ root: 'gone.xsd' }, /the root 'gone.xsd' is not the systemId of a schema: use one of purchase/],
     [{ root: 'common.xsd' }, /'purchase\/order.xsd' is not used/],
-    [{ maxBodyBytes: '11mb' }, /'maxBodyBytes' 11mb is above 10mb/],
+    [{ maxBodyBytes: '11mb' }, /'maxBodyBytes' 11mb exceeds 10mb/],
     [{ select: '//x:a' }, /prefix 'x'; declare it under 'namespaces'/],
     [{ select: 'count(/a)' }, /use one that selects elements/],
   ]

@@ -6,12 +6,13 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const XML_TYPE = 'application/xml; charset=utf-8'
-/** The charset parameter with its value (RFC 9110 section 5.6.6). */
+/** Matches the charset parameter with its value (RFC 9110 section 5.6.6). */
 const CHARSET = /;[ \t]*charset=(?:"[^"]{0,64}"|[^;,\s"]{0,64})/i
 
 /**
- * The content type of a result, from that of the body: XML stays the kind of XML that it was, but for its charset.
- * @param method of `xsl:output`; empty when the stylesheet names none.
+ * Returns the function that derives the content type of a result from that of the body. An XML type is kept,
+ * except for its charset.
+ * @param method output method of `xsl:output`, or an empty string.
  */
 export function resultType(method: string, configured: string | undefined): (before: string) => string {
   const fixed = configured ?? TYPES[method]

@@ -2,16 +2,17 @@ import type { Exchange } from '@sluice/core'
 import { compileTemplate, type Render } from '../../shared/template.js'
 import type { XsltConfig } from './schema.js'
 
+/** Type of a stylesheet parameter. */
 export type ParamType = 'string' | 'number' | 'boolean'
 
-/** A parameter with its value for one request, as text that is of its type. It can be cloned. */
+/** A parameter with its value for one request, as valid text of its type. Can be cloned. */
 export interface ParamValue {
   readonly name: string
   readonly type: ParamType
   readonly value: string
 }
 
-/** The values for one request; a text says which one cannot be used. */
+/** Returns the parameter values for a request, or a text that says which value is invalid. */
 export type Params = (x: Exchange) => readonly ParamValue[] | string
 
 interface Param {
@@ -20,30 +21,30 @@ interface Param {
   readonly value: string | Render
 }
 
-/** Names of parameters (NCName), with `{namespace}` before them if need be. */
+/** Matches a parameter name (NCName), optionally preceded by `{namespace}`. */
 const NAME = /^(?:\{[^{}]{1,256}\})?[A-Za-z_][\w.-]{0,127}$/
-/** A number as XPath writes it. */
+/** Matches an XPath number. */
 const NUMBER = /^-?\d{1,40}(?:\.\d{1,40})?$/
-/** What XML 1.0 has no place for. */
+/** Matches characters that XML 1.0 does not allow. */
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u
 
-/** Letters of one UTF-16 unit each: from Latin Extended-A to before the surrogates. */
+/** Range of letters that are one UTF-16 unit each: Latin Extended-A up to the surrogates. */
 const FIRST_LETTER = 0x100
 const LAST_LETTER = 0xd7ff
 
 /**
- * Compiles the parameters of a stylesheet. Values that depend on the request are checked for each request.
- * @throws Error for a name or a fixed value that cannot be used.
+ * Compiles stylesheet parameters. Values that depend on the request are checked per request.
+ * @throws Error for an invalid name or fixed value.
  */
 export function compileParams(config: XsltConfig['params']): Params {
   const params = Object.entries(config ?? {}).map(([name, { type = 'string', value }]): Param => {
-    if (!NAME.test(name)) throw new Error(`'${name}' is not the name of a parameter`)
+    if (!NAME.test(name)) throw new Error(`'${name}' is not a valid parameter name`)
     return { name, type, value: compileTemplate(value) }
   })
   const fixed = params.filter(({ value }) => typeof value === 'string') as ParamValue[]
   for (const param of fixed) {
     if (param.value !== '' && !fits(param))
-      throw new Error(`the parameter '${param.name}' is not a ${param.type}`)
+      throw new Error(`the value of the parameter '${param.name}' is not a ${param.type}`)
   }
   if (fixed.length === params.length) {
     const values = fixed.filter(({ value }) => value !== '').map(canonical)
@@ -73,7 +74,10 @@ function canonical(param: ParamValue): ParamValue {
   return { ...param, value: param.value === 'true' || param.value === '1' ? 'true' : 'false' }
 }
 
-/** Names and XPath 1.0 expressions in turn. A string is always a literal: nothing in it is ever an expression. */
+/**
+ * Returns alternating names and XPath 1.0 expressions. A string is always a literal, so no part of it is
+ * evaluated.
+ */
 export function xpathParams(values: readonly ParamValue[]): string[] {
   return values.flatMap(({ name, type, value }) => [name, expressionOf(type, value)])
 }
@@ -84,8 +88,8 @@ function expressionOf(type: ParamType, value: string): string {
 }
 
 /**
- * A literal has no escape for its own quotes. In a string with both kinds another character stands for one of them:
- * put together from parts, a string of many quotes would overflow the stack of libxslt.
+ * Returns an XPath string literal, which has no escape for its own quotes. If the string contains both kinds,
+ * another character replaces one of them. A concatenation of many parts would overflow the stack of libxslt.
  */
 function literal(text: string): string {
   if (!text.includes("'")) return `'${text}'`
@@ -94,12 +98,12 @@ function literal(text: string): string {
   return `translate("${text.replaceAll('"', other)}", '${other}', '"')`
 }
 
-/** A character that the text does not have. Header fields are far too short to have all of these. */
+/** Returns a character that the text does not contain. Header fields are too short to contain all of them. */
 function absentFrom(text: string): string {
   const taken = new Set(text)
   for (let code = FIRST_LETTER; code <= LAST_LETTER; code++) {
     const character = String.fromCharCode(code)
     if (!taken.has(character)) return character
   }
-  throw new RangeError('a parameter has both kinds of quotes and every letter there is')
+  throw new RangeError('a parameter has both kinds of quotes and every possible replacement character')
 }

@@ -30,7 +30,7 @@ import { readStylesheet, type StylesheetSource } from './stylesheet-source.js'
 
 const MAX_TIMEOUT_MS = 10_000
 const MAX_BODY_BYTES = 10 * 1024 * 1024
-/** Longest explanation of a failure in the operation log. */
+/** Maximum length of a failure reason in the operation log. */
 const MAX_REASON_CHARS = 500
 const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
 
@@ -41,10 +41,10 @@ type Transform = (
   params: readonly ParamValue[],
 ) => Transformed | Promise<Transformed>
 
-/** Transforms XML bodies with a stylesheet. */
+/** The `xslt` policy. Transforms XML bodies with a stylesheet. */
 export const xslt = definePolicy({
   name: 'xslt',
-  summary: 'Transforms XML bodies with an XSLT stylesheet, on the way there or on the way back.',
+  summary: 'Transforms XML bodies with an XSLT stylesheet, in requests or responses.',
   schema: xsltSchema,
   cost: 'cpu',
   async compile(config, env) {
@@ -76,7 +76,7 @@ export const xslt = definePolicy({
   },
 })
 
-/** Reports to the operator what an engine says of its failure; the client hears only that there was one. */
+/** Reports the reason of a failure to the operator. The client learns only that the transformation failed. */
 function reportTo(env: CompileEnv): (x: Exchange, result: Transformed) => Transformed {
   return (x, result) => {
     if (!(result instanceof Uint8Array) && result.reason !== undefined) {
@@ -100,7 +100,7 @@ function limitsOf(config: XsltConfig): RunLimits {
 
 function bounded(option: string, value: number, most: number): number {
   if (value >= 1 && value <= most) return value
-  throw new Error(`'${option}' has to be between 1 and ${most}, in milliseconds or bytes; it is ${value}`)
+  throw new Error(`'${option}' must be between 1 and ${most} (milliseconds or bytes), not ${value}`)
 }
 
 function compileTransform(source: StylesheetSource, limits: RunLimits, env: CompileEnv): Promise<Transform> {
@@ -109,7 +109,7 @@ function compileTransform(source: StylesheetSource, limits: RunLimits, env: Comp
     : saxonTransform(source, limits, env)
 }
 
-/** Small bodies here and at once, larger ones on a thread. */
+/** Runs small bodies on the event loop, large ones on a thread. */
 async function libxsltTransform(
   source: StylesheetSource,
   limits: RunLimits,
@@ -130,7 +130,7 @@ async function libxsltTransform(
 
 const NO_PARAMS: readonly string[] = []
 
-/** Always on a thread: that one reads and checks the body, and waits for the process of the engine. */
+/** Runs always on a thread, which checks the body and waits for the engine process. */
 async function saxonTransform(
   source: StylesheetSource,
   limits: RunLimits,

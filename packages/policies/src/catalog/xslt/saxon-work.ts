@@ -11,19 +11,21 @@ import { INPUT_LIMITS } from './input-limits.js'
 import type { ParamValue } from './params.js'
 import type { StylesheetSource } from './stylesheet-source.js'
 
+/** Configuration of the SaxonJS thread. */
 export interface SaxonConfig {
-  /** The compiled stylesheet, JSON. */
+  /** Compiled stylesheet as JSON. */
   readonly sef: string
   readonly source: StylesheetSource
   readonly limits: RunLimits
 }
 
+/** Input of one transformation. */
 export interface SaxonInput {
   readonly body: Uint8Array
   readonly params: readonly ParamValue[]
 }
 
-/** Transforms with SaxonJS; only ever on a thread, which owns the process of the engine. */
+/** Transforms with SaxonJS. Runs only on a thread, which owns the engine process. */
 export const work: OffloadedWork<SaxonConfig, SaxonInput, Transformed> = async (config) => {
   await loadLibxml()
   const select = await selector(config)
@@ -38,7 +40,7 @@ export const work: OffloadedWork<SaxonConfig, SaxonInput, Transformed> = async (
   }
 }
 
-/** SaxonJS is quadratic in attributes and recurses with the depth: the gate looks first. */
+/** Checks the input first, because SaxonJS is quadratic in attributes and recurses with the depth. */
 function textOf(body: Uint8Array): string | TransformFailure {
   try {
     const view = parseXml(body, INPUT_LIMITS)
@@ -51,7 +53,7 @@ function textOf(body: Uint8Array): string | TransformFailure {
   }
 }
 
-/** Selecting is the same for all versions. */
+/** Creates the function that selects the element to transform. All XSLT versions share it. */
 async function selector({ source, limits }: SaxonConfig): Promise<Select> {
   if (source.selection === null) return (body) => body
   const selecting = { ...source, main: source.selection, selection: null, imports: [] }

@@ -7,30 +7,36 @@ import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/styles
 import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
 import type { XsltConfig } from './schema.js'
 
-/** A document in base64, because threads distinguish configurations by their JSON. */
+/** A file in base64, because threads distinguish configurations by their JSON. */
 export interface SourceFile {
-  /** Its address. Nothing is there; relative ones begin at it. */
+  /** Base URL of the file, for relative references. Nothing is fetched from it. */
   readonly url: string
   readonly base64: string
-  /** It was read as XML and checked; others are nothing but documents for `document()` and `unparsed-text()`. */
+  /**
+   * True if it was parsed and checked as XML. Other files are only available to `document()` and
+   * `unparsed-text()`.
+   */
   readonly isXml: boolean
 }
 
-/** A stylesheet and all that it may read, from the files of the configuration. */
+/** A stylesheet and all files that it may read. */
 export interface StylesheetSource {
   readonly main: SourceFile
   readonly imports: readonly SourceFile[]
-  /** A stylesheet that copies the selected element; null when the whole body is transformed. */
+  /** Stylesheet that copies the selected element, or null to transform the whole body. */
   readonly selection: SourceFile | null
   readonly version: '1.0' | '2.0' | '3.0'
-  /** The output method of `xsl:output`; empty when the stylesheet names none. */
+  /** Output method of `xsl:output`, or an empty string. */
   readonly method: string
 }
 
-/** A source, and what is checked once and not kept. */
+/** A stylesheet source, with data needed only for checks. */
 export interface ReadStylesheet {
   readonly source: StylesheetSource
-  /** What the modules of a stylesheet of XSLT 1.0 name; empty for other versions, and where nobody can know. */
+  /**
+   * Names used by the modules of an XSLT 1.0 stylesheet. Empty for other versions, and if they cannot be
+   * determined.
+   */
   readonly names: readonly StylesheetNames[]
 }
 
@@ -38,7 +44,7 @@ const XSL = 'http://www.w3.org/1999/XSL/Transform'
 const BASE = 'gateway:/'
 const MAX_FILE_BYTES = 2_000_000
 
-/** Elements that write files in some processor: namespace and name. */
+/** Elements that write files in some processors, as namespace and name. */
 const WRITING: readonly (readonly [string, string])[] = [
   [XSL, 'result-document'],
   ['http://exslt.org/common', 'document'],
@@ -49,8 +55,8 @@ const WRITING: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * Reads the files of a configuration and finds what can be said about the stylesheet before it is compiled.
- * @throws Error for what the operator has to mend.
+ * Reads the files of a configuration and analyses the stylesheet before compilation.
+ * @throws Error for an invalid stylesheet or configuration.
  */
 export async function readStylesheet(config: XsltConfig): Promise<ReadStylesheet> {
   await loadLibxml()
@@ -83,12 +89,12 @@ interface Reader {
 
 interface SourceName {
   readonly address: string
-  /** How messages call it. */
+  /** Name of the source in messages. */
   readonly what: string
   readonly isImport: boolean
 }
 
-/** Imports may be documents of any kind; those that have something of XSLT are stylesheets. */
+/** Reads a source. Imports may be any kind of file. Those that use the XSLT namespace are stylesheets. */
 function readSource({ imports, version }: Reader, bytes: Uint8Array, name: SourceName) {
   const { address, what, isImport } = name
   let document: XmlDocument
@@ -101,13 +107,14 @@ function readSource({ imports, version }: Reader, bytes: Uint8Array, name: Sourc
   try {
     const isStylesheet = !isImport || document.get('//xsl:* | //@xsl:*', { xsl: XSL }) !== null
     if (!isStylesheet) return { file: sourceFile(address, bytes, true), method: '', names: null }
-    // A draft of XSLT 1.1, which libxslt knows; from 2.0 on it builds a node (XSLT 2.0, 11.5).
+    // An element of the XSLT 1.1 draft that libxslt supports. From XSLT 2.0 on it creates a node (XSLT 2.0,
+    // 11.5).
     if (version === '1.0') refuseElement(document, what, [XSL, 'document'])
     const method = check(document, what, address, imports)
     if (version === '1.0')
       return { file: sourceFile(address, bytes, true), method, names: namesOf(document, what) }
     refuseCode(document, what)
-    // SaxonJS reads XML with a parser of its own: it is given what was checked, and not what it might read instead.
+    // SaxonJS uses another XML parser, so it gets the serialized form of what was checked.
     const { root } = document
     const checked = '\n'.repeat(root.line - 1) + root.toString({ format: false })
     return { file: sourceFile(address, Buffer.from(checked), true), method, names: null }
@@ -135,13 +142,13 @@ function selectionOf({ select, namespaces = {} }: XsltConfig): SourceFile | null
   return sourceFile(`${BASE}select`, Buffer.from(text))
 }
 
-/** Whether an expression finds elements is a question of its text alone, so any document answers it. */
+/** Checks that an expression selects elements. That depends only on its text, so any document will do. */
 function checkSelection(select: string, names: Readonly<Record<string, string>>): void {
   const { XmlDocument: Document, XmlError } = libxml()
   const document = Document.fromString('<a/>')
   try {
     if (!Array.isArray(document.eval(select, { ...names })))
-      throw new Error(`'select' computes a value; write an XPath that finds elements`)
+      throw new Error(`'select' computes a value: use an XPath that selects elements`)
   } catch (problem) {
     if (!(problem instanceof XmlError)) throw problem
     throw new Error(`'select' cannot be compiled: '${select}' is not an XPath 1.0 expression`)
@@ -156,7 +163,7 @@ function escaped(text: string): string {
 
 function mainBytes({ stylesheet: { file, inline } }: XsltConfig): Uint8Array {
   if ((file === undefined) === (inline === undefined)) {
-    throw new Error("'stylesheet' takes either file or inline")
+    throw new Error("'stylesheet' needs either 'file' or 'inline'")
   }
   return file === undefined ? Buffer.from(inline!) : readFile(file)
 }
@@ -168,11 +175,11 @@ function readFile(path: string): Uint8Array {
 }
 
 function addressOf(name: string, base = BASE): string {
-  if (!URL.canParse(name, base)) throw new Error(`'${name}' is not a name that a stylesheet can refer to`)
+  if (!URL.canParse(name, base)) throw new Error(`'${name}' is not a valid import name`)
   return new URL(name, base).href
 }
 
-/** @returns the output method that it names. */
+/** Checks a stylesheet. @returns its output method. */
 function check(
   document: XmlDocument,
   what: string,
@@ -182,10 +189,11 @@ function check(
   for (const element of WRITING) refuseElement(document, what, element)
   for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
     if (imports.has(addressOf(name, address))) continue
-    throw new Error(`${what} imports '${name}', which 'imports' does not have; add it with its file`)
+    throw new Error(`${what} imports '${name}', which is not in 'imports': add it with its file`)
   }
   const encoding = attributes(document, '//xsl:output/@encoding').find((each) => !/^utf-?8$/i.test(each))
-  if (encoding !== undefined) throw new Error(`${what} asks for '${encoding}'; results are in UTF-8`)
+  if (encoding !== undefined)
+    throw new Error(`${what} asks for the encoding '${encoding}': results are always UTF-8`)
   return attributes(document, '//xsl:output/@method')[0] ?? ''
 }
 
@@ -203,7 +211,10 @@ function attributes(document: XmlDocument, path: string): string[] {
   return document.find(path, { xsl: XSL }).map((attribute) => attribute.content.trim())
 }
 
-/** Stylesheets come from the operator and may declare entities; they still read nothing but themselves. */
+/**
+ * Parses a stylesheet. It comes from the operator and may declare internal entities, but external ones are
+ * not read.
+ */
 function parse(bytes: Uint8Array, what: string): XmlDocument {
   const { XmlDocument: Document, ParseOption } = libxml()
   const { XML_PARSE_NONET, XML_PARSE_NO_XXE, XML_PARSE_NOENT } = ParseOption
@@ -221,7 +232,7 @@ function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
     const { root } = document
     const isLiteral = root.namespaceUri !== XSL
     if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform') {
-      throw new Error(`the stylesheet begins with 'xsl:${root.name}'; it has to begin with 'xsl:stylesheet'`)
+      throw new Error(`the stylesheet begins with 'xsl:${root.name}': it must begin with 'xsl:stylesheet'`)
     }
     return versionNumber(versionAttribute(root, isLiteral))
   } finally {
@@ -233,13 +244,13 @@ function versionAttribute(root: XmlElement, isLiteral: boolean): string {
   const path = isLiteral ? '@xsl:version' : '@version'
   const found = root.get(path, { xsl: XSL })
   if (found === null)
-    throw new Error(`the stylesheet has no ${path.slice(1)} at its first element; write 1.0, 2.0 or 3.0`)
+    throw new Error(`the stylesheet has no ${path.slice(1)} at its root element: use 1.0, 2.0 or 3.0`)
   return found.content.trim()
 }
 
 function versionNumber(said: string): StylesheetSource['version'] {
   const version = Number(said)
-  if (!(version >= 1)) throw new Error(`the stylesheet says version '${said}'; write 1.0, 2.0 or 3.0`)
+  if (!(version >= 1)) throw new Error(`the stylesheet has version '${said}': use 1.0, 2.0 or 3.0`)
   if (version < 2) return '1.0'
   return version < 3 ? '2.0' : '3.0'
 }

@@ -1,20 +1,20 @@
 import { CharSet, type Concatenation, type Element, type Expression, type NoParent } from 'refa'
 import { MAX_CHAR } from './char-classes.js'
 
-/** Ways to match that are tried while others wait, where nothing repeats. */
+/** Maximum number of match paths for patterns without repetition that are tried on the event loop. */
 const MAX_WAYS = 1000
-/** Most that is looked at: positions that take a character, and ways between them. */
+/** Limit for the analysis: positions that take a character, and transitions between them. */
 const MAX_STEPS = 100_000
 
 /**
- * A matcher that tries one way after the other may take long for some text, where more than one way is open to it:
- * `(a|aa)+b`. Of patterns that are too large to examine it is assumed.
+ * Returns true if a backtracking matcher may take long, because some text can match in more than one way:
+ * `(a|aa)+b`. Also true for patterns that are too large to analyse.
  */
-export function mayRunAway(expression: NoParent<Expression>): boolean {
+export function mayBacktrack(expression: NoParent<Expression>): boolean {
   return waysOf(expression.alternatives) > MAX_WAYS && !isDeterministic(expression)
 }
 
-/** The ways to match, at most, whatever the text; infinite where something repeats a number of times that differs. */
+/** Returns the maximum number of match paths for any text. Infinity if a repetition has no fixed count. */
 function waysOf(alternatives: readonly NoParent<Concatenation>[]): number {
   return alternatives.reduce(
     (sum, { elements }) => sum + elements.reduce((ways, element) => ways * waysOfElement(element), 1),
@@ -30,7 +30,7 @@ function waysOfElement(element: NoParent<Element>): number {
   return max === 1 ? 1 + waysOf(alternatives) : Number.POSITIVE_INFINITY
 }
 
-/** Whether the next character always says which position of the pattern takes it. */
+/** Returns true if the next character always determines the position in the pattern. */
 function isDeterministic({ alternatives }: NoParent<Expression>): boolean {
   try {
     const positions = new Positions()
@@ -53,7 +53,7 @@ function areDisjoint(sets: readonly CharSet[]): boolean {
 
 class Ambiguous extends Error {}
 
-/** A part of a pattern: what its texts begin with, the numbers of the positions where they end, and if it can be empty. */
+/** A part of a pattern: its possible first characters, the positions of its ends, and if it can be empty. */
 interface Part {
   readonly first: readonly CharSet[]
   readonly last: readonly number[]
@@ -62,7 +62,7 @@ interface Part {
 
 const EMPTY: Part = { first: [], last: [], isOptional: true }
 
-/** The positions of a pattern that take a character, and what can come after each (the automaton of Glushkov). */
+/** Positions of a pattern that take a character, and their possible successors (Glushkov automaton). */
 class Positions {
   readonly next: CharSet[][] = []
   #steps = 0
@@ -82,7 +82,7 @@ class Positions {
   #element(element: NoParent<Element>): Part {
     if (element.type === 'Alternation') return this.choice(element.alternatives)
     if (element.type === 'Quantifier') return this.#repeated(element)
-    if (element.type !== 'CharacterClass') throw new Error(`no pattern has ${element.type}`)
+    if (element.type !== 'CharacterClass') throw new Error(`unexpected pattern element ${element.type}`)
     this.#spend(1)
     return { first: [element.characters], last: [this.next.push([]) - 1], isOptional: false }
   }
@@ -92,7 +92,7 @@ class Positions {
     const part = this.choice(alternatives)
     if (max > 1) {
       if (part.isOptional) throw new Ambiguous()
-      // Of a fixed number of times two show all there is; of others each may be the last.
+      // For a fixed count, two copies show all transitions. Otherwise any copy may be the last.
       if (min === max) return this.#joined(part, this.choice(alternatives))
       this.#link(part.last, part.first)
     }

@@ -1,4 +1,4 @@
-/** The blocks of Unicode that a pattern can name after `Is`, as libxml2 has them; surrogates are no characters. */
+/** Unicode blocks for `\p{Is…}` as libxml2 defines them. Surrogates are not characters. */
 const BLOCKS = `
   BasicLatin:0-7f Latin-1Supplement:80-ff LatinExtended-A:100-17f LatinExtended-B:180-24f
   IPAExtensions:250-2af SpacingModifierLetters:2b0-2ff CombiningDiacriticalMarks:300-36f Greek:370-3ff
@@ -47,10 +47,10 @@ const known = new Map(
     }),
 )
 
-/** The names of all blocks. */
+/** Names of all blocks. */
 export const BLOCK_NAMES: readonly string[] = [...known.keys()]
 
-/** The ranges of a block; undefined for a name that none has. */
+/** Returns the ranges of a block, or undefined for an unknown name. */
 export function blockRanges(name: string): readonly (readonly [from: number, to: number])[] | undefined {
   return known.get(name)
 }

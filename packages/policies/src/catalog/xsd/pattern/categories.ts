@@ -1,7 +1,7 @@
 /**
- * The characters of each category of Unicode, as libxml2 has them: of an edition of 2003 without the ideographs, so that
- * `\p{Lo}` has no 中, and `\w` has what was added since. Each range is the distance to the one before, and its length
- * where that is more than one character, to the base 36: `1t-p` begins 65 later and has 25 more.
+ * Characters of each Unicode category as libxml2 defines them: the edition of 2003 without ideographs. So `\p{Lo}`
+ * lacks 中, and `\w` includes characters added since. Each range is encoded in base 36 as the distance from the previous
+ * one, and its length if it has more than one character. `1t-p` begins 65 later and has 25 more characters.
  */
 const CATEGORIES: Readonly<Record<string, string>> = {
   Lu: '1t-p 2u-m 2-6 y 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2-1 2 2 4-1 2 2-1 2-2 3-3 2-1 2-2 4-1 2-1 2 2 2-1 2 3 2-1 2-2 2 2-1 4 8 3 3 3 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 3 3 2-2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 9g 2-2 2 2-1 2-g 2-8 13-2 4 2 2 2 2 2 2 2 2 2 2 2 6 3 2-1 6-1b 1d 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 a 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2-1 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 4 8 2 2 2 2 2 2 2 z-11 28a-11 2m3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 c 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 g-7 9-5 b-7 9-7 9-5 c 2 2 2 9-7 21-3 d-3 d-3 d-4 c-3 7b 5 4-2 3-2 3 4-4 7 2 2 2-3 3-1 2 b-1 6 17to-p xy-13 1521-p r-p r-p r 2-1 3 3-1 3-3 2-7 r-p r-1 2-3 3-7 2-6 s-1 2-3 2-4 2 4-6 s-p r-p r-p r-p r-p r-p v-o y-o y-o y-o y-o',
@@ -34,20 +34,22 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Co: '188w 4xr jpc1 1ekd 3 1ekd',
 }
 
-/** The same for what begins a name of XML, as its second edition has it, to which XML Schema refers; and for what else is in one. */
+/**
+ * Name start characters and further name characters of XML 1.0, second edition, to which XML Schema refers.
+ */
 const NAMES = {
   start:
     '1m 7-p 5 2-p 1y-m 2-u 2-1l 3-a 3-7 2-1g 2-1v a-z 4-1 5-t 1l-2g j-6 5h 2-2 2 2-j 2-17 2-6 4 2 2 2 2-h e-b 2-1t 2-b 2-z f-1g 3-1 3-1 4-r 3-7 3-1 1k-11 3 8-11 22-q 6-2 1b-p 7-9 13-1y 3-4 2-e 2-3 2 g-1 f3-1g 4 r-9 10-7 3-1 3-l 2-6 2 4-3 z-1 2-2 f-1 k-5 5-1 3-l 2-6 2-1 2-1 2-1 w-3 2 k-2 h-6 2 2-2 2-l 2-6 2-1 2-4 4 z 11-7 3-1 3-l 2-6 2-1 3-3 4 v-1 2-2 10-5 4-2 2-3 4-1 2 2-1 4-1 4-2 4-7 2-2 24-7 2-2 2-m 2-9 2-4 13-1 10-7 2-2 2-m 2-9 2-4 11 2-1 10-7 2-2 2-m 2-f 13-1 4g-19 2 2-1 d-5 1o-1 2 3-1 2 3 7-3 2-6 2-2 2 2 3-1 2-1 2 2-1 a 3-4 3g-7 2-w 8n-11 b-12 a 2-1 2-2 2 2-1 2-4 16 2 2 c 2 2 4-1 4 6-2 2 2 2 2 4-1 4-1 2 15 a 3 3-1 8-1 2 2-6 15 5 9 2dj-4b 5-2h 7-l 3-5 3-11 3-5 3-7 2 2 2 2-u 3-1g 2-6 2 4-2 2-6 4-3 3-5 5-c 6-2 2-6 8a 4-1 3 2a-2 2v9 q-8 o-2b d-2h b-13 5p0-g4l 2fv-8mb',
   more: '19-1 2-9 3i ex-1 1b-1x r-1 12 70-3 7f-g 2-m 2-2 2 2-1 2 3g b-7 e-9 7 2u-e 3-1 2-3 3-9 eg-2 1l 2-f 4-3 e-1 3-9 i-2 1l 2-6 3-1 3-2 a b-1 3-9 j 1m 2-4 5-1 3-2 p-b g-2 1l 2-7 2-2 2-2 p-9 i-2 1l 2-5 4-1 3-2 9-1 f-9 j-1 1n-4 4-2 2-3 a g-8 i-2 1n-6 2-2 2-3 8-1 g-9 j-1 1n-6 2-2 2-3 8-1 g-9 j-1 1n-5 3-2 2-3 a f-9 5e 3-6 c-8 2-9 2g 3-5 2-1 a 2-5 3-9 1r-1 7-9 c 2 2 5-1 1e-j 2-5 5-5 2 2-k 4-6 2 3dj-c 5 2zo 11-5 2-4 2s-1 3-1 2m-2',
 }
 
-/** The ranges of a category, and of all whose names begin with a letter. */
+/** Returns the ranges of a category, or of all categories with the same first letter. */
 export function categoryRanges(name: string): readonly Range[] {
   const names = Object.keys(CATEGORIES).filter((one) => one.startsWith(name))
   return names.flatMap((one) => rangesOf(CATEGORIES[one]!))
 }
 
-/** The ranges of what begins a name, and of what else is in one. */
+/** Returns the ranges of name start characters, or of further name characters. */
 export function nameRanges(part: keyof typeof NAMES): readonly Range[] {
   return rangesOf(NAMES[part])
 }

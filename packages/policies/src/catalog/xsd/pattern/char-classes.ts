@@ -2,33 +2,33 @@ import { CharSet } from 'refa'
 import { blockRanges } from './blocks.js'
 import { categoryRanges, nameRanges } from './categories.js'
 
-/** The greatest code point. */
+/** Highest code point. */
 export const MAX_CHAR = 0x10ffff
 
-/** All that can stand in a document. */
+/** Characters allowed in XML documents. */
 export const XML_CHARS = ranges([0x9, 0xa], [0xd, 0xd], [0x20, 0xd7ff], [0xe000, 0xfffd], [0x10000, MAX_CHAR])
 
-/** The characters of these ranges that can stand in a document. */
+/** Returns the characters of these ranges that XML allows. */
 export function charClass(...pairs: readonly (readonly [from: number, to: number])[]): CharSet {
   return ranges(...pairs).intersect(XML_CHARS)
 }
 
-/** All but these. */
+/** Returns all XML characters except these. */
 export function inverse(characters: CharSet): CharSet {
   return XML_CHARS.without(characters)
 }
 
-/** What is in one of the classes. */
+/** Returns the union of character classes. */
 export function union(classes: readonly CharSet[]): CharSet {
   return CharSet.empty(MAX_CHAR).union(...classes)
 }
 
-/** `.` and what a backslash and a letter stand for, where that is more than one character. */
+/** Character classes of `.` and of escapes such as `\s`. */
 const ESCAPED: Readonly<Record<string, () => CharSet>> = {
   '.': () => inverse(charClass([0xa, 0xa], [0xd, 0xd])),
   s: () => charClass([0x9, 0xa], [0xd, 0xd], [0x20, 0x20]),
   d: () => unicode('Nd'),
-  // As libxml2 has it, and the specification: all but punctuation, separators and others.
+  // As in libxml2 and in the specification: everything except punctuation, separators and others.
   w: () => inverse(union([unicode('P'), unicode('Z'), unicode('C')])),
   i: () => NAME_START,
   c: () => NAME_CHARS,
@@ -37,7 +37,7 @@ const ESCAPED: Readonly<Record<string, () => CharSet>> = {
 const NAME_START = charClass(...nameRanges('start'))
 const NAME_CHARS = charClass(...nameRanges('start'), ...nameRanges('more'))
 
-/** The class that `\d` and the like stand for; null for another letter. */
+/** Returns the class of an escape such as `\d`, or null for an unknown letter. */
 export function escapedClass(letter: string): CharSet | null {
   const known = ESCAPED[letter]
   if (known !== undefined) return known()
@@ -47,19 +47,22 @@ export function escapedClass(letter: string): CharSet | null {
 
 const CATEGORY = /^(?:L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)$/
 
-/** The class that `\p{…}` stands for; null for a name that is none. */
+/** Returns the class of `\p{…}`, or null for an unknown name. */
 export function namedClass(name: string): CharSet | null {
   if (CATEGORY.test(name)) return unicode(name)
   const block = name.startsWith('Is') ? blockRanges(name.slice(2)) : undefined
   return block === undefined ? null : charClass(...block)
 }
 
-/** The same as libxml2 has it. */
+/** Returns the class of `\p{…}` as libxml2 defines it. */
 export function libxmlClass(name: string): CharSet | null {
   return CATEGORY.test(name) ? charClass(...categoryRanges(name)) : namedClass(name)
 }
 
-/** What the tables of libxml2 have not: ideographs, which Unicode's own table has as first and last only, and currencies. */
+/**
+ * Characters missing in the tables of libxml2: newer currencies, and ideographs, which Unicode data list only
+ * by first and last.
+ */
 const BEYOND: Readonly<Record<string, readonly (readonly [from: number, to: number])[]>> = {
   Lo: [
     [0x3400, 0x4dbf],

@@ -2,38 +2,41 @@ import type { CharSet, Concatenation, Element, Expression, NoParent } from 'refa
 import { charClass, escapedClass, inverse, libxmlClass, namedClass, union } from './char-classes.js'
 import { needsSeparator, PatternWriter, SEPARATOR, UnwritablePattern } from './pattern-text.js'
 
-/** A pattern of XML Schema, as an expression of the library that knows automata. */
+/** A parsed pattern of XML Schema. */
 export interface ParsedPattern {
-  /** The pattern in the words in which libxml2 takes it for what it means. */
+  /** The pattern in a form that libxml2 interprets correctly. */
   readonly text: string
   readonly expression: NoParent<Expression>
 }
 
-/** A pattern that does not follow the grammar, or is too deep to be read. */
+/** A pattern with invalid syntax or too deep nesting. */
 export class UnreadablePattern extends Error {}
 
-/** Groups inside one another, for libxml2 as well. */
+/** Maximum nesting of groups, also for libxml2. */
 const MAX_DEPTH = 50
-/** What stands after a backslash for one character. */
+/** Matches characters that a backslash escapes to themselves. */
 const SINGLE = /[^a-zA-Z0-9\s]/
 const CONTROLS: Readonly<Record<string, number>> = { n: 0xa, r: 0xd, t: 0x9 }
 const COUNT = /^\{(\d+)(?:(,)(\d*))?\}$/
-/** Of a count, to libxml2. */
+/** Maximum count in libxml2. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Reads a pattern as XML Schema, part 2, appendix F has it. @throws UnreadablePattern */
+/** Parses a pattern (XML Schema part 2, appendix F). @throws UnreadablePattern */
 export function parsePattern(pattern: string): ParsedPattern {
   return new PatternParser(pattern).parse()
 }
 
 class PatternParser {
   readonly #letters: readonly string[]
-  /** What libxml2 is given: a letter becomes empty where it belongs to what is written otherwise. */
+  /**
+   * Output for libxml2, one entry per character. Entries are empty for characters covered by a rewritten
+   * text.
+   */
   readonly #texts: string[]
   readonly #writer: PatternWriter
   #at = 0
   #depth = 0
-  /** The class that is read has a form or a name that libxml2 takes for something else. */
+  /** True if libxml2 misreads the class being parsed. */
   #isMisread = false
 
   constructor(pattern: string) {
@@ -50,7 +53,7 @@ class PatternParser {
 
   #alternatives(): NoParent<Concatenation>[] {
     if (++this.#depth > MAX_DEPTH)
-      throw new UnreadablePattern(`has groups nested deeper than ${MAX_DEPTH}; write it with fewer`)
+      throw new UnreadablePattern(`has groups nested deeper than ${MAX_DEPTH}: use fewer`)
     const all = [this.#branch()]
     while (this.#take('|')) all.push(this.#branch())
     this.#depth--
@@ -75,7 +78,7 @@ class PatternParser {
     const isCounted = this.#sees('{')
     const bounds = this.#bounds()
     if (bounds === null) return atom
-    // To libxml2 what is there no time can be there, and what can be empty has to be there.
+    // libxml2 requires what may be empty, and allows what has a count of zero.
     if (bounds.max === 0) this.#write('()', begin)
     else if (isCounted && bounds.min > 0 && canBeEmpty(atom)) {
       this.#write(Number.isFinite(bounds.max) ? `{0,${bounds.max}}` : '{0,}', end)
@@ -95,7 +98,7 @@ class PatternParser {
     if (found === null) throw this.#unreadable()
     const [, least, comma, most] = found
     const min = Number(least)
-    // To libxml2 `a{2,0}` is `a{2}`.
+    // libxml2 reads `a{2,0}` as `a{2}`.
     const max = comma === undefined ? min : most === '' ? Number.POSITIVE_INFINITY : Number(most) || min
     if (max < min || min > MAX_COUNT || Number(most) > MAX_COUNT) throw this.#unreadable()
     this.#at = end
@@ -111,7 +114,7 @@ class PatternParser {
     return { type: 'CharacterClass', characters: this.#class() }
   }
 
-  /** A class: where libxml2 takes it for something else, it is written as what it means. */
+  /** Parses a class, and rewrites it if libxml2 misreads it. */
   #class(): CharSet {
     const begin = this.#at
     this.#isMisread = false
@@ -120,7 +123,7 @@ class PatternParser {
     return meaning
   }
 
-  /** Puts a text in the place of what was read since. */
+  /** Replaces the text parsed since `begin`. */
   #write(text: string, begin: number): void {
     this.#texts.fill('', begin, this.#at)
     this.#texts[begin] = text
@@ -130,7 +133,7 @@ class PatternParser {
     if (this.#sees('\\')) return this.#escape()
     if (this.#take('.')) return escapedClass('.')!
     const letter = this.#next()
-    // A brace that counts nothing is a character to libxml2, and to those who write about GUIDs.
+    // A brace that is not a count is a literal character in libxml2, and in patterns for GUIDs.
     if ('?*+()|]'.includes(letter)) throw this.#unreadable()
     return single(letter.codePointAt(0)!)
   }
@@ -144,7 +147,10 @@ class PatternParser {
     }
   }
 
-  /** `[…]`, with what is subtracted from it: to libxml2 that is neither inverse nor has it a subtraction itself. */
+  /**
+   * Parses `[…]` with a subtraction. In libxml2, the subtracted class must not be inverse or have a
+   * subtraction itself.
+   */
   #group(isSubtracted: boolean): CharSet {
     if (!this.#take('[') || ++this.#depth > MAX_DEPTH) throw this.#unreadable()
     const isInverse = this.#take('^')
@@ -167,21 +173,24 @@ class PatternParser {
     return without === null ? all : all.without(without)
   }
 
-  /** To libxml2 a hyphen after something else ends what `^` is about, and is none itself before the end. */
+  /**
+   * Notes a misread hyphen. In libxml2, a hyphen after another item ends the scope of `^`, and is not a
+   * literal before the end.
+   */
   #noteHyphen(isInverse: boolean): void {
     if (isInverse || this.#letters[this.#at + 1] !== ']') this.#isMisread = true
   }
 
-  /** A character, a range of them, or a class that has a name. */
+  /** Parses a character, a range or a named class. */
   #part(): CharSet {
     const isEscaped = this.#sees('\\')
-    // In brackets it is `\p` to libxml2.
+    // In brackets, libxml2 reads `\P` as `\p`.
     if (isEscaped && this.#letters[this.#at + 1] === 'P') this.#isMisread = true
     const from = this.#member()
     if (typeof from !== 'number') return from
     const after = this.#letters[this.#at + 1]
     if (!this.#sees('-') || after === ']' || after === '[') return single(from)
-    // An escape begins no range to libxml2, so it does not mind what is none.
+    // libxml2 never begins a range with an escape, so this is not an error.
     if (isEscaped && after === '-' && this.#letters[this.#at + 2] === '[') return single(from)
     this.#at++
     if (isEscaped) this.#isMisread = true
@@ -239,7 +248,7 @@ class PatternParser {
 
   #unreadable(): UnreadablePattern {
     return new UnreadablePattern(
-      `is not understood at its character ${this.#at + 1}; write it as XML Schema, part 2, appendix F has it`,
+      `has a syntax error at character ${this.#at + 1}: see XML Schema part 2, appendix F`,
     )
   }
 }

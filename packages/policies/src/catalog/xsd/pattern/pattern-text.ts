@@ -1,48 +1,48 @@
 import type { CharSet, Concatenation, Element, Expression, NoParent } from 'refa'
 import { escapedClass, inverse, libxmlClass, XML_CHARS } from './char-classes.js'
 
-/** Most ranges that are written out of one class. */
+/** Maximum number of ranges to write for one class. */
 const MAX_RANGES = 2000
 
 /**
- * Stands after a repeated group at the end of an alternative: libxml2 lets the group begin wherever that end is
- * reached, and takes `bc` for `a(c)*|b` and `c` for `(a(c)*)*`, in more ways than there are.
+ * Separator after a repeated group at the end of an alternative. Without it, libxml2 lets the group begin
+ * wherever that end is reached: it matches `bc` with `a(c)*|b` and `c` with `(a(c)*)*`.
  */
 export const SEPARATOR = '()'
 
-/** A class without characters: it matches nothing, and nothing behind it is tried. */
+/** An empty class. It matches nothing. */
 const NOTHING = '[a-[a]]'
 
-/** An alternative ends with a repeated group. */
+/** Returns true if an alternative ends with a repeated group. */
 export function needsSeparator(alternative: string): boolean {
   return /\)[*+]$/.test(alternative)
 }
 
-/** An expression has a class that takes too many words. */
+/** An expression has a class with too many ranges. */
 export class UnwritablePattern extends Error {}
 
 /**
- * Writes expressions as patterns of XML Schema, in the words that libxml2 understands: it compares inverse classes
- * (`[^a]`, `\\D` without brackets) wrongly when it looks for what it has to try.
+ * Writes expressions as XML Schema patterns that libxml2 interprets correctly. libxml2 compares inverse
+ * classes (`[^a]`, `\\D` outside brackets) wrongly when it searches for possible matches.
  */
 export class PatternWriter {
-  /** Classes that have a name, of which another may be said in fewer words. */
+  /** Named classes that may give a shorter text. */
   readonly #named: readonly NamedSet[]
   readonly #known = new Map<string, string>()
 
-  /** @param pattern whose names of classes are to be used again. */
+  /** @param pattern original pattern, whose named classes are reused. */
   constructor(pattern: string) {
     const names = pattern.match(/\\[sSdDwWiIcC]|\\[pP]\{[^}]*\}/g) ?? []
     this.#named = [...new Set(names.flatMap(withInverse))].flatMap(namedSet)
   }
 
-  /** @throws UnwritablePattern */
+  /** Writes an expression. @throws UnwritablePattern */
   text({ alternatives }: NoParent<Expression>): string {
     return this.#choice(alternatives)
   }
 
   #choice(alternatives: readonly NoParent<Concatenation>[]): string {
-    // Of no alternatives at all none matches; of an empty text the empty value would.
+    // No alternatives match nothing, but an empty text would match the empty value.
     if (alternatives.length === 0) return NOTHING
     return alternatives
       .map(({ elements }) => elements.map((element) => this.#element(element)).join(''))
@@ -53,7 +53,7 @@ export class PatternWriter {
   #element(element: NoParent<Element>): string {
     if (element.type === 'CharacterClass') return this.classText(element.characters)
     if (element.type === 'Alternation') return `(${this.#choice(element.alternatives)})`
-    if (element.type !== 'Quantifier') throw new Error(`no pattern has ${element.type}`)
+    if (element.type !== 'Quantifier') throw new Error(`unexpected pattern element ${element.type}`)
     return repeated(this.#body(element.alternatives), element.min, element.max)
   }
 
@@ -65,7 +65,7 @@ export class PatternWriter {
       : `(${this.#choice(alternatives)})`
   }
 
-  /** One class. @throws UnwritablePattern */
+  /** Writes a class. @throws UnwritablePattern */
   classText(characters: CharSet): string {
     const key = characters.toRangesString()
     const text = this.#known.get(key) ?? this.#newClassText(characters)
@@ -86,17 +86,20 @@ export class PatternWriter {
     const [shortest] = texts
       .filter((text) => text !== null)
       .sort((first, second) => first.length - second.length)
-    if (shortest === undefined) throw new UnwritablePattern('has classes that cannot be written otherwise')
+    if (shortest === undefined) throw new UnwritablePattern('has character classes with too many ranges')
     return shortest
   }
 
-  /** All but what it has not: libxml2 goes over every range of a class for each character. */
+  /**
+   * Writes a class as the complement of the other characters. Fewer ranges are faster, because libxml2 scans
+   * all ranges for each character.
+   */
   #inverseText(characters: CharSet): string | null {
     const others = this.#sumText(inverse(characters))
     return others === null ? null : `[${rangesText(XML_CHARS)}-${others}]`
   }
 
-  /** The named classes in it, and what else there is. */
+  /** Writes a class as the named classes that it contains, and the rest. */
   #sumText(characters: CharSet): string | null {
     const inside = this.#named.filter(({ set }) => set.isSubsetOf(characters))
     const named = inside.filter(({ set }) => !inside.some((other) => set.isProperSubsetOf(other.set)))
@@ -106,7 +109,7 @@ export class PatternWriter {
   }
 }
 
-/** In brackets libxml2 takes `\P{L}` for `\p{L}`. */
+/** Returns the named class with its inverse. In brackets, libxml2 reads `\P{L}` as `\p{L}`. */
 function withInverse(name: string): readonly string[] {
   return name.length > 2 ? [`\\p${name.slice(2)}`] : [name.toLowerCase(), name.toUpperCase()]
 }
@@ -122,7 +125,7 @@ function namedSet(text: string): readonly NamedSet[] {
   return found === null ? [] : [{ text, set: found }]
 }
 
-/** A class as a named one without some characters, and with others. */
+/** Writes a class as a named one, minus some characters and plus others. */
 function textBy(characters: CharSet): (named: NamedSet) => string | null {
   return ({ text, set }) => {
     const more = characters.without(set)
@@ -141,7 +144,10 @@ function rangesText({ ranges }: CharSet): string {
   return ranges.map(({ min, max }) => rangeText(min, max)).join('')
 }
 
-/** To libxml2 a range does not begin with what has to be escaped: that stands for itself. */
+/**
+ * Writes a range. In libxml2, a range cannot begin with an escape, so escaped characters are written
+ * separately.
+ */
 function rangeText(min: number, max: number): string {
   if (min > max) return ''
   const [first, last] = [letterText(min), letterText(max)]
@@ -151,7 +157,7 @@ function rangeText(min: number, max: number): string {
   return max === min + 1 ? first + last : `${first}-${last}`
 }
 
-/** White space is written as attributes of XML keep it. */
+/** Escapes of white space, which XML attributes would not preserve. */
 const ESCAPED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 function letterText(codePoint: number): string {
@@ -160,8 +166,8 @@ function letterText(codePoint: number): string {
 }
 
 /**
- * Without counts in braces: libxml2 takes `b` and `b{2}` for the same where both lead to one position, and `a(xx?)?` has one
- * way to match where `ax?x?` has two.
+ * Writes a repetition without counts in braces. libxml2 confuses `b` and `b{2}` if both lead to the same
+ * position. `a(xx?)?` has one match path where `ax?x?` has two.
  */
 function repeated(text: string, min: number, max: number): string {
   if (max === Number.POSITIVE_INFINITY) return min === 0 ? `${text}*` : `${text.repeat(min)}+`

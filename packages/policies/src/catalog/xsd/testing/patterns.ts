@@ -40,7 +40,7 @@ function validatorOf(pattern: string): Validator | null {
       maxDepth: 10,
     })
   } catch (problem) {
-    assert.match((problem as Error).message, /is broken at line/)
+    assert.match((problem as Error).message, /is invalid at line/)
     return null
   }
 }

@@ -4,53 +4,53 @@ import { parseXml } from '../../engines/xml/gate.js'
 import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
 import type { XmlView } from '../../engines/xml/view.js'
 import { linkSchemas } from './linked-schemas.js'
-import { mendedPattern } from './pattern/mended-pattern.js'
+import { patchedPattern } from './pattern/patched-pattern.js'
 import { UnreadablePattern } from './pattern/pattern-parser.js'
 import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
 import { compileSchemas } from './schema-set.js'
 
-/** Schemas whose patterns libxml2 takes for what they mean; can be cloned. */
-export interface MendedSchemas {
+/** Schemas whose patterns libxml2 interprets correctly. Can be cloned. */
+export interface PatchedSchemas {
   readonly schemas: SchemaDocuments
-  /** The patterns that were written again, by what stands there now. */
+  /** Original patterns by their rewritten form. */
   readonly patterns: Readonly<Record<string, string>>
-  /** A pattern may take so long to match that no worker should wait. */
+  /** True if a pattern may match so slowly that validation must run on a thread. */
   readonly isSlow: boolean
 }
 
-/** A facet says what a pattern means; in an annotation it is an example. */
+/** Selects the patterns of facets. Those in annotations are examples. */
 const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
 
 /**
- * Writes patterns again that libxml2 takes for something else, and leaves the others as they are.
- * @throws Error that says where a schema is broken
+ * Rewrites patterns that libxml2 misinterprets, and keeps the others.
+ * @throws Error that says where a schema is invalid
  */
-export function mendSchemas(written: SchemaDocuments): MendedSchemas {
+export function patchSchemas(written: SchemaDocuments): PatchedSchemas {
   const schemas = linkSchemas(written)
-  const mending = new Mending()
-  const documents = schemas.documents.map((document) => mending.mended(document))
-  // libxml2 reports what is wrong with a pattern, and has the lines as they were written.
-  if (mending.isDue) compileSchemas(schemas).close()
-  if (mending.unreadable !== null) throw mending.unreadable
+  const patching = new Patching()
+  const documents = schemas.documents.map((document) => patching.patched(document))
+  // Compiles the original first, so that libxml2 reports errors with the original patterns and lines.
+  if (patching.needsCheck) compileSchemas(schemas).close()
+  if (patching.unreadable !== null) throw patching.unreadable
   return {
     schemas: { root: schemas.root, documents },
-    patterns: Object.fromEntries(mending.patterns),
-    isSlow: mending.isSlow,
+    patterns: Object.fromEntries(patching.patterns),
+    isSlow: patching.isSlow,
   }
 }
 
-class Mending {
+class Patching {
   readonly patterns = new Map<string, string>()
-  /** Of a pattern that libxml2 may understand, or not. */
+  /** Error for the first pattern that the parser cannot read. libxml2 may still accept it. */
   unreadable: Error | null = null
   isSlow = false
-  readonly #mended = new Map<string, string>()
+  readonly #patched = new Map<string, string>()
 
-  get isDue(): boolean {
+  get needsCheck(): boolean {
     return this.patterns.size > 0 || this.unreadable !== null
   }
 
-  mended(document: SchemaDocument): SchemaDocument {
+  patched(document: SchemaDocument): SchemaDocument {
     const { systemId } = document
     const view = parsed(document)
     try {
@@ -60,7 +60,7 @@ class Mending {
         const pattern = attribute.value
         const text = this.#textOf(pattern, `the schema '${systemId}' has at line ${attribute.parent!.line}`)
         if (text === pattern) continue
-        // libxml2 reads references in what it is given.
+        // libxml2 resolves references in the value.
         attribute.value = text.replaceAll('&', '&amp;')
         isChanged = true
       }
@@ -73,26 +73,26 @@ class Mending {
   }
 
   #textOf(pattern: string, location: string): string {
-    let text = this.#mended.get(pattern)
+    let text = this.#patched.get(pattern)
     if (text !== undefined) return text
     try {
-      const mended = mendedPattern(pattern)
-      this.isSlow ||= mended.mayRunAway
-      text = this.#unique(pattern, mended.text)
+      const patched = patchedPattern(pattern)
+      this.isSlow ||= patched.mayBacktrack
+      text = this.#unique(pattern, patched.text)
     } catch (cause) {
       if (!(cause instanceof UnreadablePattern)) throw cause
       const words = `${location} the pattern '${shortened(pattern)}', which ${cause.message}`
       this.unreadable ??= new Error(words, { cause })
       text = pattern
     }
-    this.#mended.set(pattern, text)
+    this.#patched.set(pattern, text)
     return text
   }
 
-  /** No two patterns are written as the same one: a message has to say which of them it was. */
-  #unique(pattern: string, mended: string): string {
-    if (mended === pattern) return pattern
-    let text = `(${mended})`
+  /** Gives each pattern a unique rewritten form, so that messages can show the original. */
+  #unique(pattern: string, patched: string): string {
+    if (patched === pattern) return pattern
+    let text = `(${patched})`
     while (this.patterns.has(text)) text = `(${text})`
     this.patterns.set(text, pattern)
     return text

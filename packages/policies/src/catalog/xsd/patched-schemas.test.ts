@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { loadLibxml } from '../../engines/xml/libxml.js'
-import { mendSchemas } from './mended-schemas.js'
+import { patchSchemas } from './patched-schemas.js'
 import { Validator } from './validator.js'
 
 before(() => loadLibxml())
@@ -15,12 +15,12 @@ function schemaOf(...patterns: readonly string[]): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${elements.join('\n')}</xs:schema>`
 }
 
-function mended(...texts: readonly string[]) {
+function patched(...texts: readonly string[]) {
   const documents = texts.map((text, i) => ({ systemId: `${i}.xsd`, bytes: Buffer.from(text) }))
-  return mendSchemas({ root: '0.xsd', documents })
+  return patchSchemas({ root: '0.xsd', documents })
 }
 
-function verdict(schemas: ReturnType<typeof mended>, document: string): string {
+function verdict(schemas: ReturnType<typeof patched>, document: string): string {
   const validator = new Validator({ ...schemas, select: undefined, names: {}, maxErrors: 10, maxDepth: 10 })
   try {
     const found = validator.validateBytes(Buffer.from(document))
@@ -32,14 +32,14 @@ function verdict(schemas: ReturnType<typeof mended>, document: string): string {
 
 test('schemas whose patterns libxml2 understands are the bytes that they were', () => {
   const text = schemaOf('[a-z]+', '\\d+(\\.\\d+)?')
-  const { schemas, patterns, isSlow } = mended(text)
+  const { schemas, patterns, isSlow } = patched(text)
   assert.equal(schemas.documents[0]!.bytes.toString(), text)
   assert.deepEqual(patterns, {})
   assert.equal(isSlow, false)
 })
 
 test('a message has the pattern as it was written, also of two that become the same', () => {
-  const schemas = mended(
+  const schemas = patched(
     schemaOf('a(c)*|b', '[\\w-.]', '[\\w\\-.]', '(&lt;\\P{L}&amp;?)*&#10;?\\s', '[.\\w-.]', 'constructor'),
   )
   assert.equal(Object.keys(schemas.patterns).length, 4)
@@ -55,18 +55,18 @@ test('a message has the pattern as it was written, also of two that become the s
 test('patterns of schemas that are included are written again as well', () => {
   const root = `<?xml version="1.0" encoding="UTF-8"?>
     <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:include schemaLocation="1.xsd"/></xs:schema>`
-  const schemas = mended(root, `<?xml version="1.0" encoding="UTF-8"?>${schemaOf('ğ(ş)*|b')}`)
+  const schemas = patched(root, `<?xml version="1.0" encoding="UTF-8"?>${schemaOf('ğ(ş)*|b')}`)
   assert.equal(verdict(schemas, '<a0>ğşş</a0>'), '')
   assert.match(verdict(schemas, '<a0>bş</a0>'), /by the pattern 'ğ\(ş\)\*\|b'/)
 })
 
 test('a pattern that can match in many ways makes its schemas slow', () => {
-  assert.equal(mended(schemaOf('a', '[a-z]{0,35}[a-z0-9]{0,35}')).isSlow, true)
+  assert.equal(patched(schemaOf('a', '[a-z]{0,35}[a-z0-9]{0,35}')).isSlow, true)
 })
 
 test('no verdict is neither valid nor the fault of the value', () => {
   const long = 'x'.repeat(60)
-  const schemas = mended(schemaOf('(x+x+)+y'))
+  const schemas = patched(schemaOf('(x+x+)+y'))
   assert.equal(verdict(schemas, `<a0>${long}y</a0>`), '')
   assert.equal(verdict(schemas, `<a0>${long}</a0>`), 'undecided')
 })
@@ -74,19 +74,19 @@ test('no verdict is neither valid nor the fault of the value', () => {
 test('an example in an annotation is no pattern', () => {
   const example = '<xs:annotation><xs:appinfo><xs:pattern value="(("/></xs:appinfo></xs:annotation>'
   const text = schemaOf('a').replace('<xs:element', `${example}<xs:element`)
-  assert.deepEqual(mended(text).patterns, {})
+  assert.deepEqual(patched(text).patterns, {})
 })
 
 const BROKEN: readonly (readonly [what: string, text: string, words: RegExp])[] = [
-  ['a pattern that is none', schemaOf('a('), /the schema '0\.xsd' is broken at line 2/],
+  ['a pattern that is none', schemaOf('a('), /the schema '0\.xsd' is invalid at line 2/],
   [
     'what is broken beside a pattern that is written again',
     schemaOf('a(c)*|b').replace('xs:string', 'xs:sting'),
-    /the schema '0\.xsd' is broken at line 1/,
+    /the schema '0\.xsd' is invalid at line 1/,
   ],
   ['what is not well-formed', '<a>', /the schema '0\.xsd' is not well-formed/],
 ]
 
 for (const [what, text, words] of BROKEN) {
-  test(`${what} is reported`, () => assert.throws(() => mended(text), words))
+  test(`${what} is reported`, () => assert.throws(() => patched(text), words))
 }

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { loadLibxml } from '../../../engines/xml/libxml.js'
 import { acceptedBy, isAccepted } from '../testing/patterns.js'
-import { mendedPattern } from './mended-pattern.js'
+import { patchedPattern } from './patched-pattern.js'
 import { type ParsedPattern, parsePattern, UnreadablePattern } from './pattern-parser.js'
 
 before(() => loadLibxml())
@@ -39,7 +39,7 @@ const PLAIN = [
 ]
 
 for (const pattern of PLAIN) {
-  test(`${pattern} is left as it is`, () => assert.equal(mendedPattern(pattern).text, pattern))
+  test(`${pattern} is left as it is`, () => assert.equal(patchedPattern(pattern).text, pattern))
 }
 
 /** Classes that libxml2 takes for others, as they are written for it. */
@@ -54,7 +54,7 @@ const CLASSES: readonly (readonly [pattern: string, text: string])[] = [
 ]
 
 for (const [pattern, text] of CLASSES) {
-  test(`${pattern} is written as ${text}`, () => assert.equal(mendedPattern(pattern).text, text))
+  test(`${pattern} is written as ${text}`, () => assert.equal(patchedPattern(pattern).text, text))
 }
 
 const NOTHING = [
@@ -66,13 +66,13 @@ const NOTHING = [
 
 for (const pattern of NOTHING) {
   test(`${pattern} accepts nothing`, () => {
-    const { text } = mendedPattern(pattern)
+    const { text } = patchedPattern(pattern)
     for (const value of ['', 'a', 'b', 'ba', ' ']) assert.equal(isAccepted(text, value), false)
   })
 }
 
 test('an alternative that matches nothing is left out', () => {
-  const { text } = mendedPattern('(a|a)*[a-[a]]|(b|b)+')
+  const { text } = patchedPattern('(a|a)*[a-[a]]|(b|b)+')
   const accepted = ['', 'a', 'b', 'bb'].map((value) => isAccepted(text, value))
   assert.deepEqual(accepted, [false, false, true, true])
 })
@@ -92,7 +92,7 @@ const BRACES: readonly (readonly [pattern: string, value: string])[] = [
 for (const [pattern, value] of BRACES) {
   test(`${pattern} accepts ${value}, also where it is written again`, () => {
     assert.equal(isAccepted(pattern, value), true)
-    const { text } = mendedPattern(`${pattern}(x*)*y`)
+    const { text } = patchedPattern(`${pattern}(x*)*y`)
     assert.equal(isAccepted(text, `${value}xxy`), true, text)
     assert.equal(
       isAccepted(text, `${value.slice(1)}xxy`),
@@ -118,7 +118,7 @@ const UNREADABLE = [
 
 for (const pattern of UNREADABLE) {
   test(`${pattern} is no pattern`, () =>
-    assert.throws(() => mendedPattern(pattern), /is not understood at its character/))
+    assert.throws(() => patchedPattern(pattern), /has a syntax error at character/))
 }
 
 const STEADY = [
@@ -155,7 +155,7 @@ for (const [patterns, isAmbiguous] of [
 ] as const) {
   for (const pattern of patterns) {
     test(`${pattern} ${isAmbiguous ? 'may run away' : 'has few ways to match'}`, () => {
-      assert.equal(mendedPattern(pattern).mayRunAway, isAmbiguous)
+      assert.equal(patchedPattern(pattern).mayBacktrack, isAmbiguous)
     })
   }
 }
@@ -172,7 +172,7 @@ const MISREAD: readonly (readonly [pattern: string, value: string])[] = [
 for (const [pattern, value] of MISREAD) {
   test(`${pattern} does not accept ${value}`, () => {
     assert.equal(isAccepted(pattern, value), true, 'libxml2 has it right: the separator is not needed')
-    assert.equal(isAccepted(mendedPattern(pattern).text, value), false)
+    assert.equal(isAccepted(patchedPattern(pattern).text, value), false)
   })
 }
 
@@ -200,7 +200,7 @@ const RANGES: readonly (readonly [pattern: string, valid: readonly string[], inv
 
 for (const [pattern, valid, invalid] of RANGES) {
   test(`${pattern} means what the specification says`, () => {
-    const { text } = mendedPattern(pattern)
+    const { text } = patchedPattern(pattern)
     assert.deepEqual(
       acceptedBy(text, valid),
       valid.map(() => true),
@@ -317,7 +317,7 @@ const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-',
 test('what libxml2 is given means the same to another engine', () => {
   fc.assert(
     fc.property(patterns, fc.array(values, { minLength: 5, maxLength: 10 }), ([pattern, meaning], texts) => {
-      const { text } = mendedPattern(pattern)
+      const { text } = patchedPattern(pattern)
       // The flag `v` of Node 20 has inverse classes wrong: `/^(?:[^b]a[^c])+$/v` does not know `ca-`.
       const meant = new RegExp(`^(?:${meaning})$`, 'u')
       const some = texts.map((letters) => letters.join(''))
@@ -337,8 +337,8 @@ test('what has few ways to match is quick', () => {
   const ends = fc.constantFrom('', '\n', '!', '-', 'b')
   fc.assert(
     fc.property(patterns, words, ends, ([pattern], word, end) => {
-      const { text, mayRunAway } = mendedPattern(pattern)
-      if (mayRunAway) return
+      const { text, mayBacktrack } = patchedPattern(pattern)
+      if (mayBacktrack) return
       const began = performance.now()
       assert.notEqual(isAccepted(text, word.join('').repeat(3000) + end), null, text)
       assert.ok(performance.now() - began < 10_000, text)
