@@ -13,7 +13,7 @@ import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
 import { removeLookalikes, removeLookalikesOfPrefix } from '../../shared/spoofed-fields.js'
 import type { Render } from '../../shared/template.js'
-import { FEW_FIELDS } from '../security-headers/presets.js'
+import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
 
 /** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */
@@ -34,7 +34,7 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
     ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
       setIfAbsent(name, compileFieldValue(name, value)),
     ),
-    ...Object.entries(config.securityHeaders === true ? FEW_FIELDS : {}).map(([name, value]) =>
+    ...Object.entries(config.securityHeaders === true ? BASIC_SECURITY_FIELDS : {}).map(([name, value]) =>
       setIfAbsent(name, value),
     ),
     ...perName(side, 'append', config.append ?? {}).flatMap(([name, value]) =>

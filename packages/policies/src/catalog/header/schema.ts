@@ -8,7 +8,7 @@ import {
   string,
 } from '../../shared/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
-import { FEW_FIELDS } from '../security-headers/presets.js'
+import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
@@ -47,7 +47,7 @@ const responseEdits = closed('Changes to the response before the client gets it.
   securityHeaders: optionalFlag(
     false,
     `A few fields of the policy \`security-headers\`, which has all of them and choices. Adds, where the upstream has not: ${Object.entries(
-      FEW_FIELDS,
+      BASIC_SECURITY_FIELDS,
     )
       .map(([name, value]) => `\`${name}: ${value}\``)
       .join(', ')}.`,

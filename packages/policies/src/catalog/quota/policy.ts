@@ -2,16 +2,15 @@ import { definePolicy, quotaLimit } from '@sluice/core'
 import { compileLimit } from '../../shared/limits/limit-step.js'
 import { quotaSchema } from './schema.js'
 
-/** Bounds how many requests come in a period of the calendar. */
+/** The `quota` policy. Limits the number of requests per calendar period. */
 export const quota = definePolicy({
   name: 'quota',
-  summary:
-    'Bounds how many requests come in an hour, day, week or month of the calendar; the counts survive restarts.',
+  summary: 'Limits requests per calendar hour, day, week or month. Counts survive restarts.',
   schema: quotaSchema,
   isPerUse: true,
   compile(config, env, use) {
     const id = use?.id ?? 'quota'
-    const detail = 'the quota is used up; Retry-After says when the next period begins'
+    const detail = 'quota exceeded: try again after the time in Retry-After'
     const limits = [quotaLimit(config)]
     return compileLimit(config, { kind: 'quota', code: 'GW_QUOTA_EXCEEDED', detail, limits, id }, env)
   },

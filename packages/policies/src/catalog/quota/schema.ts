@@ -2,23 +2,23 @@ import { CALENDAR_PERIODS } from '@sluice/core'
 import { LIMIT_PARAGRAPHS, limitOptions } from '../../shared/limits/limit-options.js'
 import { integer, oneOf, optionalText, policyOptions } from '../../shared/options.js'
 
-/** The configuration of `quota`. */
+/** Schema of the `quota` configuration. */
 export const quotaSchema = policyOptions(
   {
-    limit: integer('How many in a period.', { minimum: 1, maximum: 1_000_000_000_000 }),
+    limit: integer('Maximum number of requests per period.', { minimum: 1, maximum: 1_000_000_000_000 }),
     per: oneOf(
       CALENDAR_PERIODS,
-      'The period, of the calendar: it begins with the hour, at midnight, on Monday or on the first.',
+      'Calendar period. It starts on the hour, at midnight, on Monday or on the first of the month.',
     ),
     timeZone: optionalText(
       64,
-      'Whose clocks are meant, an IANA name such as `Europe/Istanbul`; default `UTC`.',
+      'Time zone of the period, an IANA name such as `Europe/Istanbul`. Default: `UTC`.',
     ),
     ...limitOptions,
   },
   [
-    'A request over the quota is refused with 429 `GW_QUOTA_EXCEEDED` and `Retry-After`, which says when the period ends.',
-    'Counts survive restarts: without `state` the supervisor writes them to the data directory once a second and when it ends; what was counted in the last second before it is killed can be lost.',
+    'A request over the quota is refused with 429 `GW_QUOTA_EXCEEDED` and `Retry-After`, the time until the period ends.',
+    'Counts survive restarts. Without `state`, the supervisor writes them to the data directory once a second and when it stops. If it is killed, up to one second of counts is lost.',
     ...LIMIT_PARAGRAPHS,
   ],
 )

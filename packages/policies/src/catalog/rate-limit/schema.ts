@@ -11,12 +11,12 @@ import {
   string,
 } from '../../shared/options.js'
 
-const rate = string('How many in which time: `100/s`, `1000/m`, `5000/h`, `10000/d`.', {
+const rate = string('Rate, for example `100/s`, `1000/m`, `5000/h`, `10000/d`.', {
   pattern: RATE_PATTERN,
 })
 const MAX_BURST = 1_000_000_000
 
-/** The configuration of `rate-limit`. */
+/** Schema of the `rate-limit` configuration. */
 export const rateLimitSchema = policyOptions(
   {
     limit: Type.Optional(rate),
@@ -24,23 +24,23 @@ export const rateLimitSchema = policyOptions(
       Type.Union(
         [
           rate,
-          closed('A limit with a burst of its own.', {
+          closed('Limit with its own burst size.', {
             limit: rate,
-            burst: integer('The most at once.', { minimum: 1, maximum: MAX_BURST }),
+            burst: integer('Maximum burst size.', { minimum: 1, maximum: MAX_BURST }),
           }),
         ],
-        { description: 'A limit, or one with a burst of its own.' },
+        { description: 'Rate, or a limit with its own burst size.' },
       ),
-      'Several limits, all of which have to allow a request; one that is refused takes from none of them.',
+      'Several limits. All of them must allow a request. A refused request counts against none of them.',
       { minItems: 1, maxItems: 10 },
     ),
     algorithm: optionalOneOf(
       ['gcra', 'fixed', 'sliding'],
-      '`gcra`: tokens come evenly and gather up to `burst`. `fixed`: so many in each second, minute, hour or day of the clock (UTC). `sliding`: the same, where a part of the window before counts as long as it lies within the time, as if its requests had come evenly.',
+      '`gcra`: a token bucket that refills evenly up to `burst`. `fixed`: fixed windows of the UTC clock. `sliding`: fixed windows, plus the share of the previous window that overlaps the sliding window.',
       'gcra',
     ),
     burst: optionalInteger(
-      'The most at once, of `gcra`. Default: the limit itself; of a limit a second a tenth, but at least 10 where the limit is as much, so that it is even.',
+      'Maximum burst size of `gcra`. Default: the limit. For a limit per second: a tenth of it, but at least 10 (or the limit if that is smaller), for an even rate.',
       { minimum: 1, maximum: MAX_BURST },
     ),
     ...limitOptions,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Exchange, RequestIds } from '@sluice/core'
 
-/** Crockford's digits: no I, L, O and U. */
+/** Crockford's base32 digits, without I, L, O and U. */
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** What makes the id of a request. */
+/** Returns the generator of request ids in a format. */
 export function idMaker(format: 'request-id' | 'uuid-v4' | 'uuid-v7' | 'ulid'): (x: Exchange) => string {
   if (format === 'request-id') return (x) => x.id
   if (format === 'uuid-v4') return () => randomUUID()
@@ -13,7 +13,7 @@ export function idMaker(format: 'request-id' | 'uuid-v4' | 'uuid-v7' | 'ulid'): 
   return (x) => ulidOf(ids.next(x.startedAt))
 }
 
-/** A ULID has the time where a UUIDv7 has it, and takes any bits behind it: the same 128 bits in other digits. */
+/** Converts a UUIDv7 to a ULID. Both start with the time and have 128 bits, so only the digits change. */
 function ulidOf(uuid: string): string {
   let bits = BigInt(`0x${uuid.replaceAll('-', '')}`)
   let text = ''

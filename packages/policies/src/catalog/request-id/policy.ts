@@ -5,15 +5,15 @@ import { requestIdSchema } from './schema.js'
 
 const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** Gives a request an id of the operator's choice, beside the gateway's own. */
+/** The `request-id` policy. Adds a second request id in a header of the operator's choice. */
 export const requestId = definePolicy({
   name: 'request-id',
-  summary: 'Gives each request an id in a header field of your choice, and the response the same.',
+  summary: 'Adds a request id in a header field of your choice to requests and responses.',
   schema: requestIdSchema,
   compile({ header = 'x-correlation-id', format = 'request-id', trustIncoming = false, echo = true }, env) {
     const name = fieldName('request', header)
     if (name === 'x-request-id') {
-      throw new Error("'x-request-id' has every request already; choose another name, or remove the policy")
+      throw new Error("every request already has 'x-request-id': choose another name, or remove the policy")
     }
     const make = idMaker(format)
     const ids = env.slot<string>()

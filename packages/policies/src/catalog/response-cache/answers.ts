@@ -3,27 +3,27 @@ import { isNotModified, rangeOf } from './conditions.js'
 import type { RequestFacts } from './request-facts.js'
 import type { StoredResponse } from './stored-response.js'
 
-/** Of a representation whose body is not sent: a 304 has none, a 416 another one. */
+/** Fields that describe the body. Omitted from a 304, which has no body, and a 416, which has another one. */
 const OF_BODY: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
   'content-range',
   'content-type',
 ])
-/** A body that says nothing, of a status that has one. */
+/** Empty body for a status that requires one. */
 const NO_BODY = Buffer.alloc(0)
 
-/** How the Cache-Status field names this cache (RFC 9211). */
+/** Name of this cache in the Cache-Status field (RFC 9211). */
 export const CACHE_NAME = 'sluice'
 
-/** What a stored response is served as. */
+/** Options for serving a stored response. */
 export interface Serving {
   readonly now: number
-  /** Of Cache-Status, behind the name of the cache; null: it is not shown. */
+  /** Cache-Status parameters after the cache name, or null to omit the field. */
   readonly status: string | null
 }
 
-/** Answers a request with a stored response: whole, a part of it, or 304 for a client that has it. */
+/** Answers a request with a stored response: complete, one range of it, or 304 if the client has it. */
 export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, status }: Serving): Reply {
   const own = ['age', String(Math.floor(stored.ageAt(now) / 1000))]
   if (status !== null) own.push('cache-status', `${CACHE_NAME}; ${status}`)
@@ -44,12 +44,12 @@ export function answerWith(stored: StoredResponse, facts: RequestFacts, { now, s
   return substitute(stored.status, stored.headers.concat(own), stored.body)
 }
 
-/** `ttl` of Cache-Status, in whole seconds. */
+/** Returns the `ttl` parameter of Cache-Status, in whole seconds. */
 export function ttlOf(stored: StoredResponse, now: number): number {
   return Math.floor((stored.freshness.lifetimeMs - stored.ageAt(now)) / 1000)
 }
 
-/** Adds this cache to the Cache-Status of a response from the upstream. */
+/** Adds this cache to the Cache-Status of an upstream response. */
 export function addCacheStatus(x: Exchange, status: string): void {
   x.responseHeaders.push('cache-status', `${CACHE_NAME}; ${status}`)
 }

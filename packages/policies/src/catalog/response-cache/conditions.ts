@@ -2,16 +2,19 @@ import { httpDate } from '@sluice/core'
 import type { RequestFacts } from './request-facts.js'
 import type { StoredResponse } from './stored-response.js'
 
-/** Of a date as a strong validator: the resource was last changed so long before the response (RFC 9110, 8.8.2.2). */
+/**
+ * Minimum time between the last change and the response for a date to be a strong validator (RFC 9110,
+ * 8.8.2.2).
+ */
 const STRONG_DATE_MS = 60_000
 
-/** Bytes of a body, both inclusive. */
+/** A byte range of a body. Both ends are inclusive. */
 export interface ByteRange {
   readonly first: number
   readonly last: number
 }
 
-/** Whether the client has what is stored: it is answered 304 (RFC 9110, 13.2.2). */
+/** True if the client already has the stored response and gets 304 (RFC 9110, 13.2.2). */
 export function isNotModified(stored: StoredResponse, facts: RequestFacts): boolean {
   if (facts.ifNoneMatch !== null) return matchesWeakly(facts.ifNoneMatch, stored.etag)
   const since = httpDate(facts.ifModifiedSince)
@@ -19,7 +22,7 @@ export function isNotModified(stored: StoredResponse, facts: RequestFacts): bool
   return since !== null && modified !== null && modified <= since
 }
 
-/** RFC 9110, 13.1.2 and 8.8.3.2: the weak comparison. */
+/** Compares entity tags weakly (RFC 9110, 13.1.2 and 8.8.3.2). */
 function matchesWeakly(field: string, etag: string | null): boolean {
   if (field.trim() === '*') return true
   if (etag === null) return false
@@ -32,14 +35,15 @@ function opaque(etag: string): string {
   return etag.startsWith('W/') ? etag.slice(2) : etag
 }
 
-/** Whether a 304 of the upstream speaks of what is stored. */
+/** True if a 304 from the upstream refers to the stored response. */
 export function isSame(stored: StoredResponse, etag: string | null): boolean {
   return etag === null || stored.etag === null || opaque(etag) === opaque(stored.etag)
 }
 
 /**
- * The part of a stored 200 that a request asks for. Null: all of it, because it asks for no part, for several, in a way
- * that is not valid, or of another version (RFC 9110, 14.2 and 13.1.5). `unsatisfiable`: it has no such part.
+ * Returns the range of a stored 200 that a request asks for. Returns null to serve the complete response:
+ * without a range, with several or invalid ones, or if `If-Range` does not match (RFC 9110, 14.2 and 13.1.5).
+ * Returns `unsatisfiable` if the body has no such range.
  */
 export function rangeOf(stored: StoredResponse, facts: RequestFacts): ByteRange | 'unsatisfiable' | null {
   if (facts.range === null || stored.status !== 200) return null

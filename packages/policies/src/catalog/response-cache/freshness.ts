@@ -2,92 +2,97 @@ import { STATUS_CODES } from 'node:http'
 import { headerJoined, headerValue, httpDate } from '@sluice/core'
 import { CacheControl, targetedCacheControl } from '../../shared/cache-control.js'
 
-/** Statuses that may be kept without a word about it (RFC 9110, 15.1). */
+/** Statuses that are cacheable by default (RFC 9110, 15.1). */
 const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
   200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501,
 ])
 /**
- * Statuses that speak of one request: of its range, its conditions, its size, its pace or its connection. Some of them
- * "MUST NOT be stored by a cache" (RFC 6585), and no other request should get them.
+ * Statuses that apply to a single request: its range, conditions, size, rate or connection. Some of them
+ * "MUST NOT be stored by a cache" (RFC 6585), and no other request may get them.
  */
-export const OF_ONE_REQUEST: ReadonlySet<number> = new Set([
+export const REQUEST_SPECIFIC_STATUSES: ReadonlySet<number> = new Set([
   206, 304, 407, 408, 412, 413, 415, 416, 417, 421, 425, 426, 428, 429, 431, 511,
 ])
-/** The part of its age that a document is expected to go on unchanged, and no longer than that (RFC 9111, 4.2.2). */
+/** Heuristic freshness as a fraction of the time since the last change, up to a maximum (RFC 9111, 4.2.2). */
 const HEURISTIC_PART = 0.1
 const HEURISTIC_MAX_MS = 24 * 60 * 60 * 1000
-const MOST_VARY_FIELDS = 16
-/** Fields whose values the gateway writes for each client, after the cache has looked. */
-const WRITTEN_LATER: ReadonlySet<string> = new Set([
+const MAX_VARY_FIELDS = 16
+/** Fields that the gateway writes per client after the cache lookup. */
+const PER_CLIENT_FIELDS: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-for',
   'x-real-ip',
   'x-request-id',
 ])
 
-/** What an operator decides about the responses that are kept. */
+/** Rules of the operator for storing responses. */
 export interface StoringRules {
-  /** Null: what the upstream says decides. */
+  /** Fixed lifetime, or null to follow the upstream. */
   readonly forced: ForcedRules | null
   readonly isHeuristic: boolean
-  /** Responses to requests with Authorization may be kept where RFC 9111, 3.5 lets a shared cache do so. */
+  /** True if responses to requests with Authorization may be stored as RFC 9111, 3.5 allows. */
   readonly keepsAuthorized: boolean
   readonly keepsSetCookie: boolean
-  /** Fields in the place of Cache-Control and Expires, in lower case, the first that is valid counts (RFC 9213). */
+  /**
+   * Fields that override Cache-Control and Expires, in lower case. The first valid one applies (RFC 9213).
+   */
   readonly targetedFields: readonly string[]
-  /** Where the response does not say. */
+  /** Default if the response has no such directive. */
   readonly staleWhileRevalidateMs: number
   readonly staleIfErrorMs: number
 }
 
-/** For how long responses are kept whatever the upstream says of freshness. */
+/** Fixed lifetime that overrides the freshness from the upstream. */
 export interface ForcedRules {
   readonly ttlMs: number
   readonly statuses: ReadonlySet<number>
-  /** Also those that the upstream calls `private` or `no-store`. */
+  /** True if `private` and `no-store` of the upstream are overridden, too. */
   readonly overridesRefusal: boolean
 }
 
-/** The response to a GET as it is about to be kept. */
+/** An upstream response that may be stored. */
 export interface ResponseFacts {
   readonly status: number
-  /** As they go on to the client. */
+  /** Headers sent to the client. */
   readonly headers: readonly string[]
-  /** Of Date, as the upstream sent it; null: there was none. */
+  /** Date field from the upstream, or null. */
   readonly date: string | null
-  /** The request had Authorization. */
+  /** True if the request had credentials. */
   readonly isAuthorized: boolean
-  /** Wall clock, ms: when it was asked for, and when its head was there. */
+  /** Wall clock times in milliseconds of sending the request and of receiving the response head. */
   readonly requestedAt: number
   readonly receivedAt: number
 }
 
-/** How long a response may be used. Times in ms. */
+/** Freshness of a stored response. Times are in milliseconds. */
 export interface Freshness {
-  /** It is fresh until it is older than that. */
+  /** Maximum age while fresh. */
   readonly lifetimeMs: number
-  /** Its age when it was received (RFC 9111, 4.2.3). */
+  /** Age when the response was received (RFC 9111, 4.2.3). */
   readonly initialAgeMs: number
   readonly staleWhileRevalidateMs: number
   readonly staleIfErrorMs: number
-  /** It is not used unless the upstream has said that it still holds. */
+  /** True if each use needs validation by the upstream. */
   readonly isAlwaysValidated: boolean
-  /** Once stale it is not used without the upstream. */
+  /** True if it must not be used stale without the upstream. */
   readonly mustRevalidate: boolean
-  /** The request fields that it was chosen by, in lower case. */
+  /** Request fields that selected the response, in lower case. */
   readonly vary: readonly string[]
-  /** Fields that are not kept: they are named in `no-cache`. */
+  /** Fields named in `no-cache`, which are not stored. */
   readonly unkept: readonly string[]
 }
 
-/** Whether and for how long a response may be kept in a shared cache (RFC 9111, 3 and 4.2); null: it may not. */
+/**
+ * Returns the freshness of a response in a shared cache (RFC 9111, 3 and 4.2), or null if it may not be
+ * stored.
+ */
 export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshness | null {
   const { status, headers } = facts
   const targeted = targetedControl(headers, rules)
   const control = targeted ?? new CacheControl(headerJoined(headers, 'cache-control'))
   const vary = varyOf(headers)
-  if (status < 200 || OF_ONE_REQUEST.has(status) || vary === null) return null
-  // RFC 9111, 5.2.2.3.
+  if (status < 200 || REQUEST_SPECIFIC_STATUSES.has(status) || vary === null) return null
+  // Stores only understood statuses (RFC 9111, 5.2.2.3).
   if (control.has('must-understand') && STATUS_CODES[status] === undefined) return null
   if (!rules.keepsSetCookie && (has(headers, 'set-cookie') || has(headers, 'set-cookie2'))) return null
   if (facts.isAuthorized && !mayKeepAuthorized(control, rules)) return null
@@ -126,7 +131,10 @@ function targetedControl(headers: readonly string[], rules: StoringRules): Cache
   return null
 }
 
-/** What can be used neither now, nor stale, nor by asking whether it still holds, only takes room. */
+/**
+ * True if the response can be used: fresh, stale, or after validation. Other responses would only take up
+ * space.
+ */
 function isUseful(freshness: Freshness, headers: readonly string[]): boolean {
   if (has(headers, 'etag') || has(headers, 'last-modified')) return true
   if (freshness.isAlwaysValidated) return false
@@ -135,7 +143,10 @@ function isUseful(freshness: Freshness, headers: readonly string[]): boolean {
   return !mustRevalidate && freshness.staleWhileRevalidateMs + freshness.staleIfErrorMs > 0
 }
 
-/** The document's permission and the upstream's (RFC 9111, 3.5); a forced response is kept for its caller alone. */
+/**
+ * Returns true if the document and the upstream allow it (RFC 9111, 3.5). A forced response is stored per
+ * credential.
+ */
 function mayKeepAuthorized(control: CacheControl, { keepsAuthorized, forced }: StoringRules): boolean {
   if (!keepsAuthorized) return false
   if (forced !== null) return true
@@ -160,7 +171,7 @@ function forcedFreshness(
   }
 }
 
-/** Null: nothing says that it may be kept. */
+/** Returns the lifetime, or null if nothing allows storing the response. */
 function lifetimeOf(
   facts: ResponseFacts,
   control: CacheControl,
@@ -175,11 +186,14 @@ function lifetimeOf(
   const modified = httpDate(headerValue(facts.headers, 'last-modified'))
   if (rules.isHeuristic && isHeuristic && modified !== null)
     return Math.min(HEURISTIC_MAX_MS, Math.max(0, (date - modified) * HEURISTIC_PART))
-  // It can be kept to be validated.
+  // Stored for validation only.
   return isHeuristic && (has(facts.headers, 'etag') || modified !== null) ? 0 : null
 }
 
-/** RFC 9111, 4.2.3. Of several values of Age the first counts; one that is not valid does not. */
+/**
+ * Computes the initial age (RFC 9111, 4.2.3). Uses the first of several Age values and ignores an invalid
+ * one.
+ */
 function initialAge({ headers, date, requestedAt, receivedAt }: ResponseFacts): number {
   const sent = httpDate(date)
   const apparent = sent === null ? 0 : Math.max(0, receivedAt - sent)
@@ -193,15 +207,15 @@ function windowOf(control: CacheControl, name: string, otherwise: number): numbe
   return seconds === null ? otherwise : seconds * 1000
 }
 
-/** Null: no request can be known to ask for the same (RFC 9111, 4.1). */
+/** Returns the fields of Vary, or null if no request can match (RFC 9111, 4.1). */
 function varyOf(headers: readonly string[]): readonly string[] | null {
   const field = headerJoined(headers, 'vary') ?? ''
   const names = field.split(',').map((name) => name.trim().toLowerCase())
   const vary = new Set(names.filter((name) => name !== ''))
-  if (vary.has('*') || [...vary].some((name) => WRITTEN_LATER.has(name))) return null
-  // Who cannot read a coding does not get it, though the upstream has forgotten to say that it chose one.
+  if (vary.has('*') || [...vary].some((name) => PER_CLIENT_FIELDS.has(name))) return null
+  // Clients must not get a coding that they cannot read, even if the upstream forgot to name it in Vary.
   if (has(headers, 'content-encoding')) vary.add('accept-encoding')
-  return vary.size > MOST_VARY_FIELDS ? null : [...vary]
+  return vary.size > MAX_VARY_FIELDS ? null : [...vary]
 }
 
 function has(headers: readonly string[], name: string): boolean {

@@ -1,7 +1,10 @@
 import { type Exchange, headerValue } from '@sluice/core'
 import { uriOf } from './key.js'
 
-/** The URIs that a successful unsafe request has changed: its own, and those of this host that the response names. */
+/**
+ * Returns the URIs that a successful unsafe request changed: its own, and those of this host that the
+ * response names.
+ */
 export function invalidatedUris(x: Exchange, own: string): readonly string[] {
   const uris = [own]
   for (const name of ['location', 'content-location']) {
@@ -11,7 +14,7 @@ export function invalidatedUris(x: Exchange, own: string): readonly string[] {
   return uris
 }
 
-/** Null: none, or one of another host, about which this upstream has nothing to say (RFC 9111, 4.4). */
+/** Returns the named URI, or null if there is none or it is on another host (RFC 9111, 4.4). */
 function uriNamed(x: Exchange, reference: string | null): string | null {
   const base = `${x.scheme}://${x.authority}${x.forwardPath}`
   if (reference === null || !URL.canParse(reference, base)) return null

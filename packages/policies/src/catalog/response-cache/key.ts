@@ -2,45 +2,47 @@ import { createHash } from 'node:crypto'
 import { type Exchange, headerJoined, QueryCursor } from '@sluice/core'
 import type { RequestFacts } from './request-facts.js'
 
-/** A longer key is not looked for. */
-export const MOST_KEY_CHARS = 16_384
-/** In no field, path, query or host; what could hold it is written with its length. */
+/** Maximum key length in characters. Requests with longer keys bypass the cache. */
+export const MAX_KEY_CHARS = 16_384
+/** Cannot occur in fields, paths, queries or hosts. Other values are written with their length. */
 const SEPARATOR = '\n'
 
-/** What the key of a response is made of, beside host, path, scheme and route. */
+/** Components of the cache key besides host, path, scheme and route. */
 export interface KeyParts {
-  /** Digest of the configuration: what was kept by other rules, or apart by other things, is not found. */
+  /** Digest of the configuration. A configuration change invalidates entries. */
   readonly use: string
   readonly hasHost: boolean
-  /** Query parameters that count: these alone, all but these, or all (null). */
+  /** Query parameters in the key: only these, all except these, or all (null). */
   readonly query: { readonly only: readonly string[] } | { readonly except: readonly string[] } | null
-  /** In lower case. */
+  /** Header names in lower case. */
   readonly headers: readonly string[]
   readonly cookies: readonly string[]
   readonly hasConsumer: boolean
-  /** Credentials are a part of it where a request has some. */
+  /** True if credentials are part of the key. */
   readonly hasCredentials: boolean
 }
 
-/** Makes the name of what a request asks for, by which operators purge: `api.example.com/orders?page=2`. */
+/**
+ * Compiles the function for cache URIs, the keys that operators purge by: `api.example.com/orders?page=2`.
+ */
 export function compileUri({ hasHost, query }: KeyParts): (x: Exchange) => string {
   const queryOf = query === null ? (text: string) => text : filterOf(query)
   return (x) => uriOf(hasHost ? x.authority : '', x.forwardPath, queryOf(x.query))
 }
 
-/** The same of a part of a URL that a response names. */
+/** Returns the cache URI for parts of a URL. */
 export function uriOf(authority: string, path: string, query: string): string {
   const host = authority.toLowerCase()
   return query === '' ? host + path : `${host}${path}?${query}`
 }
 
-/** Makes the whole key: the URI, and who and what else may get another response. */
+/** Compiles the function for cache keys: the URI and everything else that responses may depend on. */
 export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: RequestFacts) => string {
   const { use, hasHost, headers, cookies, hasConsumer, hasCredentials } = parts
   return (x, uri, facts) => {
     let key = uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR
     if (facts.ownFields !== '') key += sized('o', digestOf(facts.ownFields))
-    // The upstream gets the host as it was written, and may know it in small letters alone.
+    // The upstream gets the host as received, and may accept only lower case.
     if (hasHost && !uri.startsWith(x.authority)) key += sized('H', x.authority)
     if (x.hasEmptyQuery) key += sized('q', '')
     if (hasConsumer && x.consumer !== null) key += sized('c', x.consumer.id)
@@ -52,7 +54,7 @@ export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: R
   }
 }
 
-/** A value with its length, so that no value can look like two. */
+/** Writes a value with its length, so that different values cannot produce the same key. */
 function sized(kind: string, value: string): string {
   return `${kind}${value.length}:${value}${SEPARATOR}`
 }
@@ -61,15 +63,15 @@ function part(value: string | null): string {
   return value === null ? `-${SEPARATOR}` : sized('h', value)
 }
 
-/** No store holds a secret. */
+/** Returns a digest, so that stores hold no secrets. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** Fields that say what a body is, and SOAP 1.1 which operation it is for. */
+/** Fields that describe a body. In SOAP 1.1, `soapaction` names the operation. */
 const BODY_FIELDS = ['content-type', 'content-encoding', 'soapaction']
 
-/** Of requests other than GET: what they ask for stands in the body, and what that is in its fields. */
+/** Returns the digest of a request body with its describing fields, for requests other than GET. */
 function bodyDigest(x: Exchange): string {
   const hash = createHash('sha256')
   for (const name of BODY_FIELDS) hash.update(part(headerJoined(x.headers, name)))
@@ -82,18 +84,18 @@ function cookiesOf(field: string | null, names: readonly string[]): string {
   return text
 }
 
-/** All values of a cookie: applications differ in which of two they take. */
+/** Returns all values of a cookie, because applications differ in which duplicate they use. */
 function cookieValues(field: string, name: string): string | null {
   const pairs = cookiePairs(field).filter((pair) => pair.name === name)
   return pairs.length === 0 ? null : pairs.map(({ value }) => value).join(';')
 }
 
-/** True if a request has cookies beside those that the key names. */
+/** True if a request has cookies that the key does not include. */
 export function hasOtherCookies(field: string | null, names: readonly string[]): boolean {
   return field !== null && cookiePairs(field).some(({ name }) => !names.includes(name))
 }
 
-/** The cookies of a field. A text without `=` is one without a name; some applications separate by commas too. */
+/** Splits a cookie field. A text without `=` has an empty name. Some applications also separate by commas. */
 function cookiePairs(field: string): { readonly name: string; readonly value: string }[] {
   const pairs = field.split(/[;,]/).map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
   return pairs
@@ -104,13 +106,13 @@ function cookiePairs(field: string): { readonly name: string; readonly value: st
     })
 }
 
-/** Others read names beyond these as other names: PHP `user.id` and `user_id[` as `user_id`. */
+/** Names that all applications read alike. PHP, for example, reads `user.id` and `user_id[` as `user_id`. */
 const PLAIN_NAME = /^[\w-]*$/
 
 /**
- * Parameters keep their order and writing: what is equal to us might not be to the upstream. A pair that others read
- * differently always counts, or else a parameter hides in one that does not: `;` separates for some (`utm=1;id=2`), and
- * some take `ID` for `id`.
+ * Compiles the query filter. Parameters keep their order and spelling, which may matter to the upstream. A
+ * pair that others parse differently is always kept, because it could hide a parameter. Some separate by `;`
+ * (`utm=1;id=2`), and some ignore case (`ID`).
  */
 function filterOf(query: NonNullable<KeyParts['query']>): (text: string) => string {
   const only: ReadonlySet<string> = new Set(

@@ -1,20 +1,26 @@
 import { Memo } from '@sluice/core'
 
 /**
- * Words of field names by which clients and proxies change the host, scheme, path or method that an application sees.
- * They count as a part of the name between hyphens.
+ * Words in names of fields that change the host, scheme, path or method that an application sees. A word matches a
+ * whole part of the name between hyphens.
  */
 const TARGET_WORDS =
   'accel action args authority backend base destination domain endpoint https hostname invoke location matched middleware nextjs origin port prefix protocol proto query redirect rewrite route script sendfile site ssl target upstream uri url verb'
 /** Words in the names of fields that identify the caller to an application. */
 const IDENTITY_WORDS =
   'account actor admin authenticated authz caller claims company consumer creds customer dn dpop email employee entitlements eppn group groups groupid identity login mail member merchant msisdn namespace nickname oidc org organisation organization orgid owner partner patient permissions person persona principal project projectid realm role roles saml scope scopes shop store student sub subject subscription team ticket tid uid upn visitor whoami workspace'
-/** Parts that mean the same wherever they stand: `x-httpmethod`, `x-authenticated-userid`, `x-arr-clientcert`. */
+/**
+ * Substrings with the same meaning at any position: `x-httpmethod`, `x-authenticated-userid`,
+ * `x-arr-clientcert`.
+ */
 const PARTS = ['cert', 'host', 'method', 'override', 'path', 'scheme', 'tenant', 'user']
-/** Endings that mean the same: `x-originalurl`, `x-ibm-client-id`. */
+/** Endings with the same meaning: `x-originalurl`, `x-ibm-client-id`. */
 const ENDINGS = ['client-id', 'uri', 'url']
 const WORDS: ReadonlySet<string> = new Set(`${TARGET_WORDS} ${IDENTITY_WORDS}`.split(' '))
-/** Fields that have such a word and another meaning. Browsers write `origin` and `sec-…`; `host` is in the key anyway. */
+/**
+ * Fields that contain such a word with another meaning. Browsers send `origin` and `sec-…`. `host` is always
+ * in the key.
+ */
 const PLAIN: ReadonlySet<string> = new Set([
   'host',
   'origin',
@@ -26,20 +32,20 @@ const PLAIN: ReadonlySet<string> = new Set([
 const PLAIN_ENDINGS = ['-ip', 'user-agent']
 const REMEMBERED_NAMES = 1024
 
-const answers = new Memo(REMEMBERED_NAMES, check)
+const memo = new Memo(REMEMBERED_NAMES, check)
 
 /**
- * True if an application may answer otherwise because of a field that it is not expected to name in `Vary`: it names
- * the caller, or another host, path or method. Requests with such a field have responses of their own. Fields of
- * tracing, of the client's address and of browsers are none: responses would hardly ever be found again.
- * @param name in lower case.
+ * Returns true if a response may depend on a field although `Vary` does not name it. Such a field names the
+ * caller, or another host, path or method, and becomes part of the key. Tracing, client address and browser
+ * fields are excluded, because they would make cache hits rare.
+ * @param name field name in lower case.
  */
 export function givesOwnResponse(name: string): boolean {
-  return answers.get(name)
+  return memo.get(name)
 }
 
 function check(name: string): boolean {
-  // CGI and its likes take `_` for `-`.
+  // CGI and similar interfaces do not distinguish `_` from `-`.
   if (name.includes('_')) return true
   if (PLAIN.has(name) || name.startsWith('sec-') || PLAIN_ENDINGS.some((end) => name.endsWith(end)))
     return false

@@ -8,17 +8,17 @@ import { ResponseStore } from './store.js'
 const OTHER_COOKIES = {
   message: "requests with cookies other than 'key.cookies' bypass the cache",
   remedy:
-    'write allow: { cookies: false } if this is intended, or cookies: true if those cookies do not affect responses',
+    'set allow: { cookies: false } if this is intended, or cookies: true if those cookies do not affect responses',
 }
 const SHARED_COOKIES = {
   message: "clients share responses even if their cookies differ, unless 'key.cookies' names these cookies",
   remedy: 'name the cookies that affect responses, such as the session cookie, or remove allow.cookies',
 }
 
-/** Keeps responses of the upstream and answers with them. */
+/** The `response-cache` policy. Stores upstream responses and answers with them. */
 export const responseCache = definePolicy({
   name: 'response-cache',
-  summary: 'Keeps responses of the upstream and answers with them, by the rules of HTTP or for a fixed time.',
+  summary: 'Caches upstream responses by the rules of HTTP or for a fixed time.',
   schema: responseCacheSchema,
   warnings: ({ key, allow }) => (key?.cookies === undefined ? [] : cookieWarnings(allow?.cookies)),
   compile(config, env): Step {
@@ -31,7 +31,7 @@ export const responseCache = definePolicy({
     return {
       name: 'response-cache',
       keepsResponses: true,
-      // What a POST asks for stands in its body.
+      // The cache key of a POST includes the body.
       ...(methods.has('POST') ? { onRequestBody: look } : { onRequest: look }),
       onResponse: cache.onResponse.bind(cache),
       onFinish: cache.onFinish.bind(cache),
@@ -53,7 +53,7 @@ function secondTier(store: ResponseStore, env: CompileEnv, scope: 'gateway' | 'c
   const tier = tiers.get(shared) ?? new SecondTier(shared, store, env.report.bind(env))
   tiers.set(shared, tier)
   store.onPurge.set(scope, (purged) => tier.publish(purged))
-  // While the server is away nothing is taken from it, and the store says so itself.
+  // A state store that is down reports that itself, and the second tier stays unused.
   const look = (): Promise<void> => tier.look().catch(() => {})
   env.schedule(PURGE_LOOK_MS, look)
   void look()

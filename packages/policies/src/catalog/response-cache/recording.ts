@@ -1,25 +1,25 @@
 import { type BodyTap, ByteCollector } from '@sluice/core'
 
-/** Memory that all recordings of a store share. */
+/** Memory shared by all recordings of a store. */
 export interface RecordingMemory {
   recordingBytes: number
   readonly maxBytes: number
 }
 
-/** Who gets a body that was recorded. */
+/** Receiver of a recorded body. */
 export interface RecordingOwner {
-  /** It is whole. */
+  /** Called with the complete body. */
   onRecorded(body: Buffer): void
-  /** It is too large, there is no room, or it is not what was announced. */
+  /** Called if the body is too large, memory is short, or the length differs from the announced one. */
   onGivenUp(): void
 }
 
-/** Copies a response body while it goes to the client, up to a bound. */
+/** Copies a response body up to a limit while it streams to the client. */
 export class Recording implements BodyTap {
   readonly #memory: RecordingMemory
   readonly #owner: RecordingOwner
   readonly #maxBytes: number
-  /** As announced; -1: unknown. */
+  /** Announced length in bytes, or -1 if unknown. */
   readonly #length: number
   #gathered: ByteCollector | null = new ByteCollector()
 
@@ -54,7 +54,7 @@ export class Recording implements BodyTap {
     else this.#owner.onRecorded(body)
   }
 
-  /** Gives its memory back; nothing is heard of it any more. */
+  /** Releases the memory. No callback runs after that. */
   cancel(): void {
     if (this.#gathered === null) return
     this.#memory.recordingBytes -= this.#gathered.size

@@ -2,25 +2,25 @@ import { type Exchange, SensitiveNames } from '@sluice/core'
 import { CacheControl } from '../../shared/cache-control.js'
 import { givesOwnResponse } from './own-response-fields.js'
 
-/** Fields that carry credentials: Authorization, `x-api-key` and their likes. */
+/** Credential fields such as Authorization and `x-api-key`. */
 const CREDENTIALS = new SensitiveNames([])
 
-/** What of a request's fields matters to a cache, read in one go. Null: the field is absent. */
+/** Request fields that matter to a cache, read in one pass. Null if a field is absent. */
 export class RequestFacts {
-  /** Names and values of fields that carry credentials, cookies aside; empty: there are none. */
+  /** Names and values of credential fields other than cookies, or an empty string. */
   credentials = ''
-  /** All cookies, or null. */
+  /** Cookies of the request, or null. */
   cookies: string | null = null
-  /** It asks for a part. */
+  /** Range field, or null. */
   range: string | null = null
   ifRange: string | null = null
   ifNoneMatch: string | null = null
   ifModifiedSince: string | null = null
-  /** It has a condition that only the upstream can judge. */
+  /** True if the request has a condition that only the upstream can evaluate. */
   hasPrecondition = false
   /** Names and values of the fields that are always part of the key, or an empty string. */
   ownFields = ''
-  /** A request without Cache-Control shares one. */
+  /** Cache-Control of the request. Requests without one share an instance. */
   control: CacheControl = NO_CONTROL
 
   constructor(x: Exchange) {
@@ -69,14 +69,14 @@ export class RequestFacts {
     return this.credentials !== ''
   }
 
-  /** It can be answered with something else than a whole 200. */
+  /** True if the response may be something other than a complete 200. */
   get isConditional(): boolean {
     return this.range !== null || this.ifNoneMatch !== null || this.ifModifiedSince !== null
   }
 }
 
 const NO_CONTROL = new CacheControl(null)
-/** What `Pragma: no-cache` means without Cache-Control (RFC 9111, 5.4). */
+/** Meaning of `Pragma: no-cache` without Cache-Control (RFC 9111, 5.4). */
 const NO_CACHE = new CacheControl('no-cache')
 
 function joined(before: string | null, value: string): string {

@@ -1,52 +1,52 @@
 import type { CompileEnv, Eventual, Exchange, Reply, Slot } from '@sluice/core'
 import { answerWith, ttlOf } from './answers.js'
-import { Flight, type Landing } from './flight.js'
+import { CacheLookup, type ForwardReason, type Wait } from './cache-lookup.js'
+import { InFlightFetch, type WaitResult } from './in-flight-fetch.js'
 import { invalidatedUris } from './invalidation.js'
-import { Keeper } from './keeper.js'
-import { compileKey, compileUri, hasOtherCookies, MOST_KEY_CHARS } from './key.js'
+import { compileKey, compileUri, hasOtherCookies, MAX_KEY_CHARS } from './key.js'
 import { RequestFacts } from './request-facts.js'
+import { ResponseStorer } from './response-storer.js'
 import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { ResponseStore } from './store.js'
 import type { StoredResponse } from './stored-response.js'
 import { judge } from './use.js'
-import { type ForwardReason, Visit, type Wait } from './visit.js'
 
-/** A request waits for others so often, then it goes by itself. */
-const MOST_WAITS = 3
+/** Maximum number of times a request waits for others before it goes to the upstream. */
+const MAX_WAITS = 3
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** How a request is looked for. */
-interface Look {
+/** A cache query for one request. */
+interface CacheQuery {
   readonly facts: RequestFacts
   readonly uri: string
   readonly key: string
-  /** How often it has waited already. */
+  /** Number of times the request has waited. */
   readonly waits: number
 }
 
 /**
- * One use of the policy:
+ * Cache of one use of the policy:
  *
  *     onRequest ─┬─ fresh ─────────────► answered from the store
- *                ├─ somebody asks ─────► waits for that response, looks again
- *                └─ stale or missing ──► upstream ─► onResponse ─┬─ 304: what is stored holds, and answers
- *                                                                ├─ failure: what is stored answers if it may
- *                                                                └─ kept while it goes to the client
+ *                ├─ already in flight ─► waits for that response, looks again
+ *                └─ stale or missing ──► upstream ─► onResponse ─┬─ 304: the stored response is still valid
+ *                                                                ├─ failure: stale response if allowed
+ *                                                                └─ stored while it streams to the client
  */
 export class ResponseCache {
   readonly #settings: CacheSettings
   readonly #store: ResponseStore
   readonly #env: CompileEnv
-  readonly #keeper: Keeper
+  readonly #storer: ResponseStorer
   readonly #tier: SecondTier | null
-  readonly #visits: Slot<Visit>
+  readonly #lookups: Slot<CacheLookup>
   readonly #waits: Slot<Wait>
   readonly #notCached: Reply
   readonly #uriOf: (x: Exchange) => string
   readonly #keyOf: ReturnType<typeof compileKey>
 
-  /** @param tier what replicas share; null: nothing. */
+  /** @param tier cache shared by workers or replicas, or null. */
   constructor(
     settings: CacheSettings,
     env: CompileEnv,
@@ -55,29 +55,29 @@ export class ResponseCache {
     this.#settings = settings
     this.#store = store
     this.#env = env
-    this.#keeper = new Keeper(settings, store, tier)
+    this.#storer = new ResponseStorer(settings, store, tier)
     this.#tier = tier
-    this.#visits = env.slot()
+    this.#lookups = env.slot()
     this.#waits = env.slot()
     this.#notCached = env.refusal('GW_NOT_CACHED', 'send the request without only-if-cached')
     this.#uriOf = compileUri(settings.key)
     this.#keyOf = compileKey(settings.key)
   }
 
-  /** Looks for a response; with `POST` among the methods once the body is there. */
+  /** Looks for a response. If `POST` is cached, runs after the request body has been received. */
   look(x: Exchange): Eventual {
-    // Equal uses in one chain are one step, and a request that is sent again has been looked for.
-    if (this.#visits.get(x) !== undefined) return null
+    // Equal uses in one chain run once, and a retried request has been looked up before.
+    if (this.#lookups.get(x) !== undefined) return null
     const facts = new RequestFacts(x)
     const reason = this.#passReason(x, facts)
     if (reason !== null) return this.#forward(x, { facts, uri: '', key: '', waits: 0 }, reason)
     const uri = this.#uriOf(x)
     const key = this.#keyOf(x, uri, facts)
     const look = { facts, uri, key, waits: 0 }
-    return key.length > MOST_KEY_CHARS ? this.#forward(x, look, 'bypass') : this.#find(x, look)
+    return key.length > MAX_KEY_CHARS ? this.#forward(x, look, 'bypass') : this.#find(x, look)
   }
 
-  /** Null: what is stored may answer. */
+  /** Returns the reason to bypass the cache, or null if a stored response may be used. */
   #passReason(x: Exchange, facts: RequestFacts): ForwardReason | null {
     const { methods, rules, key, takesCookies, honorsRequests } = this.#settings
     if (!methods.has(x.method)) return 'method'
@@ -88,7 +88,7 @@ export class ResponseCache {
     return honorsRequests && facts.control.has('no-store') ? 'request' : null
   }
 
-  #find(x: Exchange, look: Look): Eventual {
+  #find(x: Exchange, look: CacheQuery): Eventual {
     const control = this.#settings.honorsRequests ? look.facts.control : null
     const now = Date.now()
     const stored = this.#store.lookUp(look.key, x.headers)
@@ -107,103 +107,103 @@ export class ResponseCache {
     return this.#tier === null ? null : this.#askTier(x, look, this.#tier)
   }
 
-  /** Looks among the responses of other replicas, for all who wait for this one. */
-  async #askTier(x: Exchange, look: Look, tier: SecondTier): Promise<Reply | null> {
-    const visit = this.#visits.get(x)!
-    if (visit.flight === null) return null
-    visit.stamp = await tier.fetch(look.key, look.uri)
+  /** Looks in the second tier, also for the requests that wait for this one. */
+  async #askTier(x: Exchange, look: CacheQuery, tier: SecondTier): Promise<Reply | null> {
+    const lookup = this.#lookups.get(x)!
+    if (lookup.pending === null) return null
+    lookup.stamp = await tier.fetch(look.key, look.uri)
     const now = Date.now()
-    const stored = this.#store.lookUp(look.key, visit.headers)
+    const stored = this.#store.lookUp(look.key, lookup.headers)
     const control = this.#settings.honorsRequests ? look.facts.control : null
     if (stored === null || judge(stored, control, now) !== 'fresh') return null
-    visit.flight.land('look')
+    lookup.pending.finish('look')
     this.#store.note(x, 'hit', stored.ageAt(now))
     return this.#answer(stored, look, now)
   }
 
-  #answer(stored: StoredResponse, { facts, waits }: Look, now: number): Reply {
+  #answer(stored: StoredResponse, { facts, waits }: CacheQuery, now: number): Reply {
     if (!this.#settings.showsStatus) return answerWith(stored, facts, { now, status: null })
     const status = waits > 0 ? 'fwd=uri-miss; collapsed' : `hit; ttl=${ttlOf(stored, now)}`
     return answerWith(stored, facts, { now, status })
   }
 
-  /** Null: nobody asks for the same, or there is no waiting for it. */
-  #wait(x: Exchange, look: Look, now: number): Promise<Reply | null> | null {
-    const flight = this.#flightFor(look.key, now)
-    if (flight === null || look.waits >= MOST_WAITS || this.#store.isPassed(look.key, now)) return null
+  /** Waits for a request in flight. Returns null if there is none or waiting is not possible. */
+  #wait(x: Exchange, look: CacheQuery, now: number): Promise<Reply | null> | null {
+    const pending = this.#inFlightFor(look.key, now)
+    if (pending === null || look.waits >= MAX_WAITS || this.#store.isPassed(look.key, now)) return null
     return new Promise((resolve, reject) => {
-      const settle = (landing: Landing): void => {
+      const settle = (result: WaitResult): void => {
         const next = { ...look, waits: look.waits + 1 }
         try {
-          resolve(landing === 'look' ? this.#find(x, next) : this.#ask(x, next, null))
+          resolve(result === 'look' ? this.#find(x, next) : this.#ask(x, next, null))
         } catch (error) {
           reject(error as Error)
         }
       }
-      const waiter = flight.join(this.#settings.coalesce, settle)
+      const waiter = pending.join(this.#settings.coalesce, settle)
       if (waiter === null) resolve(this.#ask(x, look, null))
-      else this.#waits.set(x, { flight, waiter })
+      else this.#waits.set(x, { pending, waiter })
     })
   }
 
-  /** Sends a request to the upstream, and lets others wait for its response where that may serve them. */
-  #ask(x: Exchange, look: Look, stored: StoredResponse | null): null {
+  /** Sends a request to the upstream, and lets others wait for its response if it can serve them. */
+  #ask(x: Exchange, look: CacheQuery, stored: StoredResponse | null): null {
     const { facts, key } = look
     const isKnown = stored !== null || this.#store.has(key)
     const missing = facts.range !== null ? 'partial' : isKnown ? 'vary-miss' : 'uri-miss'
     this.#forward(x, look, stored === null ? missing : 'stale')
     if (x.method === 'HEAD') return null
-    const visit = this.#visits.get(x)!
-    visit.stored = stored
-    if (stored?.hasValidator === true && x.method !== 'POST') validate(x, visit, stored)
-    const isWhole = visit.isValidating || !facts.isConditional
-    if (isWhole && this.#settings.coalesce.most > 0 && this.#flightFor(key, Date.now()) === null)
-      this.#lead(visit)
+    const lookup = this.#lookups.get(x)!
+    lookup.stored = stored
+    if (stored?.hasValidator === true && x.method !== 'POST') validate(x, lookup, stored)
+    const isWhole = lookup.isValidating || !facts.isConditional
+    if (isWhole && this.#settings.coalesce.most > 0 && this.#inFlightFor(key, Date.now()) === null)
+      this.#lead(lookup)
     return null
   }
 
-  /** Null: nobody asks for it, or for too long already. */
-  #flightFor(key: string, now: number): Flight | null {
-    const flight = this.#store.flights.get(key)
-    return flight === undefined || flight.isOverdue(now, this.#settings.coalesce) ? null : flight
+  /** Returns the request in flight for a key, or null if there is none or it is overdue. */
+  #inFlightFor(key: string, now: number): InFlightFetch | null {
+    const pending = this.#store.inFlight.get(key)
+    return pending === undefined || pending.isOverdue(now, this.#settings.coalesce) ? null : pending
   }
 
-  #lead(visit: Visit): void {
-    const { flights } = this.#store
-    const flight = new Flight(Date.now(), (landed) => {
-      // Another may have taken its place.
-      if (flights.get(visit.key) === landed) flights.delete(visit.key)
+  #lead(lookup: CacheLookup): void {
+    const { inFlight } = this.#store
+    const pending = new InFlightFetch(Date.now(), (done) => {
+      // Another request may have taken its place.
+      if (inFlight.get(lookup.key) === done) inFlight.delete(lookup.key)
     })
-    flights.set(visit.key, flight)
-    visit.flight = flight
+    inFlight.set(lookup.key, pending)
+    lookup.pending = pending
   }
 
-  #forward(x: Exchange, look: Look, reason: ForwardReason): null {
+  #forward(x: Exchange, look: CacheQuery, reason: ForwardReason): null {
     const isMiss = reason !== 'bypass' && reason !== 'method' && reason !== 'request'
     const mayKeep = isMiss && x.method !== 'HEAD'
-    this.#visits.set(x, new Visit(x, { ...look, reason, mayKeep, epoch: this.#store.epoch }))
+    this.#lookups.set(x, new CacheLookup(x, { ...look, reason, mayKeep, epoch: this.#store.epoch }))
     return null
   }
 
-  /** Asks for a new response that nobody waits for, unless somebody has. */
-  #refresh(x: Exchange, look: Look, stored: StoredResponse): void {
-    if (x.method === 'POST' || this.#flightFor(look.key, Date.now()) !== null) return
+  /** Requests a new response in the background, unless a request is in flight. */
+  #refresh(x: Exchange, look: CacheQuery, stored: StoredResponse): void {
+    if (x.method === 'POST' || this.#inFlightFor(look.key, Date.now()) !== null) return
     this.#env.refresh(x, (copy) => {
       this.#forward(copy, look, 'stale')
-      const visit = this.#visits.get(copy)!
-      visit.stored = stored
-      visit.isRefresh = true
-      takeConditions(copy)
-      if (stored.hasValidator) validate(copy, visit, stored)
-      this.#lead(visit)
+      const lookup = this.#lookups.get(copy)!
+      lookup.stored = stored
+      lookup.isRefresh = true
+      removeConditions(copy)
+      if (stored.hasValidator) validate(copy, lookup, stored)
+      this.#lead(lookup)
     })
   }
 
   onResponse(x: Exchange): Reply | null {
-    const visit = this.#visits.get(x)
-    if (visit === undefined || x.status === 101) return null
-    if (visit.reason === 'method') this.#invalidate(x)
-    return this.#keeper.take(x, visit)
+    const lookup = this.#lookups.get(x)
+    if (lookup === undefined || x.status === 101) return null
+    if (lookup.reason === 'method') this.#invalidate(x)
+    return this.#storer.handleResponse(x, lookup)
   }
 
   #invalidate(x: Exchange): void {
@@ -217,25 +217,25 @@ export class ResponseCache {
 
   onFinish(x: Exchange): void {
     const wait = this.#waits.get(x)
-    if (wait !== undefined) wait.flight.leave(wait.waiter)
-    const visit = this.#visits.get(x)
-    if (visit === undefined) return
-    visit.recording?.cancel()
-    visit.flight?.land('go')
+    if (wait !== undefined) wait.pending.leave(wait.waiter)
+    const lookup = this.#lookups.get(x)
+    if (lookup === undefined) return
+    lookup.recording?.cancel()
+    lookup.pending?.finish('go')
   }
 }
 
-/** Asks the upstream whether what is stored still holds, in the place of what the client asks about it. */
-function validate(x: Exchange, visit: Visit, { etag, lastModified }: StoredResponse): void {
-  takeConditions(x)
+/** Replaces the conditions of the client with those that validate the stored response. */
+function validate(x: Exchange, lookup: CacheLookup, { etag, lastModified }: StoredResponse): void {
+  removeConditions(x)
   if (etag !== null) x.headers.push('if-none-match', etag)
   if (lastModified !== null) x.headers.push('if-modified-since', lastModified)
-  visit.isValidating = true
+  lookup.isValidating = true
 }
 
 const CONDITIONS: ReadonlySet<string> = new Set(['if-none-match', 'if-modified-since', 'range', 'if-range'])
 
-function takeConditions(x: Exchange): void {
+function removeConditions(x: Exchange): void {
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {
     if (!CONDITIONS.has(x.headers[i]!)) kept.push(x.headers[i]!, x.headers[i + 1]!)

@@ -1,59 +1,62 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { ANSWERS_PREFIX, type CompileEnv, type PurgeScope, type StateStore } from '@sluice/core'
-import { isMeant, type ResponseStore } from './store.js'
+import { matchesScope, type ResponseStore } from './store.js'
 import type { StoredResponse } from './stored-response.js'
 import { decodeVariants, encodeVariants, type Stamp } from './stored-text.js'
 
-/** Longest time that a response stays in the second tier. */
-const MOST_TTL_MS = 24 * 60 * 60 * 1000
-/** Longer than that, so that nothing can be taken for what came after it. */
-const TOKEN_TTL_MS = MOST_TTL_MS + 60 * 60 * 1000
-const COUNTER_TTL_MS = 400 * MOST_TTL_MS
-/** How often a worker looks whether another one has purged. */
+/** Maximum lifetime of a response in the second tier. */
+const MAX_TTL_MS = 24 * 60 * 60 * 1000
+/** Longer than the lifetime of responses, so that a token outlives every response stored with it. */
+const TOKEN_TTL_MS = MAX_TTL_MS + 60 * 60 * 1000
+const COUNTER_TTL_MS = 400 * MAX_TTL_MS
+/** Interval in milliseconds at which a worker checks for purges by others. */
 export const PURGE_LOOK_MS = 1000
-/** Who has not looked for so long knows nothing of purges, and does not use the second tier. */
+/** Time without a check after which a worker stops using the second tier, in milliseconds. */
 const BLIND_MS = 5000
-/** Purges that a worker remembers; what is older than them is not used. */
-const MOST_PURGES = 100
+/** Maximum number of remembered purges. Responses older than those are not used. */
+const MAX_PURGES = 100
 
-/** What tokens begin with: drawn for the first response of a URI, or by a change there. */
+/** Token prefixes: drawn for the first response of a URI, or after a change. */
 const FIRST = 'f:'
 const CHANGED = 'c:'
 
 const COUNTER = 'response-cache:purges'
-/** A counter below this is a new one, or the store has lost the one before. It begins at the time, ms, which no other has reached. */
-const LEAST_COUNT = 1e12
+/**
+ * Minimum valid count. A lower value means that the counter is new or was lost. It starts at the current time
+ * in milliseconds, which no earlier counter can have reached.
+ */
+const MIN_COUNT = 1e12
 
 /**
- * The responses that workers or replicas share, by the store of the gateway or of the document's `state`. What it does not say
- * in time it does not say at all: the upstream is asked.
+ * Responses shared by workers or replicas, in the store of the gateway or of the document's `state`. If the store does
+ * not answer in time, the upstream is called.
  *
- *     key ─► variants, with the stamp of when they were asked for
- *     uri ─► token, drawn anew by every change at the URI: variants with another one, or without one, are not used
- *     purges ─► their number, and what each meant: read by every worker once a second, for its own responses as well
+ *     key ─► variants, with the stamp of their request
+ *     uri ─► token, replaced by every change at the URI. Variants with another token or none are not used
+ *     purges ─► counter and scopes. Every worker reads them once a second and purges its own responses
  */
 export class SecondTier {
   readonly #shared: StateStore
   readonly #own: ResponseStore
   readonly #report: CompileEnv['report']
-  /** The last purges, by their numbers. */
+  /** Recent purges by number. */
   readonly #scopes = new Map<number, PurgeScope>()
-  /** The token that holds for a variant, as far as it is known here. */
+  /** Token of each variant, if known to this worker. */
   readonly #tokens = new WeakMap<StoredResponse, string>()
   #purges = -1
   #lookedMono = Number.NEGATIVE_INFINITY
   #askedMono = Number.NEGATIVE_INFINITY
-  /** Purges that are on their way. */
+  /** Number of purges being published. */
   #publishing = 0
 
-  /** @param report tells operators of purges that the other replicas do not hear of. */
+  /** @param report reports purges that could not be shared with other replicas. */
   constructor(shared: StateStore, own: ResponseStore, report: CompileEnv['report']) {
     this.#shared = shared
     this.#own = own
     this.#report = report
   }
 
-  /** Tells the others of a purge; nobody waits for it, but until then nothing is taken from here. */
+  /** Publishes a purge in the background. Until that is done, the second tier is not read. */
   publish(scope: PurgeScope): void {
     this.#publishing++
     this.#publish(scope)
@@ -62,23 +65,23 @@ export class SecondTier {
   }
 
   /**
-   * Puts what the replicas have of a key into the store of this worker.
-   * @returns the stamp for what is asked for now; null: nothing can be said.
+   * Copies the shared responses for a key to the cache of this worker.
+   * @returns the stamp for an upstream request sent now, or null if the store is unavailable.
    */
   async fetch(key: string, uri: string): Promise<Stamp | null> {
     if (this.#publishing > 0 || performance.now() - this.#lookedMono > BLIND_MS) return null
     const { epoch } = this.#own
     const now = Date.now()
     try {
-      // The token behind it: what is used later is forgotten later, where room is short.
+      // The token is read last, because the store evicts entries by their last use.
       const [found, token] = await Promise.all([
         this.#shared.get(valueKey(key)),
         this.#shared.get(tokenKey(uri)),
       ])
       const stamp = { token: token === null ? '' : Buffer.from(token).toString(), purges: this.#purges }
       const decoded = found === null ? null : decodeVariants(found, { key, uri })
-      const isMeantNow = token !== null && decoded?.stamp.token === stamp.token
-      if (isMeantNow && this.#own.isCurrent(uri, epoch, now)) this.#take(decoded.variants, decoded.stamp)
+      const isCurrentToken = token !== null && decoded?.stamp.token === stamp.token
+      if (isCurrentToken && this.#own.isCurrent(uri, epoch, now)) this.#take(decoded.variants, decoded.stamp)
       return stamp
     } catch {
       return null
@@ -93,37 +96,39 @@ export class SecondTier {
     }
   }
 
-  /** Gives the replicas what is stored under a key, for as long as its newest variant may be of use. */
+  /** Shares the variants stored under a key for as long as the newest one may be useful. */
   put(newest: StoredResponse, stamp: Stamp): void {
     const { lifetimeMs, initialAgeMs, staleIfErrorMs, staleWhileRevalidateMs } = newest.freshness
     const ttlMs = lifetimeMs - initialAgeMs + Math.max(staleIfErrorMs, staleWhileRevalidateMs)
-    if (ttlMs >= 1) this.#put(newest, stamp, Math.min(Math.ceil(ttlMs), MOST_TTL_MS)).catch(() => {})
+    if (ttlMs >= 1) this.#put(newest, stamp, Math.min(Math.ceil(ttlMs), MAX_TTL_MS)).catch(() => {})
   }
 
   async #put(newest: StoredResponse, { token: known, purges }: Stamp, ttlMs: number): Promise<void> {
     const token = known === '' ? await this.#firstToken(newest.uri) : known
     if (token === null) return
     this.#tokens.set(newest, token)
-    // What this worker has from before a change is not to be passed on as what came after it.
+    // Variants from before a change must not be shared as newer ones.
     const variants = this.#own.variantsOf(newest.key).filter((one) => this.#tokens.get(one) === token)
     const encoded = encodeVariants(variants, { token, purges })
     if (encoded !== null) await this.#shared.set(valueKey(newest.key), encoded, ttlMs)
   }
 
-  /** Of a URI that had none when it was asked for; null: something has changed there since. */
+  /**
+   * Returns the token of a URI that had none when the request was sent, or null if something changed since.
+   */
   async #firstToken(uri: string): Promise<string | null> {
-    const drawn = drawnToken(FIRST)
+    const drawn = newToken(FIRST)
     if (await this.#shared.set(tokenKey(uri), Buffer.from(drawn), TOKEN_TTL_MS, 'absent')) return drawn
     const token = Buffer.from((await this.#shared.get(tokenKey(uri))) ?? '').toString()
     return token.startsWith(FIRST) ? token : null
   }
 
-  /** Something has changed at a URI. */
+  /** Invalidates all shared responses for a URI. */
   change(uri: string): void {
-    this.#shared.set(tokenKey(uri), Buffer.from(drawnToken(CHANGED)), TOKEN_TTL_MS).catch(() => {})
+    this.#shared.set(tokenKey(uri), Buffer.from(newToken(CHANGED)), TOKEN_TTL_MS).catch(() => {})
   }
 
-  /** Learns of the purges of others, once for all who ask at about the same time. @throws StateUnavailable */
+  /** Applies the purges of others. Calls in quick succession are merged. @throws StateUnavailable */
   async look(): Promise<void> {
     if (performance.now() - this.#askedMono < PURGE_LOOK_MS / 2) return
     this.#askedMono = performance.now()
@@ -136,13 +141,13 @@ export class SecondTier {
 
   async #count(more: number): Promise<number> {
     const count = await this.#shared.add(COUNTER, more, COUNTER_TTL_MS)
-    return count < LEAST_COUNT ? this.#shared.add(COUNTER, Date.now(), COUNTER_TTL_MS) : count
+    return count < MIN_COUNT ? this.#shared.add(COUNTER, Date.now(), COUNTER_TTL_MS) : count
   }
 
   async #catchUp(count: number): Promise<void> {
     const missed = count - this.#purges
-    // What cannot be known could mean everything.
-    if (missed < 0 || missed > MOST_PURGES) this.#apply(count, { by: 'all' })
+    // Unknown purges are treated as a purge of everything.
+    if (missed < 0 || missed > MAX_PURGES) this.#apply(count, { by: 'all' })
     else for (let n = this.#purges + 1; n <= count; n++) this.#apply(n, await this.#scopeOf(n))
   }
 
@@ -154,18 +159,18 @@ export class SecondTier {
   #apply(n: number, scope: PurgeScope): void {
     this.#scopes.set(n, scope)
     for (const old of this.#scopes.keys()) {
-      if (this.#scopes.size <= MOST_PURGES) break
+      if (this.#scopes.size <= MAX_PURGES) break
       this.#scopes.delete(old)
     }
     this.#own.purgeOwn(scope)
   }
 
-  /** All purges that came behind its stamp have to be known. */
+  /** Returns true if the response was purged, or a purge since its stamp is unknown. */
   #isPurged(stored: StoredResponse, { purges }: Stamp): boolean {
-    if (purges > this.#purges || this.#purges - purges > MOST_PURGES) return true
+    if (purges > this.#purges || this.#purges - purges > MAX_PURGES) return true
     for (let n = purges + 1; n <= this.#purges; n++) {
       const scope = this.#scopes.get(n)
-      if (scope === undefined || isMeant(stored, scope)) return true
+      if (scope === undefined || matchesScope(stored, scope)) return true
     }
     return false
   }
@@ -187,12 +192,12 @@ function readScope(text: Uint8Array): PurgeScope | null {
     if (by === 'key' || by === 'tag' || by === 'prefix')
       return typeof value === 'string' ? { by, value } : null
   } catch {
-    // Whatever it was meant to say, it is taken for all.
+    // An unreadable scope purges everything.
   }
   return null
 }
 
-function drawnToken(kind: string): string {
+function newToken(kind: string): string {
   return kind + randomBytes(12).toString('base64')
 }
 

@@ -1,44 +1,43 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { digestOf } from '../../shared/call-sharing.js'
-import type { FlightBounds } from './flight.js'
-import { OF_ONE_REQUEST, type StoringRules } from './freshness.js'
+import { REQUEST_SPECIFIC_STATUSES, type StoringRules } from './freshness.js'
+import type { CoalesceLimits } from './in-flight-fetch.js'
 import type { KeyParts } from './key.js'
 import { type ResponseCacheConfig, TARGETED_FIELDS } from './schema.js'
 
 const DEFAULT_STATUSES = [200, 301, 308]
 const DEFAULT_METHODS = ['GET', 'HEAD']
-/** The pipeline itself gives up policies that take longer than half a minute. */
-const MOST_WAIT_MS = 25_000
+/** Maximum wait. The pipeline aborts policies after half a minute. */
+const MAX_WAIT_MS = 25_000
 /** Version of the key format. A new version invalidates entries of older gateways in a shared store. */
 const KEY_VERSION = 2
-/** Of a digest in base64url: 132 bits. */
+/** Length of the digest in base64url characters: 132 bits. */
 const USE_CHARS = 22
 
-/** A configuration with its defaults, ready to be used. */
+/** Compiled configuration. */
 export interface CacheSettings {
   readonly rules: StoringRules
   readonly key: KeyParts
   readonly methods: ReadonlySet<string>
   readonly honorsRequests: boolean
-  /** True if cookies that the key does not name keep no request from the store. */
+  /** True if requests with cookies outside the key may use the cache. */
   readonly takesCookies: boolean
-  readonly coalesce: FlightBounds
+  readonly coalesce: CoalesceLimits
   readonly maxObject: number
   readonly maxBytes: number
   readonly showsStatus: boolean
-  /** Whom responses are shared with. */
+  /** Scope of sharing. */
   readonly scope: 'worker' | 'gateway' | 'cluster'
 }
 
-/** @throws Error for what the schema cannot see. */
+/** @throws Error for problems that the schema cannot find. */
 export function compileSettings(config: ResponseCacheConfig): CacheSettings {
   const { forced, allow = {}, key = {}, shared = false, coalesce = {} } = config
   const maxObject = parseSize(config.maxObject ?? '1mb')
   const maxBytes = parseSize(config.maxBytes ?? '64mb')
   if (maxObject * 2 > maxBytes) throw new Error(`'maxObject' must be half of 'maxBytes' or less`)
   const waitMs = parseDuration(coalesce.wait ?? '5s')
-  if (waitMs > MOST_WAIT_MS)
-    throw new Error(`'coalesce.wait' ${coalesce.wait} is too long; write 25s or less`)
+  if (waitMs > MAX_WAIT_MS) throw new Error(`'coalesce.wait' ${coalesce.wait} is too long: use 25s or less`)
   const isForced = forced !== undefined
   return {
     rules: {
@@ -71,10 +70,10 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
 }
 
 function compileForced(forced: NonNullable<ResponseCacheConfig['forced']>): StoringRules['forced'] {
-  const unkept = forced.statuses?.find((status) => OF_ONE_REQUEST.has(status))
+  const unkept = forced.statuses?.find((status) => REQUEST_SPECIFIC_STATUSES.has(status))
   if (unkept !== undefined)
     throw new Error(
-      `'forced.statuses' has ${unkept}, which speaks of one request alone and is never kept; remove it`,
+      `'forced.statuses' has ${unkept}, which applies to a single request and is never stored: remove it`,
     )
   return {
     ttlMs: parseDuration(forced.ttl),
@@ -85,7 +84,7 @@ function compileForced(forced: NonNullable<ResponseCacheConfig['forced']>): Stor
 
 function compileQuery(query: NonNullable<ResponseCacheConfig['key']>['query']): KeyParts['query'] {
   if (query?.only !== undefined && query.except !== undefined)
-    throw new Error(`'key.query' has 'only' and 'except'; write one of them`)
+    throw new Error(`'key.query' has both 'only' and 'except': use one of them`)
   if (query?.only !== undefined) return { only: query.only }
   return query?.except === undefined ? null : { except: query.except }
 }

@@ -6,24 +6,24 @@ import {
   StoredResponses,
 } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
-import type { Flight } from './flight.js'
+import type { InFlightFetch } from './in-flight-fetch.js'
 import type { StoredResponse } from './stored-response.js'
 
-/** Responses of one key that differ in what Vary names. */
-const MOST_VARIANTS = 16
-/** URIs whose responses on their way must not be kept, because something has changed there. */
-const MOST_INVALIDATED = 4096
-/** URIs, and characters of them, that wait until the other workers hear that they have changed; more are not told. */
-const MOST_CHANGED = 1000
-const MOST_CHANGED_CHARS = 256 * 1024
-/** Keys whose responses could not be kept a moment ago. */
-const MOST_PASSED = 1024
+/** Maximum number of responses per key that differ by Vary. */
+const MAX_VARIANTS = 16
+/** Maximum number of remembered URIs whose pending responses must not be stored because of a change. */
+const MAX_INVALIDATED = 4096
+/** Maximum number and total length of changed URIs to announce to other workers. Others are not announced. */
+const MAX_CHANGED = 1000
+const MAX_CHANGED_CHARS = 256 * 1024
+/** Maximum number of keys with recently uncacheable responses. */
+const MAX_PASSED = 1024
 
-/** How a request was served, for the counters. */
+/** Result of a cache lookup, for counters. */
 export type CacheResult = 'hit' | 'stale' | 'revalidated' | 'coalesced' | 'miss' | 'bypass'
 
 /**
- * The responses that one worker keeps, at most so many bytes; what was used least recently goes first.
+ * Size-limited cache of one worker. Evicts the least recently used responses.
  *
  *     uri 'api.example.com/a?b' ─► keys (consumer, fields, …) ─► variants by Vary, the newest first
  */
@@ -35,15 +35,15 @@ export class ResponseStore extends StoredResponses {
   #changedChars = 0
   readonly #passedUntil = new Map<string, number>()
   readonly #requests = new Map<CacheResult, number>()
-  /** Grows with every purge: what was asked for before is not kept. */
+  /** Incremented by every purge. Responses requested before are not stored. */
   epoch = 0
   #evictions = 0
-  /** Requests on their way whose responses others may wait for, by key; no more than there are requests. */
-  readonly flights = new Map<string, Flight>()
+  /** Requests in flight that others may wait for, by key. */
+  readonly inFlight = new Map<string, InFlightFetch>()
   readonly maxBytes: number
-  /** Hear of what operators purge. */
+  /** Listeners for purges by operators. */
   readonly onPurge = new Map<string, (scope: PurgeScope) => void>()
-  /** What responses take that are on their way into the store. */
+  /** Memory of responses being recorded, in bytes. */
   recordingBytes = 0
 
   constructor(maxBytes: number) {
@@ -60,7 +60,7 @@ export class ResponseStore extends StoredResponses {
     })
   }
 
-  /** Counts how a request was served, and says it to the traffic log. @param ageMs of the stored response. */
+  /** Counts a cache result and records it for the traffic log. @param ageMs age of the stored response. */
   note(x: Exchange, result: CacheResult, ageMs: number): void {
     x.record.cacheResult = result
     x.record.cacheAge = Math.floor(ageMs / 1000)
@@ -71,7 +71,7 @@ export class ResponseStore extends StoredResponses {
     this.#requests.set(result, (this.#requests.get(result) ?? 0) + 1)
   }
 
-  /** What is kept for a request; null: nothing. */
+  /** Returns the stored response for a request, or null. */
   lookUp(key: string, headers: readonly string[]): StoredResponse | null {
     const variants = this.#kept.get(key)
     if (variants === undefined) return null
@@ -79,12 +79,12 @@ export class ResponseStore extends StoredResponses {
     return null
   }
 
-  /** Whether something is kept under a key, for other values of what Vary names at least. */
+  /** Returns true if a key has responses, even if they differ by Vary. */
   has(key: string): boolean {
     return this.#kept.has(key)
   }
 
-  /** All that is kept under a key, the newest first. */
+  /** Returns all responses of a key, the newest first. */
   variantsOf(key: string): readonly StoredResponse[] {
     return this.#kept.peek(key) ?? []
   }
@@ -102,17 +102,17 @@ export class ResponseStore extends StoredResponses {
         other.freshness.vary.join() !== freshness.vary.join() ||
         other.varyValues.some((value, i) => value !== varyValues[i]),
     )
-    this.#kept.set(key, [stored, ...others].slice(0, MOST_VARIANTS))
+    this.#kept.set(key, [stored, ...others].slice(0, MAX_VARIANTS))
     if (!this.#kept.has(key)) return
     const keys = this.#keysOf.get(uri)
     if (keys === undefined) this.#keysOf.set(uri, new Set([key]))
     else keys.add(key)
   }
 
-  /** A request of this worker has changed something at a URI, of which the other workers are to hear. */
+  /** Invalidates a URI changed by a request of this worker, and queues it for the other workers. */
   change(uri: string, now: number): void {
     this.invalidate(uri, now)
-    if (this.#changed.size >= MOST_CHANGED || this.#changedChars > MOST_CHANGED_CHARS) return
+    if (this.#changed.size >= MAX_CHANGED || this.#changedChars > MAX_CHANGED_CHARS) return
     this.#changed.add(uri)
     this.#changedChars += uri.length
   }
@@ -125,9 +125,9 @@ export class ResponseStore extends StoredResponses {
     return uris
   }
 
-  /** Something was changed at a URI: what is kept of it is forgotten, and what is on its way will not be kept. */
+  /** Removes the responses of a changed URI, and prevents storing pending ones. */
   invalidate(uri: string, now: number): void {
-    if (this.#invalidatedAt.size >= MOST_INVALIDATED) {
+    if (this.#invalidatedAt.size >= MAX_INVALIDATED) {
       this.#invalidatedAt.clear()
       this.epoch++
     }
@@ -135,16 +135,16 @@ export class ResponseStore extends StoredResponses {
     this.#drop(uri)
   }
 
-  /** Whether a response to a request of that time may be kept. */
+  /** Returns true if a response requested at that time may be stored. */
   isCurrent(uri: string, epoch: number, requestedAt: number): boolean {
     if (epoch !== this.epoch) return false
     const invalidatedAt = this.#invalidatedAt.get(uri)
     return invalidatedAt === undefined || invalidatedAt < requestedAt
   }
 
-  /** Requests with this key do not wait for each other until then: what they get cannot be kept. */
+  /** Makes requests with this key skip waiting until the given time, because the response is uncacheable. */
   passUntil(key: string, until: number): void {
-    if (this.#passedUntil.size >= MOST_PASSED) this.#passedUntil.clear()
+    if (this.#passedUntil.size >= MAX_PASSED) this.#passedUntil.clear()
     this.#passedUntil.set(key, until)
   }
 
@@ -158,17 +158,17 @@ export class ResponseStore extends StoredResponses {
   }
 
   purge(scope: PurgeScope): number {
-    for (const hear of this.onPurge.values()) hear(scope)
+    for (const notify of this.onPurge.values()) notify(scope)
     return this.purgeOwn(scope)
   }
 
-  /** The same for this worker alone. */
+  /** Purges only the responses of this worker. */
   purgeOwn(scope: PurgeScope): number {
     this.epoch++
     if (scope.by === 'key') return this.#drop(scope.value)
     let purged = 0
     for (const [key, variants] of [...this.#kept.entries()]) {
-      const left = variants.filter((stored) => !isMeant(stored, scope))
+      const left = variants.filter((stored) => !matchesScope(stored, scope))
       purged += variants.length - left.length
       if (left.length === 0) this.#kept.delete(key)
       else if (left.length < variants.length) this.#kept.set(key, left)
@@ -210,8 +210,8 @@ export class ResponseStore extends StoredResponses {
   }
 }
 
-/** Whether a purge means a response. */
-export function isMeant({ uri, tags }: StoredResponse, scope: PurgeScope): boolean {
+/** True if a purge applies to a response. */
+export function matchesScope({ uri, tags }: StoredResponse, scope: PurgeScope): boolean {
   if (scope.by === 'all') return true
   if (scope.by === 'key') return uri === scope.value
   return scope.by === 'tag' ? tags.includes(scope.value) : uri.startsWith(scope.value)

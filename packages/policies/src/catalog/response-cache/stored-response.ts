@@ -1,8 +1,8 @@
 import { headerJoined, headerValue, httpDate, type StoredResponseFacts } from '@sluice/core'
 import type { Freshness } from './freshness.js'
 
-/** Fields that belong to one delivery, and not to what is kept. */
-export const UNKEPT: ReadonlySet<string> = new Set([
+/** Fields of a single delivery, which are not stored. */
+export const UNSTORED_FIELDS: ReadonlySet<string> = new Set([
   'age',
   'cache-status',
   'content-length',
@@ -12,7 +12,10 @@ export const UNKEPT: ReadonlySet<string> = new Set([
   'surrogate-key',
   'x-request-id',
 ])
-/** What a 304 does not change: they describe the bytes that are kept (RFC 9111, 3.2: "to ensure integrity"). */
+/**
+ * Fields that a 304 does not change, because they describe the stored bytes (RFC 9111, 3.2: "to ensure
+ * integrity").
+ */
 const OF_BODY: ReadonlySet<string> = new Set([
   'content-digest',
   'content-encoding',
@@ -21,12 +24,12 @@ const OF_BODY: ReadonlySet<string> = new Set([
   'digest',
   'repr-digest',
 ])
-/** What the store needs for one beside its text and body, about. */
+/** Approximate overhead of a stored response besides its text and body. */
 const OVERHEAD_BYTES = 640
-const MOST_TAGS = 64
-const MOST_TAG_CHARS = 256
+const MAX_TAGS = 64
+const MAX_TAG_CHARS = 256
 
-/** What a response is kept as. */
+/** Parts of a stored response. */
 export interface StoredParts {
   readonly key: string
   readonly uri: string
@@ -36,11 +39,11 @@ export interface StoredParts {
   readonly tags: readonly string[]
   readonly varyValues: readonly string[]
   readonly freshness: Freshness
-  /** Wall clock, ms. */
+  /** Wall clock time in milliseconds. */
   readonly receivedAt: number
 }
 
-/** A response that is kept; never changed, only replaced. */
+/** An immutable stored response. */
 export class StoredResponse {
   readonly key: string
   readonly uri: string
@@ -53,7 +56,7 @@ export class StoredResponse {
   readonly receivedAt: number
   readonly etag: string | null
   readonly lastModified: string | null
-  /** What it takes of the store's bytes. */
+  /** Size in the store, in bytes. */
   readonly size: number
 
   constructor(parts: StoredParts) {
@@ -71,12 +74,12 @@ export class StoredResponse {
     this.size = OVERHEAD_BYTES + parts.body.length + 2 * charsOf(parts)
   }
 
-  /** ms; never negative, also when the clock was set back. */
+  /** Returns the age in milliseconds. Never negative, even if the clock was set back. */
   ageAt(now: number): number {
     return this.freshness.initialAgeMs + Math.max(0, now - this.receivedAt)
   }
 
-  /** Whether a request asks for it: its fields have the values that it was chosen by. */
+  /** Returns true if the request has the field values that selected this response. */
   isFor(headers: readonly string[]): boolean {
     const { vary } = this.freshness
     for (let i = 0; i < vary.length; i++) {
@@ -85,12 +88,15 @@ export class StoredResponse {
     return true
   }
 
-  /** It can be asked for whether it still holds. */
+  /** True if the response can be validated. */
   get hasValidator(): boolean {
     return this.etag !== null || httpDate(this.lastModified) !== null
   }
 
-  /** What it is after a 304 that speaks of it (RFC 9111, 3.2). @param merged see mergedHeaders. */
+  /**
+   * Returns the response updated by a matching 304 (RFC 9111, 3.2).
+   * @param merged headers from `mergedHeaders`.
+   */
   updatedBy(merged: readonly string[], freshness: Freshness, receivedAt: number): StoredResponse {
     const tags = headerValue(merged, 'surrogate-key') === null ? this.tags : tagsOf(merged)
     const headers = keptHeaders(merged, freshness.unkept)
@@ -111,7 +117,7 @@ export class StoredResponse {
   }
 }
 
-/** The fields of a stored response with those of a 304 in the place of the ones of the same name. */
+/** Merges the headers of a 304 into those of the stored response. */
 export function mergedHeaders(stored: readonly string[], update: readonly string[]): readonly string[] {
   const names = new Set<string>()
   for (let i = 0; i < update.length; i += 2) if (!OF_BODY.has(update[i]!)) names.add(update[i]!)
@@ -131,17 +137,17 @@ function charsOf({ key, uri, headers, tags, varyValues }: StoredParts): number {
   return chars
 }
 
-/** The fields of a response that are kept. @param unkept names, in lower case. */
+/** Returns the response fields to store. @param unkept names to omit, in lower case. */
 export function keptHeaders(headers: readonly string[], unkept: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
-    if (!UNKEPT.has(name) && !unkept.includes(name)) kept.push(name, headers[i + 1]!)
+    if (!UNSTORED_FIELDS.has(name) && !unkept.includes(name)) kept.push(name, headers[i + 1]!)
   }
   return kept
 }
 
-/** A field of a request as responses are chosen by it: its lines joined, without white space around commas. */
+/** Returns a request field as Vary compares it: lines joined, without white space around commas. */
 export function varyValue(headers: readonly string[], name: string): string {
   const value = headerJoined(headers, name)
   if (value === null) return '\n'
@@ -152,15 +158,15 @@ export function varyValue(headers: readonly string[], name: string): string {
     .join(',')
 }
 
-/** The tags of Surrogate-Key, which are separated by spaces; those that are too long or too many are left out. */
+/** Returns the tags of Surrogate-Key, separated by spaces. Long and excess tags are dropped. */
 export function tagsOf(headers: readonly string[]): readonly string[] {
   const field = headerJoined(headers, 'surrogate-key')
   if (field === null) return []
-  const tags = field.split(/[ ,]+/).filter((tag) => tag !== '' && tag.length <= MOST_TAG_CHARS)
-  return [...new Set(tags)].slice(0, MOST_TAGS)
+  const tags = field.split(/[ ,]+/).filter((tag) => tag !== '' && tag.length <= MAX_TAG_CHARS)
+  return [...new Set(tags)].slice(0, MAX_TAGS)
 }
 
-/** Memory of its own: a part of a larger block would hold on to all of it. */
+/** Copies bytes out of a larger block, so that the block can be freed. */
 export function ownBytes(bytes: Uint8Array): Buffer {
   if (bytes instanceof Buffer && bytes.buffer.byteLength === bytes.length) return bytes
   const copy = Buffer.allocUnsafeSlow(bytes.length)

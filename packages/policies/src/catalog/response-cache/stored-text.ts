@@ -1,16 +1,16 @@
 import { isHopByHop, isToken, MAX_STATE_VALUE_BYTES } from '@sluice/core'
-import { type Freshness, OF_ONE_REQUEST } from './freshness.js'
-import { StoredResponse, UNKEPT } from './stored-response.js'
+import { type Freshness, REQUEST_SPECIFIC_STATUSES } from './freshness.js'
+import { StoredResponse, UNSTORED_FIELDS } from './stored-response.js'
 
-/** When a response was asked for, in the terms of the second tier. */
+/** Time of a request in terms of the second tier. */
 export interface Stamp {
-  /** Of the URI: another one says that something has changed there since. Empty: it has none yet. */
+  /** Token of the URI. A different one means that something has changed. Empty if there was none. */
   readonly token: string
-  /** How many purges there had been. */
+  /** Number of purges so far. */
   readonly purges: number
 }
 
-/** The variants of a key as the second tier keeps them: a head in JSON, its length before it, the bodies behind it. */
+/** Encoded variants of a key: the length of the head, the head in JSON, then the bodies. */
 interface Head {
   readonly stamp: Stamp
   readonly variants: readonly VariantHead[]
@@ -28,7 +28,7 @@ interface VariantHead {
 
 const LENGTH_BYTES = 4
 
-/** Writes as many of the variants as there is room for, the newest first; null: there is no room for one. */
+/** Encodes as many variants as fit, the newest first. Returns null if none fits. */
 export function encodeVariants(variants: readonly StoredResponse[], stamp: Stamp): Buffer | null {
   for (let count = variants.length; count > 0; count--) {
     const encoded = encode(variants.slice(0, count), stamp)
@@ -47,7 +47,10 @@ function encode(variants: readonly StoredResponse[], stamp: Stamp): Buffer {
   return Buffer.concat([length, head, ...variants.map(({ body }) => body)])
 }
 
-/** Null: it is not what this version writes. @param of the key and URI that it was found under. */
+/**
+ * Decodes variants. Returns null if they were not written by this version.
+ * @param of key and URI of the variants.
+ */
 export function decodeVariants(
   bytes: Uint8Array,
   of: { readonly key: string; readonly uri: string },
@@ -61,7 +64,7 @@ export function decodeVariants(
   let at = bodies
   for (const { bytes: size, ...parts } of head.variants) {
     if (at + size > all.length) return null
-    // A copy, so that one variant does not hold on to the others.
+    // A copy, so that one variant does not keep the memory of the others.
     variants.push(new StoredResponse({ ...of, ...parts, body: Buffer.from(all.subarray(at, at + size)) }))
     at += size
   }
@@ -78,7 +81,10 @@ function readHead(text: Buffer): Head | null {
   }
 }
 
-/** Others may write into the server too: what is no response of this version is none, and breaks no line. */
+/**
+ * Validates a variant. Others can write to the store, too, so anything that is not a valid response is
+ * rejected.
+ */
 function isVariant(value: unknown): boolean {
   const { status, headers, bytes, tags, varyValues, freshness, receivedAt } = (value ??
     {}) as Partial<VariantHead>
@@ -86,7 +92,7 @@ function isVariant(value: unknown): boolean {
     isWhole(status) &&
     status >= 200 &&
     status < 600 &&
-    !OF_ONE_REQUEST.has(status) &&
+    !REQUEST_SPECIFIC_STATUSES.has(status) &&
     isWhole(bytes) &&
     isAmount(receivedAt) &&
     isTexts(tags) &&
@@ -112,7 +118,7 @@ function isFreshness(value: unknown): value is Freshness {
 }
 
 function isKeptName(name: string): boolean {
-  return isToken(name) && name === name.toLowerCase() && !isHopByHop(name) && !UNKEPT.has(name)
+  return isToken(name) && name === name.toLowerCase() && !isHopByHop(name) && !UNSTORED_FIELDS.has(name)
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -123,7 +129,7 @@ function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && isAmount(value)
 }
 
-/** Times in ms: such as can be written into a field as digits. */
+/** True for a time in milliseconds that can be written as digits. */
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }

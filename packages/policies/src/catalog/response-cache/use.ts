@@ -1,12 +1,14 @@
 import type { CacheControl } from '../../shared/cache-control.js'
 import type { StoredResponse } from './stored-response.js'
 
-/** What becomes of a stored response: it answers; it answers while a new one is asked for; the upstream is asked. */
+/**
+ * Use of a stored response: serve it fresh, serve it stale, serve it while refreshing, or call the upstream.
+ */
 export type Use = 'fresh' | 'stale' | 'refresh' | 'forward'
 
 /**
- * How a stored response may be used (RFC 9111, 4.2 and 5.2.1; RFC 5861, 3).
- * @param control of the request; null: it has no say.
+ * Returns the allowed use of a stored response (RFC 9111, 4.2 and 5.2.1; RFC 5861, 3).
+ * @param control directives of the request, or null to ignore them.
  */
 export function judge(stored: StoredResponse, control: CacheControl | null, now: number): Use {
   const { lifetimeMs, isAlwaysValidated, mustRevalidate, staleWhileRevalidateMs } = stored.freshness
@@ -19,12 +21,12 @@ export function judge(stored: StoredResponse, control: CacheControl | null, now:
   const staleMs = age - lifetimeMs
   if (staleMs < 0) return 'fresh'
   if (mustRevalidate) return 'forward'
-  if (control !== null && staleMs <= mostStaleMs(control)) return 'stale'
+  if (control !== null && staleMs <= maxStaleMs(control)) return 'stale'
   return staleMs <= staleWhileRevalidateMs && staleWhileRevalidateMs > 0 ? 'refresh' : 'forward'
 }
 
-/** Without a value `max-stale` takes a response of any age (RFC 9111, 5.2.1.2). */
-function mostStaleMs(control: CacheControl): number {
+/** Returns the allowed staleness. `max-stale` without a value allows any (RFC 9111, 5.2.1.2). */
+function maxStaleMs(control: CacheControl): number {
   if (control.hasWhole('max-stale')) return Number.POSITIVE_INFINITY
   return (control.seconds('max-stale') ?? -1) * 1000
 }

@@ -13,11 +13,12 @@ import { DEFAULT_REMOVED, type SecurityHeadersConfig, securityHeadersSchema } fr
 
 const HSTS = 'strict-transport-security'
 
-/** Adds the fields by which browsers protect users, and removes those that help attackers. */
+/**
+ * The `security-headers` policy. Adds security fields to responses, and removes fields that reveal software.
+ */
 export const securityHeaders = definePolicy({
   name: 'security-headers',
-  summary:
-    'Adds security fields to responses, such as HSTS and CSP, and removes those that name the software.',
+  summary: 'Adds security fields to responses, such as HSTS and CSP, and removes those that reveal software.',
   schema: securityHeadersSchema,
   compile(config) {
     const fields = fieldsOf(config)
@@ -42,25 +43,29 @@ function setIfAbsent(list: HeaderList, name: string, value: string): void {
   if (headerValue(list, name) === null) list.push(name, value)
 }
 
-/** The preset, and over it what the document says. @throws Error for another name and for a value that no header may hold. */
+/** Merges the preset with the configured fields. @throws Error for an unknown name or an invalid value. */
 function fieldsOf({ preset = 'api', headers = {} }: SecurityHeadersConfig): [string, string][] {
   const fields = new Map<string, string | false>(Object.entries(PRESETS[preset]))
   for (const [written, value] of Object.entries(headers)) {
     const name = written.toLowerCase()
     if (!SECURITY_FIELDS.includes(name)) {
-      throw new Error(`'${written}' is none of ${SECURITY_FIELDS.join(', ')}; set other fields with 'header'`)
+      throw new Error(
+        `'${written}' is not one of ${SECURITY_FIELDS.join(', ')}: set other fields with 'header'`,
+      )
     }
     if (value !== false && !isFieldValue(value)) {
-      throw new Error(`the value of '${name}' has a character that no header may hold; write it in one line`)
+      throw new Error(
+        `the value of '${name}' has a character that is not allowed in headers: write it in one line`,
+      )
     }
     fields.set(name, value)
   }
   return [...fields].filter((field): field is [string, string] => field[1] !== false)
 }
 
-/** `server` among them: what the upstream says of itself is not the gateway's. */
+/** Validates a field to remove. `server` is allowed, because it comes from the upstream. */
 function removable(written: string): string {
   const name = written.toLowerCase()
   if (isToken(name) && !['content-length', 'transfer-encoding', 'connection'].includes(name)) return name
-  throw new Error(`'${written}' is no header that can be removed; write names such as x-powered-by`)
+  throw new Error(`'${written}' is not a header that can be removed: use names such as x-powered-by`)
 }

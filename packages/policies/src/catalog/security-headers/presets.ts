@@ -1,4 +1,4 @@
-/** Fields and their values by the name of the preset. */
+/** Response fields of each preset. */
 export const PRESETS: Readonly<Record<'api' | 'web' | 'none', Readonly<Record<string, string>>>> = {
   api: {
     'strict-transport-security': 'max-age=31536000',
@@ -24,15 +24,15 @@ export const PRESETS: Readonly<Record<'api' | 'web' | 'none', Readonly<Record<st
   none: {},
 }
 
-/** What `securityHeaders` of the policy `header` adds. */
-export const FEW_FIELDS: Readonly<Record<string, string>> = {
+/** Fields that the `securityHeaders` option of the `header` policy adds. */
+export const BASIC_SECURITY_FIELDS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "frame-ancestors 'none'",
 }
 
-/** Every field that is about security; others are for `header`. */
+/** Supported security fields. Others belong to the `header` policy. */
 export const SECURITY_FIELDS: readonly string[] = [
   ...new Set([
     ...Object.keys(PRESETS.api),

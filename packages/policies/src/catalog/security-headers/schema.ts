@@ -9,7 +9,7 @@ import {
 } from '../../shared/options.js'
 import { PRESETS } from './presets.js'
 
-/** What tells attackers which software an upstream runs. */
+/** Fields that reveal the software of an upstream. */
 export const DEFAULT_REMOVED: readonly string[] = [
   'server',
   'x-powered-by',
@@ -23,42 +23,38 @@ function fieldsOf(preset: 'api' | 'web'): string {
     .join(', ')
 }
 
-/** The configuration of `security-headers`. */
+/** Schema of the `security-headers` configuration. */
 export const securityHeadersSchema = policyOptions(
   {
     preset: optionalOneOf(
       ['api', 'web', 'none'],
-      'What responses get: `api` for data that no page shows by itself, `web` for pages, `none` for what `headers` says alone.',
+      'Set of fields: `api` for data, `web` for pages, `none` to use only `headers`.',
       'api',
     ),
     headers: optionalRecord(
       Type.Union(
         [
-          string('The value.', { minLength: 1, maxLength: 8192 }),
-          Type.Literal(false, { description: 'Left out.' }),
+          string('Field value.', { minLength: 1, maxLength: 8192 }),
+          Type.Literal(false, { description: 'Omits the field.' }),
         ],
-        { description: 'A value in place of that of the preset, or `false`: the field is left out.' },
+        { description: 'Value that overrides the preset, or `false` to omit the field.' },
       ),
-      'Security fields by their names, over those of the preset.',
+      'Security fields by name. They override the preset.',
       { maxProperties: 20 },
     ),
-    overwrite: optionalFlag(false, 'Whether fields of the upstream are replaced too; else they stay.'),
-    remove: optionalList(
-      string('A header name.', { minLength: 1, maxLength: 256 }),
-      'Fields that are removed.',
-      {
-        maxItems: 100,
-        default: [...DEFAULT_REMOVED],
-      },
-    ),
+    overwrite: optionalFlag(false, 'Replaces fields that the upstream sets. By default, they are kept.'),
+    remove: optionalList(string('Header name.', { minLength: 1, maxLength: 256 }), 'Fields to remove.', {
+      maxItems: 100,
+      default: [...DEFAULT_REMOVED],
+    }),
   },
   [
     `\`api\`: ${fieldsOf('api')}.`,
     `\`web\`: ${fieldsOf('web')}.`,
-    '`strict-transport-security` is sent over HTTPS only (RFC 6797, 7.2), also behind a trusted proxy that says so. Other names for `headers`: `content-security-policy-report-only`, `cross-origin-embedder-policy`, `origin-agent-cluster`, `reporting-endpoints`.',
-    'Refusals of the policies after it have the fields too: put it first.',
+    '`strict-transport-security` is sent over HTTPS only (RFC 6797, 7.2), also if a trusted proxy reports HTTPS. Other names for `headers`: `content-security-policy-report-only`, `cross-origin-embedder-policy`, `origin-agent-cluster`, `reporting-endpoints`.',
+    'Put this policy first, so that refusals of later policies also get the fields.',
   ],
 )
 
-/** The configuration of `security-headers`, derived from its schema. */
+/** Configuration of `security-headers`, derived from its schema. */
 export type SecurityHeadersConfig = Static<typeof securityHeadersSchema>

@@ -58,12 +58,12 @@ test('what names the software is removed, or what the document says', () => {
 test('other fields, and values that would break the response, are refused', () => {
   const compile = (config: SecurityHeadersConfig) => () => securityHeaders.compile(config, testEnv())
   assert.throws(compile({ headers: { 'x-other': 'a' } }), /set other fields with 'header'/)
-  assert.throws(compile({ headers: { __proto__x: 'a' } }), /is none of/)
+  assert.throws(compile({ headers: { __proto__x: 'a' } }), /is not one of/)
   for (const value of ['a\r\nset-cookie: b', 'ä', 'a\0']) {
-    assert.throws(compile({ headers: { 'referrer-policy': value } }), /no header may hold/)
+    assert.throws(compile({ headers: { 'referrer-policy': value } }), /not allowed in headers/)
   }
   for (const name of ['content-length', 'Transfer-Encoding', 'a b', '']) {
-    assert.throws(compile({ remove: [name] }), /no header that can be removed/)
+    assert.throws(compile({ remove: [name] }), /not a header that can be removed/)
   }
   assert.equal(schemaMistakes(securityHeaders, { headers: { 'referrer-policy': true } }).length > 0, true)
 })

@@ -2,20 +2,20 @@ import { parseSize } from '@sluice/core'
 import type { HeaderBounds } from './headers.js'
 import type { MessageSizes } from './schema.js'
 
-/** The bounds of a message; what is not configured is unbounded. */
+/** Size limits of a message. Infinity if not configured. */
 export interface Bounds {
   readonly headers: HeaderBounds
   readonly minBody: number
   readonly maxBody: number
 }
 
-/** @throws Error when no body could satisfy them. */
+/** @throws Error if no body can satisfy the limits. */
 export function boundsOf(sizes: MessageSizes): Bounds {
   const minBody = sizes.minBodyBytes === undefined ? 0 : parseSize(sizes.minBodyBytes)
   const maxBody = atMost(sizes.maxBodyBytes)
   if (minBody > maxBody) {
     throw new Error(
-      `'minBodyBytes' ${sizes.minBodyBytes} is above 'maxBodyBytes' ${sizes.maxBodyBytes}; exchange them`,
+      `'minBodyBytes' ${sizes.minBodyBytes} is above 'maxBodyBytes' ${sizes.maxBodyBytes}: swap them`,
     )
   }
   return {

@@ -1,16 +1,16 @@
 import type { HeaderList } from '@sluice/core'
 
-/** Between name and value and after the line: `: ` and CR LF. */
+/** Bytes of the separators in a header line: `: ` and CR LF. */
 const LINE_BYTES = 4
 
-/** Bounds of a list of header lines. */
+/** Limits for a list of header lines. */
 export interface HeaderBounds {
   readonly maxLines: number
   readonly maxBytes: number
   readonly maxValueBytes: number
 }
 
-/** Whether the lines keep to the bounds. A character of a header is one byte. */
+/** Returns true if the header lines are within the limits. Each character is one byte. */
 export function areWithin(list: HeaderList, { maxLines, maxBytes, maxValueBytes }: HeaderBounds): boolean {
   if (list.length > maxLines * 2) return false
   let bytes = 0

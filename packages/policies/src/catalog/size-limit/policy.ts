@@ -6,10 +6,10 @@ import { areWithin } from './headers.js'
 import { requestHooks } from './request.js'
 import { type MessageSizes, sizeLimitSchema } from './schema.js'
 
-/** Bounds the sizes of requests and responses. */
+/** The `size-limit` policy. Limits the sizes of requests and responses. */
 export const sizeLimit = definePolicy({
   name: 'size-limit',
-  summary: 'Bounds the sizes of requests and responses: headers, URL and body.',
+  summary: 'Limits the sizes of requests and responses: headers, URL and body.',
   schema: sizeLimitSchema,
   compile({ request, response }, env) {
     return {
@@ -20,16 +20,16 @@ export const sizeLimit = definePolicy({
   },
 })
 
-/** The hooks that measure responses. */
+/** Creates the hooks that check responses. */
 function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'> {
   const { headers, minBody, maxBody } = boundsOf(sizes)
-  const tooManyHeaders = refusalOf(env, 'the header fields of the response are too many or too long')
+  const tooManyHeaders = refusalOf(env, 'the response has too many or too long header fields')
   const tooLarge = refusalOf(env, 'the body of the response is too large')
   const tooSmall = refusalOf(env, 'the body of the response is too small')
   return {
     onResponse(x: Exchange): Outcome {
       if (!areWithin(x.responseHeaders, headers)) return tooManyHeaders
-      // What such a response announces is the length of a body that it does not bring (RFC 9110 section 8.6).
+      // Such a response announces the length of a body that is not sent (RFC 9110 section 8.6).
       if (isBodiless(x)) return null
       if (x.responseLength > maxBody) return tooLarge
       if (x.responseLength >= 0 && x.responseLength < minBody) return tooSmall
@@ -41,5 +41,5 @@ function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'>
 }
 
 function refusalOf(env: CompileEnv, what: string) {
-  return env.refusal('GW_RESPONSE_INVALID', `${what}; the operator of this API knows more`)
+  return env.refusal('GW_RESPONSE_INVALID', `${what}: contact the operator of this API`)
 }

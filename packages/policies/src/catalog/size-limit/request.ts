@@ -6,7 +6,7 @@ import type { RequestSizes } from './schema.js'
 
 const AMPERSAND = 38
 
-/** The hooks that measure requests. */
+/** Creates the hooks that check requests. */
 export function requestHooks(sizes: RequestSizes, env: CompileEnv): Omit<Step, 'name'> {
   const { headers, minBody, maxBody } = boundsOf(sizes)
   const maxUrl = sizes.maxUrlBytes === undefined ? Number.POSITIVE_INFINITY : parseSize(sizes.maxUrlBytes)
@@ -27,19 +27,19 @@ export function requestHooks(sizes: RequestSizes, env: CompileEnv): Omit<Step, '
 
 function refusalsOf(sizes: RequestSizes, env: CompileEnv) {
   return {
-    url: env.refusal('GW_URL_TOO_LONG', `path and query are too long; send at most ${sizes.maxUrlBytes}`),
+    url: env.refusal('GW_URL_TOO_LONG', `path and query are too long: send at most ${sizes.maxUrlBytes}`),
     parameters: env.refusal(
       'GW_URL_TOO_LONG',
-      `the query has too many parameters; send at most ${sizes.maxQueryParameters}`,
+      `the query has too many parameters: send at most ${sizes.maxQueryParameters}`,
     ),
-    headers: env.refusal('GW_HEADERS_TOO_LARGE', 'the header fields are too many or too long; send less'),
+    headers: env.refusal('GW_HEADERS_TOO_LARGE', 'too many or too long header fields: send less'),
     large: env.refusal(
       'GW_BODY_TOO_LARGE',
-      `the request body is larger than the limit; send at most ${sizes.maxBodyBytes}`,
+      `the request body is too large: send at most ${sizes.maxBodyBytes}`,
     ),
     small: env.refusal(
       'GW_BODY_TOO_SMALL',
-      `the request body is too small; send at least ${sizes.minBodyBytes}`,
+      `the request body is too small: send at least ${sizes.minBodyBytes}`,
     ),
   }
 }
@@ -48,7 +48,7 @@ function urlBytes(x: Exchange): number {
   return x.rawPath.length + (x.query === '' ? 0 : x.query.length + 1)
 }
 
-/** Empty parts count: servers differ in whether they are parameters. */
+/** Counts query parameters. Empty ones count, because servers differ about them. */
 function parameterCount(query: string): number {
   if (query === '') return 0
   let count = 1

@@ -1,28 +1,27 @@
 import type { Zone } from '@sluice/core'
 import type { Windows } from './windows.js'
 
-/** Clocks are changed at moments that are a multiple of this, everywhere and since long ago. */
+/** Time zone offsets change only at multiples of this, in milliseconds. */
 const CHANGE_MS = 15 * 60_000
-/** How far ahead the next opening is looked for: in time, and in steps of the search. */
+/** Limits of the search for the next opening: time ahead in milliseconds, and number of steps. */
 const AHEAD_MS = 400 * 86_400_000
 const MAX_STEPS = 5000
 
 /**
- * Whether requests pass, as a function of the moment. The answer holds for a stretch of time, within which it costs two
- * comparisons:
+ * Opening times of a policy. A result stays valid for an interval, within which a check costs two comparisons:
  *
- *     since ──────────── now ──────────── until      until: the next edge of a window, or the next moment at which
- *            isOpen                                  clocks may be changed
+ *     since ──────────── now ──────────── until      until: the next edge of a window, or the next time that
+ *            isOpen                                  the offset may change
  */
 export class Opening {
   readonly #windows: Windows
   readonly #zone: Zone
-  /** What it is within the windows. */
+  /** True if requests pass within the windows. */
   readonly #isOpenWithin: boolean
   #isOpen = false
   #since = Number.POSITIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
-  /** The next opening, as it was seen from `#seenFrom`. */
+  /** The next opening, as computed at `#seenFrom`. */
   #opensAt = Number.NEGATIVE_INFINITY
   #seenFrom = Number.POSITIVE_INFINITY
 
@@ -37,7 +36,9 @@ export class Opening {
     return this.#isOpen
   }
 
-  /** The first moment from this one on that is open; infinite when there is none for long. */
+  /**
+   * Returns the first open moment from this one on, or Infinity if there is none within the search limits.
+   */
   opensAt(moment: number): number {
     if (moment < this.#seenFrom || moment >= this.#opensAt) {
       this.#opensAt = this.#search(moment)
@@ -64,7 +65,7 @@ export class Opening {
       if (this.#isOpenOnWall(moment + offset)) return moment
       const edge = this.#windows.nextEdge(moment + offset) - offset
       const then = this.#zone.offsetAt(edge)
-      // Somewhere before that edge the clocks are changed: small steps find where.
+      // The offset changes somewhere before that edge. Small steps find the change.
       const next = then === offset ? edge : Math.min(edge, nextChange(moment))
       offset = next === edge ? then : this.#zone.offsetAt(next)
       moment = next

@@ -5,15 +5,15 @@ import { compileWindows } from './windows.js'
 
 const DETAIL = 'requests are not accepted at this time'
 
-/** Lets requests pass at certain times. */
+/** The `time-window` policy. Accepts or refuses requests at certain times. */
 export const timeWindow = definePolicy({
   name: 'time-window',
-  summary: 'Lets requests pass, or keeps them out, at certain days and times in a time zone.',
+  summary: 'Accepts or refuses requests on certain days and at certain times in a time zone.',
   schema: timeWindowSchema,
   compile(config, env) {
     const windows = compileWindows(config.windows)
     const opening = new Opening(windows, zoneOf(config.timeZone ?? 'UTC'), config.mode !== 'restrict')
-    const closed = env.refusal('GW_TIME_RESTRICTED', `${DETAIL}; ask the operator of this API when they are`)
+    const closed = env.refusal('GW_TIME_RESTRICTED', `${DETAIL}: contact the operator of this API`)
     const saysWhen = config.retryAfter !== false
     return {
       name: 'time-window',
@@ -22,7 +22,7 @@ export const timeWindow = definePolicy({
         const opensAt = saysWhen ? opening.opensAt(x.startedAt) : Number.POSITIVE_INFINITY
         if (opensAt === Number.POSITIVE_INFINITY) return closed
         const seconds = String(Math.ceil((opensAt - x.startedAt) / 1000))
-        return refusal('GW_TIME_RESTRICTED', `${DETAIL}; try again after the time in Retry-After`, [
+        return refusal('GW_TIME_RESTRICTED', `${DETAIL}: try again after the time in Retry-After`, [
           'retry-after',
           seconds,
         ])

@@ -196,16 +196,16 @@ test('the verdict is looked up once for a stretch of time, not for each request'
 test('days of the week and dates agree with the calendar', () => {
   assert.equal(weekdayOf(0), 3)
   assert.equal(weekdayOf(-4), 6)
-  assert.throws(() => dayTest('2030-02-30'), /a day that the calendar does not have/)
-  assert.throws(() => dayTest('13-01'), /a day that the calendar does not have/)
+  assert.throws(() => dayTest('2030-02-30'), /not a day of the calendar/)
+  assert.throws(() => dayTest('13-01'), /not a day of the calendar/)
   assert.throws(() => dayTest('2030-05-02..2030-05-01'), /ends before it begins/)
-  assert.throws(() => dayTest('2030-05-02..06-01'), /write both alike/)
+  assert.throws(() => dayTest('2030-05-02..06-01'), /use the same form for both/)
   assert.throws(() => dayTest('tomorrow'), /is not a date/)
 })
 
 test('an unknown time zone and a beginning at 24:00 are refused', () => {
   assert.throws(() => gate({ timeZone: 'Mars/Olympus', windows: [{}] }), /'Mars\/Olympus' is not a time zone/)
-  assert.throws(() => gate({ windows: [{ from: '24:00' }] }), /window 1: 'from' is 24:00/)
+  assert.throws(() => gate({ windows: [{ from: '24:00' }] }), /window 1: 'from' cannot be 24:00/)
 })
 
 test('the schema takes what is documented and refuses the rest', () => {

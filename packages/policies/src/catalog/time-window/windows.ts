@@ -3,23 +3,23 @@ import type { WindowConfig } from './schema.js'
 
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 
-/** Windows on the wall's calendar; times are ms of a calendar without zones. */
+/** Windows in local calendar time, in milliseconds without a time zone. */
 export interface Windows {
-  /** Whether one of them holds the time. */
+  /** Returns true if a window contains the time. */
   has(wall: number): boolean
-  /** The next time at which `has` may have another answer; midnight at the latest. */
+  /** Returns the next time at which `has` may change. Midnight at the latest. */
   nextEdge(wall: number): number
 }
 
 interface Window {
-  /** It begins on this day. */
+  /** Returns true if the window begins on this day. */
   isOn(day: Day): boolean
-  /** Ms from midnight. */
+  /** Start in milliseconds from midnight. */
   readonly from: number
   readonly to: number
 }
 
-/** @throws Error for dates that the calendar does not have. */
+/** @throws Error for dates that do not exist. */
 export function compileWindows(configs: readonly WindowConfig[]): Windows {
   const windows = configs.map(compileWindow)
   const edges = [...new Set([...windows.flatMap(({ from, to }) => [from, to]), DAY_MS])].sort((a, b) => a - b)
@@ -27,7 +27,7 @@ export function compileWindows(configs: readonly WindowConfig[]): Windows {
     has: (wall) => {
       const day = Math.floor(wall / DAY_MS)
       const time = wall - day * DAY_MS
-      return windows.some((window) => holds(window, day, time))
+      return windows.some((window) => contains(window, day, time))
     },
     nextEdge: (wall) => {
       const midnight = Math.floor(wall / DAY_MS) * DAY_MS
@@ -36,7 +36,7 @@ export function compileWindows(configs: readonly WindowConfig[]): Windows {
   }
 }
 
-function holds({ isOn, from, to }: Window, day: Day, time: number): boolean {
+function contains({ isOn, from, to }: Window, day: Day, time: number): boolean {
   if (from < to) return time >= from && time < to && isOn(day)
   return (time >= from && isOn(day)) || (time < to && isOn(day - 1))
 }
@@ -45,7 +45,8 @@ function compileWindow(config: WindowConfig, i: number): Window {
   const { days, dates, from = '00:00', to = '24:00' } = config
   const isWeekday = WEEKDAYS.map((name) => days === undefined || days.includes(name))
   const tests = dates?.map(dayTest)
-  if (from.startsWith('24')) throw new Error(`window ${i + 1}: 'from' is 24:00; write 00:00 of the next day`)
+  if (from.startsWith('24'))
+    throw new Error(`window ${i + 1}: 'from' cannot be 24:00: use 00:00 of the next day`)
   return {
     isOn: (day) => isWeekday[weekdayOf(day)]! && (tests === undefined || tests.some((test) => test(day))),
     from: timeOf(from),

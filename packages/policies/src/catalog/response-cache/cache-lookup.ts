@@ -1,39 +1,39 @@
 import type { Exchange } from '@sluice/core'
-import type { Flight, Waiter } from './flight.js'
+import type { InFlightFetch, Waiter } from './in-flight-fetch.js'
 import type { Recording } from './recording.js'
 import type { RequestFacts } from './request-facts.js'
 import type { StoredResponse } from './stored-response.js'
 import type { Stamp } from './stored-text.js'
 
-/** Why a request goes to the upstream, in the words of RFC 9211, 2.2. */
+/** Reason for calling the upstream, in the terms of RFC 9211, 2.2. */
 export type ForwardReason = 'bypass' | 'method' | 'request' | 'uri-miss' | 'vary-miss' | 'stale' | 'partial'
 
-/** What the cache knows of a request that goes to the upstream. */
-export class Visit {
+/** State of a request that the cache passes to the upstream. */
+export class CacheLookup {
   readonly facts: RequestFacts
   readonly uri: string
   readonly key: string
   readonly reason: ForwardReason
-  /** Its response may be kept. */
+  /** True if its response may be stored. */
   readonly mayKeep: boolean
-  /** The request fields, as they were when the response was looked for. */
+  /** Request fields at the time of the lookup. */
   readonly headers: readonly string[]
   readonly consumer: string | null
-  /** How many policies had named a consumer before. */
+  /** Number of consumer identifications before the lookup. */
   readonly identifications: number
-  /** Wall clock, ms. */
+  /** Wall clock time in milliseconds. */
   readonly requestedAt: number
   readonly epoch: number
-  /** What is stored and no longer fresh; null: nothing. */
+  /** Stale stored response, or null. */
   stored: StoredResponse | null = null
-  /** The upstream was asked whether `stored` still holds. */
+  /** True if the upstream was asked to validate `stored`. */
   isValidating = false
-  /** It is the gateway's own: nobody gets its response. */
+  /** True for a background refresh. No client gets its response. */
   isRefresh = false
-  /** Others wait for its response. */
-  flight: Flight | null = null
+  /** Set if other requests may wait for this response. */
+  pending: InFlightFetch | null = null
   recording: Recording | null = null
-  /** Of the second tier; null: it is not used. */
+  /** Stamp of the second tier, or null if it is not used. */
   stamp: Stamp | null = null
 
   constructor(
@@ -45,7 +45,7 @@ export class Visit {
       reason,
       mayKeep,
       epoch,
-    }: Pick<Visit, 'facts' | 'uri' | 'key' | 'reason' | 'mayKeep' | 'epoch'>,
+    }: Pick<CacheLookup, 'facts' | 'uri' | 'key' | 'reason' | 'mayKeep' | 'epoch'>,
   ) {
     this.facts = facts
     this.uri = uri
@@ -60,8 +60,8 @@ export class Visit {
   }
 }
 
-/** A request that waits for the response of another. */
+/** A request that waits for the response of another one. */
 export interface Wait {
-  readonly flight: Flight
+  readonly pending: InFlightFetch
   readonly waiter: Waiter
 }
