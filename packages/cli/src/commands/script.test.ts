@@ -91,7 +91,7 @@ test('gw script test says what is wrong with its files', async (t) => {
   assert.match(absent.stderr, /^cannot run .*b\.js: .* cannot be read/)
   assert.match(
     wrong.stderr,
-    /does not describe an exchange: it must NOT have additional properties \('methot'\)/,
+    /does not describe an exchange: the description must NOT have additional properties \('methot'\)/,
   )
   assert.match(hook.stderr, /a\.js exports no function onError/)
   assert.match(none.stderr, /there is no such file/)

@@ -7,7 +7,7 @@ import { type Media, mediaFor } from './media.js'
 import type { BodyTask, BodyVerdict } from './openapi-work.js'
 import type { Schemas } from './schemas.js'
 
-/** What is wrong with a body beside what its schema says. */
+/** Result of a body check, including problems that are not schema violations. */
 export type BodyFinding =
   | BodyVerdict
   | { readonly media: string }
@@ -23,7 +23,7 @@ interface BodyCheckSettings {
 
 const overloaded = onOverload<BodyFinding>({ overloaded: true })
 
-/** Checks bodies against the media types that are described. */
+/** Checks bodies against the described media types. */
 export class BodyCheck {
   readonly #settings: BodyCheckSettings
 
@@ -31,7 +31,7 @@ export class BodyCheck {
     this.#settings = settings
   }
 
-  /** Which of the media types a message has; a text says why none. */
+  /** Returns the described media type of a message, or a text that says why there is none. */
   mediaOf(contentType: string | null, media: readonly Media[]): Media | string {
     if (contentType === null) return `the body has no media type; send ${ranges(media)}`
     return mediaFor(media, mediaType(contentType)) ?? `the media type is not described; send ${ranges(media)}`

@@ -4,7 +4,7 @@ import { compilePathItem, type PathItem, pathsOf } from './operation.js'
 import { PathTable } from './path-table.js'
 import { type SchemaSettings, Schemas } from './schemas.js'
 
-/** A description ready to check messages. */
+/** An OpenAPI description ready to check messages. */
 export interface CompiledDescription {
   readonly settings: SchemaSettings
   readonly schemas: Schemas
@@ -17,11 +17,11 @@ export interface CompileOptions extends Omit<SchemaSettings, 'text'> {
 }
 
 /**
- * Reads a description on a thread and compiles it in short steps, so that a worker goes on serving:
+ * Parses a description on a thread and compiles it in short steps, so that the worker keeps serving:
  *
  *     text ─ thread: parse, check against the standard ─ JSON ─► paths ─► one schema after the other
  *
- * @throws Error for a description that is not valid, and for a schema that cannot be compiled.
+ * @throws Error for an invalid description or schema.
  */
 export async function compileDescription(
   source: ReadSource,

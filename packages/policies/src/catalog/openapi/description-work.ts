@@ -2,7 +2,10 @@ import type { OffloadedWork } from '@sluice/core'
 import { parseValue, type ReadSource } from '../../shared/text-source.js'
 import { checkedDescription } from './description.js'
 
-/** Reads descriptions and checks them against the standard, which takes seconds for a large one. They come back as JSON. */
+/**
+ * Parses descriptions and checks them against the standard, which takes seconds for large ones. Returns them
+ * as JSON.
+ */
 export const work: OffloadedWork<unknown, ReadSource, string> = () => {
   return async ({ text, name }) => JSON.stringify(await checkedDescription(parseValue(text, name)))
 }

@@ -19,7 +19,7 @@ import { type Operation, type PathItem, responseFor } from './operation.js'
 import type { PathTable } from './path-table.js'
 import { checkParts, headerText } from './request-parts.js'
 
-/** What becomes of messages that are not valid. */
+/** Handling of invalid messages. */
 export type Mode = 'enforce' | 'report' | 'off'
 
 interface GateSettings {
@@ -35,7 +35,7 @@ interface GateSettings {
   readonly maxBodyBytes: number
 }
 
-/** Lets messages through that are what the description says. */
+/** Checks requests and responses against the description. */
 export class Gate {
   readonly #settings: GateSettings
   readonly #tooLarge: Reply
@@ -46,10 +46,10 @@ export class Gate {
     this.#settings = settings
     this.#tooLarge = tooLarge(settings.maxBodyBytes)
     this.#unknownPath = invalid('the path is not described', 404)
-    this.#ambiguousPath = invalid('the path is another one without its parameters', 404)
+    this.#ambiguousPath = invalid('the path is ambiguous: it is another path without its parameters', 404)
   }
 
-  /** Checks all of a request but its body. */
+  /** Checks everything but the body of a request. */
   begin(x: Exchange): Outcome {
     const { slot, modes, maxBodyBytes } = this.#settings
     unmark(x, 'request')
@@ -75,12 +75,12 @@ export class Gate {
     return this.#body(x, 'request', [described.media, body])
   }
 
-  /** Checks the status and the header fields of a response. */
+  /** Checks the status and header fields of a response. */
   beginResponse(x: Exchange): Outcome {
     const { slot, modes, maxBodyBytes } = this.#settings
     unmark(x, 'response')
     const operation = slot.get(x)
-    // What the gateway answers by itself is not what the description is about.
+    // The description does not cover responses that the gateway creates itself.
     if (operation === undefined || x.upstreamStatus === 0) return null
     if (modes.response === 'enforce') limitBody(x, 'response', maxBodyBytes)
     const response = responseFor(operation, x.status)
@@ -105,7 +105,7 @@ export class Gate {
     return this.#body(x, 'response', [response.media, body])
   }
 
-  /** Null: it is let through unchecked. */
+  /** Finds the operation of a request. Returns null if the request passes unchecked. */
   #find(
     x: Exchange,
   ): { readonly operation: Operation; readonly texts: ReadonlyMap<string, string> } | Reply | null {
@@ -116,7 +116,8 @@ export class Gate {
     const match = isBelow ? (paths.find(path, basePath) ?? plain) : null
     if (match === null) return rejects ? this.#unknownPath : null
     const operation = match.value.get(x.method) ?? (x.method === 'HEAD' ? match.value.get('GET') : undefined)
-    // A servlet container serves what is described without the path parameters, another server what is with them.
+    // A servlet container drops the path parameters, other servers keep them. The two paths must not match
+    // different entries.
     const isOther = plain !== null && plain.value !== match.value
     if (isOther && operation?.hasMatrix !== true) return this.#ambiguousPath
     if (operation !== undefined) return { operation, texts: match.texts }

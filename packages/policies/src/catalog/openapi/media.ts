@@ -8,19 +8,22 @@ import { shapeOf } from './shape.js'
 import { violationsAsText } from './text-check.js'
 import { decodeForm, pairsOf, undescribedValue, valueInPairs } from './text-value.js'
 
-/** One media type that a body may have. */
+/** A media type that a body may have. */
 export interface Media {
-  /** In lower case: `application/json`, `image/*`, any type. */
+  /** Media range in lower case, such as `application/json`, `image/*` or any. */
   readonly range: string
-  /** Pointer to the schema of a JSON body, which a range may have among others; null: it is not checked. */
+  /** JSON pointer to the schema of a JSON body. Null if the body is not checked. */
   readonly pointer: string | null
-  /** The same, compiled. */
+  /** The compiled schema at `pointer`. */
   readonly schema: ValueSchema
-  /** Checks a form; null: it is none, or not described. */
+  /** Checks a form. Null if the media type is not a form or has no schema. */
   readonly form: ((text: string) => Violation[]) | null
 }
 
-/** The media types of a body and their schemas, the most exact first. @throws Error for a schema that cannot be compiled. */
+/**
+ * Returns the media types of a body with their schemas, most specific first.
+ * @throws Error for an invalid schema.
+ */
 export function mediaOf(
   root: Node,
   content: Entry | null,
@@ -37,7 +40,7 @@ export function mediaOf(
   return media.sort((a, b) => wildness(a.range) - wildness(b.range))
 }
 
-/** The entry for a message with this type. */
+/** Returns the entry that matches the media type of a message. */
 export function mediaFor(media: readonly Media[], type: string): Media | undefined {
   const found = media.find(({ range }) => {
     if (range === type || range === '*/*') return true
@@ -51,7 +54,10 @@ function wildness(range: string): number {
   return range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0
 }
 
-/** A form is read member by member; one that the schema does not name is a text, or a list of them. */
+/**
+ * Compiles a check that reads a form member by member. A member without a schema is a string or a list of
+ * strings.
+ */
 function compileForm(
   root: Node,
   entry: Entry,

@@ -1,33 +1,33 @@
-/** An object of a description. */
+/** An object in a description. */
 export type Node = Readonly<Record<string, unknown>>
 
-/** An object of a description and where it stands, as a JSON pointer. */
+/** An object in a description and its JSON pointer. */
 export interface Entry {
   readonly node: Node
   readonly pointer: string
 }
 
-/** Most references in a row. */
+/** Maximum length of a reference chain. */
 const MAX_HOPS = 16
 
-/** A value as an object; an empty one for anything else. */
+/** Returns the value as an object, or an empty object if it is none. */
 export function asNode(value: unknown): Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {}
 }
 
-/** The object under a name of another one; references are followed. Null: there is none. */
+/** Returns the object under a name, with references resolved, or null if there is none. */
 export function under(root: Node, { node, pointer }: Entry, name: string): Entry | null {
   if (!Object.hasOwn(node, name)) return null
   return resolved(root, { node: asNode(node[name]), pointer: `${pointer}/${escaped(name)}` })
 }
 
-/** Every object under an object; references are followed. */
+/** Returns every object under an object, with references resolved. */
 export function eachUnder(root: Node, entry: Entry | null): (readonly [string, Entry])[] {
   if (entry === null) return []
   return Object.keys(entry.node).map((name) => [name, under(root, entry, name)!] as const)
 }
 
-/** Follows references. @throws Error when one leads nowhere, or in a circle. */
+/** Resolves references. @throws Error for an unresolvable or circular reference. */
 export function resolved(root: Node, entry: Entry): Entry {
   let at = entry
   for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -35,23 +35,23 @@ export function resolved(root: Node, entry: Entry): Entry {
     if (typeof reference !== 'string') return at
     at = { node: asNode(valueAt(root, reference)), pointer: reference.slice(1) }
   }
-  throw new Error(`the references at #${entry.pointer} lead in a circle`)
+  throw new Error(`the references at #${entry.pointer} are circular`)
 }
 
-/** @throws Error when a reference within the document leads nowhere. */
+/** Returns the value that a reference points to. @throws Error for an unresolvable reference. */
 export function valueAt(root: Node, reference: string): unknown {
   let value: unknown = root
   for (const part of reference.slice(1).split('/').slice(1)) {
     const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
     const holder = value as Node
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(holder, name)
-    if (!isThere) throw new Error(`the reference ${reference} leads nowhere`)
+    if (!isThere) throw new Error(`cannot resolve the reference ${reference}`)
     value = holder[name]
   }
   return value
 }
 
-/** A name as a part of a JSON pointer in a fragment. */
+/** Escapes a name for a JSON pointer in a URL fragment. */
 export function escaped(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

@@ -5,31 +5,34 @@ import { LOCATIONS, type Location, ownsName, parametersOf, textValue } from './p
 import type { SchemaSource } from './schemas.js'
 import { compileTextCheck, type TextCheck } from './text-check.js'
 
-/** A response that an operation may have. */
+/** Check of one response of an operation. */
 export interface ResponseCheck {
-  /** Null: it has no header fields to check. */
+  /** Header check, or null if no header fields are described. */
   readonly headers: TextCheck | null
   readonly media: readonly Media[]
 }
 
-/** What a description says of one method of a path. */
+/** Compiled checks of one method of a path. */
 export interface Operation {
-  /** Checks by entry; those without parameters are absent. */
+  /** Checks by parameter location. Locations without parameters are absent. */
   readonly checks: ReadonlyMap<Location, TextCheck>
-  /** Whether the description has a query parameter of this name. */
+  /** Returns true if the description has a query parameter of this name. */
   knowsQuery(name: string): boolean
-  /** True if a parameter of the path is written behind a semicolon, `;id=5`. */
+  /** True if a path parameter uses the matrix style, `;id=5`. */
   readonly hasMatrix: boolean
-  /** Null: no body is described. */
+  /** Body check, or null if no body is described. */
   readonly body: { readonly isRequired: boolean; readonly media: readonly Media[] } | null
-  /** By status, range (`2XX`) or `default`. */
+  /** Response checks by status, range (`2XX`) or `default`. */
   readonly responses: ReadonlyMap<string, ResponseCheck>
 }
 
-/** The methods of a path, in upper case. */
+/** Operations of a path, by method in upper case. */
 export type PathItem = ReadonlyMap<string, Operation>
 
-/** Returns the operations of a path, with schemas that are compiled later. @throws Error for unresolved references. */
+/**
+ * Returns the operations of a path. Their schemas are compiled later.
+ * @throws Error for unresolved references.
+ */
 export function compilePathItem(root: Node, path: Entry, use: OperationUse): PathItem {
   const item = new Map<string, Operation>()
   for (const method of METHODS) {
@@ -41,7 +44,7 @@ export function compilePathItem(root: Node, path: Entry, use: OperationUse): Pat
 
 interface OperationUse {
   readonly schemas: SchemaSource
-  /** Without it no response is compiled. */
+  /** True if response schemas are compiled, too. */
   readonly checksResponses: boolean
 }
 
@@ -82,7 +85,7 @@ function compileResponses(root: Node, operation: Entry, schemas: SchemaSource): 
   return responses
 }
 
-/** The entry for a status: its own, that of its range, or the default. */
+/** Returns the check for a status: that of the exact status, of its range, or the default. */
 export function responseFor({ responses }: Operation, status: number): ResponseCheck | undefined {
   return (
     responses.get(String(status)) ??
@@ -91,7 +94,7 @@ export function responseFor({ responses }: Operation, status: number): ResponseC
   )
 }
 
-/** The paths of a description with what it says of them. */
+/** Returns the described paths with their entries. */
 export function pathsOf(root: Node): (readonly [string, Entry])[] {
   const at: Entry = { node: asNode(root['paths']), pointer: '/paths' }
   return eachUnder(root, at).filter(([path]) => path.startsWith('/'))

@@ -3,25 +3,25 @@ import { checkedDescription, METHODS } from './description.js'
 import { asNode, type Node } from './node.js'
 import { pathsOf } from './operation.js'
 
-/** A path of an API and what can be done with it. */
+/** A path of an API and its methods. */
 export interface ApiPath {
   readonly path: string
-  /** In upper case. */
+  /** Methods in upper case. */
   readonly methods: readonly string[]
 }
 
-/** What a gateway has to know of an API to route to it. */
+/** The parts of an API description that routing needs. */
 export interface ApiOutline {
   readonly title: string
   readonly version: string
-  /** Addresses of the API, whose variables have their defaults; some are relative. */
+  /** Server addresses with default values for their variables. Some are relative. */
   readonly servers: readonly string[]
   readonly paths: readonly ApiPath[]
 }
 
 /**
  * Reads the outline of an API from its OpenAPI description.
- * @throws Error when the file cannot be read or is no OpenAPI 3.0 or 3.1.
+ * @throws Error if the file is unreadable or not OpenAPI 3.0 or 3.1.
  */
 export async function readApiOutline(file: string): Promise<ApiOutline> {
   const root = await checkedDescription(valueOfSource({ file }))

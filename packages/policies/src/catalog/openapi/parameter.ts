@@ -2,27 +2,27 @@ import { isJsonType, mediaType } from '@sluice/core'
 import { type Entry, eachUnder, type Node, under } from './node.js'
 import { type Shape, shapeOf } from './shape.js'
 
-/** Where parameters stand. */
+/** Possible locations of parameters. */
 export const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const
 
-/** One of the entries of parameters. */
+/** Location of a parameter. */
 export type Location = (typeof LOCATIONS)[number]
 
-/** How a value becomes text. */
+/** Serialization style of a value. */
 export type Style = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
 
-/** A value that comes as text: a parameter, a header field, or a member of a form. */
+/** A value received as text: a parameter, a header field or a form member. */
 export interface TextValue {
   readonly name: string
   readonly style: Style
   readonly isExploded: boolean
   readonly isRequired: boolean
-  /** True or false where the description says whether an empty text may stand for the value; null: its schema decides. */
+  /** True or false if the description says if an empty text is allowed. Null if the schema decides. */
   readonly allowsEmpty: boolean | null
   readonly shape: Shape
-  /** The text is JSON. */
+  /** True if the text is JSON. */
   readonly isJson: boolean
-  /** Pointer to its schema; null accepts everything. */
+  /** JSON pointer to the schema, or null if every value is valid. */
   readonly pointer: string | null
 }
 
@@ -37,10 +37,10 @@ const DEFAULT_STYLE: Readonly<Record<Location, Style>> = {
   header: 'simple',
   cookie: 'form',
 }
-/** Header fields that OpenAPI leaves to other parts of a description. */
+/** Header fields that OpenAPI describes elsewhere. */
 const IGNORED_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
-/** The parameters of an operation: those of its path, and its own in their place. */
+/** Returns the parameters of an operation. Its own override those of the path. */
 export function parametersOf(root: Node, path: Entry, operation: Entry): Parameter[] {
   const found = new Map<string, Parameter>()
   for (const entry of [path, operation]) {
@@ -52,7 +52,7 @@ export function parametersOf(root: Node, path: Entry, operation: Entry): Paramet
   return [...found.values()]
 }
 
-/** Lists are walked as objects whose names are positions. */
+/** Returns the parameter list as an object with positions as names. */
 function listAsNode({ node, pointer }: Entry): Entry {
   const list = node['parameters']
   return {
@@ -75,7 +75,7 @@ function parameterOf(root: Node, entry: Entry): Parameter | null {
   }
 }
 
-/** The value that a parameter object, a header object or the encoding of a form member describes. */
+/** Returns the text value that a parameter, a header or a form encoding describes. */
 export function textValue(
   root: Node,
   entry: Entry,
@@ -97,7 +97,7 @@ export function textValue(
   }
 }
 
-/** True if a name in a query or a form belongs to this value. */
+/** True if a query or form name belongs to this value. */
 export function ownsName({ name, style, shape, isExploded, isJson }: TextValue, given: string): boolean {
   if (style === 'deepObject') return given.startsWith(`${name}[`)
   return shape.kind === 'object' && isExploded && !isJson ? shape.members.has(given) : given === name

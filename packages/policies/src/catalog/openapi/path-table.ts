@@ -1,14 +1,14 @@
 import { canonicalPath, decodeReserved } from '@sluice/core'
 
-/** A path of the description that a request has, and the texts of its parameters, as they were written. */
+/** A matched path of the description, with the parameter texts as received. */
 interface PathMatch<T> {
   readonly value: T
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** A segment with parameters in it: `{id}`, `{id}.json`, `{from}-{to}`. */
+/** A segment with parameters: `{id}`, `{id}.json` or `{from}-{to}`. */
 interface Template {
-  /** What stands around the parameters, always one more than there are; joined, it says which segments fit. */
+  /** Texts around the parameters, one more than there are parameters. */
   readonly literals: readonly string[]
   readonly names: readonly string[]
 }
@@ -30,17 +30,17 @@ interface Branch<T> {
 export class PathTable<T> {
   readonly #root: Branch<T> = newBranch()
 
-  /** @throws Error for a path that stands twice, and for a template that is none. */
+  /** @throws Error for a duplicate path or an invalid template. */
   add(path: string, value: T): void {
     let branch = this.#root
     for (const segment of path.split('/').slice(1)) branch = childFor(branch, segment)
-    if (branch.value !== null) throw new Error(`the path ${path} stands twice`)
+    if (branch.value !== null) throw new Error(`duplicate path ${path}`)
     branch.value = value
   }
 
   /**
-   * Finds the path of a request: compared in its canonical form, while the parameters keep the escapes they came with.
-   * @param path in its forwardable form, below `basePath`.
+   * Finds the path of a request. Compares canonical forms, but returns parameters with their escapes.
+   * @param path path in its forwardable form, below `basePath`.
    */
   find(path: string, basePath = ''): PathMatch<T> | null {
     return search(this.#root, path.split('/').slice(basePath.split('/').length), [])
@@ -60,7 +60,7 @@ function childFor<T>(branch: Branch<T>, segment: string): Branch<T> {
   if (known !== undefined) return known.branch
   const child = newBranch<T>()
   branch.templates.push({ template, branch: child })
-  // What has more text around its parameters says more.
+  // A template with more literal text is more specific and is tried first.
   branch.templates.sort((a, b) => weight(b.template) - weight(a.template))
   return child
 }
@@ -83,11 +83,11 @@ function parseTemplate(segment: string): Template {
   const literals = parts.filter((_, i) => i % 2 === 0)
   const names = parts.filter((_, i) => i % 2 === 1)
   const isBroken = literals.some((text) => /[{}]/.test(text)) || literals.slice(1, -1).includes('')
-  if (isBroken) throw new Error(`'${segment}' is not a path template; write for example /orders/{id}`)
+  if (isBroken) throw new Error(`'${segment}' is not a path template: use a form such as /orders/{id}`)
   return { literals: literals.map(canonicalPart), names }
 }
 
-/** A part of a segment in the canonical form; behind a letter, so that dots stay what they are. */
+/** Returns the canonical form of a part of a segment. The letter before it keeps dots from being resolved. */
 function canonicalPart(written: string): string {
   return canonicalPath(`/x${written}`)?.slice(2) ?? encodeURI(written)
 }
@@ -114,14 +114,17 @@ function search<T>(
   return null
 }
 
-/** Names and texts in turn. */
+/** Converts a list of alternating names and texts to a map. */
 function pairs(texts: readonly string[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>()
   for (let i = 0; i < texts.length; i += 2) map.set(texts[i]!, texts[i + 1]!)
   return map
 }
 
-/** The parameters of a segment as names and texts in turn; null: it does not fit. Each takes as little as it can. */
+/**
+ * Returns the parameters of a segment as alternating names and texts, or null if it does not match. Matching
+ * is non-greedy.
+ */
 function valuesIn({ literals, names }: Template, segment: string): string[] | null {
   if (!segment.startsWith(literals[0]!)) return null
   const values: string[] = []

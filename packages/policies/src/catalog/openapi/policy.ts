@@ -19,13 +19,13 @@ import { canonicalBase } from './request-parts.js'
 import { type OpenapiConfig, openapiSchema } from './schema.js'
 import { skippedPatterns } from './skipped-patterns.js'
 
-/** Maximum number of places that a warning names. */
+/** Maximum number of patterns that a warning lists. */
 const MAX_NAMED = 20
 
-/** Checks requests and responses against an OpenAPI description. */
+/** The `openapi` policy. Checks requests and responses against an OpenAPI description. */
 export const openapi = definePolicy({
   name: 'openapi',
-  summary: 'Checks requests, and responses too, against an OpenAPI 3.0 or 3.1 description.',
+  summary: 'Checks requests and responses against an OpenAPI 3.0 or 3.1 description.',
   schema: openapiSchema,
   cost: 'cpu',
   warnings: skippedWarnings,
@@ -73,7 +73,9 @@ function stepOf(gate: Gate, modes: Readonly<Record<Side, Mode>>): Step {
   return { name: 'openapi', ...hooksOn(phase, (side) => checks(side, hooks[side])) }
 }
 
-/** A description that has not changed is compiled once for all snapshots and all routes that use it. */
+/**
+ * Returns the compiled description. It is shared by all routes and kept across reloads while it is unchanged.
+ */
 async function descriptionOf(config: OpenapiConfig, env: CompileEnv): Promise<CompiledDescription> {
   const source = readSource(config.description)
   const options = {
@@ -90,13 +92,13 @@ async function descriptionOf(config: OpenapiConfig, env: CompileEnv): Promise<Co
   try {
     return await kept.compiled
   } catch (error) {
-    // A thread may have been missing only this time.
+    // The next attempt may succeed, for example if no thread was free.
     kept.compiled = null
     throw withSkipHint(error)
   }
 }
 
-/** Adds the option that accepts such a pattern to the error for one that cannot be matched in linear time. */
+/** Adds a hint about `onUnsupported` to errors about patterns that cannot be matched in linear time. */
 function withSkipHint(error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.includes('linear time')) return error
   return new Error(`${error.message}, or set onUnsupported: skip`, { cause: error })
@@ -109,7 +111,7 @@ function skippedWarnings({ description, onUnsupported }: OpenapiConfig): PolicyW
   const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : ''
   return [
     {
-      message: `patterns in the description that are skipped (${skipped.length}): ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
+      message: `skipped patterns in the description (${skipped.length}): ${skipped.slice(0, MAX_NAMED).join(', ')}${more}`,
       remedy: 'rewrite them without look-around and back references',
     },
   ]

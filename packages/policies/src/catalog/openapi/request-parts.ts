@@ -13,7 +13,7 @@ import {
   valueInText,
 } from './text-value.js'
 
-/** What is wrong with the path, the query, the header fields and the cookies of a request. */
+/** Returns the violations of the path, query, header fields and cookies of a request. */
 export function checkParts(
   x: Exchange,
   operation: Operation,
@@ -38,7 +38,7 @@ export function checkParts(
   return violations
 }
 
-/** A header field as a value. @throws UnreadableText */
+/** Reads a header field as a value. @throws UnreadableText */
 export function headerText(of: TextValue, headers: HeaderList, how: Omit<TextReading, 'decode'>): unknown {
   return textOf(of, headerJoined(headers, of.name) ?? undefined, { ...how, decode: (text) => text })
 }
@@ -65,17 +65,17 @@ function checkQuery(query: string, operation: Operation, rejectsUnknown: boolean
   return violations
 }
 
-/** Servers ignore blanks around the name, `a = 1`, so a cookie must not hide behind one. */
+/** Reads cookies. Servers ignore blanks around the name, as in `a = 1`, so they are trimmed here, too. */
 function cookiesOf(headers: HeaderList): Pairs {
   const lines: string[] = []
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'cookie') lines.push(headers[i + 1]!)
   return pairsOf(lines.join(';'), ';', (name) => name.trim())
 }
 
-/** A base path as requests have it. @throws Error when it is no path. */
+/** Returns the canonical form of a base path. @throws Error for an invalid path. */
 export function canonicalBase(basePath: string): string {
   if (basePath === '') return ''
   const canonical = canonicalPath(basePath)
-  if (canonical === null) throw new Error(`'${basePath}' is not a path; write for example /api/v1`)
+  if (canonical === null) throw new Error(`'${basePath}' is not a path: use a form such as /api/v1`)
   return canonical
 }

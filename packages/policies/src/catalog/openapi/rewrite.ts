@@ -3,37 +3,36 @@ import { LINK_KEYWORD } from '../../engines/json-schema/exact-keywords.js'
 import { setMember } from '../../engines/json-schema/schema-walk.js'
 import { asNode, escaped, type Node, valueAt } from './node.js'
 
-/** The messages that a schema is for: each has members that the other one does not need. */
+/** Direction of a message. `readOnly` and `writeOnly` members depend on it. */
 export type Direction = 'request' | 'response'
 
-/** A schema of the description and its use. */
+/** A schema of the description, used for one direction. */
 export interface SchemaUse {
   readonly pointer: string
   readonly direction: Direction
-  /** Members that it must not require, because another schema of the same value marks them for the other direction. */
+  /** Members not to require, because another schema of the same value marks them for the other direction. */
   readonly optional: readonly string[]
 }
 
-/** Keywords that assert something by a value. */
+/** Keywords that constrain the value without subschemas. */
 const ASSERTIONS = words(
   'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format maxItems ' +
     'minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired nullable',
 )
-/** Keywords with schemas for parts of the value: one, a list of them, and one for each name. */
+/** Keywords with subschemas for parts of the value: a single schema, a list, and a map. */
 const PARTS = words(
   'additionalProperties items contains propertyNames unevaluatedItems unevaluatedProperties',
 )
 const PART_LISTS = words('prefixItems')
 const PART_MAPS = words('properties patternProperties')
-/** The same for the value itself. */
+/** Keywords with subschemas for the value itself, in the same three forms. */
 const SAME = words('not if then else')
 const SAME_LISTS = words('allOf anyOf oneOf')
 const SAME_MAPS = words('dependentSchemas')
-/** Keywords whose schemas decide about others: fewer required members would make these stricter. */
+/** Keywords that test a schema. Fewer required members would change their result. */
 const CONDITIONS = words('not if')
 
-const CIRCLE =
-  "its references lead in a circle without going into the document; let one stand under 'properties' or 'items'"
+const CIRCLE = "circular references without a level in between: put one under 'properties' or 'items'"
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
@@ -41,18 +40,18 @@ function words(text: string): ReadonlySet<string> {
 
 /** Options for `SchemaRewriter`. */
 export interface RewriterOptions {
-  /** Patterns that cannot be matched are left out and noted, instead of refusing the description. */
+  /** True if unsupported patterns are omitted and recorded, instead of refusing the description. */
   readonly skipsUnsupported: boolean
-  /** Returns the key of the link that stands for a reference. */
+  /** Returns the key of the link that replaces a reference. */
   readonly linkTo: (use: SchemaUse) => string
 }
 
 /**
- * Writes schemas of a description as JSON Schema 2020-12 for one direction, with links in the place of references. It
- * walks along keywords, so that data such as examples is never taken for a schema.
+ * Rewrites schemas of a description to JSON Schema 2020-12 for one direction, with links in place of
+ * references. It visits only keywords, so data such as examples is never mistaken for a schema.
  */
 export class SchemaRewriter {
-  /** Places with patterns that were left out. */
+  /** JSON pointers of omitted patterns. */
   readonly skipped = new Set<string>()
   readonly #root: Node
   readonly #isOld: boolean
@@ -66,7 +65,7 @@ export class SchemaRewriter {
     this.#options = options
   }
 
-  /** @throws Error when a reference leads nowhere, or out of the file. */
+  /** Rewrites a schema. @throws Error for a reference that is unresolvable or points outside the file. */
   rewrite(use: SchemaUse): unknown {
     return this.#schema(valueAt(this.#root, `#${use.pointer}`), use)
   }
@@ -78,10 +77,10 @@ export class SchemaRewriter {
     const out: Record<string, unknown> = {}
     const reference = node['$ref']
     if (typeof reference === 'string') out[LINK_KEYWORD] = this.#link(reference, { ...use, optional })
-    // OpenAPI 3.0: what stands beside a reference is ignored.
+    // OpenAPI 3.0 ignores keywords beside a reference.
     if (typeof reference === 'string' && this.#isOld) return out
     if (Object.hasOwn(node, '$dynamicRef'))
-      throw new Error(`the schema of #${use.pointer} has a '$dynamicRef', which is not supported; use '$ref'`)
+      throw new Error(`the schema of #${use.pointer} has a '$dynamicRef', which is not supported: use '$ref'`)
     for (const name of Object.keys(node)) this.#keyword(node, name, { out, use: { ...use, optional } })
     if (this.#isOld) modernise(out)
     return out
@@ -114,7 +113,7 @@ export class SchemaRewriter {
     for (const [key, value] of Object.entries(map)) {
       const part = { ...use, pointer: `${use.pointer}/${escaped(key)}` }
       if (name === 'patternProperties' && !this.#isSupported(key, part.pointer)) continue
-      // An object within an object is compiled by itself, so that no step is long.
+      // Nested objects are compiled separately to keep each compile step short.
       const isLarge = PART_MAPS.has(name) && Object.hasOwn(asNode(value), 'properties')
       const schema = isLarge ? { [LINK_KEYWORD]: this.#options.linkTo(part) } : this.#schema(value, part)
       setMember(out, key, schema)
@@ -122,28 +121,34 @@ export class SchemaRewriter {
     return out
   }
 
-  /** Choices that a member which is not needed here would tell apart may all be right. */
+  /**
+   * Returns the keyword for a combination. A `oneOf` becomes `anyOf` if its choices differ only in a member
+   * that is optional here.
+   */
   #combination(name: string, list: readonly unknown[], use: SchemaUse): string {
     if (name !== 'oneOf') return name
-    const isBlurred = list.some((one) => {
+    const losesDistinction = list.some((one) => {
       const optional = new Set([...use.optional, ...this.#marks(asNode(one), use.direction)])
       return [...this.#group(asNode(one))].some((node) =>
         strings(node['required']).some((member) => optional.has(member)),
       )
     })
-    return isBlurred ? 'anyOf' : name
+    return losesDistinction ? 'anyOf' : name
   }
 
   #link(reference: string, { direction, optional }: SchemaUse): string {
     const target = asNode(valueAt(this.#root, checkedReference(reference)))
     const required = new Set([...this.#group(target)].flatMap((node) => strings(node['required'])))
     const own = this.#marks(target, direction)
-    // Only what makes a difference there: links to one schema are one link nearly always.
+    // Omits names that make no difference in the target, so that nearly all references to a schema share one
+    // link.
     const inherited = optional.filter((name) => required.has(name) && !own.has(name)).sort()
     return this.#options.linkTo({ pointer: reference.slice(1), direction, optional: inherited })
   }
 
-  /** Members that a schema, or another one of the same value, marks for the other direction. */
+  /**
+   * Returns the members that a schema, or another schema of the same value, marks for the other direction.
+   */
   #marks(node: Node, direction: Direction): Set<string> {
     const known = this.#marked[direction].get(node)
     if (known !== undefined) return known
@@ -158,7 +163,7 @@ export class SchemaRewriter {
     return marks
   }
 
-  /** A schema and those that it applies to the same value, through references too. */
+  /** Returns a schema and all schemas that apply to the same value, with references resolved. */
   #group(node: Node, found = new Set<Node>(), open = new Set<Node>()): Set<Node> {
     if (open.has(node)) throw new Error(CIRCLE)
     if (found.has(node)) return found
@@ -176,11 +181,14 @@ export class SchemaRewriter {
     return [...target, ...combined, node['then'], node['else']].flatMap((one) => one ?? []).map(asNode)
   }
 
-  /** The compiler knows how many items are evaluated, not which. */
+  /**
+   * Refuses `unevaluatedItems` with `contains`. The compiler tracks how many items are evaluated, not which
+   * ones.
+   */
   #checkItems(keyword: string): void {
     if (keyword === 'unevaluatedItems' || keyword === 'contains') this.#itemKeywords.add(keyword)
     if (this.#itemKeywords.size < 2) return
-    throw new Error("a description cannot use both 'unevaluatedItems' and 'contains'; use 'items' instead")
+    throw new Error("a description cannot use both 'unevaluatedItems' and 'contains': use 'items' instead")
   }
 
   #isSupported(pattern: unknown, pointer: string): boolean {
@@ -205,12 +213,10 @@ function strings(value: unknown): string[] {
 
 function checkedReference(reference: string): string {
   if (reference === '#' || reference.startsWith('#/')) return reference
-  throw new Error(
-    `it refers to '${reference}'; only references within one file are followed, so bundle it first`,
-  )
+  throw new Error(`external reference '${reference}': bundle the description into one file first`)
 }
 
-/** Converts keywords specific to OpenAPI 3.0 to JSON Schema 2020-12. */
+/** Converts keywords of OpenAPI 3.0 to JSON Schema 2020-12. */
 function modernise(schema: Record<string, unknown>): void {
   const { type, nullable } = schema
   if (nullable === true && typeof type === 'string') schema['type'] = [type, 'null']

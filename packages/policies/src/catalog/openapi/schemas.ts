@@ -6,7 +6,7 @@ import { findViolations, type Violation } from '../../engines/json-schema/violat
 import { asNode, type Node } from './node.js'
 import { type Direction, SchemaRewriter, type SchemaUse } from './rewrite.js'
 
-/** Everything that schemas of a description are compiled from; it can be cloned for a thread. */
+/** Inputs for compiling the schemas of a description. Can be cloned for a thread. */
 export interface SchemaSettings extends JsonLimits {
   /** The description as JSON. */
   readonly text: string
@@ -14,20 +14,20 @@ export interface SchemaSettings extends JsonLimits {
   readonly skipsUnsupported: boolean
 }
 
-/** A value's schema; null accepts everything. */
+/** A value's schema, or null if every value is valid. */
 export type ValueSchema = SchemaLink | null
 
-/** The schemas that operations are made of. */
+/** Provider of compiled schemas for operations. */
 export interface SchemaSource {
   /** Returns a schema of the description, which is compiled later. */
   at(pointer: string, direction: Direction): ValueSchema
   /** Returns the violations of a value. */
   check(schema: ValueSchema, value: unknown, location: string): Violation[]
-  /** @throws UnreadableBody when the bytes are not JSON as it has to be. */
+  /** Parses a JSON body. @throws UnreadableBody for invalid JSON. */
   parse(bytes: Uint8Array): { readonly value: unknown }
 }
 
-/** Schemas with evaluated members are compiled with more code. */
+/** Matches descriptions that need the larger code for `unevaluated...` keywords. */
 const UNEVALUATED = /"unevaluated(?:Items|Properties)"/
 
 /** The compiled schemas of a description. */
@@ -66,7 +66,10 @@ export class Schemas implements SchemaSource {
     return this.#linked.link(keyOf({ pointer, direction, optional: [] }))
   }
 
-  /** Compiles one schema ahead of its first use. False: none is left. @throws Error for one that cannot be compiled. */
+  /**
+   * Compiles one schema ahead of its first use. Returns false if none is left.
+   * @throws Error for an invalid schema.
+   */
   compileNext(): boolean {
     return this.#linked.compileNext()
   }
@@ -76,7 +79,7 @@ export class Schemas implements SchemaSource {
     return findViolations(schema.validate, value, { location, most: this.#maxErrors })
   }
 
-  /** Returns the violations of a body. @throws UnreadableBody when the bytes are not JSON as it has to be. */
+  /** Returns the violations of a body. @throws UnreadableBody for invalid JSON. */
   checkBytes(pointer: string, direction: Direction, body: Uint8Array): Violation[] {
     return this.check(this.at(pointer, direction), this.parse(body).value, 'body')
   }

@@ -1,11 +1,11 @@
 import { asNode, type Node, valueAt } from './node.js'
 
-/** The value that a text stands for, as far as a schema says. */
+/** Expected structure of a value that is received as text. */
 export interface Shape {
   readonly kind: 'single' | 'array' | 'object'
-  /** Types of a single value; none says nothing. */
+  /** Allowed types of a single value. Empty if unknown. */
   readonly types: ReadonlySet<string>
-  /** Shape of the items of an array, and of the members of an object that are not described; null for a single value. */
+  /** Shape of array items or of undescribed object members. Null for a single value. */
   readonly rest: Shape | null
   readonly members: ReadonlyMap<string, Shape>
 }
@@ -14,16 +14,21 @@ export interface Shape {
 export type Convert = (text: string, types: ReadonlySet<string>) => unknown
 
 const TEXT: Shape = { kind: 'single', types: new Set(), rest: null, members: new Map() }
-/** Deepest search for shapes within shapes and within combined schemas. */
+/** Maximum nesting of shapes and combined schemas. */
 const MAX_DEPTH = 8
-/** Keywords that only numbers can violate. */
+/** Keywords that apply only to numbers. */
 const OF_NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
-/** RFC 8259 section 6. Spellings that only some languages read, such as `0x7`, `+7` or ` 7`, must not pass as numbers. */
+/**
+ * JSON number syntax (RFC 8259 section 6). Spellings that only some languages accept, such as `0x7`, `+7` or
+ * ` 7`, must not pass.
+ */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 
-/** Converts a text to a number, a truth value or null where a schema allows one and the text is written like one. */
+/**
+ * Converts a text to a number, a boolean or null, if the schema allows that type and the text has its syntax.
+ */
 export function asTyped(text: string, types: ReadonlySet<string>): unknown {
   if (types.has('number') ? NUMBER.test(text) : types.has('integer') && INTEGER.test(text)) {
     const number = Number(text)
@@ -33,7 +38,7 @@ export function asTyped(text: string, types: ReadonlySet<string>): unknown {
   return text === '' && types.has('null') ? null : text
 }
 
-/** The same, but a text stays one where a schema allows texts too. */
+/** Converts like `asTyped`, but keeps the text if the schema allows strings. */
 export function asText(text: string, types: ReadonlySet<string>): unknown {
   return types.has('string') ? text : asTyped(text, types)
 }
@@ -42,8 +47,8 @@ const NUMBER_CELL = new Float64Array(1)
 const BITS_CELL = new BigInt64Array(NUMBER_CELL.buffer)
 
 /**
- * Converts like `asTyped`, but a whole number between two doubles becomes the one that `asTyped` did not take: a bound
- * that both keep is kept by the number as it is written.
+ * Converts like `asTyped`, but rounds an integer between two doubles the other way. If both values keep a
+ * bound, so does the exact integer.
  */
 export function asNeighbour(text: string, types: ReadonlySet<string>): unknown {
   const value = asTyped(text, types)
@@ -55,7 +60,7 @@ export function asNeighbour(text: string, types: ReadonlySet<string>): unknown {
   return NUMBER_CELL[0]
 }
 
-/** True if a value is a whole number that is not the one that was written. */
+/** True if an integer was rounded to a double. */
 export function isRounded(text: string, value: unknown): value is number {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return false
   return INTEGER.test(text) && BigInt(text) !== BigInt(value)
@@ -79,7 +84,7 @@ export function shapeOf(root: Node, schema: unknown, depth = 0): Shape {
   return { kind, types, members, rest: described === undefined ? TEXT : shapeOf(root, described, depth + 1) }
 }
 
-/** A schema and those that it applies to the same value, through references too. */
+/** Returns a schema and all schemas that apply to the same value, with references resolved. */
 function sameValue(root: Node, node: Node, found = new Set<Node>()): Set<Node> {
   if (found.has(node)) return found
   found.add(node)
@@ -92,7 +97,7 @@ function sameValue(root: Node, node: Node, found = new Set<Node>()): Set<Node> {
   return found
 }
 
-/** The types that a schema names or implies, without those that it combines. */
+/** Returns the types that a schema names or implies, without those of combined schemas. */
 function typesOf(node: Node): string[] {
   const named = [node['type'] ?? []].flat().map(String)
   if (node['nullable'] === true) named.push('null')

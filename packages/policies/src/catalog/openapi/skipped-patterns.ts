@@ -3,7 +3,10 @@ import { asNode } from './node.js'
 import { compilePathItem, pathsOf } from './operation.js'
 import { SchemaRewriter, type SchemaUse } from './rewrite.js'
 
-/** Returns the places of all patterns that `onUnsupported: skip` leaves out; none for a description that cannot be read. */
+/**
+ * Returns the JSON pointers of patterns that `onUnsupported: skip` omits. Empty for an unreadable
+ * description.
+ */
 export function skippedPatterns(source: ValueSource): string[] {
   const uses = new Map<string, SchemaUse>()
   const linkTo = (use: SchemaUse): string => {
@@ -23,11 +26,11 @@ export function skippedPatterns(source: ValueSource): string[] {
       parse: () => ({ value: null }),
     }
     for (const [, entry] of pathsOf(root)) compilePathItem(root, entry, { schemas, checksResponses: true })
-    // Grows while it is walked over.
+    // `rewrite` adds more uses during this loop.
     for (const use of uses.values()) rewriter.rewrite(use)
     return [...rewriter.skipped]
   } catch {
-    // The mistake is found when the policy is compiled.
+    // The compilation of the policy reports the error.
     return []
   }
 }

@@ -5,13 +5,13 @@ import type { SchemaSource } from './schemas.js'
 import { asNeighbour, asText, asTyped, type Convert, isRounded } from './shape.js'
 import { EMPTY, type TextReading, UnreadableText } from './text-value.js'
 
-/** Finds and converts the value of a name, or returns undefined. @throws UnreadableText */
+/** Finds and converts the value of a name. Returns undefined if it is missing. @throws UnreadableText */
 type Find = (of: TextValue, how: Omit<TextReading, 'decode'>) => unknown
 
 /** Checks all values of one location of a message, such as the query. */
 export type TextCheck = (find: Find) => Violation[]
 
-/** @param location stands in violations before the name, such as `query`. */
+/** Compiles the check of one location. @param location prefix of names in violations, such as `query`. */
 export function compileTextCheck(
   values: readonly TextValue[],
   location: string,
@@ -30,7 +30,10 @@ export function compileTextCheck(
   return (find) => checks.flatMap((check) => check(find))
 }
 
-/** The violations of a value that comes as text. Where a schema allows texts too, one that looks like a number may be meant. */
+/**
+ * Returns the violations of a value received as text. If the schema also allows strings, text that looks like
+ * a number is tried as both.
+ */
 export function violationsAsText(check: (convert: Convert) => Violation[], location: string): Violation[] {
   try {
     let isExact = true

@@ -2,10 +2,10 @@ import { decodedForm, decodedUrl, QueryCursor, UnreadableBody } from '@sluice/co
 import type { TextValue } from './parameter.js'
 import type { Convert, Shape } from './shape.js'
 
-/** Texts by name, in the order they were given, as they were written. */
+/** Undecoded texts by name, in the order received. */
 export type Pairs = ReadonlyMap<string, readonly string[]>
 
-/** A text that cannot be read as the description says; the message says why, without the text. */
+/** A text that does not have the described syntax. The message gives the reason without the text. */
 export class UnreadableText extends Error {}
 
 type Decode = (text: string) => string
@@ -14,24 +14,24 @@ type Decode = (text: string) => string
 export interface TextReading {
   readonly decode: Decode
   readonly convert: Convert
-  /** @throws UnreadableBody when the bytes are not JSON as it has to be. */
+  /** Parses JSON. @throws UnreadableBody for invalid JSON. */
   readonly json: (bytes: Uint8Array) => { readonly value: unknown }
 }
 
-/** An empty text that the description allows in the place of a value. */
+/** Marks an allowed empty text in place of a value. */
 export const EMPTY = Symbol('empty')
 
-/** Characters between the parts of a value; all spellings that clients use. */
+/** Delimiters between the parts of a value, in every spelling that clients use. */
 const DELIMITERS = {
   form: /,/,
   spaceDelimited: /%20|\+| /,
   pipeDelimited: /\||%7C/i,
 } as const
 
-/** Most levels of a `deepObject`. */
+/** Maximum nesting of a `deepObject`. */
 const MAX_LEVELS = 16
 
-/** Splits `a=1&b=2`. */
+/** Splits name-value pairs such as `a=1&b=2`. */
 export function pairsOf(text: string, separator: string, decodeName: Decode): Pairs {
   const pairs = new Map<string, string[]>()
   const cursor = new QueryCursor(separator)
@@ -46,12 +46,12 @@ export function pairsOf(text: string, separator: string, decodeName: Decode): Pa
   return pairs
 }
 
-/** Escapes of a URL. @throws UnreadableText */
+/** Decodes URL escapes. @throws UnreadableText */
 export function decodeUrl(text: string): string {
   return readable(decodedUrl(text))
 }
 
-/** Escapes of a query or a form, where a plus is a space. @throws UnreadableText */
+/** Decodes query and form escapes, where a plus is a space. @throws UnreadableText */
 export function decodeForm(text: string): string {
   return readable(decodedForm(text))
 }
@@ -61,7 +61,10 @@ function readable(text: string | null): string {
   return text
 }
 
-/** A value among pairs: in a query, a form, cookies. Undefined: there is none. @throws UnreadableText */
+/**
+ * Reads a value from the pairs of a query, a form or cookies. Returns undefined if it is missing.
+ * @throws UnreadableText
+ */
 export function valueInPairs(of: TextValue, pairs: Pairs, how: TextReading): unknown {
   if (of.style === 'deepObject') return deepObject(of, pairs, how)
   if (of.shape.kind === 'object' && of.isExploded && !of.isJson) return explodedObject(of.shape, pairs, how)
@@ -80,7 +83,7 @@ export function valueInPairs(of: TextValue, pairs: Pairs, how: TextReading): unk
   return of.shape.kind === 'array' ? itemsOf(parts, of.shape, how) : objectOfList(parts, of.shape, how)
 }
 
-/** A value that stands alone: in a path or a header field. @throws UnreadableText */
+/** Reads a value from a path segment or a header field. @throws UnreadableText */
 export function valueInText(of: TextValue, text: string, how: TextReading): unknown {
   const { shape } = of
   if (of.isJson) return parsedJson(text, how)
@@ -90,7 +93,7 @@ export function valueInText(of: TextValue, text: string, how: TextReading): unkn
   const isLabel = of.style === 'label'
   const plain = isLabel ? withoutPrefix(text, '.') : text
   if (shape.kind === 'single') return how.convert(how.decode(plain), shape.types)
-  // In a field, white space around a comma is no part of the items (RFC 9110 section 5.6.1).
+  // White space around a comma in a field does not belong to the items (RFC 9110 section 5.6.1).
   const parts = plain === '' ? [] : plain.split(isLabel && of.isExploded ? '.' : ',').map(withoutBlanks)
   if (shape.kind === 'array') return itemsOf(parts, shape, how)
   if (!of.isExploded) return objectOfList(parts, shape, how)
@@ -102,7 +105,7 @@ export function valueInText(of: TextValue, text: string, how: TextReading): unkn
   return objectOf(members, shape, how)
 }
 
-/** Other white space, such as a no-break space, is no part of the syntax of fields and stays. */
+/** Trims spaces and tabs. Other white space, such as a no-break space, is part of the value. */
 function withoutBlanks(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && (text[start] === ' ' || text[start] === '\t')) start++
@@ -110,7 +113,7 @@ function withoutBlanks(text: string): string {
   return text.slice(start, end)
 }
 
-/** The texts of a form member that no property describes. @throws UnreadableText */
+/** Reads a form member that no property describes. @throws UnreadableText */
 export function undescribedValue(texts: readonly string[], shape: Shape | null, how: TextReading): unknown {
   if (shape?.kind === 'array') return itemsOf(texts, shape, how)
   const values = texts.map((text) => how.convert(how.decode(text), shape?.types ?? new Set()))
@@ -135,7 +138,7 @@ function itemsOf(texts: readonly string[], { rest }: Shape, { decode, convert }:
   return texts.map((text) => convert(decode(text), rest!.types))
 }
 
-/** `p[a]=1&p[b][c]=2&p[d][]=3`. */
+/** Reads an object such as `p[a]=1&p[b][c]=2&p[d][]=3`. */
 function deepObject({ name, shape }: TextValue, pairs: Pairs, how: TextReading): unknown {
   const prefix = `${name}[`
   const object: Record<string, unknown> = Object.create(null)
@@ -193,7 +196,7 @@ function explodedObject(shape: Shape, pairs: Pairs, how: TextReading): unknown {
   return members.length === 0 ? undefined : objectOf(members, shape, how)
 }
 
-/** `a,1,b,2` as an object. */
+/** Reads `a,1,b,2` as an object. */
 function objectOfList(parts: readonly string[], shape: Shape, how: TextReading): unknown {
   if (parts.length % 2 === 1) throw new UnreadableText('is not a list of names and values')
   const members: [string, string][] = []
@@ -208,7 +211,7 @@ function objectOf(
 ): unknown {
   const object: Record<string, unknown> = Object.create(null)
   for (const [name, text] of members) {
-    // Readers disagree about which of two counts.
+    // Parsers disagree about which duplicate wins.
     if (name in object) throw twice()
     object[name] = convert(decode(text), (shape.members.get(name) ?? shape.rest)?.types ?? new Set())
   }

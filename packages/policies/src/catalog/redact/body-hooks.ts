@@ -7,7 +7,7 @@ import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rule.js'
 import type { RedactConfig } from './schema.js'
 
-/** The hooks for the bodies of a message. */
+/** Creates the body hooks of a message. */
 export function bodyHooks(
   { config, side, rules }: BodyWorkConfig & { readonly rules: readonly Rule[] },
   env: CompileEnv,
@@ -19,7 +19,7 @@ export function bodyHooks(
     maxBytes: maxBodyBytesOf(config),
     larger: refusals.tooLarge,
     coded: refusals.coded,
-    overloaded: overloadRefusal('too many bodies are being redacted; try again later'),
+    overloaded: overloadRefusal('too many bodies are being redacted: try again later'),
     threads: env.offload(new URL('./body-work.js', import.meta.url), {
       config,
       side,
@@ -33,7 +33,7 @@ export function bodyHooks(
   })
 }
 
-/** The largest body that is redacted, in bytes. */
+/** Returns the maximum size of a redacted body in bytes. */
 export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
   return parseSize(maxBodyBytes)
 }
@@ -42,9 +42,9 @@ function refusalsOf(side: Side, { maxBodyBytes = '1mb' }: RedactConfig, env: Com
   const of = (code: ErrorCode, detail: string) => env.refusal(faultCode(side, code), detail)
   const body = `the body of the ${side}`
   return {
-    coded: of('GW_MEDIA_TYPE', `${body} cannot be redacted in a content coding or in its charset`),
-    opaque: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),
-    tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to be redacted; at most ${maxBodyBytes} can be`),
-    tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too much that has to be redacted`),
+    coded: of('GW_MEDIA_TYPE', `${body} has a content coding or charset that cannot be redacted`),
+    opaque: of('GW_MEDIA_TYPE', `${body} has a media type that cannot be redacted`),
+    tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to redact: the limit is ${maxBodyBytes}`),
+    tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too many values to redact`),
   }
 }

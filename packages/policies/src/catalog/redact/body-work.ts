@@ -5,7 +5,7 @@ import { type BodyOutcome, redactedBody } from './body.js'
 import { compileRules } from './rule.js'
 import type { RedactConfig } from './schema.js'
 
-/** What a thread gets. */
+/** Configuration of the redaction thread. */
 export interface BodyWorkConfig {
   readonly config: RedactConfig
   readonly side: Side

@@ -8,23 +8,23 @@ import { redactedJson } from './json.js'
 import { needsStructure, type Rule, readsBody } from './rule.js'
 import { redactedText, TooMuch } from './text.js'
 
-/** The body that is left, null when it was not changed; or that the rules cannot look into it, or find too much. */
+/** The redacted body (null if unchanged), or the reason why it cannot be redacted. */
 export type BodyOutcome = { readonly body: Uint8Array | null } | { readonly flaw: 'opaque' | 'tooMuch' }
 
 const NUL = 0
 
-/** A body after the rules. @throws UnreadableBody when it says that it is JSON and is not. */
+/** Applies the rules to a body. @throws UnreadableBody for a body that claims to be JSON and is not. */
 export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () => JsonView): BodyOutcome {
   const { body, kind } = input
-  const meant = rules.filter(readsBody)
+  const bodyRules = rules.filter(readsBody)
   try {
-    if (isJsonType(kind.type)) return outcome(redactedJson(json(), meant))
+    if (isJsonType(kind.type)) return outcome(redactedJson(json(), bodyRules))
     if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { flaw: 'opaque' }
     const [text] = textsOfBody(body, kind)
     const isForm = kind.type === FORM_TYPE
-    if (meant.some(isForm ? hasPaths : needsStructure)) return { flaw: 'opaque' }
+    if (bodyRules.some(isForm ? hasPaths : needsStructure)) return { flaw: 'opaque' }
     const redact = isForm ? redactedForm : redactedText
-    const rest = meant.reduce((left, rule) => redact(left, rule, rule.keys), text)
+    const rest = bodyRules.reduce((left, rule) => redact(left, rule, rule.keys), text)
     return outcome(rest === text ? null : rest)
   } catch (error) {
     if (error instanceof TooMuch) return { flaw: 'tooMuch' }

@@ -3,8 +3,8 @@ import type { Rule } from './rule.js'
 import { redactedText } from './text.js'
 
 /**
- * A query or a form after a rule, in which parameters that were not touched are as they were written.
- * @param names in lower case.
+ * Applies a rule to a query or a form. Other parameters keep their exact text.
+ * @param names parameter names in lower case.
  */
 export function redactedForm(form: string, rule: Rule, names: ReadonlySet<string>): string {
   const kept: string[] = []
@@ -18,7 +18,7 @@ export function redactedForm(form: string, rule: Rule, names: ReadonlySet<string
   return kept.join('&')
 }
 
-/** Null: the parameter goes; undefined: it stays. */
+/** Returns the redacted value, null to delete the parameter, or undefined to keep it. */
 function redactedValue(
   { rawName, rawValue }: QueryCursor,
   rule: Rule,

@@ -11,10 +11,10 @@ import type { Redaction } from './redaction.js'
 import type { Rule } from './rule.js'
 import { redactedText } from './text.js'
 
-/** The JSON of a body after the rules; null: nothing had to be changed. @throws TooMuch */
+/** Returns the redacted JSON of a body, or null if nothing changed. @throws TooMuch */
 export function redactedJson(view: JsonView, rules: readonly Rule[]): string | null {
   const root: { value: unknown } = { value: view.copy() }
-  // Of a name that stands twice we see one value only; the other one must not pass.
+  // Only one value of a duplicate name is visible here. Rewriting the JSON drops the others.
   let isChanged = view.hasDuplicateKeys
   for (const rule of rules) isChanged = applyRule(root, rule) || isChanged
   return isChanged ? JSON.stringify(root.value) : null
@@ -34,7 +34,7 @@ function applyRule(root: { value: unknown }, rule: Rule): boolean {
     })
   }
   removeLocations(gone)
-  // A string may be the whole body.
+  // The whole body may be a string.
   if (rule.types.length + rule.patterns.length > 0) {
     eachLocation(root, (location, value) => {
       if (typeof value !== 'string' && typeof value !== 'number') return
@@ -48,13 +48,13 @@ function applyRule(root: { value: unknown }, rule: Rule): boolean {
   return isChanged
 }
 
-/** Whether there was something to redact. */
+/** Returns true if there was a value to redact. */
 function redactValue(location: JsonLocation, redaction: Redaction, gone: JsonLocation[]): boolean {
   const value = valueAt(location)
   if (value === undefined || value === null) return false
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const isScalar = typeof value === 'string' || typeof value === 'number'
-  // Parts of an object are of no use, and would show its names.
+  // A partly masked object is useless, and would reveal its names.
   const rest = isScalar ? redaction(text) : wholly(redaction, text)
   if (rest === null) gone.push(location)
   else setAt(location, rest)

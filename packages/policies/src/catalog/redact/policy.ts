@@ -6,7 +6,7 @@ import { redactedForm } from './form.js'
 import { compileRules, type Rule, readsBody } from './rule.js'
 import { type RedactConfig, redactSchema } from './schema.js'
 
-/** Masks, deletes or hashes parts of the message itself. */
+/** The `redact` policy. Masks, deletes or hashes parts of messages. */
 export const redact = definePolicy({
   name: 'redact',
   summary: 'Masks, deletes or hashes fields, headers and sensitive values of requests and responses.',
@@ -55,7 +55,7 @@ function redactedLine(name: string, value: string, rules: readonly Rule[]): stri
   return rest
 }
 
-/** Redacts query parameters; kinds of values and patterns are for bodies. */
+/** Redacts query parameters. `types` and `patterns` apply only to bodies. */
 function redactQuery(x: Exchange, rules: readonly Rule[]): void {
   for (const rule of rules) {
     if (rule.query.size > 0 && x.query !== '') {

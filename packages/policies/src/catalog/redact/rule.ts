@@ -6,10 +6,10 @@ import { withContext } from '../../shared/with-context.js'
 import { type Redaction, redactionOf } from './redaction.js'
 import type { RedactConfig, RedactRule } from './schema.js'
 
-/** A rule for one kind of message. */
+/** A compiled rule for requests or responses. */
 export interface Rule {
   readonly redaction: Redaction
-  /** In lower case. */
+  /** Member names in lower case. */
   readonly keys: ReadonlySet<string>
   readonly paths: readonly JsonLocations[]
   readonly headers: ReadonlySet<string>
@@ -18,33 +18,33 @@ export interface Rule {
   readonly patterns: readonly Pattern[]
 }
 
-/** The rules of a message, in their order. @throws Error for one that cannot work. */
+/** Compiles the rules of a message, in order. @throws Error for an invalid rule. */
 export function compileRules({ rules, secret }: RedactConfig, side: Side): readonly Rule[] {
   return rules.flatMap((rule, i) =>
     withContext(`rule ${i + 1}:`, () => {
       check(rule)
-      const isMeant = rule.phase === 'both' || (rule.phase ?? 'response') === side
-      return isMeant ? [compileRule(rule, secret)] : []
+      const appliesToSide = rule.phase === 'both' || (rule.phase ?? 'response') === side
+      return appliesToSide ? [compileRule(rule, secret)] : []
     }),
   )
 }
 
-/** Whether a rule looks into bodies. */
+/** True if a rule applies to bodies. */
 export function readsBody({ keys, paths, types, patterns }: Rule): boolean {
   return needsStructure({ keys, paths }) || types.length + patterns.length > 0
 }
 
-/** Whether a rule cannot do with text alone. */
+/** True if a rule needs parsed JSON or a form. */
 export function needsStructure({ keys, paths }: Pick<Rule, 'keys' | 'paths'>): boolean {
   return keys.size + paths.length > 0
 }
 
 function check({ keys, paths, headers, query, types, patterns, phase = 'response' }: RedactRule): void {
   if ([keys, paths, headers, query, types, patterns].every((what) => what === undefined)) {
-    throw new Error('it does not say what to redact; give keys, paths, headers, query, types or patterns')
+    throw new Error('the rule selects nothing: set keys, paths, headers, query, types or patterns')
   }
   if (phase === 'response' && query !== undefined) {
-    throw new Error("a response has no query; write phase: request, or leave 'query' out")
+    throw new Error("a response has no query: set phase: request, or remove 'query'")
   }
 }
 

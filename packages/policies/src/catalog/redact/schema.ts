@@ -13,7 +13,7 @@ import {
 } from '../../shared/options.js'
 
 function names(description: string) {
-  return optionalList(string('A name, in any case.', { minLength: 1, maxLength: 256 }), description, {
+  return optionalList(string('Name, case-insensitive.', { minLength: 1, maxLength: 256 }), description, {
     minItems: 1,
     maxItems: 200,
   })
@@ -21,64 +21,65 @@ function names(description: string) {
 
 function keep(end: string) {
   return optionalInteger(
-    `Characters at the ${end} that \`mask\` leaves, when at least as many are hidden as shown.`,
+    `Characters at the ${end} that \`mask\` keeps, if at least as many are hidden as shown.`,
     { default: 0, minimum: 0, maximum: 64 },
   )
 }
 
-const rule = closed('What to redact, and how.', {
-  phase: optionalOneOf(['request', 'response', 'both'], 'Which message it is about.', 'response'),
-  keys: names('Names of members in JSON, at any depth, and of fields in forms.'),
+const rule = closed('Values to redact, and the action.', {
+  phase: optionalOneOf(['request', 'response', 'both'], 'Messages that the rule applies to.', 'response'),
+  keys: names('Names of JSON members, at any depth, and of form fields.'),
   paths: optionalList(
-    string('A JSON path, such as `$.user.iban`.', { pattern: '^\\$.+', maxLength: 1024 }),
-    'JSON paths of names, positions, `*` and `..`.',
+    string('JSON path, such as `$.user.iban`.', { pattern: '^\\$.+', maxLength: 1024 }),
+    'JSON paths with names, positions, `*` and `..`.',
     { minItems: 1, maxItems: 200 },
   ),
-  headers: names('Names of header fields; of all their lines.'),
-  query: names('Names of query parameters; of requests only.'),
+  headers: names('Names of header fields. Applies to all their lines.'),
+  query: names('Names of query parameters, for requests only.'),
   types: optionalList(
-    oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], 'A kind of value.'),
-    'Values of these kinds, wherever they stand in the body: payment cards and IBANs with a sound checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, key ids of AWS.',
+    oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], 'Type of value.'),
+    'Types of values to find anywhere in the body: payment cards and IBANs with a valid checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, AWS key ids.',
     { minItems: 1, uniqueItems: true },
   ),
   patterns: optionalList(
-    string('A regular expression in the syntax of RE2.', { minLength: 1, maxLength: 4096 }),
-    'What these match, wherever it stands in the body.',
+    string('Regular expression in RE2 syntax.', { minLength: 1, maxLength: 4096 }),
+    'Patterns to find anywhere in the body.',
     { minItems: 1, maxItems: 100 },
   ),
   action: optionalOneOf(
     ['mask', 'delete', 'hash'],
-    '`mask` puts `***` in its place, `delete` takes it out, `hash` puts a keyed digest in its place, equal for equal values.',
+    '`mask` replaces the value with `***`, `delete` removes it, `hash` replaces it with a keyed digest that is equal for equal values.',
     'mask',
   ),
   keepFirst: keep('beginning'),
   keepLast: keep('end'),
 })
 
-/** The configuration of `redact`. */
+/** Schema of the `redact` configuration. */
 export const redactSchema = policyOptions(
   {
-    rules: list(rule, 'What to redact.', { minItems: 1, maxItems: 100 }),
-    secret: optionalString('The key of `hash`, at least 16 characters.', {
+    rules: list(rule, 'Redaction rules.', { minItems: 1, maxItems: 100 }),
+    secret: optionalString('Key of `hash`, at least 16 characters.', {
       secret: true,
       minLength: 16,
       maxLength: 1024,
     }),
-    maxBodyBytes: optionalSize('Largest body that is redacted; a larger one is refused.', '1mb'),
+    maxBodyBytes: optionalSize('Maximum body size. Larger bodies are refused.', '1mb'),
     unreadable: optionalOneOf(
       ['refuse', 'pass'],
-      'What becomes of a body that the rules cannot look into: binary data, or text that is neither JSON nor a form when a rule has `keys` or `paths`.',
+      'Handling of bodies that the rules cannot read: binary data, or text that is neither JSON nor a form if a rule has `keys` or `paths`.',
       'refuse',
     ),
   },
   [
-    'Changes the message itself, for the upstream or for the client; what the traffic log shows is the matter of `log.privacy`. Rules are applied in their order, each to what those before have left. Use `when` to redact for some callers only.',
-    'In JSON, `types` and `patterns` are looked for in each string and number, never in names; a number that is one becomes a string. A value under one of the `keys` or `paths` is redacted whole: of an object or an array nothing stays, and `null` stays `null`. In forms, `keys` and values are decoded first. Other text is looked through as it is, with the escapes of URLs, JSON and XML in mind for `types`.',
-    '`hash` writes `hmac-sha256:` and the HMAC-SHA-256 of the value under `secret`, in base64url; of an object the one of its JSON.',
-    'Bodies are collected, so that responses no longer stream; those from 32 KB on are redacted on a thread of their own. A request body in a content coding is refused with 415 `GW_MEDIA_TYPE`, whatever its size, one that says it is JSON and is not with 400, a larger one than `maxBodyBytes` with 413; a response is replaced by 502 `GW_RESPONSE_INVALID` instead. JSON in which something was redacted is written again, in which numbers keep the digits of a double, and of a name that stands twice only the last value stays.',
+    'Changes the message itself, for the upstream or the client. Use `log.privacy` to redact the traffic log. Rules apply in order, each to the result of the previous one. Use `when` to redact only for some callers.',
+    'In JSON, `types` and `patterns` search each string and number, never names. A number that matches becomes a string. A value under one of the `keys` or `paths` is redacted as a whole, including objects and arrays. `null` stays `null`. In forms, `keys` and values are decoded first. Other text is searched as it is. `types` also finds values with URL, JSON and XML escapes.',
+    '`hash` writes `hmac-sha256:` and the HMAC-SHA-256 of the value under `secret`, in base64url. For an object, the digest is that of its JSON text.',
+    'Bodies are buffered, so responses no longer stream. Bodies of 32 KB or more are redacted on a separate thread. A request gets 415 `GW_MEDIA_TYPE` if its body has a content coding, 400 if it claims to be JSON and is not, and 413 if it exceeds `maxBodyBytes`. In these cases a response is replaced with 502 `GW_RESPONSE_INVALID`. Redacted JSON is serialized again: numbers keep the precision of a double, and only the last value of a duplicate name remains.',
   ],
 )
 
-/** The configuration of `redact`, derived from its schema. */
+/** Configuration of `redact`, derived from its schema. */
+/** A rule in `rules`. */
 export type RedactConfig = Static<typeof redactSchema>
 export type RedactRule = RedactConfig['rules'][number]

@@ -1,10 +1,13 @@
 import { replacedSpans } from '@sluice/core'
 import type { Rule } from './rule.js'
 
-/** More than that in one text, and it is given up. */
+/** A text has too many matches to redact. */
 export class TooMuch extends Error {}
 
-/** A text without the values that a rule finds in it; the same text when there are none. @throws TooMuch */
+/**
+ * Redacts the values that a rule finds in a text. Returns the same text if there are none.
+ * @throws TooMuch
+ */
 export function redactedText(text: string, { types, patterns, redaction }: Rule): string {
   let rest = text
   const left = (value: string): string => redaction(value) ?? ''

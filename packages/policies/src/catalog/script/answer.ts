@@ -1,6 +1,6 @@
 import { type FaultKind, SCRIPT_NAME, ScriptFault } from './engine.js'
 
-/** What the runtime in the sandbox reports of something thrown. */
+/** An exception in the sandbox. */
 interface Thrown {
   readonly name: string
   readonly message: string
@@ -8,20 +8,23 @@ interface Thrown {
   readonly isBody: boolean
 }
 
-/** The changes in an answer of the sandbox. @throws ScriptFault for what the script threw */
+/** Returns the changes in an answer of the sandbox. @throws ScriptFault for an exception of the script */
 export function answerText(answer: string): string {
   if (answer.startsWith('=')) return answer.slice(1)
   if (answer.startsWith('!')) throw faultOf(JSON.parse(answer.slice(1)) as Thrown)
-  throw new ScriptFault('promise', 'the script waits for a promise that nothing settles')
+  throw new ScriptFault('promise', 'the script waits for a promise that never settles')
 }
 
-/** A fault with the line of the script, where the stack has one. */
+/** Creates a fault, with the line of the script if the stack has one. */
 export function faultOf({ name, message, stack, isBody }: Thrown): ScriptFault {
   const text = name === '' ? message : `${name}: ${message}`
   return new ScriptFault(kindOf(message, isBody), `${text}${locationIn(stack)}`)
 }
 
-/** Running out of memory or stack is an error like any other to both engines; only the text shows it. */
+/**
+ * Classifies an error. Both engines report memory and stack exhaustion as ordinary errors, so only the text
+ * tells.
+ */
 function kindOf(message: string, isBody: boolean): FaultKind {
   if (isBody) return 'body'
   if (message === 'out of memory') return 'memory'

@@ -4,12 +4,12 @@ import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import type { Changes, FieldChange } from './changes.js'
 import { ScriptFault } from './engine.js'
 
-/** Makes the changes of a script; they have been checked, so that all of them can be made. */
+/** Applies the validated changes of a script. */
 export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean): void {
-  // What can still fail comes first: changes happen all or not at all.
+  // Steps that can fail come first, so that changes apply all or not at all.
   const query = changes.query.length === 0 ? x.query : editedQuery(x.query, changes.query)
   const headers = isRequest ? x.headers : x.responseHeaders
-  // What the script says itself about its body holds.
+  // Header changes of the script override those for its new body.
   if (changes.body !== null) removeByteHeaders(headers)
   for (const change of changes.headers) {
     applyField(headers, change)
@@ -34,7 +34,7 @@ function applyField(headers: HeaderList, { operation, name, value }: FieldChange
   else removeHeader(headers, name)
 }
 
-/** The query with these changes; parameters that are not changed keep every byte. */
+/** Edits a query. Unchanged parameters keep their exact text. */
 function editedQuery(query: string, changes: readonly FieldChange[]): string {
   let parts = query === '' ? [] : query.split('&')
   for (const { operation, name, value } of changes) {
@@ -58,6 +58,6 @@ function encoded(text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw new ScriptFault('answer', 'the script puts half a character into the query')
+    throw new ScriptFault('answer', 'the script puts an incomplete UTF-16 character into the query')
   }
 }

@@ -3,32 +3,32 @@ import { fieldName } from '../../shared/field-name.js'
 import type { Side } from '../../shared/message/side.js'
 import { ScriptFault } from './engine.js'
 
-/** Most changes of header fields, parameters and variables of one call. */
+/** Maximum number of header, query or variable changes per call. */
 const MAX_CHANGES = 200
 const MAX_VALUE_CHARS = 8192
 const MAX_NAME_CHARS = 256
-/** Largest text that a call gives back beside a body. */
+/** Maximum length of a call's result without the body, in characters. */
 const MAX_HEAD_CHARS = 1024 * 1024
 
-/** One change of a list of names and values. */
+/** Change of a name-value list. */
 export interface FieldChange {
   readonly operation: 'set' | 'append' | 'remove'
   readonly name: string
   readonly value: string
 }
 
-/** An answer that the script wants to be sent. */
+/** A response created by the script. */
 export interface ScriptReply {
   readonly status: number
   readonly headers: readonly string[]
   readonly body: Uint8Array | null
 }
 
-/** What a script did to an exchange, checked. */
+/** Validated changes of a script. */
 export interface Changes {
   readonly headers: readonly FieldChange[]
   readonly query: readonly FieldChange[]
-  /** Null removes the variable. */
+  /** Variables to set. Null removes one. */
   readonly vars: readonly (readonly [string, string | null])[]
   readonly status: number | null
   readonly body: Uint8Array | null
@@ -37,12 +37,12 @@ export interface Changes {
 }
 
 /**
- * Reads what came out of a sandbox as one reads what came from a client: nothing in it is believed.
- * @throws ScriptFault for what may not be sent.
+ * Parses the result of a sandbox like client input: everything is validated.
+ * @throws ScriptFault for values that may not be sent.
  */
 export function changesOf(text: string, side: Side, maxBodyBytes: number): Changes {
   const end = text.indexOf('\n')
-  if (end === -1 || end > MAX_HEAD_CHARS) throw fault('the script changes more than it may')
+  if (end === -1 || end > MAX_HEAD_CHARS) throw fault('the changes of the script are too large')
   const head = record(JSON.parse(text.slice(0, end)) as unknown)
   const body = bytesOf(text.slice(end + 1), maxBodyBytes)
   const reply = head['reply'] === undefined ? null : replyOf(record(head['reply']), body)
@@ -82,7 +82,7 @@ function replyOf(value: Record<string, unknown>, body: Uint8Array): ScriptReply 
     const name = checkedName('response', list[i]!)
     headers.push(name, checkedValue(list[i + 1]!, name))
   }
-  if (headers.length > 2 * MAX_CHANGES) throw fault('the answer of the script has too many header fields')
+  if (headers.length > 2 * MAX_CHANGES) throw fault('the response of the script has too many header fields')
   if (hasBody === true) return { status: statusWithBody(status), headers, body }
   return { status: anyStatus(status), headers, body: null }
 }
@@ -97,7 +97,7 @@ function variables(value: unknown): [string, string | null][] {
   })
 }
 
-/** A name that a header field may have, and that does not belong to the gateway. */
+/** Validates a header name that scripts may change. */
 function checkedName(side: Side, name: string): string {
   try {
     return fieldName(side, shortName(name))
@@ -108,7 +108,7 @@ function checkedName(side: Side, name: string): string {
 
 function checkedValue(value: string, name: string): string {
   if (isFieldValue(shortValue(value))) return value
-  throw fault(`the value of '${name}' has a character that no header may hold`)
+  throw fault(`the value of '${name}' has a character that is not allowed in headers`)
 }
 
 function shortName(name: string): string {
@@ -118,18 +118,18 @@ function shortName(name: string): string {
 
 function shortValue(value: string): string {
   if (value.length <= MAX_VALUE_CHARS) return value
-  throw fault(`the script makes a value that is longer than ${MAX_VALUE_CHARS} characters`)
+  throw fault(`the script sets a value longer than ${MAX_VALUE_CHARS} characters`)
 }
 
 function statusWithBody(status: unknown): number {
   const number = anyStatus(status)
   if (number !== 204 && number !== 205 && number !== 304) return number
-  throw fault(`the status ${number} has no body; answer with ctx.respond(${number})`)
+  throw fault(`the status ${number} has no body: use ctx.respond(${number})`)
 }
 
 function anyStatus(status: unknown): number {
   if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) return status
-  throw fault(`'${String(status)}' is not a status that can be answered with; use 200 to 599`)
+  throw fault(`'${String(status)}' is not a valid response status: use 200 to 599`)
 }
 
 function bytesOf(text: string, maxBytes: number): Uint8Array {
@@ -137,7 +137,7 @@ function bytesOf(text: string, maxBytes: number): Uint8Array {
     const bytes = Buffer.from(text)
     if (bytes.length <= maxBytes) return bytes
   }
-  throw fault(`the script makes a body that is larger than ${maxBytes} bytes`)
+  throw fault(`the script sets a body larger than ${maxBytes} bytes`)
 }
 
 function strings(value: unknown): string[] {
@@ -153,7 +153,7 @@ function record(value: unknown): Record<string, unknown> {
 }
 
 function malformed(): ScriptFault {
-  return fault('what the sandbox gave back is not what it should be')
+  return fault('the sandbox returned an invalid result')
 }
 
 function fault(message: string): ScriptFault {

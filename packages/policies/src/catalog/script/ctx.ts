@@ -1,22 +1,25 @@
-/** What a script gets. In JavaScript: `@param {import('@sluice/policies/script').RequestContext} ctx`. */
+/**
+ * Argument of `onRequest`. In JavaScript: `
+ * @param {import('@sluice/policies/script').RequestContext} ctx`.
+ */
 export interface RequestContext extends CommonContext {
   readonly req: ScriptRequest
   /**
-   * Answers instead of the upstream. The script goes on until it returns; the last answer counts.
-   * @param body text, or a value that is sent as JSON.
+   * Answers in place of the upstream. The script continues until it returns, and the last response counts.
+   * @param body text, or a value to send as JSON.
    */
   respond(status: number, body?: unknown, headers?: Readonly<Record<string, string>>): void
 }
 
-/** What `onResponse` gets; the request is as it was sent, and can no longer be changed. */
+/** Argument of `onResponse`. The request is read-only and as it was sent. */
 export interface ResponseContext extends CommonContext {
   readonly req: SentRequest
   readonly res: ScriptResponse
-  /** Answers instead of this response. */
+  /** Replaces this response. */
   respond(status: number, body?: unknown, headers?: Readonly<Record<string, string>>): void
 }
 
-/** What `onError` gets: the gateway refuses, or could not reach the upstream. */
+/** Argument of `onError`, which runs if the gateway refuses a request or cannot reach the upstream. */
 export interface ErrorContext extends CommonContext {
   readonly req: SentRequest
   readonly error: ScriptError
@@ -24,24 +27,24 @@ export interface ErrorContext extends CommonContext {
 }
 
 interface CommonContext {
-  /** Free variables: texts, which conditions, templates and later scripts see. */
+  /** Free variables, visible to conditions, templates and later scripts. */
   readonly vars: Record<string, string>
-  /** Who is calling; null before a policy has found out. */
+  /** The consumer, or null if none is identified yet. */
   readonly consumer: ScriptConsumer | null
   /** Id of the route. */
   readonly route: string
-  /** Writes a line to the log of the operator; never to the client. */
+  /** Writes a line to the operator's log, never to the client. */
   log(...values: readonly unknown[]): void
 }
 
 interface SentRequest {
-  /** What `x-request-id` says. */
+  /** Value of `x-request-id`. */
   readonly id: string
   readonly method: string
   readonly scheme: string
   readonly host: string
   readonly path: string
-  /** Values of the path parameters of the route. */
+  /** Values of the route's path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly clientIp: string
   readonly query: Reading
@@ -51,22 +54,22 @@ interface SentRequest {
 interface ScriptRequest extends SentRequest {
   readonly query: Editing
   readonly headers: Editing
-  /** There with `body: request` or `body: true` in the configuration. */
+  /** Available with `body: request` or `body: true` in the configuration. */
   readonly body: ScriptBody
 }
 
 interface ScriptResponse {
-  /** Can be set to 200-599 but 204, 205 and 304. */
+  /** Settable to 200-599, except 204, 205 and 304. */
   status: number
   readonly headers: Editing
-  /** There with `body: response` or `body: true` in the configuration. */
+  /** Available with `body: response` or `body: true` in the configuration. */
   readonly body: ScriptBody
 }
 
 interface ScriptError {
-  /** Such as `GW_AUTH_MISSING`. */
+  /** Error code such as `GW_AUTH_MISSING`. */
   readonly code: string
-  /** What the client gets. */
+  /** Message that the client gets. */
   readonly message: string
 }
 
@@ -77,33 +80,33 @@ interface ScriptConsumer {
   readonly groups: readonly string[]
 }
 
-/** Names and values; header names in any case. */
+/** Read-only names and values. Header names are case-insensitive. */
 interface Reading {
-  /** The first value; of a header all its values, with commas between them. */
+  /** Returns the first value. For a header, returns all values joined by commas. */
   get(name: string): string | null
   getAll(name: string): string[]
   has(name: string): boolean
   names(): string[]
 }
 
-/** The same, where they can be changed. */
+/** Editable names and values. */
 export interface Editing extends Reading {
-  /** One value, whatever was there. */
+  /** Replaces all values with one. */
   set(name: string, value: string): void
   append(name: string, value: string): void
   remove(name: string): void
 }
 
-/** A body, as text. */
+/** A body as text. */
 export interface ScriptBody {
-  /** @throws when the body is not UTF-8 text; not caught, the client gets 400. */
+  /** @throws if the body is not UTF-8 text. If not caught, the client gets 400. */
   text(): string
-  /** @throws when the body is not JSON; not caught, the client gets 400. */
+  /** @throws if the body is not JSON. If not caught, the client gets 400. */
   json(): unknown
   /**
    * Replaces the body.
-   * @param value text, or a value that is sent as JSON.
-   * @param type the new `content-type`; without it JSON gets its own, and text keeps what is there.
+   * @param value text, or a value to send as JSON.
+   * @param type new `content-type`. Without it, JSON gets its own type, and text keeps the current one.
    */
   set(value: unknown, type?: string): void
 }

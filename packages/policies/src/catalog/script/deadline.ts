@@ -1,18 +1,21 @@
 import { performance } from 'node:perf_hooks'
 
-/** A process that gets no CPU is not the script's fault, but the other requests wait all the same. */
-const LONGEST_FACTOR = 10
+/**
+ * Maximum wall clock time as a multiple of the CPU time limit. Other requests wait even if the script gets no
+ * CPU.
+ */
+const MAX_WALL_CLOCK_FACTOR = 10
 const US_PER_MS = 1000
 
 /**
- * The end of a call's time. It counts the time of the CPU as soon as the clock on the wall says that it is over, so that
- * a busy machine fails no script that did little; at ten times the time it is over in any case.
+ * Deadline of a call. After the wall clock limit it compares CPU time, so that a busy machine does not fail a
+ * fast script. At ten times the limit, the call ends in any case.
  */
 export class Deadline {
   readonly #ms: number
   #startMono = 0
   #halfCpu: NodeJS.CpuUsage | null = null
-  /** The call was asked to end. */
+  /** True if the call was told to end. */
   isPast = false
 
   constructor(ms: number) {
@@ -25,18 +28,18 @@ export class Deadline {
     this.#halfCpu = null
   }
 
-  /** Asked many times during a call that takes long, hardly ever during a short one. */
+  /** Returns true if the deadline has passed. Called often during a long call, rarely during a short one. */
   check(): boolean {
     const elapsedMs = performance.now() - this.#startMono
     if (elapsedMs <= this.#ms / 2) return false
-    // The CPU's time is read from the half on: reading it costs as much as a short call.
+    // Reads CPU time only after half the limit, because that costs as much as a short call.
     this.#halfCpu ??= process.cpuUsage()
     if (elapsedMs <= this.#ms) return false
-    this.isPast = elapsedMs > this.#ms * LONGEST_FACTOR || this.#cpuMs(this.#halfCpu) > this.#ms / 2
+    this.isPast = elapsedMs > this.#ms * MAX_WALL_CLOCK_FACTOR || this.#cpuMs(this.#halfCpu) > this.#ms / 2
     return this.isPast
   }
 
-  /** Of all threads of the process: never less than that of the call. */
+  /** CPU time of all threads of the process, an upper bound for that of the call. */
   #cpuMs(from: NodeJS.CpuUsage): number {
     const { user, system } = process.cpuUsage(from)
     return (user + system) / US_PER_MS

@@ -1,54 +1,50 @@
-/** The functions that a script may export. */
+/** Functions that a script may export. */
 export const HOOKS = ['onRequest', 'onResponse', 'onError'] as const
 
-/** A function that a script exports. */
+/** Name of an exported hook. */
 export type HookName = (typeof HOOKS)[number]
 
-/** What a script may use. */
+/** Resource limits of a script. */
 export interface Limits {
   readonly memoryBytes: number
   readonly stackBytes: number
-  /** Of one call. */
+  /** CPU time limit per call, in milliseconds. */
   readonly timeoutMs: number
 }
 
-/** A script and its bounds. */
+/** A script and its limits. */
 export interface Program {
   readonly source: string
   readonly limits: Limits
 }
 
-/** What scripts run in. */
+/** Name of a script engine. */
 export type EngineName = 'quickjs' | 'isolated-vm'
 
-/** Runs scripts apart from the gateway. */
+/** Runs scripts isolated from the gateway. */
 export interface Engine {
   readonly name: EngineName
-  /** @throws ScriptFault when the script cannot be read, or fails while it is loaded. */
+  /** @throws ScriptFault if the script has a syntax error or fails while loading. */
   open(program: Program): Promise<Sandbox>
 }
 
-/** A script in a realm of its own. */
+/** A script in its own realm. */
 export interface Sandbox {
-  /** What the script exports. */
+  /** Names of the script's exports. */
   readonly exported: readonly string[]
-  /** It met a limit: what is inside cannot be relied on any more, and it is to be replaced. */
+  /** True after a limit was exceeded. The state inside is unreliable, and the sandbox must be replaced. */
   readonly isBroken: boolean
-  /**
-   * @param factor of its time.
-   * @throws ScriptFault
-   * @throws TimeLimitExceeded
-   */
+  /** Calls a hook. @param factor multiplier for the time limit. @throws ScriptFault @throws TimeLimitExceeded */
   call(hook: HookName, input: string, body: string, factor: number): string
-  /** What the script holds in memory now. */
+  /** Returns the current memory use of the script, in bytes. */
   memoryBytes(): number
   close(): void
 }
 
-/** How a script failed; `body` is the fault of who sent the body. */
+/** Kind of failure. `body` is caused by the sender of the body. */
 export type FaultKind = 'exception' | 'body' | 'timeout' | 'memory' | 'stack' | 'promise' | 'answer'
 
-/** A script failed; the message is for the operator. */
+/** A script failed. The message is for the operator. */
 export class ScriptFault extends Error {
   readonly kind: FaultKind
 
@@ -59,11 +55,11 @@ export class ScriptFault extends Error {
   }
 }
 
-/** What operators read of a call that met its limit of time. */
-export const TOO_LONG = 'the script took longer than it may'
+/** Operator message for a call that exceeded its time limit. */
+export const TOO_LONG = 'the script exceeded its time limit'
 
-/** The name of the script inside the sandbox, by which its lines are found in stacks. */
+/** Name of the script inside the sandbox, used to find its lines in stack traces. */
 export const SCRIPT_NAME = 'script'
 
-/** Most promise callbacks of one call. */
+/** Maximum number of promise callbacks per call. */
 export const MAX_JOBS = 10_000

@@ -3,16 +3,16 @@ import type { Exchange } from '@sluice/core'
 import type { CallInput } from '../../engines/script/sandbox/call.js'
 import type { CallInputs } from './runner.js'
 
-/** How much of an exchange a hook gets beside the heads. */
+/** Options for the input of a hook. */
 export interface InputOptions {
   readonly hook: CallInputs['hook']
-  /** Null: the script did not ask for it, or there is none to read. */
+  /** Body, or null if it is not declared or missing. */
   readonly body: Uint8Array | null
-  /** Why the body cannot be replaced; empty: it can. */
+  /** Reason why the body cannot be replaced, or an empty string. */
   readonly cannotSet: string
 }
 
-/** What a script gets of an exchange, as one JSON text and the text of the body. */
+/** Returns the inputs of a call: the exchange as JSON, and the body as text. */
 export function callInputs(x: Exchange, { hook, body, cannotSet }: InputOptions): CallInputs {
   const text = body === null ? null : textOf(body)
   const isSent = hook !== 'onRequest'
@@ -38,7 +38,7 @@ export function callInputs(x: Exchange, { hook, body, cannotSet }: InputOptions)
   return { hook, input: JSON.stringify(input), body: text ?? '' }
 }
 
-/** Null for what is no text: the way into the sandbox ends at a NUL. */
+/** Returns the body as text, or null if it is not text. Text passed to the sandbox ends at a NUL. */
 function textOf(body: Uint8Array): string | null {
   if (!isUtf8(body) || body.includes(0)) return null
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')

@@ -5,7 +5,7 @@ import { quickjsEngine } from '../../engines/script/quickjs/quickjs-engine.js'
 import { type Engine, type EngineName, type HookName, type Sandbox, ScriptFault, TOO_LONG } from './engine.js'
 import type { ScriptSettings } from './settings.js'
 
-/** What a call came to: the changes as text, or why there are none. Can be cloned, for calls on threads. */
+/** Result of a call: the changes as text, or the fault. Can be cloned, for calls on threads. */
 export type CallResult =
   | { readonly changes: string; readonly fault: null }
   | {
@@ -13,14 +13,14 @@ export type CallResult =
       readonly fault: { readonly kind: ScriptFault['kind']; readonly message: string }
     }
 
-/** One call of a script, as texts. */
+/** Inputs of one call. */
 export interface CallInputs {
   readonly hook: HookName
   readonly input: string
   readonly body: string
 }
 
-/** Runs a script in its sandbox; a call that broke it is followed by one in another. */
+/** Runs a script in its sandbox. Replaces the sandbox after a call that broke it. */
 export class ScriptRunner {
   readonly engine: EngineName
   readonly exported: readonly string[]
@@ -32,13 +32,13 @@ export class ScriptRunner {
     this.#sandboxes = sandboxes
   }
 
-  /** What the script holds in memory now. */
+  /** Returns the current memory use of the script, in bytes. */
   memoryBytes(): number {
     const sandbox = this.#sandboxes.engine
     return sandbox.isBroken ? 0 : sandbox.memoryBytes()
   }
 
-  /** A promise only while the sandbox is made again. */
+  /** Calls a hook. Returns a promise only while the sandbox is being replaced. */
   call({ hook, input, body }: CallInputs): CallResult | Promise<CallResult> {
     try {
       const changes = this.#sandboxes.run((sandbox, factor) => sandbox.call(hook, input, body, factor))
@@ -64,7 +64,7 @@ function failure(error: unknown): CallResult {
   return { changes: null, fault: { kind: error.kind, message: error.message } }
 }
 
-/** Opens a script. @throws Error with its mistake, for the operator */
+/** Opens a script. @throws Error with the problem, for the operator */
 export async function openRunner({ label, source, engine, limits }: ScriptSettings): Promise<ScriptRunner> {
   const chosen = await engineOf(engine)
   try {

@@ -98,7 +98,7 @@ test('a script reads and replaces a JSON body that is declared', async (t) => {
 test('a body that is not declared is neither collected nor there', async (t) => {
   const { step } = await open(t, onRequest('ctx.req.body.text()'))
   assert.equal(step.onRequestBody, undefined)
-  await assert.rejects(async () => step.onRequest?.(exchange()), /TypeError: declare the body of the request/)
+  await assert.rejects(async () => step.onRequest?.(exchange()), /TypeError: the request body is not declared/)
 })
 
 test('bodies that cannot be read are the fault of who sent them, unless the script minds', async (t) => {
@@ -242,7 +242,7 @@ test('a hook may be async, as far as its own promises go', async (t) => {
   assert.equal(x.vars?.get('a'), 'late')
   await assert.rejects(async () => step.onResponse?.(x), /Error: boo \(line 2, /)
   const stuck = await open(t, 'export const onRequest = () => new Promise(() => {})')
-  await assert.rejects(async () => stuck.step.onRequest?.(exchange()), /promise that nothing settles/)
+  await assert.rejects(async () => stuck.step.onRequest?.(exchange()), /promise that never settles/)
 })
 
 test('large bodies are worked on elsewhere, with the same result', async (t) => {
@@ -273,11 +273,11 @@ test('a script stands in a file, and its mistakes are reported when it is loaded
     ['await new Promise(() => {}); export const onRequest = 1', /awaits a promise while it is loaded/],
     ['for (;;);', /took longer than it may/],
     ['globalThis.count = 0', /not extensible/],
-    ['', /exports no function onRequest, onResponse, onError/],
-    ['export default () => {}; export function onRequest() {}', /exports 'default', which nothing calls/],
+    ['', /exports none of onRequest, onResponse, onError/],
+    ['export default () => {}; export function onRequest() {}', /exports 'default', which is never called/],
     ['export function onRequst() {}; export function onRequest() {}', /exports 'onRequst'/],
-    [onRequest(''), /has no onResponse, which alone reads the response body/, { body: 'response' as const }],
-    [onRequest(''), /limits.memory: '1gb' is out of bounds/, { limits: { memory: '1gb' } }],
+    [onRequest(''), /reads the response body but exports no onResponse/, { body: 'response' as const }],
+    [onRequest(''), /limits.memory: '1gb' is out of range/, { limits: { memory: '1gb' } }],
     [`//${'x'.repeat(300_000)}`, /longer than 262144 characters/],
   ] as const) {
     await assert.rejects(load(source, more), message)

@@ -8,9 +8,9 @@ const KIB = 1024
 const MIB = 1024 * 1024
 const MAX_SOURCE_CHARS = 256 * KIB
 
-/** The configuration with all numbers worked out; can be cloned. */
+/** Parsed configuration. Can be cloned. */
 export interface ScriptSettings {
-  /** What the log calls the script. */
+  /** Name of the script in logs. */
   readonly label: string
   readonly source: string
   readonly engine: EngineName | 'auto'
@@ -20,7 +20,7 @@ export interface ScriptSettings {
   readonly maxBodyBytes: number
 }
 
-/** @throws Error for a file that cannot be read, or a limit out of its bounds. */
+/** @throws Error for an unreadable file or a limit out of range. */
 export function settingsOf({
   script,
   body = false,
@@ -46,7 +46,7 @@ export function settingsOf({
 function sourceOf(script: TextSource): string {
   const text = textOfSource(script)
   if (text.length <= MAX_SOURCE_CHARS) return text
-  throw new Error(`the script is longer than ${MAX_SOURCE_CHARS} characters; say less, or write a plugin`)
+  throw new Error(`the script is longer than ${MAX_SOURCE_CHARS} characters: shorten it, or write a plugin`)
 }
 
 function within(
@@ -56,5 +56,5 @@ function within(
   [least, most]: readonly [number, number],
 ): number {
   if (value >= least && value <= most) return value
-  throw new Error(`limits.${name}: '${written}' is out of bounds; see gw policy doc script`)
+  throw new Error(`limits.${name}: '${written}' is out of range: see gw policy doc script`)
 }

@@ -24,13 +24,13 @@ import type { CallInputs, CallResult, ScriptRunner } from './runner.js'
 import type { ScriptSettings } from './settings.js'
 
 const UNDECLARED = {
-  onRequest: 'declare the body of the request: body: request',
-  onResponse: 'declare the body of the response, or there is none: body: response',
+  onRequest: 'the request body is not declared: set body: request',
+  onResponse: 'the response body is missing or not declared: set body: response',
 } as const
 
 const overloaded = onOverload(BODY_REFUSALS.overloaded)
 
-/** The hooks of a script that is open. */
+/** Creates the step for an open script. */
 export function scriptStep(runner: ScriptRunner, settings: ScriptSettings, env: CompileEnv): Step {
   return new ScriptStep(runner, settings, env).step()
 }
@@ -51,7 +51,7 @@ class ScriptStep {
     const sentence = 'a policy cannot read the body because of its content coding or charset'
     this.#codedRequest = env.refusal(
       'GW_MEDIA_TYPE',
-      `${sentence}; send it in UTF-8 and without content-encoding`,
+      `${sentence}: send it in UTF-8 without content-encoding`,
     )
     this.#codedResponse = env.refusal('GW_RESPONSE_INVALID', sentence)
   }
@@ -84,7 +84,7 @@ class ScriptStep {
     return this.#run(x, { hook: 'onRequest', body, cannotSet: '' })
   }
 
-  /** A refusal, or the head of a response whose body may still come. */
+  /** Handles a refusal, or the head of a response whose body may follow. */
   readonly #onHead = (x: Exchange): Eventual => {
     const { exported } = this.#runner
     if (x.errorCode !== '') {
@@ -141,7 +141,7 @@ class ScriptStep {
     return reply === null ? null : answer(reply.status, reply.headers, reply.body)
   }
 
-  /** A body that is not what the script reads is its sender's fault; all else is the script's. */
+  /** Blames the sender for an unreadable body, and the script for everything else. */
   #failed(hook: HookName, fault: Pick<ScriptFault, 'kind' | 'message'>): Reply {
     if (fault.kind === 'body') {
       const message = fault.message.replace(/^BodyError: | \(line .*$/g, '')
@@ -152,7 +152,7 @@ class ScriptStep {
   }
 }
 
-/** Responses whose body the gateway collects for nobody: there is none, or a policy has made it. */
+/** True if no upstream body follows: there is none, or a policy created the response. */
 function hasNoBody(x: Exchange): boolean {
   return isBodiless(x) || x.result === 'blocked'
 }

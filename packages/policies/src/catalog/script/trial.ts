@@ -12,7 +12,7 @@ const text = Type.String()
 const headers = Type.Record(text, Type.Union([text, Type.Array(text)]))
 const options = { additionalProperties: false }
 
-/** An exchange as a file describes it; everything can be left out. */
+/** An exchange described in a file. All members are optional. */
 const trialSchema = Type.Object(
   {
     method: Type.Optional(text),
@@ -55,21 +55,21 @@ const trialSchema = Type.Object(
 /** A described exchange. */
 export type TrialExchange = Static<typeof trialSchema>
 
-/** Which hook is tried. */
+/** Hook to test. */
 export type TrialCall = 'request' | 'response' | 'error'
 
-/** What a script did to an exchange. */
+/** Result of a tested script. */
 export interface Trial {
   readonly call: TrialCall
-  /** What it ran in. */
+  /** Engine that ran the script. */
   readonly engine: EngineName
-  /** Null: it did not fail. */
+  /** Error, or null on success. */
   readonly error: string | null
-  /** Null: it failed. */
+  /** Changes, or null on failure. */
   readonly changes: Changes | null
-  /** Of the call, with all that is done for it. */
+  /** Duration of the call in milliseconds, including preparation. */
   readonly ms: number
-  /** What the script holds in memory after it; 0 when it broke its sandbox. */
+  /** Memory use of the script after the call in bytes, or 0 if it broke its sandbox. */
   readonly memoryBytes: number
 }
 
@@ -79,17 +79,17 @@ const HOOK_OF: Readonly<Record<TrialCall, HookName>> = {
   error: 'onError',
 }
 
-/** The described exchange. @throws Error that says what is wrong with the description */
+/** Validates a described exchange. @throws Error that says what is wrong */
 export function trialExchange(description: unknown): TrialExchange {
   const check = new Ajv({ strict: true }).compile<TrialExchange>(trialSchema)
   if (check(description)) return description
   const [{ instancePath, message = '', params } = { instancePath: '', params: {} }] = check.errors ?? []
   const extra = 'additionalProperty' in params ? ` ('${String(params['additionalProperty'])}')` : ''
-  throw new Error(`${instancePath === '' ? 'it' : instancePath} ${message}${extra}`)
+  throw new Error(`${instancePath === '' ? 'the description' : instancePath} ${message}${extra}`)
 }
 
 /**
- * Calls a script with a described exchange. A body that is described counts as declared.
+ * Calls a script with a described exchange. A described body counts as declared.
  * @throws Error for a script that cannot be loaded or has no such hook
  */
 export async function tryScript(config: ScriptConfig, given: TrialExchange, call: TrialCall): Promise<Trial> {
@@ -133,7 +133,7 @@ function textOf(body: unknown): string {
 function exchangeOf(given: TrialExchange): Exchange {
   const { params = {}, consumer, error, response = {} } = given
   const code = error?.code ?? 'GW_INTERNAL'
-  if (!isErrorCode(code)) throw new Error(`'${code}' is not an error code; see docs/reference/errors.md`)
+  if (!isErrorCode(code)) throw new Error(`'${code}' is not an error code: see docs/reference/errors.md`)
   const x = new Exchange()
   x.id = '00000000-0000-7000-8000-000000000000'
   x.method = given.method ?? 'GET'

@@ -13,11 +13,10 @@ import { type SignConfig, signSchema } from './schema.js'
 
 type SignatureConfig = SignConfig['signatures'][number]
 
-/** Puts detached signatures of locations of a message beside them. */
+/** The `sign` policy. Adds detached signatures of message parts. */
 export const sign = definePolicy({
   name: 'sign',
-  summary:
-    'Signs headers, fields of a JSON body or the whole body, and puts the signatures into the message.',
+  summary: 'Signs headers, fields of a JSON body or the whole body, and adds the signatures to the message.',
   schema: signSchema,
   cost: 'cpu',
   compile(config, env) {
@@ -40,7 +39,9 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   const from = compileLocation(config.from, side)
   const to = compileLocation(config.to, side)
   if (from.text === to.text || to.isWholeBody) {
-    throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another location`)
+    throw new Error(
+      `the signature of '${from.text}' cannot be written to '${to.text}': choose another location`,
+    )
   }
   const form = ecdsaForm(config)
   const signBytes = asymmetricSigner(config.algorithm, ring.get(config.key), form)

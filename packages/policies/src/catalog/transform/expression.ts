@@ -2,15 +2,15 @@ import type jsonata from 'jsonata'
 import { boundFunctions } from './functions.js'
 import { compile, linearRegexEngine } from './regex-engine.js'
 
-/** How long an expression may run, and how much it may make. */
+/** Time limit of an expression, and maximum number of items it creates. */
 export interface ExpressionLimits {
   readonly timeoutMs: number
   readonly maxItems: number
 }
 
-/** A transformation that could not be done. */
+/** A transformation that failed. */
 export class TransformError extends Error {
-  /** What the body says is the reason; otherwise the expression is. */
+  /** True if the body is the cause, false if the expression is. */
   readonly isInput: boolean
 
   constructor(message: string, isInput: boolean) {
@@ -19,14 +19,14 @@ export class TransformError extends Error {
   }
 }
 
-/** Values of an expression's variables, by their names. */
+/** Values of an expression's variables by name. */
 export type Params = Readonly<Record<string, string>>
 
-/** A compiled expression: the JSON text of what it makes of a parsed body. */
+/** A compiled expression. Returns its result for a parsed body as JSON text. */
 export type Evaluate = (input: unknown, params: Params) => Promise<string>
 
-/** Codes of the library for errors that are the author's, or that mean a bound. */
-const AUTHORS: ReadonlySet<string> = new Set([
+/** Error codes of the library for mistakes of the author and exceeded limits. */
+const AUTHOR_ERRORS: ReadonlySet<string> = new Set([
   'D1011',
   'D1012',
   'D2014',
@@ -38,14 +38,14 @@ const AUTHORS: ReadonlySet<string> = new Set([
   'T1007',
   'T1008',
 ])
-/** Codes of what the expression itself raised, with a text for the client. */
-const RAISED: ReadonlySet<string> = new Set(['D3137', 'D3141'])
-/** Longest text of an expression that a client gets, in characters. */
+/** Error codes of errors raised by the expression itself, whose message goes to the client. */
+const RAISED_ERRORS: ReadonlySet<string> = new Set(['D3137', 'D3141'])
+/** Maximum length of a client message from an expression, in characters. */
 const MAX_LENGTH = 256
-/** Evaluations that one item may have under way at once: the library counts parallel ones as nested. */
+/** Concurrent evaluations per item. The library counts parallel evaluations as nested ones. */
 const STACK_FACTOR = 4
 
-/** @throws Error that says what is wrong with the expression, and where. */
+/** Compiles an expression. @throws Error with the problem and its position. */
 export async function compileExpression(source: string, limits: ExpressionLimits): Promise<Evaluate> {
   const { default: create } = await import('jsonata')
   const options = {
@@ -81,7 +81,7 @@ function parsed(create: () => jsonata.Expression): jsonata.Expression {
   }
 }
 
-/** Looks for patterns wherever they stand, so that none fails only when a request comes. */
+/** Checks all patterns at compile time, so that none fails only when a request arrives. */
 function checkPatterns(node: unknown): void {
   if (typeof node !== 'object' || node === null) return
   if (node instanceof RegExp) {
@@ -89,7 +89,7 @@ function checkPatterns(node: unknown): void {
       compile(node)
     } catch (cause) {
       throw new Error(
-        `the pattern ${node} of the expression cannot be matched in linear time; write it without look-around and back references`,
+        `the pattern ${node} of the expression cannot be matched in linear time: rewrite it without look-around and back references`,
         { cause },
       )
     }
@@ -100,9 +100,9 @@ function checkPatterns(node: unknown): void {
 
 function transformError(error: unknown): TransformError {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  // What is no error of the language: the stack or a text has grown too large.
-  if (typeof code !== 'string') return new TransformError('the expression went beyond its bounds', false)
-  if (RAISED.has(code)) return new TransformError(String(message).slice(0, MAX_LENGTH), true)
-  if (AUTHORS.has(code)) return new TransformError(`the expression failed (${code})`, false)
-  return new TransformError(`the body is not what the transformation expects (${code})`, true)
+  // Not an error of the language: the stack or a string has grown too large.
+  if (typeof code !== 'string') return new TransformError('the expression exceeded its limits', false)
+  if (RAISED_ERRORS.has(code)) return new TransformError(String(message).slice(0, MAX_LENGTH), true)
+  if (AUTHOR_ERRORS.has(code)) return new TransformError(`the expression failed (${code})`, false)
+  return new TransformError(`the transformation does not support this body (${code})`, true)
 }

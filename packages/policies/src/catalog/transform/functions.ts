@@ -1,15 +1,18 @@
 import type { Expression } from 'jsonata'
 import { canonicalText } from '../../engines/json/canonical-text.js'
 
-/** Longest text that `$pad` makes, in characters. */
+/** Maximum length of a `$pad` result, in characters. */
 const MAX_PADDED = 10_000
-/** Longest text that is read by a picture, in characters: the library makes patterns of pictures that backtrack. */
+/**
+ * Maximum length of text parsed with a picture, in characters. The library turns pictures into backtracking
+ * patterns.
+ */
 const MAX_PICTURED = 128
 
 type Native = (...args: readonly unknown[]) => unknown
 type Compare = (a: unknown, b: unknown) => Promise<unknown>
 
-/** Functions of the language by their names that are ours, and what they are given. */
+/** Signatures of the replaced functions. */
 const SIGNATURES = {
   eval: '<sx?:x>',
   pad: '<s-ns?:s>',
@@ -20,8 +23,8 @@ const SIGNATURES = {
 } as const
 
 /**
- * Replaces functions of the language that take time or memory without bound: the library's `$sort` of 10,000 numbers
- * takes 1.5 s and 200 MB, its `$distinct` is quadratic, and neither looks at the clock.
+ * Replaces library functions that use unbounded time or memory. The library's `$sort` takes 1.5 s and 200 MB
+ * for 10,000 numbers, its `$distinct` is quadratic, and neither checks the time limit.
  */
 export async function boundFunctions(
   expression: Expression,
@@ -30,11 +33,11 @@ export async function boundFunctions(
   const register = (name: keyof typeof SIGNATURES, implementation: Native): void =>
     expression.registerFunction(name, implementation, SIGNATURES[name])
   register('eval', () => {
-    throw fault('D3120', 'there is no $eval here')
+    throw fault('D3120', '$eval is not available')
   })
   const pad = await load('pad')
   register('pad', (text, width, char) => {
-    if (Math.abs(Number(width)) > MAX_PADDED) throw new RangeError('$pad makes too long a text')
+    if (Math.abs(Number(width)) > MAX_PADDED) throw new RangeError('the result of $pad is too long')
     return pad(text, width, char)
   })
   register('distinct', distinct)
@@ -48,7 +51,7 @@ export async function boundFunctions(
   }
 }
 
-/** An error as the library has them. */
+/** Creates an error in the format of the library. */
 function fault(code: string, message: string): Error & { code: string } {
   return Object.assign(new Error(message), { code })
 }
@@ -68,13 +71,16 @@ async function sort(items: readonly unknown[] | undefined, compare?: Compare): P
   if (compare !== undefined) return sortBy(items, compare)
   const kind = typeof items[0]
   const isPlain = (kind === 'number' || kind === 'string') && items.every((item) => typeof item === kind)
-  if (!isPlain) throw fault('D3070', 'only numbers, or only texts, can be sorted without a function')
+  if (!isPlain) throw fault('D3070', 'without a function, $sort needs only numbers or only strings')
   return kind === 'number'
     ? [...items].sort((a, b) => (a as number) - (b as number))
     : [...items].sort((a, b) => ((a as string) < (b as string) ? -1 : Number(a !== b)))
 }
 
-/** Merges ever longer runs, so that nothing recurses. `compare` says whether the first goes after the second. */
+/**
+ * Sorts by merging ever longer runs, without recursion. `compare` returns true if the first item belongs
+ * after the second.
+ */
 async function sortBy(items: readonly unknown[], compare: Compare): Promise<unknown[]> {
   let from = [...items]
   for (let width = 1; width < from.length; width *= 2) {

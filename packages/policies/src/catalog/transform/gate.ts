@@ -24,14 +24,16 @@ const CONTENT_TYPES = {
 
 const overloaded = onOverload(BODY_REFUSALS.overloaded)
 
-/** The media type of what a side makes. @throws Error when it cannot stand in a header. */
+/** Returns the media type of the result. @throws Error if it is not a valid header value. */
 export function contentTypeOf({ contentType, output }: SideConfig): string {
   const type = contentType ?? CONTENT_TYPES[output ?? 'json']
   if (isFieldValue(type)) return type
-  throw new Error("'contentType' has a character that no header may hold; use visible ASCII and spaces")
+  throw new Error(
+    "'contentType' has a character that is not allowed in headers: use visible ASCII and spaces",
+  )
 }
 
-/** Puts the transformed body of one side in the place of its body. */
+/** Replaces the body of a request or response with the transformed one. */
 export class Gate {
   readonly #settings: GateSettings
   readonly #tooLarge: Reply
@@ -41,7 +43,7 @@ export class Gate {
     this.#tooLarge = tooLarge(settings.maxBodyBytes)
   }
 
-  /** Before the body is collected. */
+  /** Checks the head before the body is buffered. */
   begin(x: Exchange): Outcome {
     const { side, maxBodyBytes } = this.#settings
     if (!isChecked(x, side)) return null
@@ -60,7 +62,7 @@ export class Gate {
     return result.then((late) => this.#put(x, late), overloaded)
   }
 
-  /** The refusal for a body that would have to be read and cannot be. */
+  /** Returns the refusal if the body must be read and cannot be. */
   #unread(x: Exchange): Outcome {
     const { side, transformer } = this.#settings
     const flaw = transformer.readsBody ? codingIssue(headersOf(x, side)) : null
@@ -73,12 +75,15 @@ export class Gate {
     if ('failed' in result) {
       if (result.isInput) return refused(x, side, refusal('GW_TRANSFORM_INPUT', result.failed))
       note(x, result.failed)
-      return refusal('GW_TRANSFORM_FAILED', 'the transformation failed; the log knows more by the request id')
+      return refusal(
+        'GW_TRANSFORM_FAILED',
+        'the transformation failed: see the log entry with this request id',
+      )
     }
     const body = Buffer.from(result.text)
     if (body.length > maxOutputBytes) {
       note(x, `the result is larger than ${maxOutputBytes} bytes`)
-      return refusal('GW_TRANSFORM_FAILED', 'the result of the transformation is larger than it may be')
+      return refusal('GW_TRANSFORM_FAILED', 'the result of the transformation is too large')
     }
     replaceBody(x, side, body, contentType)
     return null

@@ -6,20 +6,20 @@ import { contentTypeOf, Gate } from './gate.js'
 import { type SideConfig, type TransformConfig, transformSchema } from './schema.js'
 import { compileTransformer, type TransformerUse } from './transformer.js'
 
-/** Longest `timeout`. */
+/** Maximum `timeout` in milliseconds. */
 const MAX_TIMEOUT_MS = 5000
 
-/** Makes other bodies of JSON bodies. */
+/** The `transform` policy. Transforms JSON bodies with an expression or a template. */
 export const transform = definePolicy({
   name: 'transform',
-  summary: 'Makes another body of a JSON body: by a JSONata expression, or by a template.',
+  summary: 'Transforms a JSON body with a JSONata expression or a template.',
   schema: transformSchema,
   cost: 'cpu',
   async compile(config, env): Promise<Step> {
     const timeoutMs = parseDuration(config.timeout ?? '50ms')
-    if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be from 1ms to 5s")
+    if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) throw new Error("'timeout' must be between 1ms and 5s")
     if (config.request === undefined && config.response === undefined) {
-      throw new Error("there is nothing to transform; write 'request' or 'response'")
+      throw new Error("nothing to transform: set 'request' or 'response'")
     }
     const use: TransformerUse = {
       env,

@@ -1,13 +1,13 @@
 import { compileRegex, type Regex } from '@sluice/core'
 
-/** Compiled patterns by source and flags; an expression has as many as it has literals. */
+/** Compiled patterns by flags and source. An expression has one per regex literal. */
 const compiled = new Map<string, Regex>()
-/** Patterns that are kept. */
+/** Maximum number of cached patterns. */
 const MAX_COMPILED = 1000
 
 /**
- * A class that takes the place of RegExp in the evaluation of expressions: the same `exec`, in time linear in the text,
- * and not longer in all than an evaluation may take, because the functions that look for all matches see no clock.
+ * Returns a replacement for RegExp in expressions. Its `exec` takes linear time. All calls together must
+ * finish within the time limit, because functions that search for all matches do not check it.
  */
 export function linearRegexEngine(timeoutMs: number): new (pattern: RegExp) => Engine {
   return class extends Engine {
@@ -30,7 +30,7 @@ class Engine {
 
   exec(text: string): (string[] & { index: number }) | null {
     if (performance.now() > this.#dueMono)
-      throw new RangeError('an expression looks for matches for too long')
+      throw new RangeError('the pattern matching of an expression exceeded its time limit')
     const matcher = this.#regex.matcher(text)
     if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
       this.lastIndex = 0
@@ -42,7 +42,7 @@ class Engine {
   }
 }
 
-/** @throws Error for a pattern that cannot be matched in linear time. */
+/** Compiles a pattern. @throws Error if it cannot be matched in linear time. */
 export function compile({ source, flags }: RegExp): Regex {
   const key = `${flags}/${source}`
   const known = compiled.get(key)

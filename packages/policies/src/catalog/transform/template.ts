@@ -2,13 +2,13 @@ import { type Exchange, escapedXml } from '@sluice/core'
 import { compileJsonPath } from '../../engines/json/path.js'
 import { compileTemplate } from '../../shared/template.js'
 
-/** What a template makes. */
+/** Output format of a template. */
 export type Output = 'json' | 'text' | 'xml'
 
-/** The text that a template makes for an exchange and the parsed body. */
+/** A compiled template. Renders text for an exchange and the parsed body. */
 export interface Template {
   render(x: Exchange, body: unknown): string
-  /** Whether it reads the body at all. */
+  /** True if the template uses the body. */
   readonly readsBody: boolean
 }
 
@@ -16,7 +16,8 @@ type Part = (x: Exchange, body: unknown) => string
 
 /**
  * Compiles a template.
- * @throws Error when a placeholder is not closed, its path is none, or the template does not make JSON where it has to.
+ * @throws Error for an unclosed placeholder, an invalid path, or a template that does not produce the
+ * required JSON.
  */
 export function compileBodyTemplate(text: string, output: Output): Template {
   const parts: Part[] = []
@@ -26,7 +27,7 @@ export function compileBodyTemplate(text: string, output: Output): Template {
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
     const close = text.indexOf('}}', open)
     if (close === -1)
-      throw new Error("the template has '{{' without '}}'; close the placeholder, for example {{$.id}}")
+      throw new Error("the template has '{{' without '}}': close the placeholder, as in {{$.id}}")
     const literal = text.slice(from, open)
     const placeholder = text.slice(open + 2, close).trim()
     sample += literal
@@ -49,7 +50,7 @@ function compilePlaceholder(placeholder: string, escaped: (value: unknown) => st
   return (_, body) => escaped(path.first(body))
 }
 
-/** How a value becomes text after this beginning of the output. */
+/** Returns the escaping for a value after this beginning of the output. */
 function escapeFor(output: Output, before: string): (value: unknown) => string {
   if (output === 'text') return textOf
   if (output === 'xml') return (value) => escapeXml(textOf(value))
@@ -62,7 +63,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Whether a string is open at the end of the beginning of a JSON text. */
+/** Returns true if a JSON text ends inside a string. */
 function isInString(before: string): boolean {
   let isOpen = false
   for (let i = 0; i < before.length; i++) {
@@ -77,13 +78,13 @@ function checkJson(sample: string): void {
     JSON.parse(sample)
   } catch (cause) {
     throw new Error(
-      `the template does not make JSON (${(cause as Error).message}); correct it, or write output: text`,
+      `the template does not produce JSON (${(cause as Error).message}): correct it, or set output: text`,
       { cause },
     )
   }
 }
 
-/** XML 1.0: what stands for markup is escaped, and what no document may hold is left out. */
+/** Escapes text for XML 1.0. Drops characters that are not allowed there. */
 function escapeXml(text: string): string {
   return escapedXml(text.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, ''))
 }

@@ -2,7 +2,7 @@ import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { type JsonReading, jsonOfBytes } from '../../engines/json/view.js'
 import { compileExpression, type ExpressionLimits, type Params, TransformError } from './expression.js'
 
-/** An expression and its bounds; it can be cloned for a thread. */
+/** An expression and its limits. Can be cloned for a thread. */
 export interface ExpressionSettings {
   readonly source: string
   readonly limits: ExpressionLimits
@@ -15,13 +15,13 @@ export interface TransformTask {
   readonly params: Params
 }
 
-/** What became of a body. */
+/** Result of a transformation. */
 export type Transformed =
   | { readonly text: string }
   | { readonly unreadable: string }
   | { readonly failed: string; readonly isInput: boolean }
 
-/** Transforms large bodies by an expression. */
+/** Transforms large bodies with an expression on a thread. */
 export const work: OffloadedWork<ExpressionSettings, TransformTask, Transformed> = async ({
   source,
   limits,
@@ -31,7 +31,7 @@ export const work: OffloadedWork<ExpressionSettings, TransformTask, Transformed>
   return ({ body, params }) => settled(async () => evaluate(jsonOfBytes(body, reading).value, params))
 }
 
-/** The result of a transformation, or why there is none. */
+/** Runs a transformation and returns its result or failure. */
 export async function settled(transform: () => Promise<string>): Promise<Transformed> {
   try {
     return { text: await transform() }
@@ -40,7 +40,7 @@ export async function settled(transform: () => Promise<string>): Promise<Transfo
   }
 }
 
-/** @throws the error itself when it is none of a transformation. */
+/** Converts an error to a failure. @throws the error itself if it is not from a transformation. */
 export function failureOf(error: unknown): Transformed {
   if (error instanceof UnreadableBody) return { unreadable: error.message }
   if (error instanceof TransformError) return { failed: error.message, isInput: error.isInput }

@@ -14,40 +14,43 @@ import {
 } from './transform-work.js'
 
 /**
- * Bodies from this size on are worth a thread for an expression, less than for other work: evaluation takes 0.26 ms a
- * kilobyte (measured), and handing over some 0.1 ms.
+ * Body size from which expressions run on a thread. Lower than for other work: an evaluation takes 0.26 ms
+ * per kilobyte (measured), a handover about 0.1 ms.
  */
 const EXPRESSION_OFFLOAD_BYTES = 4096
 
-/** Makes another body of a body. */
+/** Transforms bodies. */
 export interface Transformer {
-  /** False: it makes one without looking at the body. */
+  /** False if the result does not depend on the body. */
   readonly readsBody: boolean
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
 }
 
-/** What all transformers of a policy share. */
+/** Settings shared by the transformers of a policy. */
 export interface TransformerUse {
   readonly env: CompileEnv
   readonly limits: ExpressionLimits
   readonly reading: JsonReading
 }
 
-/** @throws Error when an expression or a template cannot be compiled, or there is not exactly one of them. */
+/**
+ * Compiles a transformer.
+ * @throws Error for an invalid expression or template, or if not exactly one of them is set.
+ */
 export async function compileTransformer(config: SideConfig, use: TransformerUse): Promise<Transformer> {
   const { jsonata, template } = config
   if ((jsonata === undefined) === (template === undefined)) {
-    throw new Error("write either 'jsonata' or 'template' for each side")
+    throw new Error("set either 'jsonata' or 'template' under 'request' and 'response'")
   }
   if (template !== undefined) return templateTransformer(textOfSource(template), config, use)
   if ((config.output ?? 'json') !== 'json')
-    throw new Error("'output' is for templates; an expression makes JSON")
+    throw new Error("'output' is only for templates: expressions always create JSON")
   return expressionTransformer(textOfSource(jsonata!), config, use)
 }
 
 function templateTransformer(text: string, config: SideConfig, { reading }: TransformerUse): Transformer {
   if (config.params !== undefined)
-    throw new Error("'params' are for expressions; write placeholders into the template")
+    throw new Error("'params' is only for expressions: use placeholders in the template")
   const { readsBody, render } = compileBodyTemplate(text, config.output ?? 'json')
   return {
     readsBody,
@@ -87,7 +90,7 @@ async function expressionTransformer(
 function compileParams(texts: Readonly<Record<string, string>>): (x: Exchange) => Params {
   const params = Object.entries(texts).map(([name, text]) => {
     if (!/^[A-Za-z_]\w*$/.test(name))
-      throw new Error(`'${name}' under params is not a name; write for example tenant`)
+      throw new Error(`'${name}' under 'params' is not a valid name: use a name such as tenant`)
     return [name, compileTemplate(text)] as const
   })
   return (x) =>

@@ -14,7 +14,7 @@ import { type VerifyConfig, verifySchema } from './schema.js'
 
 type SignatureConfig = VerifyConfig['signatures'][number]
 
-/** Verifies detached signatures of locations of a message. */
+/** The `verify` policy. Verifies detached signatures of message parts. */
 export const verify = definePolicy({
   name: 'verify',
   summary: 'Verifies detached signatures of headers, fields of a JSON body or the whole body.',
@@ -41,11 +41,11 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   const from = compileLocation(config.from, side)
   const location = compileLocation(config.signature, side)
   if (from.text === location.text)
-    throw new Error(`'${from.text}' cannot be its own signature; name another location`)
+    throw new Error(`'${from.text}' cannot be its own signature: choose another location`)
   const form = ecdsaForm(config)
   const keyChecks = config.keys.map((id) => asymmetricCheck(config.algorithm, ring.get(id), form))
   const checks = signatureChecks(env)
-  const overloaded = overloadRefusal('too many signatures are being checked; try again')
+  const overloaded = overloadRefusal('too many signatures are being checked: try again later')
   const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${location.text}'`)
   const invalid = sideRefusal(
     env,

@@ -9,35 +9,35 @@ import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../../crypto/keys/signature-options.js'
 import { closed, list, optionalFlag, policyOptions, string } from '../../shared/options.js'
 
-const signature = closed('One signature.', {
-  from: locationOption('What is signed.'),
-  signature: locationOption('Where the signature stands.'),
+const signature = closed('Signature to verify.', {
+  from: locationOption('Signed location.'),
+  signature: locationOption('Location of the signature.'),
   algorithm: algorithmOption,
   keys: list(
-    string('The id of a public key.', { minLength: 1, maxLength: 64 }),
-    'The keys that may have signed; each is tried.',
+    string('Id of a public key.', { minLength: 1, maxLength: 64 }),
+    'Ids of accepted keys. Each is tried.',
     { minItems: 1, maxItems: 8 },
   ),
   encoding: encodingOption,
   ecdsa: ecdsaOption,
-  optional: optionalFlag(false, 'Lets messages pass that have neither the signed value nor a signature.'),
+  optional: optionalFlag(false, 'Accepts messages that have neither the signed value nor a signature.'),
   strip: optionalFlag(false, 'Removes the signature from the message.'),
 })
 
-/** The configuration of `verify`. */
+/** Schema of the `verify` configuration. */
 export const verifySchema = policyOptions(
   {
     phase: phaseOption,
     keys: keyRingSchema,
-    signatures: list(signature, 'The signatures; all have to be right.', { minItems: 1, maxItems: 32 }),
+    signatures: list(signature, 'Signatures. All of them must be valid.', { minItems: 1, maxItems: 32 }),
     maxBodyBytes: maxBodyOption,
   },
   [
     LOCATIONS_TEXT,
-    'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`; with one that is wrong, shortened, in another encoding, or by another key or algorithm, and when the signed value is not there, 401 `GW_SIGNATURE_INVALID`. On the response side both are 502 `GW_RESPONSE_INVALID`.',
-    'A detached signature says nothing about when, for whom or for which request it was made: it can be used again. For that see `http-signature`.',
+    'A missing signature gets 401 `GW_SIGNATURE_MISSING`. A wrong or truncated signature, another encoding, key or algorithm, or a missing signed value gets 401 `GW_SIGNATURE_INVALID`. For responses, both are 502 `GW_RESPONSE_INVALID`.',
+    'A detached signature does not protect against replay: it is not bound to a time, a recipient or a request. Use `http-signature` for that.',
   ],
 )
 
-/** The configuration of `verify`, derived from its schema. */
+/** Configuration of `verify`, derived from its schema. */
 export type VerifyConfig = Static<typeof verifySchema>

@@ -393,8 +393,8 @@ test('configurations that cannot work are refused with what to do', async () => 
       ],
       /as: json/,
     ],
-    [signing({ to: 'body' }), /cannot stand at/],
-    [signing({ from: 'header.x' }), /cannot stand at/],
+    [signing({ to: 'body' }), /cannot be written to/],
+    [signing({ from: 'header.x' }), /cannot be written to/],
     [signing({ algorithm: 'ES256' }), /secp384r1/],
     [signing({ algorithm: 'RS256', key: 'rsa', ecdsa: 'der' }), /'ecdsa' is for/],
     [

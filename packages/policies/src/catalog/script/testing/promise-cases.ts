@@ -137,7 +137,7 @@ export async function callWaitsForPromises(t: TestContext, engine: EngineName): 
     const step = await compiled(t, source, engine)
     await assert.rejects(
       async () => step.onRequest?.(exchange()),
-      (error: PolicyFailure) => error.code === 'GW_SCRIPT_ERROR' && /nothing settles/.test(error.message),
+      (error: PolicyFailure) => error.code === 'GW_SCRIPT_ERROR' && /never settles/.test(error.message),
       name,
     )
   }
