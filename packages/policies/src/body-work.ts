@@ -4,10 +4,10 @@ import { xmlLanguage } from './engines/xml/xml-language.js'
 
 const LANGUAGES = { json: jsonLanguage, xml: xmlLanguage }
 
-/** Asks bodies what conditions will ask of them; an OffloadedWork. */
-export async function work(questions: readonly BodyQuery[]): Promise<(input: BodyInput) => BodyAnswer[]> {
-  for (const kind of new Set(questions.map((question) => question.kind))) await LANGUAGES[kind].load()
-  const readers = questions.map(({ kind, path, names }) => LANGUAGES[kind].compile(path, names))
+/** Evaluates the body queries of conditions on a worker thread. An `OffloadedWork`. */
+export async function work(queries: readonly BodyQuery[]): Promise<(input: BodyInput) => BodyAnswer[]> {
+  for (const kind of new Set(queries.map((query) => query.kind))) await LANGUAGES[kind].load()
+  const readers = queries.map(({ kind, path, names }) => LANGUAGES[kind].compile(path, names))
   return ({ body, headers }) => {
     const x = Object.assign(new Exchange(), { body, headers })
     try {

@@ -5,7 +5,7 @@ import { isolatedVmOptions } from './engines/script/isolated-vm/isolated-vm-engi
 import { xmlLanguage } from './engines/xml/xml-language.js'
 import { MEASURED_COSTS } from './measured-costs.js'
 
-/** The policies that come with the gateway, by name. */
+/** Loaders of the built-in policies, by policy name. */
 const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
   'api-call': async () => (await import('./catalog/api-call/policy.js')).apiCall,
   'api-key': async () => (await import('./catalog/api-key/policy.js')).apiKey,
@@ -63,8 +63,8 @@ const POLICIES: Readonly<Record<string, () => Promise<Policy>>> = {
 }
 
 /**
- * A catalog that has no policy yet: processes of the gateway load those that their document names, because all of them
- * take a third of a start. It has what conditions can ask bodies.
+ * Creates a catalog without policies. Each process loads only the policies that its document names, because
+ * loading all of them takes a third of the start time. The body languages of conditions are included.
  */
 export function lazyCatalog(): Catalog {
   const policies = new Map<string, Policy>()

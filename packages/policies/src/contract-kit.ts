@@ -10,10 +10,10 @@ import {
 } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from './testing.js'
 
-/** What a hook may wait for, ms. */
-const PATIENCE_MS = 5000
-/** A text that is shorter may stand in a message by chance. */
-const LEAST_SECRET_CHARS = 6
+/** Maximum time a hook may take, in milliseconds. */
+const MAX_HOOK_MS = 5000
+/** Minimum secret length in characters. A shorter text can occur in a message by chance. */
+const MIN_SECRET_CHARS = 6
 
 interface SchemaNode {
   readonly description?: string
@@ -25,38 +25,42 @@ interface SchemaNode {
 }
 
 /**
- * What of the contract a policy does not keep, under each of some configurations: its schema and their compilation, what its
- * hooks return for hostile requests, that it shows no secret. Empty when it keeps all of it.
+ * Returns the contract violations of a policy under each of the given configurations, or an empty list.
+ * Checks the schema, the compilation, the results of hooks for hostile requests, and that no secret leaks.
  */
-export async function contractFlaws(policy: Policy, configs: readonly unknown[]): Promise<readonly string[]> {
-  const flaws = schemaFlaws(policy.schema, policy.name)
+export async function contractIssues(
+  policy: Policy,
+  configs: readonly unknown[],
+): Promise<readonly string[]> {
+  const issues = schemaIssues(policy.schema, policy.name)
   for (const [i, config] of configs.entries()) {
-    for (const flaw of await flawsUnder(policy, structuredClone(config)))
-      flaws.push(`example ${i + 1}: ${flaw}`)
+    for (const issue of await issuesUnder(policy, structuredClone(config)))
+      issues.push(`example ${i + 1}: ${issue}`)
   }
-  return [...new Set(flaws)]
+  return [...new Set(issues)]
 }
 
-function schemaFlaws(node: SchemaNode, path: string): string[] {
+function schemaIssues(node: SchemaNode, path: string): string[] {
   const { properties = {}, items, anyOf = [] } = node
   return [
     ...(node.description ? [] : [`${path} has no description`]),
     ...(node.properties !== undefined && node.additionalProperties !== false
-      ? [`${path} takes unknown keys; write additionalProperties: false`]
+      ? [`${path} accepts unknown keys: set additionalProperties: false`]
       : []),
-    ...Object.entries(properties).flatMap(([name, child]) => schemaFlaws(child, `${path}.${name}`)),
+    ...Object.entries(properties).flatMap(([name, child]) => schemaIssues(child, `${path}.${name}`)),
     ...(items?.properties === undefined
       ? []
-      : schemaFlaws({ description: 'of the list', ...items }, `${path}[]`)),
+      : schemaIssues({ description: 'of the list', ...items }, `${path}[]`)),
     ...anyOf.flatMap((child) =>
-      child.properties === undefined ? [] : schemaFlaws({ description: 'of the key', ...child }, path),
+      child.properties === undefined ? [] : schemaIssues({ description: 'of the key', ...child }, path),
     ),
   ]
 }
 
-async function flawsUnder(policy: Policy, config: unknown): Promise<string[]> {
+async function issuesUnder(policy: Policy, config: unknown): Promise<string[]> {
   const mistakes = schemaMistakes(policy, config)
-  if (mistakes.length > 0) return mistakes.map((mistake) => `its schema refuses it: ${mistake}`)
+  if (mistakes.length > 0)
+    return mistakes.map((mistake) => `the schema rejects the configuration: ${mistake}`)
   const env = testEnv()
   try {
     const step = await policy.compile(config as never, env)
@@ -67,17 +71,17 @@ async function flawsUnder(policy: Policy, config: unknown): Promise<string[]> {
     const shown = secretsOf(policy.schema, config).filter((secret) =>
       seen.texts.some((text) => text.includes(secret)),
     )
-    return [...seen.flaws, ...shown.map(() => 'a secret stands in what it answers, throws or reports')]
+    return [...seen.issues, ...shown.map(() => 'a secret leaks into a response, an error or a report')]
   } catch (error) {
-    return [`it does not compile: ${String(error)}`]
+    return [`compile failed: ${String(error)}`]
   } finally {
     env.close()
   }
 }
 
-/** What hooks did. */
+/** Violations and texts collected from the hooks of one configuration. */
 class Seen {
-  readonly flaws: string[] = []
+  readonly issues: string[] = []
   readonly texts: string[] = []
 }
 
@@ -103,30 +107,30 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
       const outcome = validateHookResult(await inTime(hook()))
       checkExchange(x, before)
       seen.texts.push(textOf(outcome))
-      // The hooks behind a refusal do not run.
+      // Later hooks do not run after a refusal.
       if (outcome !== null) break
     } catch (error) {
       seen.texts.push(String(error))
-      if (!hasCode(error)) seen.flaws.push(`${name} for ${what}: ${String(error)}`)
+      if (!hasCode(error)) seen.issues.push(`${name} for ${what}: ${String(error)}`)
       break
     }
   }
   try {
     step.onFinish?.(x)
   } catch (error) {
-    seen.flaws.push(`onFinish for ${what}: ${String(error)}`)
+    seen.issues.push(`onFinish for ${what}: ${String(error)}`)
   }
 }
 
-/** A target has refused the request, with a challenge that means nothing. */
+/** Runs `onRejected` as if the target had refused the request with a nonsensical challenge. */
 function rejection(step: Step, x: Exchange): null {
   const fields = ['www-authenticate', 'Digest nonce=, ="', 'www-authenticate', '\u00ff'.repeat(300)]
   const isRenewed: unknown = step.onRejected!(x, { status: 401, fields })
-  if (typeof isRenewed !== 'boolean') throw new Error('it answers neither true nor false')
+  if (typeof isRenewed !== 'boolean') throw new Error('onRejected must return true or false')
   return null
 }
 
-/** Of failures that a policy means: a body that cannot be read, a failure with a code. */
+/** True for a declared failure: an unreadable body or an error with a known code. */
 function hasCode(error: unknown): boolean {
   return error instanceof Error && 'code' in error && Object.hasOwn(ERRORS, String(error.code))
 }
@@ -141,12 +145,15 @@ async function inTime(outcome: unknown): Promise<unknown> {
   if (!(outcome instanceof Promise)) return outcome
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it waits for longer than ${PATIENCE_MS} ms`)), PATIENCE_MS)
+    timer = setTimeout(
+      () => reject(new Error(`the hook did not finish within ${MAX_HOOK_MS} ms`)),
+      MAX_HOOK_MS,
+    )
   })
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer))
 }
 
-/** Requests as callers send them who mean harm, or nothing at all. */
+/** Generates malformed, malicious and empty requests. */
 function* hostileExchanges(): Generator<readonly [string, Exchange]> {
   const fields = ['authorization', 'cookie', 'content-type', 'x-api-key', 'origin', 'range', 'if-none-match']
   const values = [
@@ -204,10 +211,10 @@ function withBody(text: string, type: string): Exchange {
   return exchange({ method: 'POST', headers, body, contentLength: body.length, ...response })
 }
 
-/** The values of a configuration whose schema says `secret: true`. */
+/** Returns the configuration values whose schema says `secret: true`. */
 function secretsOf(node: SchemaNode, value: unknown): string[] {
   if (typeof value === 'string')
-    return node.secret === true && value.length >= LEAST_SECRET_CHARS ? [value] : []
+    return node.secret === true && value.length >= MIN_SECRET_CHARS ? [value] : []
   if (Array.isArray(value)) return value.flatMap((item) => secretsOf(node.items ?? {}, item))
   if (typeof value !== 'object' || value === null) return []
   const branches = [node, ...(node.anyOf ?? [])]

@@ -7,10 +7,10 @@ import { hashKey } from './catalog/api-key/key.js'
 import { makeCertificate } from './catalog/ws-security/testing/make-certificate.js'
 import { exampleOf } from './reference.js'
 
-/** A small database of places. */
+/** Path of a small location database. */
 const PLACES = fileURLToPath(new URL('../../logger/samples/places.mmdb', import.meta.url))
 
-/** Values for the references in the examples. */
+/** Returns values for the `${env:...}` references in the examples. */
 function exampleValues(): Readonly<Record<string, string>> {
   const ec = keyPair('ec', { namedCurve: 'P-256' })
   const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
@@ -57,12 +57,15 @@ function pem(key: KeyObject): string {
   return escapedLines(String(key.export({ type, format: 'pem' })))
 }
 
-/** In a document the value of a reference keeps its line breaks; put into YAML as text it needs them escaped. */
+/**
+ * Escapes line breaks. References in a document keep them as they are, but text inserted into YAML needs
+ * escapes.
+ */
 function escapedLines(text: string): string {
   return text.replaceAll('\n', '\\n')
 }
 
-/** The uses of a policy in its example, with values for its references. */
+/** Returns the policy uses in the example of a policy, with values for its references. */
 export function exampleUses(policy: Policy): { readonly use: string; readonly with: unknown }[] {
   values ??= exampleValues()
   const known = values

@@ -1,5 +1,5 @@
 import { lazyCatalog } from './catalog.js'
 
-/** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
+/** The catalog with all built-in policies and the body languages of conditions. */
 export const catalog = lazyCatalog()
 await catalog.load?.(() => true)

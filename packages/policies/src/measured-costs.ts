@@ -1,6 +1,8 @@
 import type { MeasuredCost } from '@sluice/core'
 
-/** From a run of `gw bench run policies` of 2026-11-22 on an AMD EPYC, which is kept in bench/results. */
+/**
+ * Costs from the `gw bench run policies` run of 2026-11-22 on an AMD EPYC. The results are in bench/results.
+ */
 export const MEASURED_COSTS: ReadonlyMap<string, MeasuredCost> = new Map([
   ['content-filter', { addedMicros: 18.8, requestMicros: 17.9, request: 'POST 1 KB' }],
   ['decrypt', { addedMicros: 6.9, requestMicros: 15.5, request: 'GET' }],
@@ -20,6 +22,6 @@ export const MEASURED_COSTS: ReadonlyMap<string, MeasuredCost> = new Map([
   ['ws-security', { addedMicros: 97.6, requestMicros: 19.1, request: 'POST 1 KB' }],
   ['xml-json', { addedMicros: 35.0, requestMicros: 19.1, request: 'POST 1 KB' }],
   ['xsd', { addedMicros: 32.9, requestMicros: 19.1, request: 'POST 1 KB' }],
-  // libxslt alone, from docs/internals/performance.md: the run was of a stylesheet that did not reach it.
+  // Cost of libxslt alone, from docs/internals/performance.md. The stylesheet of the run did not reach libxslt.
   ['xslt', { addedMicros: 136, requestMicros: 19.1, request: 'POST 1 KB' }],
 ])

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Policy } from '@sluice/core'
-import { contractFlaws } from './contract-kit.js'
+import { contractIssues } from './contract-kit.js'
 import { catalog } from './full-catalog.js'
 import { exampleOf, referenceOf } from './reference.js'
 import { exampleUses, schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
 
-/** With UPDATE_GOLDEN=1 the file is written again. */
+/** Compares the generated text with the file. UPDATE_GOLDEN=1 rewrites the file. */
 function compare(file: string, generated: string): void {
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, generated)
   const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
@@ -21,11 +21,11 @@ for (const policy of catalog.values()) {
   const folder = join(sources, 'catalog', policy.name)
   const example = exampleOf(policy)
 
-  test(`the README of ${policy.name} is what its schema and example generate`, () => {
+  test(`the README of ${policy.name} is up to date`, () => {
     compare(join(folder, 'README.md'), referenceOf(policy, example))
   })
 
-  test(`the example of ${policy.name} is valid, compiles and keeps the contract`, async (t) => {
+  test(`the example of ${policy.name} is valid, compiles and passes the contract tests`, async (t) => {
     const env = testEnv()
     t.after(() => env.close())
     const uses = exampleUses(policy)
@@ -35,7 +35,7 @@ for (const policy of catalog.values()) {
       assert.equal((await policy.compile(use.with, env))?.name, policy.name)
     }
     const configs = uses.map((use) => use.with)
-    assert.deepEqual(await contractFlaws(policy, configs), [])
+    assert.deepEqual(await contractIssues(policy, configs), [])
   })
 
   test(`every option of ${policy.name} is described, and no object takes unknown keys`, () => {
@@ -69,7 +69,7 @@ test('the catalog names each policy by its own name', () => {
   assert.deepEqual([...catalog.keys()], [...catalog.keys()].sort())
 })
 
-test('a reference without an example has none, and says which options are needed', () => {
+test('a reference without an example omits that section and marks required options', () => {
   const text = referenceOf(catalog.get('body-limit') as Policy)
   assert.doesNotMatch(text, /## Example/)
   assert.match(text, /\| `max` \| string \| required \|/)
@@ -91,10 +91,10 @@ function nodes(node: Node, path: string): [string, Node][] {
   return [[path, node], ...children, ...items]
 }
 
-/** The next run of the suite that measures policies has them. */
+/** Policies not measured yet. The next policy benchmark run adds them. */
 const UNMEASURED = ['compress', 'saml']
 
-test('what policies that compute cost was measured', () => {
+test('every CPU-bound policy has a measured cost', () => {
   for (const name of catalog.measured!.keys()) assert.equal(catalog.get(name)?.cost, 'cpu', name)
   const computing = [...catalog.values()].filter(({ cost }) => cost === 'cpu').map(({ name }) => name)
   assert.deepEqual(

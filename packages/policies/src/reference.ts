@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Policy } from '@sluice/core'
 
-/** What this module reads of a JSON Schema. */
+/** The JSON Schema keywords that the reference reads. */
 interface SchemaNode {
   readonly type?: string
   readonly description?: string
@@ -17,15 +17,14 @@ interface SchemaNode {
 
 const EXAMPLES = new URL('../src/catalog/', import.meta.url)
 
-/** An excerpt of a document that uses the policy (YAML). */
+/** Returns the YAML excerpt of a document that uses the policy. */
 export function exampleOf({ name }: Policy): string {
   return readFileSync(new URL(`${name}/example.yaml`, EXAMPLES), 'utf8')
 }
 
 /**
- * The reference page of a policy as Markdown: its sentence, the example, every parameter of its schema, and how it
- * behaves.
- * @param example an excerpt of a document (YAML); without one the page has no example.
+ * Returns the Markdown reference page of a policy: its summary, example, parameters and behaviour.
+ * @param example YAML excerpt of a document. The page has no example if it is empty.
  */
 export function referenceOf(policy: Policy, example = ''): string {
   const schema: SchemaNode = policy.schema

@@ -19,25 +19,25 @@ import { type ExchangeFields, setFields } from '@sluice/core/testing'
 import { Ajv } from 'ajv'
 import { SignatureChecks } from './crypto/keys/signature-checks.js'
 
-/** Of all workers that a test imagines. */
+/** Secret shared by the simulated workers of a test. */
 const SECRET = Buffer.alloc(32, 'secret')
 
-/** A CompileEnv that works, for tests of policies. */
+/** A working `CompileEnv` for policy tests. */
 export interface TestEnv extends CompileEnv {
-  /** What was reported to the operator. */
+  /** Events reported to the operator. */
   readonly reports: readonly { readonly event: string; readonly fields: object }[]
-  /** Stops the background work and runs what `onClose` was given. */
+  /** Stops background work and runs the `onClose` callbacks. */
   close(): void
 }
 
 /**
- * A CompileEnv without a gateway.
- * @param table what `shared` keeps; hand the same table to a second env to try a reload.
+ * Creates a `CompileEnv` without a gateway.
+ * @param table store behind `shared`. Pass the same table to a second env to simulate a reload.
  */
 export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   const closing: (() => void)[] = []
   const reports: TestEnv['reports'][number][] = []
-  // The event loop of a test has time for every signature, however busy the machine is.
+  // Lets every signature run on the event loop, so that a busy machine does not change the result.
   if (!table.has('signature-checks')) table.set('signature-checks', new SignatureChecks(() => 0))
   if (!table.has('state')) table.set('state', new MemoryStore())
   const store = table.get('state') as MemoryStore
@@ -74,7 +74,7 @@ function counterOf(table: Map<string, unknown>, name: string): Counter {
   return table.get(name) as Counter
 }
 
-/** The few expressions that tests of policies need; a gateway knows all of them. @throws Error for another. */
+/** Compiles the few expressions that policy tests need. @throws Error for any other expression. */
 function expressionOf(text: string): Expression {
   const query = /^req\.query\["(\w+)"\]$/.exec(text)?.[1]
   if (query !== undefined)
@@ -101,7 +101,7 @@ function headerReader(side: string, name: string): Expression['value'] {
 
 const LOOPBACK = /^https?:\/\/(127\.|localhost[:/]|\[::1\])/
 
-/** Calls a server of this machine without the bounds of a gateway. */
+/** Calls a server on this machine without the limits of a gateway. */
 function fetchingClient(origin: string): HttpClient {
   return {
     async call({ method, path, headers = [], body = null }) {
@@ -121,7 +121,7 @@ function fetchingClient(origin: string): HttpClient {
   }
 }
 
-/** Runs offloaded work on this thread. */
+/** Runs offloaded work on the calling thread. */
 function inPlace<I, O>(module: URL, config: unknown): Offload<I, O> {
   const made = import(module.href).then(({ work }: { work: OffloadedWork<unknown, I, O> }) =>
     work(structuredClone(config)),
@@ -129,7 +129,7 @@ function inPlace<I, O>(module: URL, config: unknown): Offload<I, O> {
   return { run: async (input) => structuredClone(await (await made)(structuredClone(input))) }
 }
 
-/** The slot and its value stand in turn in `x.slots`. */
+/** Creates a slot that stores itself and its value as a pair in `x.slots`. */
 function pairSlot<T>(): Slot<T> {
   const slot: Slot<T> = {
     get(x) {
@@ -145,7 +145,7 @@ function pairSlot<T>(): Slot<T> {
   return slot
 }
 
-/** An exchange as the listener would hand it to the first policy, with the given fields over it. */
+/** Creates an exchange as the listener hands it to the first policy, with the given fields replaced. */
 export function exchange(fields: ExchangeFields = {}): Exchange {
   const x = setFields(new Exchange(), {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -165,13 +165,13 @@ export function exchange(fields: ExchangeFields = {}): Exchange {
   return setFields(x, fields)
 }
 
-/** The mistakes that a policy's schema finds in a configuration, as `path message`; fills the defaults in. */
+/** Returns the schema errors of a configuration as `path message`, and fills in the defaults. */
 export function schemaMistakes(policy: Policy, config: unknown): string[] {
   const ajv = new Ajv({
     allErrors: true,
     useDefaults: true,
     strict: true,
-    // Of `choice` the gateway's own check knows the meaning.
+    // The gateway has its own check for `choice`.
     keywords: ['secret', 'path', 'destination', 'expects', 'choice'],
   })
   const check = ajv.compile(policy.schema)
@@ -179,7 +179,7 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())
 }
 
-/** A key and its certificate, made without other programs. */
+/** Creates a key and its certificate without external programs. */
 export { ADMIN, GROUPS, group, PEOPLE, person, Slapd, slapdSkip } from './catalog/ldap/testing/slapd.js'
 export { makeCertificate, type Pair } from './catalog/ws-security/testing/make-certificate.js'
 export {

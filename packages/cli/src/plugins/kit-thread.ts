@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { importPolicies } from '@sluice/config'
-import { contractFlaws } from '@sluice/policies/contract-kit'
+import { contractIssues } from '@sluice/policies/contract-kit'
 
 /** What the thread is started with. */
 export interface KitInput {
@@ -14,7 +14,7 @@ const { entry, uses } = workerData as KitInput
 for (const policy of await importPolicies(entry)) {
   parentPort!.postMessage({ begins: policy.name })
   const configs = uses.filter(({ use }) => use === policy.name).map((use) => use.with)
-  const flaws = [...(await contractFlaws(policy, configs))]
+  const flaws = [...(await contractIssues(policy, configs))]
   if (configs.length === 0) flaws.push('example.yaml has no use of it')
   parentPort!.postMessage({ policy: policy.name, flaws })
 }

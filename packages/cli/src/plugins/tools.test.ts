@@ -61,9 +61,9 @@ for (const [what, compile, message] of [
   [
     'shows its secret',
     `const no = env.refusal('GW_POLICY_REFUSED', 'not ' + config.key); ${hook('return no')}`,
-    /a secret stands in what it answers/,
+    /a secret leaks into a response/,
   ],
-  ['does not compile', "throw new Error('no luck')", /does not compile: Error: no luck/],
+  ['does not compile', "throw new Error('no luck')", /compile failed: Error: no luck/],
 ] as const) {
   test(`gw plugin test finds a policy that ${what}`, async (t) => {
     const { code, stdout, stderr } = await tested(t, compile, '{ key: "hidden-value" }')

@@ -201,7 +201,10 @@ test('patterns that cannot be matched refuse the description, or are left out an
 
 test('references that never come to an end, lead nowhere or are dynamic refuse the description', async () => {
   const self = { $ref: '#/components/schemas/A' }
-  await assert.rejects(compile(withBody(self, { A: { allOf: [{ type: 'object' }, self] } })), /circular references/)
+  await assert.rejects(
+    compile(withBody(self, { A: { allOf: [{ type: 'object' }, self] } })),
+    /circular references/,
+  )
   await assert.rejects(compile(withBody(self, { A: self })), /circular references/)
   await assert.rejects(
     compile(withBody({ properties: { a: { items: { $ref: '#/none' } } } })),

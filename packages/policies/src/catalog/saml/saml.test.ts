@@ -268,7 +268,11 @@ test('metadata that have ended are refused, and end while the gateway runs', asy
     '1e99',
   ]) {
     writeFileSync(file, metadataXml(key, ` validUntil="${text}"`))
-    await assert.rejects(stepOf({ idp: { metadataFile: file } }), /'validUntil' in 'idp.metadataFile' is not a time in UTC/, text)
+    await assert.rejects(
+      stepOf({ idp: { metadataFile: file } }),
+      /'validUntil' in 'idp.metadataFile' is not a time in UTC/,
+      text,
+    )
   }
   for (const [whole, role] of [
     [until(now + 30_000), ''],

@@ -68,7 +68,11 @@ const BOMBS: readonly (readonly [name: string, attack: string, message: RegExp])
   ['huge numbers', 'let b = 2n ** 100000n; for (;;) b = b * b', ANYTHING],
   ['writing a huge number', '(3n ** 400000n).toString()', ANYTHING],
   ['a JSON filter of holes', 'const a = []; a.length = 4e9; JSON.stringify({}, a)', TIME],
-  ['promises without end', '(function f() { Promise.resolve().then(f) })()', /exceeded its time limit|promise callbacks/],
+  [
+    'promises without end',
+    '(function f() { Promise.resolve().then(f) })()',
+    /exceeded its time limit|promise callbacks/,
+  ],
   ['a getter that never returns', 'throw { get message() { for (;;); } }', ANYTHING],
   [
     'an error without an end',
@@ -90,7 +94,11 @@ for (const [name, attack, message] of BOMBS) {
 }
 
 const REFUSED: readonly (readonly [name: string, attack: string, message: RegExp])[] = [
-  ['a line break in a value', 'ctx.req.headers.set("a", "b\\r\\nc: d")', /character that is not allowed in headers/],
+  [
+    'a line break in a value',
+    'ctx.req.headers.set("a", "b\\r\\nc: d")',
+    /character that is not allowed in headers/,
+  ],
   ['a line break in a name', 'ctx.req.headers.set("a\\r\\nb", "c")', /is not a header name/],
   ['a NUL in a value', 'ctx.req.headers.set("a", "\\0")', /character that is not allowed in headers/],
   [

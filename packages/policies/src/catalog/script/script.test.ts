@@ -98,7 +98,10 @@ test('a script reads and replaces a JSON body that is declared', async (t) => {
 test('a body that is not declared is neither collected nor there', async (t) => {
   const { step } = await open(t, onRequest('ctx.req.body.text()'))
   assert.equal(step.onRequestBody, undefined)
-  await assert.rejects(async () => step.onRequest?.(exchange()), /TypeError: the request body is not declared/)
+  await assert.rejects(
+    async () => step.onRequest?.(exchange()),
+    /TypeError: the request body is not declared/,
+  )
 })
 
 test('bodies that cannot be read are the fault of who sent them, unless the script minds', async (t) => {
@@ -271,7 +274,7 @@ test('a script stands in a file, and its mistakes are reported when it is loaded
     ['throw new Error("at once")', /tenant.js: Error: at once \(line 1, column \d+\)/],
     ['import fs from "fs"', /tenant.js: ReferenceError: could not load module/],
     ['await new Promise(() => {}); export const onRequest = 1', /awaits a promise while it is loaded/],
-    ['for (;;);', /took longer than it may/],
+    ['for (;;);', /exceeded its time limit/],
     ['globalThis.count = 0', /not extensible/],
     ['', /exports none of onRequest, onResponse, onError/],
     ['export default () => {}; export function onRequest() {}', /exports 'default', which is never called/],

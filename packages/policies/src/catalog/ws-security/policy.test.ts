@@ -287,7 +287,10 @@ test('a configuration that cannot work is refused with what to do', async () => 
       /cannot sign with ecdsa-sha256/,
     ],
     [{ request: { add: { encryption: { certificate: ec.certificatePem } } } }, /must have an RSA key/],
-    [{ request: { add: { encryption: { certificate: pem, cipher: 'aes256-cbc' } } } }, /does not protect the message from changes/],
+    [
+      { request: { add: { encryption: { certificate: pem, cipher: 'aes256-cbc' } } } },
+      /does not protect the message from changes/,
+    ],
     [
       { request: { check: { timestamp: {}, strip: [] }, add: { timestamp: {} } } },
       /strip the header or set an actor under 'add'/,
