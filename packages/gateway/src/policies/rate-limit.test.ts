@@ -70,6 +70,22 @@ test('over the limit: 429 with Retry-After, and what is left in the fields of th
   assert.match(refused.headers.get('ratelimit')!, /;r=0;/)
 })
 
+test('Retry-After says when a request of this cost can pass', async (t) => {
+  const limited = (algorithm: string) => ({ with: { limit: '12/h', algorithm, cost: 5 } })
+  const gateway = await serve(t, [limited('gcra')], [limited('sliding')], [limited('fixed')])
+  const waits: number[] = []
+  for (const path of ['/0/', '/1/', '/2/']) {
+    assert.deepEqual(await statuses(2, () => ask(gateway, path)), [200, 200])
+    const refused = await ask(gateway, path)
+    assert.equal(refused.status, 429)
+    waits.push(Number(refused.headers.get('retry-after')))
+  }
+  const [gcra, sliding, fixed] = waits as [number, number, number]
+  // Two tokens are left, and one comes back every five minutes.
+  assert.ok(gcra > 840 && gcra <= 900, `${gcra} s`)
+  assert.ok(sliding >= fixed + 600, `${sliding} s, window of ${fixed} s`)
+})
+
 test('headers: legacy shows the tightest limit, off only Retry-After; several policies add to one list', async (t) => {
   const legacy = { limits: ['100/h', '3/d'], algorithm: 'fixed', headers: 'legacy' }
   const gateway = await serve(

@@ -58,7 +58,9 @@ export class KeyLeases {
     let longest: Lease | undefined
     for (const lease of this.leases) {
       if (lease.verdict(cost, nowMono) !== VERDICT.refused) continue
-      if (longest === undefined || lease.retryMono > longest.retryMono) longest = lease
+      const isLonger =
+        longest === undefined || lease.retryMonoFor(cost, nowMono) > longest.retryMonoFor(cost, nowMono)
+      if (isLonger) longest = lease
     }
     return longest
   }

@@ -142,6 +142,22 @@ test('a request that costs more than there can ever be is refused, and takes not
   assert.equal(await passes(tables[0]!, 'k', 10), true)
 })
 
+test('the wait of a refused request depends on its cost and on what its worker holds', async () => {
+  const { tables } = workersOf(1, '60/h gcra')
+  const [entry, minuteMs] = [tables[0]!.of('', 'k'), 60_000]
+  const waitMs = (cost: number): number => {
+    const now = performance.now()
+    return entry.refusing(cost, now)!.retryMonoFor(cost, now) - now
+  }
+  assert.equal(await passes(tables[0]!, 'k', 8), true)
+  assert.equal(await passes(tables[0]!, 'k', 5), false)
+  assert.ok(waitMs(5) > 2 * minuteMs && waitMs(5) <= 3 * minuteMs, `${waitMs(5)} ms`)
+  assert.ok(waitMs(10) > 7 * minuteMs && waitMs(10) <= 8 * minuteMs, `${waitMs(10)} ms`)
+  // Unused tokens return to the store.
+  for (const lease of entry.leases) lease.giveBack(performance.now())
+  assert.ok(waitMs(5) > 2 * minuteMs && waitMs(5) <= 3 * minuteMs, `${waitMs(5)} ms`)
+})
+
 test('a debt is paid before anything else is admitted', async () => {
   const { tables } = workersOf(1, '10/d')
   assert.equal(await passes(tables[0]!), true)

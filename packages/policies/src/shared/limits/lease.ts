@@ -43,12 +43,12 @@ export class Lease {
   remaining = 0
   /** Monotonic time at which all tokens are available again, or the window ends. */
   resetMono = 0
-  /** Monotonic time at which the store has one more token. */
-  retryMono = 0
   readonly #limit: Limit
   readonly #name: string
   readonly #store: LimitStore
   #source: StateStore | null = null
+  /** Monotonic time at which the store has one more token. */
+  #retryMono = 0
   #validUntilMono = Number.POSITIVE_INFINITY
   /** True while the store is short of tokens: it had fewer than requested and has not had plenty since. */
   #isShort = false
@@ -89,12 +89,21 @@ export class Lease {
     if (nowMono >= this.#validUntilMono) this.#endWindow()
     if (this.tokens >= cost) return VERDICT.allowed
     const rule = this.#limit.rule(Date.now())
-    if (cost > mostOf(rule)) {
-      this.retryMono = nowMono + MAX_UNASKED_MS
-      return VERDICT.refused
-    }
+    if (cost > mostOf(rule)) return VERDICT.refused
     if (nowMono < this.#refusedUntilMono || this.#isHopeless(cost, rule, nowMono)) return VERDICT.refused
     return nowMono < this.#unavailableUntilMono ? VERDICT.unavailable : VERDICT.unknown
+  }
+
+  /**
+   * Returns the monotonic time at which a refused request with this cost can pass if no other takes tokens. With
+   * `sliding` it is an estimate, which assumes that the previous window used up the limit.
+   */
+  retryMonoFor(cost: number, nowMono: number): number {
+    const rule = this.#limit.rule(Date.now())
+    if (cost > mostOf(rule)) return nowMono + MAX_UNASKED_MS
+    if (rule.algorithm === 'fixed') return this.#retryMono
+    const missing = Math.ceil(cost - this.tokens - this.remaining)
+    return this.#retryMono + (Math.max(1, missing) - 1) * (rule.periodMs / rule.limit)
   }
 
   /** Records the cost of a request, admitted or not. It determines the size of leases. */
@@ -175,6 +184,7 @@ export class Lease {
     if (amount === 0 || this.#source === null) return
     this.tokens = 0
     const rule = this.#limit.rule(Date.now())
+    if (amount > 0) this.remaining += amount
     const done: Promise<unknown> =
       amount > 0
         ? this.#source.giveBack(this.#name, rule, amount)
@@ -274,6 +284,7 @@ export class Lease {
     this.#lowWater = asked.lowWater
     const isRefused = granted < asked.amount
     this.#isShort = isRefused || (this.#isShort && remaining < asked.amount)
+    if (!isRefused && rule.algorithm === 'gcra') this.#retryMono = now + rule.periodMs / rule.limit
     if (this.#isShort) this.#pause(isRefused ? retryAfterMs : 0, pieceMs(rule))
   }
 
@@ -283,7 +294,7 @@ export class Lease {
     const pauseMs = Math.max(retryAfterMs, leastMs)
     this.#lowWater = Number.POSITIVE_INFINITY
     if (retryAfterMs > 0) {
-      this.retryMono = now + retryAfterMs
+      this.#retryMono = now + retryAfterMs
       this.#refusedMono = now
       this.#refusedUntilMono = now + pauseMs
     }

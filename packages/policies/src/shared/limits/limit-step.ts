@@ -194,7 +194,7 @@ class LimitStep {
   #refuse(entry: KeyLeases, cost: number): Outcome {
     const { code, detail } = this.#options
     const now = performance.now()
-    const retryMono = entry.refusing(cost, now)?.retryMono ?? now
+    const retryMono = entry.refusing(cost, now)?.retryMonoFor(cost, now) ?? now
     const headers = ['retry-after', String(Math.max(1, Math.ceil((retryMono - now) / 1000)))]
     if (this.#write !== null) this.#write(headers, entry)
     return refusal(code, detail, headers)
