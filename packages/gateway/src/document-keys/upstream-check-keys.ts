@@ -9,17 +9,18 @@ import { until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import type { Effect } from './testing.js'
 
+/** Health checks of one target, and what they led to. */
 interface Checked {
   readonly status: () => TargetStatus
-  /** The requests of the checks. */
+  /** Requests of the health checks. */
   readonly seen: readonly IncomingMessage[]
-  /** How many checks had been made at each change between in and out of service. */
+  /** Number of checks at each change of the target's status. */
   readonly changes: readonly number[]
 }
 
 const QUICK = { path: '/', interval: '100ms', unhealthyAfter: 1 }
 
-/** Health checks, as a document says, of an origin that answers so. */
+/** Starts health checks of an origin with this behaviour. */
 async function checked(t: TestContext, health: object, answer: RequestListener): Promise<Checked> {
   const seen: IncomingMessage[] = []
   const { url } = await httpOrigin(t, (req, res) => {
@@ -42,7 +43,7 @@ async function checked(t: TestContext, health: object, answer: RequestListener):
   return { status: () => states.of('up')[0]!, seen, changes }
 }
 
-/** What the first check finds. */
+/** Returns the target's status after the first check. */
 async function firstOf(t: TestContext, health: object, answer: RequestListener): Promise<TargetStatus> {
   const { status } = await checked(t, health, answer)
   await until(() => status().health !== 'unknown')
@@ -51,7 +52,7 @@ async function firstOf(t: TestContext, health: object, answer: RequestListener):
 
 const ok: RequestListener = (_, res) => void res.end('the status is "up"')
 
-/** The same answer is good with one value of the key and bad with the other. */
+/** Returns a test in which the same response is healthy with one value of the key and unhealthy with another. */
 const decides =
   (answer: RequestListener, good: object, bad: object): Effect =>
   async (t) => {
@@ -59,6 +60,7 @@ const decides =
     assert.equal((await firstOf(t, bad, answer)).health, 'unhealthy')
   }
 
+/** Tests of the keys of `health`. */
 export const CHECK_KEYS: Readonly<Record<string, Effect>> = {
   'health.path': decides(
     (req, res) => void res.writeHead(req.url === '/up' ? 200 : 404).end(),

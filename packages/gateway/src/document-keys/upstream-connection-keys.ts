@@ -21,7 +21,7 @@ async function listening(t: TestContext, server: http.Server | https.Server): Pr
   return (server.address() as AddressInfo).port
 }
 
-/** A proxy that opens tunnels for those who bring the field that it wants. */
+/** Starts a proxy that opens tunnels for requests with the required header. */
 async function connectProxy(
   t: TestContext,
   authorization?: string,
@@ -66,7 +66,7 @@ function files(t: TestContext): { readonly cert: string; readonly key: string } 
   return { cert, key }
 }
 
-/** What a gateway answers in front of a target that speaks TLS. */
+/** Returns the response of a gateway in front of a TLS target. */
 async function sealed(t: TestContext, tls: object): Promise<string> {
   const gateway = await serve(t, { upstream: { targets: [await secureOrigin(t)], tls } })
   return (await fetch(gateway.url)).text()
@@ -92,7 +92,7 @@ const proxyCredentials: Effect = async (t) => {
   }
 }
 
-/** What `tls`, `proxy` and `http2` do. */
+/** Tests of the keys of `tls`, `proxy` and `http2`. */
 export const connectionKeys: Readonly<Record<string, Effect>> = {
   'tls.caFile': async (t) => {
     assert.match(await sealed(t, {}), /GW_UPSTREAM_TLS/)
@@ -141,7 +141,7 @@ export const connectionKeys: Readonly<Record<string, Effect>> = {
     })
     assert.deepEqual(await bodies(secure.url, 1), ['client unknown'])
     assert.equal(proxy.asked[1], `${targets[0]!.slice('https://'.length)} none`)
-    // Nobody listens on port 1: the proxy is at fault, not the target.
+    // No server listens on port 1. The proxy is at fault, not the target.
     const lost = await serve(t, { upstream: { targets, proxy: { url: 'http://127.0.0.1:1' } } })
     assert.match((await bodies(lost.url, 1))[0]!, /the outbound proxy cannot be reached/)
   },
@@ -155,7 +155,7 @@ export const connectionKeys: Readonly<Record<string, Effect>> = {
     const gateway = await serve(t, { upstream: { targets, http2: 'prior-knowledge', keepAlive: '20ms' } })
     assert.deepEqual(await bodies(gateway.url, 1), ['2.0'])
     assert.equal((await fetch((await serve(t, { upstream: { targets } })).url)).status, 502)
-    // An https target that knows HTTP/1.1 only is served in any case.
+    // An https target with HTTP/1.1 only works too.
     const tls = { caFile: files(t).cert }
     const secure = await serve(t, { upstream: { targets: [await secureOrigin(t)], http2: 'auto', tls } })
     assert.deepEqual(await bodies(secure.url, 1), ['client unknown'])

@@ -6,7 +6,7 @@ import { until } from '../testing/gateway.js'
 import { NameServer } from '../testing/name-server.js'
 import { bodies, type Effect, named, serve } from './testing.js'
 
-/** How often a name server is asked by a gateway with these settings, while it is asked six times by another. */
+/** Counts the queries of a gateway with the settings `rarely` to its name server, while another gateway makes six. */
 async function questionsWith(t: TestContext, ttl: number, often: object, rarely: object): Promise<number> {
   const servers: NameServer[] = []
   for (const settings of [often, rarely]) {
@@ -19,7 +19,7 @@ async function questionsWith(t: TestContext, ttl: number, often: object, rarely:
   return servers[1]!.asked
 }
 
-/** What `resolve`, `srv` and `service` do. */
+/** Tests of the keys `resolve`, `srv` and `service`. */
 export const nameKeys: Readonly<Record<string, Effect>> = {
   'resolve.servers': async (t) => {
     const { port } = await named(t, 'here')

@@ -7,7 +7,7 @@ import { bodies, type Effect, named, serve } from './testing.js'
 
 const SECRET = 'sixteen characters'
 
-/** The cookie that a gateway with two targets sets, and where it is. */
+/** Starts a gateway with two sticky targets and returns the cookie that it sets and the target that responded. */
 async function session(t: TestContext, more: object): Promise<{ url: string; field: string; name: string }> {
   const targets = [(await named(t, 'a')).url, (await named(t, 'b')).url]
   const gateway = await serve(t, { upstream: { targets, sticky: { secret: SECRET, ...more } } })
@@ -15,7 +15,7 @@ async function session(t: TestContext, more: object): Promise<{ url: string; fie
   return { url: gateway.url, field: response.headers.get('set-cookie') ?? '', name: await response.text() }
 }
 
-/** With an attribute the cookie holds a text, and without it another. */
+/** Returns a test of a cookie attribute: its text when set, and the text by default. */
 const attribute =
   (written: object, expected: RegExp, plain: RegExp): Effect =>
   async (t) => {
@@ -23,7 +23,7 @@ const attribute =
     assert.match((await session(t, {})).field, plain)
   }
 
-/** What `sticky` does. */
+/** Tests of the keys of `sticky`. */
 export const sessionKeys: Readonly<Record<string, Effect>> = {
   'sticky.cookie': async (t) => {
     const { url, field, name } = await session(t, { cookie: 'sid' })
@@ -50,7 +50,10 @@ export const sessionKeys: Readonly<Record<string, Effect>> = {
   'sticky.sameSite': attribute({ sameSite: 'strict' }, /; SameSite=Strict$/, /; SameSite=Lax$/),
 }
 
-/** A gateway in front of a primary and a canary that answer with their roles; the canary has a status of its own. */
+/**
+ * Starts a gateway in front of a primary and a canary that respond with their roles. The canary has its own status
+ * and delay.
+ */
 async function canaried(t: TestContext, canary: object, status = 200, delayMs = 0): Promise<string> {
   const primary = await named(t, 'primary')
   const other = await httpOrigin(t, (_, res) => {
@@ -60,7 +63,7 @@ async function canaried(t: TestContext, canary: object, status = 200, delayMs = 
   return (await serve(t, { upstream: { targets, canary } })).url
 }
 
-/** How many of so many users are at the canary. */
+/** Returns how many of `count` users reach the canary. */
 async function usersAtCanary(url: string, count: number): Promise<number> {
   let sum = 0
   for (let i = 0; i < count; i++) {
@@ -73,13 +76,13 @@ async function usersAtCanary(url: string, count: number): Promise<number> {
 
 const FAULTY = { percent: '50%', key: 'header:x-user' }
 
-/** Sends users to both sides of a canary; answers how many of ten are at the canary then. */
+/** Sends users to both sides of a canary. Returns how many of ten users reach the canary afterwards. */
 async function afterAbort(url: string): Promise<number> {
   for (let i = 0; i < 40; i++) await bodies(url, 2, { 'x-user': `user ${i}` })
   return await usersAtCanary(url, 10)
 }
 
-/** What `canary` does. */
+/** Tests of the keys of `canary`. */
 export const canaryKeys: Readonly<Record<string, Effect>> = {
   'canary.percent': async (t) => {
     const url = await canaried(t, { percent: '30%', key: 'header:x-user' })
@@ -122,7 +125,7 @@ export const canaryKeys: Readonly<Record<string, Effect>> = {
     assert.ok((await afterAbort(url)) > 0)
   },
   'canary.abort.window': async (t) => {
-    // Answers that are longer ago than the window do not count: there are never enough of them.
+    // Responses older than the window do not count, so there are never enough of them.
     const abort = { errors: '10%', minRequests: 5, window: '1s' }
     const url = await canaried(t, { ...FAULTY, match: ['header:x-canary'], abort }, 500)
     for (let i = 0; i < 6; i++) {
@@ -139,23 +142,24 @@ export const canaryKeys: Readonly<Record<string, Effect>> = {
     const sides = [await sideOf(0), await sideOf(1)]
     while (!sides.includes('canary') || !sides.includes('primary')) sides.push(await sideOf(sides.length))
     const [atCanary, atPrimary] = [sides.indexOf('canary'), sides.indexOf('primary')]
-    // It is aborted again as soon as both sides have answered often enough.
+    // The canary is aborted again as soon as both sides have enough responses.
     for (const side of ['primary', 'canary', 'primary'])
       await until(async () => (await sideOf(atPrimary)) === 'primary' && (await sideOf(atCanary)) === side)
   },
 }
 
+/** A gateway with a mirror, and what it did. */
 interface Mirrored {
   readonly url: string
-  /** The paths that the mirror was asked for. */
+  /** Paths of the mirrored requests. */
   readonly paths: string[]
   readonly differences: () => object[]
   readonly skipped: () => number
-  /** Whether something is under way at a target. */
+  /** True while a request to a target is in flight. */
   readonly isActive: () => boolean
 }
 
-/** A gateway whose mirror answers as the test says. */
+/** Starts a gateway with a mirror that responds as the test says. */
 async function mirrored(
   t: TestContext,
   mirror: object,
@@ -183,7 +187,7 @@ async function mirrored(
   }
 }
 
-/** What the comparison reports of one request, under a setting. */
+/** Returns the reported difference of one request. */
 async function differenceWith(t: TestContext, compare: object): Promise<Record<string, unknown> | undefined> {
   const gateway = await mirrored(t, { compare }, (res) => {
     res.writeHead(200, { 'content-type': 'application/json', 'x-side': 'mirror' })
@@ -194,7 +198,7 @@ async function differenceWith(t: TestContext, compare: object): Promise<Record<s
   return gateway.differences()[0] as Record<string, unknown> | undefined
 }
 
-/** What `mirror` does. */
+/** Tests of the keys of `mirror`. */
 export const mirrorKeys: Readonly<Record<string, Effect>> = {
   'mirror.percent': async (t) => {
     const { url, paths } = await mirrored(t, { percent: '25%' })

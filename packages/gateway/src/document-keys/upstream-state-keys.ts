@@ -6,7 +6,10 @@ import { httpOrigin, type Origin } from '../testing/origin.js'
 import { conditions, untilCondition } from '../testing/target-conditions.js'
 import { type Effect, serve } from './testing.js'
 
-/** An origin that does as the path says: `/bad` is 500, `/late` answers after 30 ms, `/held` not before `release`. */
+/**
+ * An origin whose response depends on the path: `/bad` is 500, `/late` takes 30 ms, `/held` waits until the test ends
+ * it.
+ */
 interface Moody extends Origin {
   readonly held: ServerResponse[]
 }
@@ -21,15 +24,16 @@ async function moody(t: TestContext): Promise<Moody> {
   return { ...origin, held }
 }
 
+/** A gateway in front of a target whose condition the test checks. */
 interface Tried {
   readonly gateway: TestGateway
   readonly origin: Moody
-  /** Asks for each path, one after the other; the statuses. */
+  /** Requests each path in turn and returns the statuses. */
   readonly ask: (...paths: readonly string[]) => Promise<number[]>
   readonly condition: () => string
 }
 
-/** A gateway in front of one target, where two attempts are enough to decide. */
+/** Starts a gateway in front of one target with a breaker that decides after two attempts. */
 async function withBreaker(t: TestContext, breaker: object): Promise<Tried> {
   const origin = await moody(t)
   const upstream = { targets: [origin.url], breaker: { minRequests: 2, ...breaker } }
@@ -45,7 +49,7 @@ function asker({ url }: TestGateway): Tried['ask'] {
   }
 }
 
-/** How long the gateway says that the breaker stays open, s. */
+/** Returns how long the breaker stays open according to the gateway, in seconds. */
 async function openFor(t: TestContext, breaker: object): Promise<number> {
   const { gateway, ask } = await withBreaker(t, breaker)
   await ask('bad', 'bad')
@@ -54,6 +58,7 @@ async function openFor(t: TestContext, breaker: object): Promise<number> {
   return Number(refused.headers.get('retry-after'))
 }
 
+/** Tests of the keys of `breaker`. */
 export const BREAKER_KEYS: Readonly<Record<string, Effect>> = {
   'breaker.window': async (t) => {
     for (const [window, condition] of [
@@ -93,7 +98,7 @@ export const BREAKER_KEYS: Readonly<Record<string, Effect>> = {
     }
   },
   'breaker.slowRatio': async (t) => {
-    // The first attempts of a test may take long themselves: all are counted before the ratio decides.
+    // The first attempts of a test may be slow themselves, so all are counted before the ratio decides.
     for (const [slowRatio, condition] of [
       ['1%', 'open'],
       ['100%', 'available'],
@@ -126,7 +131,7 @@ export const BREAKER_KEYS: Readonly<Record<string, Effect>> = {
   },
 }
 
-/** A gateway over targets that take turns; `condition` is that of the first. */
+/** Starts a gateway in front of targets that take turns. `condition` is that of the first. */
 async function withOutlier(t: TestContext, outlier: object, targets = 2): Promise<Tried> {
   const origins = await Promise.all(Array.from({ length: targets }, () => moody(t)))
   const upstream = { targets: origins.map(({ url }) => url), outlier: { minRequests: 2, ...outlier } }
@@ -140,10 +145,11 @@ const ejectedOf = (gateway: TestGateway): number =>
 
 const MANY = { minRequests: 1000, consecutiveFailures: 1000 }
 
+/** Tests of the keys of `outlier`. */
 export const OUTLIER_KEYS: Readonly<Record<string, Effect>> = {
   'outlier.consecutiveFailures': async (t) => {
     const { gateway, ask } = await withOutlier(t, { ...MANY, consecutiveFailures: 2 })
-    // They take turns: two each, and a success between two failures begins again.
+    // The targets take turns: two requests each. A success between two failures resets the counter.
     await ask('bad', 'bad', 'good', 'good', 'bad', 'bad')
     assert.equal(ejectedOf(gateway), 0)
     await ask('bad', 'bad')
@@ -220,6 +226,7 @@ function isReturn(event: string, fields: object): boolean {
   return event === 'target_condition' && (fields as { condition: string }).condition === 'available'
 }
 
+/** Tests of the keys `breaker`, `outlier`, `whenAllDown` and `retry`. */
 export const STATE_KEYS: Readonly<Record<string, Effect>> = {
   ...BREAKER_KEYS,
   ...OUTLIER_KEYS,
@@ -247,7 +254,7 @@ export const STATE_KEYS: Readonly<Record<string, Effect>> = {
   'retry.backoff': async (t) => {
     for (const backoff of ['0s', '1m']) {
       const { gateway, paths } = await refusing(t, { backoff, maxBackoff: '1m' })
-      // The wait is random: of many, some are long.
+      // The backoff is random. Among many, some are long.
       const all = Promise.all(Array.from({ length: 20 }, () => fetch(gateway.url)))
       if (backoff === '0s') await all
       else {
@@ -268,7 +275,7 @@ export const STATE_KEYS: Readonly<Record<string, Effect>> = {
   },
 }
 
-/** A gateway over a target that answers 503 always. */
+/** Starts a gateway in front of a target that always responds with 503. */
 async function refusing(t: TestContext, retry: object): Promise<{ gateway: TestGateway; paths: string[] }> {
   const paths: string[] = []
   const { url } = await httpOrigin(t, (req, res) => {
@@ -279,7 +286,7 @@ async function refusing(t: TestContext, retry: object): Promise<{ gateway: TestG
   return { gateway: await serve(t, { upstream }), paths }
 }
 
-/** What comes of a request to a target that answers 503 the first time. */
+/** Returns the result of a request to a target that responds with 503 the first time. */
 async function unavailableOnce(t: TestContext, retry: object, after?: string) {
   const counted = { requests: 0 }
   const { url } = await httpOrigin(t, (_, res) => {

@@ -223,7 +223,7 @@ test('keys that are refreshed keep tokens of the past and of the future in while
 const REFUSED: readonly (readonly [jwks: object, reason: RegExp])[] = [
   [{}, /takes one of file, inline, url and discovery/],
   [{ url: 'https://a.example/', discovery: 'https://a.example' }, /takes one of/],
-  [{ discovery: 'https://a.example/.well-known/openid-configuration' }, /the issuer is what stands before/],
+  [{ discovery: 'https://a.example/.well-known/openid-configuration' }, /use the issuer, without/],
   [{ url: 'ftp://a.example/' }, /'jwks.url' is not a valid address/],
   [{ url: 'https://ann:pw@a.example/' }, /'jwks.url' has a user/],
   [{ url: 'https://a.example/', timeout: '1m' }, /'jwks.timeout' must be/],

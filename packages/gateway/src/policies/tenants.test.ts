@@ -125,15 +125,15 @@ test('a key of one tenant signs for no other', async (t) => {
 
 test('metadata that name many tenants where one is meant, or the other way round, let nobody in', async (t) => {
   for (const [issuer, tenants, reason] of [
-    [undefined, undefined, /\{tenantid\}\/v2\.0\\", not of .*; list the 'tenants' that are accepted"/],
+    [undefined, undefined, /\{tenantid\}\/v2\.0\\", not of .*; list the accepted 'tenants'"/],
     [
       'https://login.example.com/v2.0',
       [OURS],
-      /not of many tenants, which has \{tenantid\} once; leave out 'tenants'"/,
+      /not of a multi-tenant issuer with \{tenantid\}; remove 'tenants'"/,
     ],
-    ['https://{tenantid}.example/{tenantid}', ['*'], /not of many tenants/],
-    ['https://login.example.com/{tenantid}\n/v2.0', ['*'], /not of many tenants/],
-    ['{tenantid}', ['*'], /not of many tenants/],
+    ['https://{tenantid}.example/{tenantid}', ['*'], /not of a multi-tenant issuer/],
+    ['https://login.example.com/{tenantid}\n/v2.0', ['*'], /not of a multi-tenant issuer/],
+    ['{tenantid}', ['*'], /not of a multi-tenant issuer/],
   ] as const) {
     const { discovery, sign } = await startTenants(t, issuer === undefined ? {} : { issuer })
     const { ask, events } = await startTrusting(t, { discovery, ...(tenants !== undefined && { tenants }) })

@@ -14,15 +14,15 @@ import {
 import { httpOrigin } from '../../testing/origin.js'
 import { type LoggedGateway, startLogged, type WrittenRecord } from '../../testing/traffic-records.js'
 
-/** What a gateway is that calls. */
+/** Configuration of a gateway that makes calls. */
 export interface CallingGateway {
-  /** `with` of the policies, in their order. */
+  /** Options (`with`) of the api-call policies, in order. */
   readonly uses?: readonly object[]
-  /** More routes, by their path. */
+  /** Additional routes by path. */
   readonly routes?: Readonly<Record<string, readonly object[]>>
-  /** The target of its routes; absent: it answers by itself. */
+  /** Target of the routes. If absent, the gateway responds by itself. */
   readonly target?: string
-  /** Policies behind, as YAML. */
+  /** Policies after the calls, as YAML. */
   readonly behind?: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export function gatewayCalling(
   return startGateway(t, planOf(shape), { catalog, ...options })
 }
 
-/** The same with a traffic log. */
+/** Like `gatewayCalling`, with a traffic log. */
 export function loggedGatewayCalling(
   t: TestContext,
   shape: CallingGateway,
@@ -60,13 +60,13 @@ function planOf({ uses = [], routes = {}, target, behind = [] }: CallingGateway)
   return { upstreams, routes: plan.routes }
 }
 
-/** A busy machine takes its time. */
+/** Extends the timeouts of the calls, for busy machines. */
 function patient(use: object): object {
   const { calls = [] } = use as { readonly calls?: readonly object[] }
   return { ...use, calls: calls.map((call) => ({ timeout: '20s', ...call })) }
 }
 
-/** A call as a server got it. */
+/** A call as received by the server. */
 export interface SeenCall {
   readonly method: string
   readonly url: string
@@ -74,7 +74,7 @@ export interface SeenCall {
   readonly body: string
 }
 
-/** A server that records its calls, and answers as the test says. */
+/** Starts a server that records its calls and responds as the test says. */
 export async function callee(t: TestContext, first: (res: ServerResponse, req: IncomingMessage) => void) {
   const calls: SeenCall[] = []
   const it = { calls, answer: first, url: '', port: 0 }
@@ -90,19 +90,19 @@ export async function callee(t: TestContext, first: (res: ServerResponse, req: I
   return it
 }
 
-/** Answers with JSON. */
+/** Returns a handler that responds with JSON. */
 export const json = (value: unknown) => (res: ServerResponse) => {
   res.setHeader('content-type', 'application/json')
   res.end(JSON.stringify(value))
 }
 
-/** What became of the calls of a gateway, by `gw_api_calls_total`. */
+/** Returns the numbers of calls by result, from `gw_api_calls_total`. */
 export function callResults({ plane }: TestGateway): Record<string, number> {
   const samples = plane.samples().filter(({ name }) => name === 'gw_api_calls_total')
   return Object.fromEntries(samples.map(({ labels, value }) => [/result="(\w+)"/.exec(labels)![1]!, value]))
 }
 
-/** The first records of a gateway, once there are so many. */
+/** Waits for `count` traffic records and returns them. */
 export async function recordsOf({ log }: LoggedGateway, count: number): Promise<readonly WrittenRecord[]> {
   const { dir } = log.file
   const read = (): string[] =>

@@ -1,7 +1,7 @@
-/** A field of a response; a number is a date so many seconds from now. */
+/** A response header. A number is a date in seconds from now. */
 export type ReplyField = readonly [string, string | number]
 
-/** One request of a case, and what must become of it. */
+/** One request of a case with the expected result. */
 export interface CaseStep {
   readonly method?: string
   readonly path?: string
@@ -9,20 +9,22 @@ export interface CaseStep {
   readonly status?: number
   readonly reply?: readonly ReplyField[]
   readonly body?: string
-  /** The origin closes the connection instead of an answer. */
+  /** True if the origin closes the connection instead of responding. */
   readonly isCut?: boolean
-  /** `hit`: the origin is not asked; `miss`: it is; `etag`, `lm`: it is asked whether its response still holds. */
+  /** `hit`: no request to the origin; `miss`: a request; `etag`, `lm`: a conditional request. */
   readonly expect?: 'hit' | 'miss' | 'etag' | 'lm'
   readonly wantStatus?: number
   readonly want?: readonly (readonly [string, string])[]
   readonly missing?: readonly string[]
-  /** Age must be more than that. */
+  /** Minimum of the Age header, exclusive. */
   readonly minAge?: number
-  /** Three seconds pass after it. */
+  /** True if three seconds pass afterwards. */
   readonly waits?: boolean
 }
 
+/** Date header with the current time. */
 export const DATE: ReplyField = ['date', 0]
+/** Headers of a response that stays fresh for long. */
 export const FRESH: readonly ReplyField[] = [
   ['expires', 100_000],
   ['cache-control', 'max-age=100000'],
@@ -30,10 +32,10 @@ export const FRESH: readonly ReplyField[] = [
   DATE,
 ]
 
-/** Freshness, storing and choosing: cases by the names that the public HTTP cache test suite has for them. */
+/** Cases of freshness, storing and selection, named as in the public HTTP cache test suite. */
 export const storingCases = new Map<string, readonly CaseStep[]>()
 
-/** A response, some time, and the same request again. */
+/** Adds a case with a response, a pause and the same request again. */
 function twice(
   id: string,
   reply: readonly ReplyField[],
@@ -46,7 +48,7 @@ function twice(
   ])
 }
 
-/** The same with Cache-Control alone. */
+/** Like `twice`, with only a Cache-Control header. */
 const control = (id: string, value: string, expect: 'hit' | 'miss'): void =>
   twice(id, [['cache-control', value]], expect)
 
@@ -69,6 +71,7 @@ control('freshness-s-maxage-shared', 's-maxage=3600', 'hit')
 control('freshness-max-age-s-maxage-shared-longer', 'max-age=3600, s-maxage=1', 'miss')
 control('freshness-max-age-s-maxage-shared-longer-reversed', 's-maxage=1, max-age=3600', 'miss')
 control('freshness-max-age-s-maxage-shared-shorter', 'max-age=1, s-maxage=3600', 'hit')
+/** Returns several Cache-Control headers. */
 export const lines = (...values: string[]): ReplyField[] => values.map((value) => ['cache-control', value])
 twice('freshness-max-age-s-maxage-shared-longer-multiple', lines('max-age=3600', 's-maxage=1'), 'miss')
 twice(
@@ -182,7 +185,7 @@ for (const value of ['max-age=10000, &&&&&', 'max-age="10000"', 'max-age=1.5', '
 for (const value of ['no-store, &&&&&', 'MaX-aGe=60, No-Store'])
   cdn(`cdn-cc-refusal-${encodeURIComponent(value)}`, value, 'miss', lines('max-age=3600'))
 
-// What is served stale although the origin is gone.
+// Stale responses that are served although the origin is gone.
 for (const directive of ['must-revalidate', 'proxy-revalidate', 'no-cache', 's-maxage=2']) {
   storingCases.set(`stale-close-${directive}`, [
     { reply: lines(`max-age=2, ${directive}`), waits: true },
@@ -214,6 +217,7 @@ for (const status of [201, 202, 403, 502, 503, 504, 599])
 twice('heuristic-599-cached', [...LONG_AGO, ['cache-control', 'public']], 'hit', { status: 599 })
 
 // Vary.
+/** Request headers of a case. */
 export type Sent = Readonly<Record<string, string | readonly string[]>>
 const vary = (
   id: string,

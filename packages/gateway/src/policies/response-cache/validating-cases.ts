@@ -1,6 +1,9 @@
 import { type CaseStep, DATE, FRESH, lines, type ReplyField, type Sent } from './storing-cases.js'
 
-/** Conditions, validation, invalidation and directives of requests, likewise. */
+/**
+ * Cases of conditional requests, validation, invalidation and request directives, named as in the public HTTP cache
+ * test suite.
+ */
 export const validatingCases = new Map<string, readonly CaseStep[]>()
 const cases = validatingCases
 
@@ -47,7 +50,7 @@ cases.set('conditional-etag-vary-headers-mismatch', [
   { send: { abc: '2' }, expect: 'miss' },
 ])
 
-// What a 304 changes.
+// Headers that a 304 response updates.
 const RARE = [
   ['test-header', 'a', 'b'],
   ['x-test-header', 'a', 'b'],
@@ -68,7 +71,7 @@ const RARE = [
   ['x-frame-options', 'deny', 'sameorigin'],
   ['x-xss-protection', '1', '1; mode=block'],
 ] as const
-/** The bytes that are kept stay as they are. */
+/** Headers that describe the stored bytes, so a 304 response does not update them. */
 const OF_BYTES: ReadonlySet<string> = new Set(['content-md5', 'content-digest', 'repr-digest'])
 cases.set('304-lm-use-stored-Test-Header', [
   { reply: [...lines('max-age=2'), ['last-modified', -86_400], ['test-header', 'a']], waits: true },

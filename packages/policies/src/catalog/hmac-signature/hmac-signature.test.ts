@@ -337,8 +337,8 @@ test('requests to the upstream are signed as they are sent, again for each attem
 test('configurations that cannot work are refused with what to do', () => {
   const bad: [Partial<HmacSignatureConfig>, RegExp][] = [
     [{ secrets: ['short'] }, /secret 1 has 5 bytes; a secret needs at least 16/],
-    [{ secrets: [SECRET, 'zz'], secretEncoding: 'hex' }, /secret 1 is not hex/],
-    [{ secrets: ['{"kty":"oct"}'] }, /holds no secret/],
+    [{ secrets: [SECRET, 'zz'], secretEncoding: 'hex' }, /secret 1 is not valid hex/],
+    [{ secrets: ['{"kty":"oct"}'] }, /without a secret/],
     [{ prefix: 'x' }, /given by the preset 'github'/],
     [{ preset: 'custom' }, /'header' is missing/],
     [{ preset: 'custom', header: 'host' }, /rewrite.host/],

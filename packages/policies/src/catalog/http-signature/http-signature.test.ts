@@ -212,7 +212,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [{ sign: { key: { ...signingKey, key: pem(pair.publicKey) } } }, /is a public key/],
     [
       { verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: pem(pair.privateKey) }] } },
-      /is a private key; write the public one/,
+      /is a private key; use the public one/,
     ],
     [
       { verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: pem(pair.publicKey), groups: ['g'] }] } },

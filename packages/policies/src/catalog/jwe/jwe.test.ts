@@ -284,11 +284,11 @@ test('mistakes in the configuration are named with their remedy', () => {
   assert.throws(compile({ decrypt: { algorithms: ['dir'] } }), /neither 'keys' nor 'jwks' is given/)
   assert.throws(
     compile(decrypting(rsa.publicKey, 'RSA-OAEP-256')),
-    /is a public key; it takes the private one to decrypt/,
+    /is a public key; a private one is required to decrypt/,
   )
   assert.throws(
     compile(decrypting(small.privateKey, 'RSA-OAEP-256')),
-    /RSA key of 1024 bits; take 2048 or more/,
+    /RSA key of 1024 bits; use 2048 or more/,
   )
   assert.throws(
     compile(decrypting(rsa.privateKey, 'ECDH-ES')),
@@ -301,11 +301,11 @@ test('mistakes in the configuration are named with their remedy', () => {
   assert.throws(compile({ decrypt: { keys: [{ secret: 'short' }], algorithms: ['A256KW'] } }), /fits none/)
   assert.throws(
     compile({ encrypt: { key: { jwk: jwkOf(rsa.privateKey) }, algorithm: 'RSA-OAEP-256' } }),
-    /is a private key; write the public one, which is all it takes to encrypt/,
+    /is a private key; use the public one, which is sufficient to encrypt/,
   )
   assert.throws(
     compile({ encrypt: { key: { jwk: jwkOf(rsa.publicKey, { use: 'sig' }) }, algorithm: 'RSA-OAEP-256' } }),
-    /'use' or 'key_ops' is not to encrypt/,
+    /'use' or 'key_ops' does not allow 'encrypt'/,
   )
   const twice = [
     { kid: 'a', jwk: jwkOf(rsa.privateKey) },
@@ -313,7 +313,7 @@ test('mistakes in the configuration are named with their remedy', () => {
   ]
   assert.throws(
     compile({ decrypt: { keys: twice, algorithms: ['RSA-OAEP-256'] } }),
-    /key 2 has the kid 'a' of another key/,
+    /key 2 has the same kid 'a' as another key/,
   )
 })
 

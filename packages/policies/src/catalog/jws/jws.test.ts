@@ -265,11 +265,11 @@ test('mistakes in the configuration are named with their remedy', () => {
   assert.throws(compile({ verify, sign: signWith }), /write either 'verify' or 'sign'/)
   assert.throws(
     compile({ sign: { ...signWith, algorithm: 'RS256' } }),
-    /the key under 'sign' is not a key for RS256/,
+    /the key under 'sign' does not fit RS256/,
   )
   assert.throws(
     compile({ sign: { key: { pem: issuer.pem() }, algorithm: 'ES256' } }),
-    /is a public key; it takes the private one to sign/,
+    /is a public key; a private one is required to sign/,
   )
   assert.throws(compile({ sign: { key: { jwk: issuer.jwk() }, algorithm: 'ES256' } }), /is a public key/)
   assert.throws(

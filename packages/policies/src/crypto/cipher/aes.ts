@@ -5,23 +5,27 @@ import { secretBytes } from '../keys/secret-key.js'
 import type { Decryptor, Encryptor } from './cipher.js'
 
 const KEY_BYTES = 32
-/** 96 bits, random for each value: good for 2^32 values under one key (NIST SP 800-38D section 8.3). */
+/**
+ * Length of the IV in bytes. It is random per value, which is safe for 2^32 values per key (NIST SP 800-38D section
+ * 8.3).
+ */
 const GCM_IV_BYTES = 12
 const TAG_BYTES = 16
 const CBC_IV_BYTES = 16
 
-/** AES-256-GCM; the value is `iv (12) | ciphertext | tag (16)`. */
+/** Creates an AES-256-GCM encryptor. Format of a value: `iv (12) | ciphertext | tag (16)`. */
 export function gcmEncryptor(config: KeyConfig): Encryptor {
   const key = aesKey(config, { purpose: 'encrypt', algorithms: ['A256GCM'] })
   return (plain, context) => sealGcm(key, plain, context)
 }
 
+/** Creates the decryptor for `gcmEncryptor`. */
 export function gcmDecryptor(config: KeyConfig): Decryptor {
   const key = aesKey(config, { purpose: 'decrypt', algorithms: ['A256GCM'] })
   return (sealed, context) => openGcm(key, sealed, context)
 }
 
-/** AES-GCM under a key of any length; the value is `iv (12) | ciphertext | tag (16)`. */
+/** Encrypts with AES-GCM and a key of any length. Format: `iv (12) | ciphertext | tag (16)`. */
 export function sealGcm(key: KeyObject, plain: Uint8Array, context?: Uint8Array): Buffer {
   const iv = randomBytes(GCM_IV_BYTES)
   const cipher = createCipheriv(gcmOf(key), key, iv, { authTagLength: TAG_BYTES })
@@ -29,7 +33,7 @@ export function sealGcm(key: KeyObject, plain: Uint8Array, context?: Uint8Array)
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** What `sealGcm` has made; null when it is something else. */
+/** Decrypts a value of `sealGcm`. Returns null if it is not authentic. */
 export function openGcm(key: KeyObject, sealed: Uint8Array, context?: Uint8Array): Buffer | null {
   const tagAt = sealed.length - TAG_BYTES
   if (tagAt < GCM_IV_BYTES) return null
@@ -49,18 +53,23 @@ function gcmOf(key: KeyObject): 'aes-256-gcm' {
   return `aes-${8 * key.symmetricKeySize!}-gcm` as 'aes-256-gcm'
 }
 
-/** AES-CBC with the padding of PKCS #7; the value is `iv (16) | ciphertext`. Nothing protects it from changes. */
+/**
+ * Encrypts with AES-CBC and PKCS #7 padding. Format: `iv (16) | ciphertext`. The value is not protected against
+ * tampering.
+ */
 export function sealCbc(key: KeyObject, plain: Uint8Array): Buffer {
   const iv = randomBytes(CBC_IV_BYTES)
   const cipher = createCipheriv(`aes-${8 * key.symmetricKeySize!}-cbc`, key, iv)
   return Buffer.concat([iv, cipher.update(plain), cipher.final()])
 }
 
+/** Creates an AES-256-CBC encryptor. */
 export function cbcEncryptor(config: KeyConfig): Encryptor {
   const key = aesKey(config, { purpose: 'encrypt', algorithms: ['A256CBC'] })
   return (plain) => sealCbc(key, plain)
 }
 
+/** Creates the decryptor for `cbcEncryptor`. */
 export function cbcDecryptor(config: KeyConfig): Decryptor {
   const key = aesKey(config, { purpose: 'decrypt', algorithms: ['A256CBC'] })
   return (sealed) => {
@@ -78,7 +87,7 @@ export function cbcDecryptor(config: KeyConfig): Decryptor {
 function aesKey({ id, key, encoding }: KeyConfig, use: KeyUse): KeyObject {
   const bytes = secretBytes(key, encoding ?? 'base64', use, `key '${id}'`)
   if (bytes.length !== KEY_BYTES) {
-    throw new Error(`key '${id}' has ${bytes.length} bytes; AES-256 needs ${KEY_BYTES} random ones`)
+    throw new Error(`key '${id}' has ${bytes.length} bytes; AES-256 needs ${KEY_BYTES} random bytes`)
   }
   return createSecretKey(bytes)
 }

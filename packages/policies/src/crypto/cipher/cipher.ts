@@ -9,22 +9,23 @@ import {
   rsa15Encryptor,
 } from './rsa.js'
 
-/** Encrypts under one key; null when the plaintext is too long for the algorithm. */
+/** Encrypts with one key. Returns null if the plaintext is too long for the algorithm. */
 export type Encryptor = (plain: Uint8Array, context: Uint8Array) => Buffer | null
-/** Decrypts under one key; null when that fails, for whatever reason. */
+/** Decrypts with one key. Returns null if that fails for any reason. */
 export type Decryptor = (sealed: Uint8Array, context: Uint8Array) => Decrypted | Promise<Decrypted>
+/** Decrypted bytes, or null if the decryption failed. */
 export type Decrypted = Uint8Array | null
 
 interface CipherKind {
-  /** Needs `allowWeak`. */
+  /** True if the algorithm requires `allowWeak`. */
   readonly isWeak: boolean
-  /** Can bind a context to what it encrypts. */
+  /** True if it can authenticate a context. */
   readonly bindsContext: boolean
   encryptor(key: KeyConfig): Encryptor
   decryptor(key: KeyConfig): Decryptor | Promise<Decryptor>
 }
 
-/** Every algorithm; the weak ones say so in their names, so that documents, `gw explain` and this table do too. */
+/** All encryption algorithms. Weak ones have `weak` in their names, so that documents and `gw explain` show it. */
 export const CIPHERS = {
   'aes-256-gcm': { isWeak: false, bindsContext: true, encryptor: gcmEncryptor, decryptor: gcmDecryptor },
   'rsa-oaep-256': { isWeak: false, bindsContext: true, encryptor: oaepEncryptor, decryptor: oaepDecryptor },
@@ -38,17 +39,18 @@ export const CIPHERS = {
   'weak-rsa1_5': { isWeak: true, bindsContext: false, encryptor: rsa15Encryptor, decryptor: rsa15Decryptor },
 } as const satisfies Record<string, CipherKind>
 
+/** Name of an encryption algorithm. */
 export type CipherName = keyof typeof CIPHERS
 
-/** The names that documents may write. */
+/** Names for documents. */
 export const CIPHER_NAMES = Object.keys(CIPHERS) as readonly CipherName[]
 
-/** @throws Error for a weak algorithm that was not allowed, or a context that it cannot bind. */
+/** Returns an algorithm. @throws Error for a weak one that is not allowed, or a context that it cannot authenticate. */
 export function cipherOf(name: CipherName, allowWeak: boolean, hasContext: boolean): CipherKind {
   const cipher = CIPHERS[name]
   if (cipher.isWeak && !allowWeak) {
     throw new Error(
-      `'${name}' can be tampered with or guessed from its failures; use aes-256-gcm, or set allowWeak: true`,
+      `'${name}' is insecure: values can be tampered with or recovered through failures; use aes-256-gcm, or set allowWeak: true`,
     )
   }
   if (hasContext && !cipher.bindsContext) throw new Error(`'${name}' cannot bind a context; remove 'context'`)

@@ -1,7 +1,7 @@
 import type { Exchange } from '@sluice/core'
 import { compileTemplate } from '../../shared/template.js'
 
-/** What binds an encrypted value to where it belongs. @throws Error for a location that is not known. */
+/** Compiles the context that binds an encrypted value to its place. @throws Error for an unknown variable. */
 export function compileContext(text = ''): (x: Exchange) => Uint8Array {
   const compiled = compileTemplate(text)
   if (typeof compiled !== 'string') return (x) => Buffer.from(compiled(x))

@@ -376,7 +376,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [sealing({ algorithm: 'weak-rsa1_5', key: 'rsa' }), /allowWeak/],
     [sealing({ algorithm: 'weak-aes-256-cbc', context: 'x' }, { allowWeak: true }), /cannot bind a context/],
     [sealing({ key: 'nobody' }), /not under 'keys'/],
-    [sealing({ key: 'rsa' }), /not base64/],
+    [sealing({ key: 'rsa' }), /not valid base64/],
     [sealing({ algorithm: 'rsa-oaep-256' }), /neither PEM/],
     [sealing({ algorithm: 'rsa-oaep-256', key: 'ed' }), /needs RSA/],
     [sealing({ algorithm: 'rsa-oaep-256', key: 'rsa' }, { keys: KEYS }), /'rsa' is a private key/],
@@ -385,7 +385,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [sealing({ from: 'nowhere' }), /not a valid location/],
     [sealing({ context: '{{nothing}}' }), /unknown variable/],
     [sealing({}, { keys: [{ id: 'new', key: randomBytes(16).toString('base64') }] }), /AES-256 needs 32/],
-    [sealing({}, { keys: [KEYS[0], KEYS[0]] }), /stands twice/],
+    [sealing({}, { keys: [KEYS[0], KEYS[0]] }), /duplicate key/],
     [
       [
         decrypt,
@@ -396,7 +396,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [signing({ to: 'body' }), /cannot be written to/],
     [signing({ from: 'header.x' }), /cannot be written to/],
     [signing({ algorithm: 'ES256' }), /secp384r1/],
-    [signing({ algorithm: 'RS256', key: 'rsa', ecdsa: 'der' }), /'ecdsa' is for/],
+    [signing({ algorithm: 'RS256', key: 'rsa', ecdsa: 'der' }), /'ecdsa' is only for/],
     [
       [
         verify,

@@ -12,19 +12,22 @@ import type { KeyConfig } from '../keys/key-ring.js'
 import { openGcm, sealGcm } from './aes.js'
 import type { Decryptor, Encryptor } from './cipher.js'
 
-/** What OAEP with SHA-256 takes of a block. */
+/** Bytes of a block that OAEP with SHA-256 uses for itself. */
 const OAEP_OVERHEAD = 66
 const PKCS1_OVERHEAD = 11
 const CONTENT_KEY_BYTES = 32
 
-/** RSA-OAEP with SHA-256 for hash and mask, for short values: 190 bytes under a key of 2048 bits. */
+/** Creates an RSA-OAEP encryptor with SHA-256 for hash and mask. For short values: 190 bytes with a 2048-bit key. */
 export function oaepEncryptor(config: KeyConfig): Encryptor {
   const key = rsaPublic(config, 'RSA-OAEP-256')
   const longest = blockBytes(key) - OAEP_OVERHEAD
   return (plain, context) => (plain.length > longest ? null : oaepEncrypt(key, plain, context))
 }
 
-/** Off the event loop: an operation with a private key takes most of a millisecond. */
+/**
+ * Creates the decryptor for `oaepEncryptor`. It runs off the event loop, because a private-key operation takes most
+ * of a millisecond.
+ */
 export async function oaepDecryptor(config: KeyConfig): Promise<Decryptor> {
   const key = rsaPrivate(config, 'RSA-OAEP-256')
   const block = blockBytes(key)
@@ -32,7 +35,10 @@ export async function oaepDecryptor(config: KeyConfig): Promise<Decryptor> {
   return (sealed, context) => (sealed.length === block ? decrypt(sealed, context) : null)
 }
 
-/** A new AES-256-GCM key for each value, itself under RSA-OAEP; the value is `wrapped key | iv | ciphertext | tag`. */
+/**
+ * Creates an encryptor with a new AES-256-GCM key per value, wrapped with RSA-OAEP. Format: `wrapped key | iv |
+ * ciphertext | tag`.
+ */
 export function hybridEncryptor(config: KeyConfig): Encryptor {
   const key = rsaPublic(config, 'RSA-OAEP-256')
   return (plain, context) => {
@@ -42,6 +48,7 @@ export function hybridEncryptor(config: KeyConfig): Encryptor {
   }
 }
 
+/** Creates the decryptor for `hybridEncryptor`. */
 export async function hybridDecryptor(config: KeyConfig): Promise<Decryptor> {
   const key = rsaPrivate(config, 'RSA-OAEP-256')
   const block = blockBytes(key)
@@ -54,7 +61,7 @@ export async function hybridDecryptor(config: KeyConfig): Promise<Decryptor> {
   }
 }
 
-/** RSA with the padding of PKCS #1 v1.5. */
+/** Creates an RSA encryptor with PKCS #1 v1.5 padding. */
 export function rsa15Encryptor(config: KeyConfig): Encryptor {
   const key = rsaPublic(config, 'RSA1_5')
   const longest = blockBytes(key) - PKCS1_OVERHEAD
@@ -63,8 +70,9 @@ export function rsa15Encryptor(config: KeyConfig): Encryptor {
 }
 
 /**
- * Only where OpenSSL answers a broken padding with random bytes instead of an error, which would be an oracle.
- * @throws Error on a Node whose OpenSSL does not.
+ * Creates an RSA decryptor with PKCS #1 v1.5 padding. It requires an OpenSSL that returns random bytes for invalid
+ * padding. An error would be a padding oracle.
+ * @throws Error if the OpenSSL of this Node.js reports an error instead.
  */
 export function rsa15Decryptor(config: KeyConfig): Decryptor {
   const key = rsaPrivate(config, 'RSA1_5')
@@ -83,7 +91,7 @@ export function rsa15Decryptor(config: KeyConfig): Decryptor {
   }
 }
 
-/** A number below the modulus, whose padding is almost surely broken. */
+/** Returns a random block below the modulus, almost certainly with invalid padding. */
 function randomBlock(key: KeyObject): Buffer {
   const block = randomBytes(blockBytes(key))
   block[0] = 0

@@ -1,25 +1,26 @@
 import { type ByteEncoding, decode, encode } from '../../shared/encoding/byte-text.js'
 
-/** How encrypted bytes stand in a message; `raw` only as a whole body. */
+/** Encoding of encrypted bytes in a message. `raw` is only for a whole body. */
 export type SealedEncoding = ByteEncoding | 'raw'
 
-/** What stands in a message: the bytes, and the key they name. */
+/** Encrypted bytes of a message and the id of their key. */
 export interface Sealed {
-  /** Null when none is named. */
+  /** Key id, or null if there is none. */
   readonly keyId: string | null
   readonly bytes: Uint8Array
 }
 
-/** Between the id of the key and the bytes; it stands in neither. */
+/** Separator of the key id and the bytes. It occurs in neither. */
 const SEPARATOR = ':'
 
+/** Encodes encrypted bytes, with the key id if there is one. */
 export function writeSealed(bytes: Buffer, encoding: SealedEncoding, keyId: string | null): Uint8Array {
   if (encoding === 'raw') return bytes
   const text = encode(bytes, encoding)
   return Buffer.from(keyId === null ? text : keyId + SEPARATOR + text)
 }
 
-/** Null when it is not in that encoding. */
+/** Decodes encrypted bytes, or returns null for another encoding. */
 export function readSealed(written: Uint8Array, encoding: SealedEncoding): Sealed | null {
   if (encoding === 'raw') return { keyId: null, bytes: written }
   const text = Buffer.from(written.buffer, written.byteOffset, written.byteLength).toString('latin1')

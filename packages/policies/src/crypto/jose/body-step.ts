@@ -10,10 +10,10 @@ import {
 import { hooksOn } from '../../shared/message/hooks.js'
 import { headersOf, isBodiless, limitBody, type Side } from '../../shared/message/side.js'
 
-/** What a policy does with a body; it is never asked about one in a content coding. */
+/** Processes a body without a content coding. */
 export type BodyWork = (x: Exchange, body: Uint8Array) => Eventual
 
-/** A refusal for what is wrong with the message: the client's fault in a request, the upstream's in a response. */
+/** Creates the refusal of an invalid message: the client's fault in a request, the upstream's in a response. */
 export function messageRefusal(side: Side, env: CompileEnv, code: ErrorCode, detail: string): Reply {
   if (side === 'response')
     return env.refusal('GW_RESPONSE_INVALID', `the response of the upstream: ${detail}`)
@@ -21,7 +21,10 @@ export function messageRefusal(side: Side, env: CompileEnv, code: ErrorCode, det
   return env.refusal(code, detail, challenge)
 }
 
-/** The step that hands every body of one side to the work. @param maxBytes bounds them; null: as the listener does. */
+/**
+ * Creates the step that processes every body of one side.
+ * @param maxBytes maximum body size, or null for the limit of the listener.
+ */
 export function bodyStep(
   name: string,
   side: Side,
@@ -32,7 +35,7 @@ export function bodyStep(
     side,
     env,
     'GW_MEDIA_TYPE',
-    'bodies in a content coding are not taken; send plain ones',
+    'the body has a content coding; send it without content-encoding',
   )
   return {
     name,
@@ -44,7 +47,7 @@ export function bodyStep(
         },
       }),
       body(x, body) {
-        // Such a response has nothing that somebody could trust.
+        // A response without a body contains nothing to verify.
         if (side === 'response' && isBodiless(x)) return null
         return hasContentCoding(headersOf(x, side)) ? coded : work(x, body)
       },

@@ -6,23 +6,28 @@ import { isTemplate, TENANT_PLACEHOLDER } from './tenants.js'
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 const MAX_ANSWER_BYTES = 1024 * 1024
-/** Where an issuer has its endpoints changes seldom; connections are kept for each until a reload. */
+/** Maximum number of origins. Issuers rarely move their endpoints; connections are kept until a reload. */
 const MAX_ORIGINS = 8
 
-/** Where the metadata of an issuer may lead: not to link-local addresses, nor to those at which clouds hand out credentials. */
+/** Address ranges that issuer metadata may point to. Link-local addresses and cloud metadata services are excluded. */
 const OTHER_ADDRESSES = ['private']
 
+/** Options for `compileIssuerCalls`. */
 export interface IssuerCallsConfig {
-  /** What the document names itself. */
+  /** Endpoint that the document itself names. */
   readonly own: Endpoint
   readonly timeout: string
   readonly tls?: HttpClientTls | undefined
 }
 
-/** Calls an address of an issuer. @param key where the address stands, for messages. Rejects with any Error. */
+/** Calls an endpoint of an issuer. @param key name of the address in messages. Rejects with any Error. */
 export type CallIssuer = (address: string, key: string, call: Omit<HttpCall, 'path'>) => Promise<HttpAnswer>
 
-/** @param timeoutKey where `timeout` stands, for messages. @throws Error for a time that is none. */
+/**
+ * Compiles the calls.
+ * @param timeoutKey name of the `timeout` option in messages.
+ * @throws Error for an invalid duration.
+ */
 export function compileIssuerCalls(
   config: IssuerCallsConfig,
   timeoutKey: string,
@@ -33,7 +38,7 @@ export function compileIssuerCalls(
   return async (address, key, call) => {
     const { origin, path } = parseEndpoint(address, key)
     if (!clients.has(origin) && clients.size >= MAX_ORIGINS)
-      throw new Error('the issuer has moved its endpoints too often; reload')
+      throw new Error('the issuer has moved its endpoints too often; reload the configuration')
     const guard = origin === config.own.origin ? {} : { addresses: OTHER_ADDRESSES }
     const client = clients.get(origin) ?? env.httpClient({ origin, ...bounds, ...guard })
     clients.set(origin, client)
@@ -41,7 +46,7 @@ export function compileIssuerCalls(
   }
 }
 
-/** The body of a document of an issuer. Rejects with any Error. */
+/** Fetches a document of an issuer. Rejects with any Error. */
 export async function fetchDocument(
   call: CallIssuer,
   address: string,
@@ -53,25 +58,27 @@ export async function fetchDocument(
   return body
 }
 
-/** Where an issuer has its metadata (OpenID Connect Discovery 1.0, section 4). @throws Error where that was written in its place. */
+/**
+ * Returns the metadata address of an issuer (OpenID Connect Discovery 1.0 section 4).
+ * @throws Error if the metadata address itself was configured.
+ */
 export function metadataAddress(issuer: string): string {
   if (issuer.includes(TENANT_PLACEHOLDER))
     throw new Error(
-      `'${issuer}' is no address; write that of the metadata of all tenants, such as …/organizations/v2.0, and list 'tenants'`,
+      `'${issuer}' is not a valid address; use the multi-tenant one, such as …/organizations/v2.0, and list 'tenants'`,
     )
   if (issuer.endsWith(DISCOVERY_PATH))
-    throw new Error(
-      `'${issuer}' is where the metadata are; the issuer is what stands before ${DISCOVERY_PATH}`,
-    )
+    throw new Error(`'${issuer}' is the address of the metadata; use the issuer, without ${DISCOVERY_PATH}`)
   return `${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`
 }
 
-/** Longest issuer that a message repeats, in characters. */
+/** Maximum number of characters of an issuer that messages quote. */
 const MAX_SHOWN = 200
 
 /**
- * The metadata of an issuer. @param isOfTenants they have to name the issuers of many tenants, with a placeholder.
- * @throws Error where they are none, or those of another one.
+ * Parses the metadata of an issuer.
+ * @param isOfTenants true if it must be multi-tenant metadata, with a placeholder in the issuer.
+ * @throws Error for invalid metadata, or metadata of another issuer.
  */
 export function metadataIn(
   body: Uint8Array,
@@ -79,24 +86,23 @@ export function metadataIn(
   isOfTenants = false,
 ): JsonObject & { issuer: string } {
   const metadata = parseStrictObject(body)
-  if (metadata === null) throw new Error('the metadata of the issuer is no JSON object')
+  if (metadata === null) throw new Error('the metadata of the issuer is not a JSON object')
   const named = memberOf(metadata, 'issuer')
   if (typeof named === 'string' && (isOfTenants ? isTemplate(named) : named === issuer))
     return { ...metadata, issuer: named }
-  const other = typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_SHOWN)) : 'nobody'
+  const other = typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_SHOWN)) : '(none)'
   const found = `the metadata is of the issuer ${other}, not of`
   if (isOfTenants)
-    throw new Error(`${found} many tenants, which has ${TENANT_PLACEHOLDER} once; leave out 'tenants'`)
-  const remedy =
-    typeof named === 'string' && isTemplate(named) ? "; list the 'tenants' that are accepted" : ''
+    throw new Error(`${found} a multi-tenant issuer with ${TENANT_PLACEHOLDER}; remove 'tenants'`)
+  const remedy = typeof named === 'string' && isTemplate(named) ? "; list the accepted 'tenants'" : ''
   throw new Error(`${found} "${issuer}"${remedy}`)
 }
 
-/** An address in metadata; null: it has none. @throws Error for one that leads from TLS to none. */
+/** Returns an address in the metadata, or null. @throws Error for an address without TLS if the issuer uses TLS. */
 export function addressIn(metadata: JsonObject, name: string, issuer: string): string | null {
   const address = memberOf(metadata, name)
   if (typeof address !== 'string' || !URL.canParse(address)) return null
   if (issuer.startsWith('https:') && new URL(address).protocol !== 'https:')
-    throw new Error(`the '${name}' of the issuer has no TLS`)
+    throw new Error(`the '${name}' of the issuer does not use TLS`)
   return address
 }

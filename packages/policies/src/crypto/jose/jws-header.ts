@@ -1,24 +1,24 @@
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 
-/** Longest id of a key that is looked up. */
+/** Maximum length of a key id. */
 const MAX_KID_LENGTH = 256
 
 /**
- * What is read of a protected header. Whatever else stands in it, such as a key or the address of one (`jwk`, `jku`,
- * `x5c`, `x5u`), comes from whoever made the token and is not looked at.
+ * The used members of a protected header. Others, such as a key or its address (`jwk`, `jku`, `x5c`, `x5u`), come
+ * from the sender of the token and are ignored.
  */
 export interface JoseHeader {
   readonly alg: string
   readonly kid: string | null
   readonly typ: string | null
   readonly cty: string | null
-  /** Extensions that have to be understood; null when there are none. */
+  /** Critical extensions that must be understood, or null. */
   readonly crit: readonly string[] | null
   readonly all: JsonObject
 }
 
-/** The protected header of a segment (RFC 7515 section 4, RFC 7516 section 4); null when it is not one. */
+/** Parses a protected header (RFC 7515 section 4, RFC 7516 section 4), or returns null. */
 export function parseJoseHeader(segment: string): JoseHeader | null {
   const bytes = decode(segment, 'base64url')
   const all = bytes === null ? null : parseStrictObject(bytes)
@@ -33,14 +33,17 @@ export function parseJoseHeader(segment: string): JoseHeader | null {
   return { alg, kid, typ, cty, crit, all }
 }
 
-/** Undefined: there is something else than a text. */
+/** Returns an optional text member: null if it is absent, undefined if it is not a text. */
 function optionalText(all: JsonObject, name: string): string | null | undefined {
   const value = memberOf(all, name)
   if (value === undefined) return null
   return typeof value === 'string' ? value : undefined
 }
 
-/** The names in `crit`, all of which the header has to hold (RFC 7515 section 4.1.11); undefined when they are not right. */
+/**
+ * Returns the names in `crit`, all of which the header must contain (RFC 7515 section 4.1.11), or undefined if they
+ * are invalid.
+ */
 function criticalNames(all: JsonObject): readonly string[] | null | undefined {
   const crit = memberOf(all, 'crit')
   if (crit === undefined) return null
@@ -49,7 +52,7 @@ function criticalNames(all: JsonObject): readonly string[] | null | undefined {
   return isRight && new Set(crit).size === crit.length ? (crit as string[]) : undefined
 }
 
-/** A `typ` to compare: `application/` may be left out, and case does not matter (RFC 7515 section 4.1.9). */
+/** Normalizes a `typ`: the prefix `application/` is optional, and case is ignored (RFC 7515 section 4.1.9). */
 export function plainType(type: string): string {
   return type.toLowerCase().replace(/^application\//, '')
 }

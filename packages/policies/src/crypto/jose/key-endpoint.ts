@@ -14,23 +14,28 @@ import { isTemplate, TENANT_PLACEHOLDER, type Tenants, tenantsOf } from './tenan
 
 const LINE_END = 10
 
-/** What of a policy says which fetched keys it takes. */
+/** Policy options that decide which fetched keys are accepted. */
 export interface KeyAcceptance {
   readonly allowed: readonly SignatureAlgorithm[]
   readonly allowWeak: boolean
 }
 
-/** Where an issuer publishes its keys. */
+/** Key endpoint of an issuer. */
 export interface KeyEndpoint {
-  /** The document with the keys. Rejects with any Error; its message holds no secret. */
+  /** Fetches the document with the keys. Rejects with any Error without secrets in its message. */
   fetch(): Promise<Uint8Array>
-  /** The keys in it. @param fetchedAt ms since 1970. @throws Error where none of them can be used. */
+  /**
+   * Parses the keys.
+   * @param fetchedAt time of the fetch in milliseconds since 1970.
+   * @throws Error if none of them is usable.
+   */
   read(body: Uint8Array, fetchedAt: number): FetchedKeys
 }
 
 /**
- * The keys of an issuer: at `url`, or where the metadata of `discovery` says (OpenID Connect Discovery 1.0, section 4).
- * @throws Error for an address that is none.
+ * Compiles the key endpoint: `url`, or the address in the metadata of `discovery` (OpenID Connect Discovery 1.0
+ * section 4).
+ * @throws Error for an invalid address.
  */
 export function compileKeyEndpoint(
   config: RemoteJwksConfig,
@@ -59,19 +64,19 @@ export function compileKeyEndpoint(
     const address = addressIn(metadata, 'jwks_uri', issuer)
     if (address === null) throw new Error("the metadata of the issuer has no 'jwks_uri'")
     const keys = await fetchDocument(call, address, 'jwks_uri')
-    // Other workers read what this one has fetched, without the metadata.
+    // Stored with the keys, because other workers read them without the metadata.
     return tenants === null ? keys : Buffer.concat([Buffer.from(`${metadata.issuer}\n`), keys])
   }
   return { fetch, read }
 }
 
-/** A key can be of one tenant alone, or of all: Microsoft Entra ID writes that into the JWK. */
+/** Returns the check for a key of one tenant or of all tenants. Microsoft Entra ID states the issuer in the JWK. */
 function tenantCheck(tenants: Tenants, template: string, { issuer = template }: KeyMaterial): IssuerCheck {
   return (iss, tid) =>
     tenants.accepts(template, iss, tid) && iss === issuer.replace(TENANT_PLACEHOLDER, tid as string)
 }
 
-/** Keys that cannot serve are left out: an issuer may publish some of other kinds. Secrets are never among them. */
+/** Collects the usable keys. Skips others, because an issuer may publish several kinds, and skips secrets. */
 function keysIn(
   body: Uint8Array,
   issuerOf: (key: KeyMaterial) => IssuerCheck | null,
@@ -88,7 +93,7 @@ function keysIn(
       placed += addKey(table, material, { issuer, allowed, allowWeak, algorithms: undefined, sharesId: true })
       if (material.kid !== null) kids.add(material.kid)
     } catch {
-      // The next one may be good.
+      // Other keys may be usable.
     }
   }
   if (placed === 0)

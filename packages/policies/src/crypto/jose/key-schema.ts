@@ -13,16 +13,16 @@ import {
 } from '../../shared/options.js'
 import { tenantsSchema } from './tenants.js'
 
-/** Most keys of one policy. */
+/** Maximum number of keys of a policy. */
 export const MAX_KEYS = 100
 /** Default of `secretEncoding`. */
 export const DEFAULT_ENCODING = 'utf8'
 
-/** A content type that a configuration may name. */
+/** Pattern of a configured media type. */
 export const MEDIA_TYPE =
   '^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(; ?[A-Za-z0-9-]{1,64}=[A-Za-z0-9._-]{1,64})?$'
 
-/** Longest text of a key, or of a set of keys. */
+/** Maximum length of a key or a key set in characters. */
 const MAX_KEY_TEXT = 1024 * 1024
 
 function keyText(description: string, secret: boolean) {
@@ -30,36 +30,36 @@ function keyText(description: string, secret: boolean) {
   return Type.Optional(Type.String(secret ? { secret: true, ...options } : options))
 }
 
-/** The members that say what a key is; exactly one of `jwk`, `pem`, `file` and `secret` is written. */
+/** Members that define a key. Exactly one of `jwk`, `pem`, `file` and `secret` is required. */
 export const keySource = {
-  kid: optionalText(256, 'The id of the key; default: the `kid` of the JWK, else none.'),
-  jwk: keyText('The key as the JSON text of a JWK (RFC 7517), usually a reference.', true),
-  pem: keyText('The key as PEM, or a certificate, whose dates do not matter here.', true),
-  file: optionalFile('A file with the JWK or the PEM, read at load.'),
-  secret: keyText('A symmetric key, usually a reference.', true),
+  kid: optionalText(256, 'Key id. Default: the `kid` of the JWK, if any.'),
+  jwk: keyText('Key as the JSON text of a JWK (RFC 7517), usually by reference.', true),
+  pem: keyText('Key or certificate as PEM. The validity dates of a certificate are ignored.', true),
+  file: optionalFile('File with the JWK or the PEM, read when the document is loaded.'),
+  secret: keyText('Symmetric key, usually by reference.', true),
   secretEncoding: optionalOneOf(
     ['utf8', 'base64url', 'base64', 'hex'],
-    'How `secret` spells its bytes.',
+    'Encoding of `secret`.',
     DEFAULT_ENCODING,
   ),
 }
 
-/** The members of a key that serves for some of these algorithms. */
+/** Returns the members of a key for some of these algorithms. */
 export function keyMembers<N extends string>(names: readonly N[]) {
   return {
     ...keySource,
     algorithms: optionalList(
-      oneOf(names, 'An algorithm.'),
-      'What the key serves for; default: the `alg` of the JWK, else all that fit its type.',
+      oneOf(names, 'Algorithm.'),
+      'Algorithms of the key. Default: the `alg` of the JWK, or else all that fit its type.',
       { minItems: 1, uniqueItems: true },
     ),
   }
 }
 
-/** A set of keys (RFC 7517 section 5) in a file or in the document. */
-export const jwksSchema = closed('A set of keys (JWKS): `file` or `inline`.', {
-  file: optionalFile('A file with the set, read at load.'),
-  inline: keyText('The JSON text of the set.', true),
+/** Schema of a key set (RFC 7517 section 5) in a file or in the document. */
+export const jwksSchema = closed('Key set (JWKS): `file` or `inline`.', {
+  file: optionalFile('File with the key set, read when the document is loaded.'),
+  inline: keyText('JSON text of the key set.', true),
 })
 
 /** Default of `timeout`. */
@@ -69,32 +69,32 @@ export const DEFAULT_KEY_REFRESH = '10m'
 /** Default of `maxStale`. */
 export const DEFAULT_KEY_STALE = '1d'
 
-/** A set of keys that may also be one that an issuer publishes. */
+/** Members of a key set that may also be fetched from an issuer. */
 export const remoteJwksMembers = {
   ...jwksSchema.properties,
-  url: optionalString('Where the issuer publishes the set.', {
+  url: optionalString('Address of the key set of the issuer.', {
     minLength: 1,
     maxLength: 2048,
     destination: true,
   }),
   discovery: optionalString(
-    'The issuer, whose metadata under `/.well-known/openid-configuration` say where its keys are (OpenID Connect Discovery). They sign for this issuer alone. Keys at another place than the issuer are not fetched from link-local addresses, nor from those at which clouds hand out credentials.',
+    'Issuer with metadata under `/.well-known/openid-configuration`, which contains the address of its keys (OpenID Connect Discovery). The keys are valid only for this issuer. An address on another origin must not be a link-local address or a cloud metadata service.',
     { minLength: 1, maxLength: 2048, destination: true },
   ),
   tenants: tenantsSchema,
   refresh: optionalDuration(
-    'Age from which on keys that were fetched are fetched anew, in the background.',
+    'Age at which fetched keys are refreshed in the background.',
     DEFAULT_KEY_REFRESH,
   ),
   maxStale: optionalDuration(
-    'Age up to which they are used while the issuer does not answer; 503 `GW_AUTH_UNAVAILABLE` from then on.',
+    'Maximum age of fetched keys while the issuer does not respond. Older keys cause 503 `GW_AUTH_UNAVAILABLE`.',
     DEFAULT_KEY_STALE,
   ),
-  timeout: optionalDuration('Longest wait for the issuer, 1ms to 20s.', DEFAULT_KEY_TIMEOUT),
+  timeout: optionalDuration('Timeout of calls to the issuer, 1ms to 20s.', DEFAULT_KEY_TIMEOUT),
   tls: callTls,
 }
 
-/** A set of keys that is fetched. */
+/** Configuration of a fetched key set. */
 export interface RemoteJwksConfig {
   readonly url?: string
   readonly discovery?: string
@@ -108,21 +108,21 @@ export interface RemoteJwksConfig {
 
 type Written = Static<TObject<typeof keySource>>
 
-/** A key as the configuration has it. */
+/** Configuration of a key. */
 export interface KeyConfig extends Written {
   readonly algorithms?: readonly string[]
 }
 
-/** A set of keys as the configuration has it. */
+/** Configuration of a key set. */
 export type JwksConfig = Static<typeof jwksSchema>
 
-/** `allowWeak`, wherever keys may be too short for today. */
+/** Schema of `allowWeak`, for policies with keys that may be too short. */
 export const allowWeakSchema = optionalFlag(
   false,
-  'Takes RSA keys below 2048 bits or with an exponent below 65537, and secrets shorter than the hash. Not for production.',
+  'Accept RSA keys below 2048 bits or with an exponent below 65537, and secrets shorter than the hash. Not for production.',
 )
 
-/** What a key of the configuration is called in messages. */
+/** Returns the name of a configured key in messages. */
 export function keyName(i: number, { kid }: { readonly kid?: string }): string {
   return `key ${i + 1}${kid === undefined ? '' : ` ('${kid}')`}`
 }

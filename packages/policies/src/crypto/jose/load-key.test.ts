@@ -20,7 +20,9 @@ test('a secret has one way to be written', () => {
   ]
   for (const [encoding, texts] of loose) {
     for (const text of texts) {
-      assert.throws(() => load(text, encoding), { message: `has a secret that is not ${encoding}, or empty` })
+      assert.throws(() => load(text, encoding), {
+        message: `has a secret that is empty or not valid ${encoding}`,
+      })
     }
   }
 })

@@ -9,12 +9,12 @@ import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './k
 
 const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
 
-/** The key of a configuration. @throws Error that says what is wrong, without what is secret in it. */
+/** Loads a configured key. @throws Error that says what is wrong, without secrets. */
 export function loadKey(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
   const given = SOURCES.filter((source) => config[source] !== undefined)
   if (given.length !== 1) {
     throw new Error(
-      `has ${given.length === 0 ? 'none' : given.join(' and ')} of jwk, pem, file, secret; write one`,
+      `has ${given.length === 0 ? 'none' : given.join(' and ')} of jwk, pem, file, secret; set exactly one`,
     )
   }
   const material = readSource(config, purpose)
@@ -34,8 +34,8 @@ function unnamed(key: KeyObject): KeyMaterial {
 }
 
 /**
- * The keys of a set that can serve the purpose. Others are left out, because a set may hold keys of several uses and
- * of types to come (RFC 7517 section 5); none at all is a mistake.
+ * Loads the keys of a set that can serve the purpose. Skips others, because a set may contain keys for other uses and
+ * future types (RFC 7517 section 5). A set without any usable key is an error.
  */
 export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly KeyMaterial[] {
   if ((config.file === undefined) === (config.inline === undefined)) {
@@ -45,7 +45,10 @@ export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly Ke
   return readKeySet(text, purpose).map((read, i) => withContext(`key ${i + 1} of 'jwks'`, read))
 }
 
-/** The keys of a set, each read when it is asked for, which throws an Error where it is broken. @throws Error for no set. */
+/**
+ * Returns readers for the keys of a set. A reader throws an Error for an invalid key.
+ * @throws Error for an invalid set.
+ */
 export function readKeySet(text: Uint8Array, purpose: KeyPurpose): readonly (() => KeyMaterial)[] {
   const set = parseStrictObject(text)
   const keys = set === null ? undefined : memberOf(set, 'keys')
@@ -63,14 +66,15 @@ function isKnownType(jwk: JsonObject): boolean {
 function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {
   const jwk = parseStrictObject(Buffer.from(text))
   if (jwk === null) throw new Error('is not the JSON text of a JWK')
-  if (Object.hasOwn(jwk, 'keys')) throw new Error("is a set of keys; write it under 'jwks'")
+  if (Object.hasOwn(jwk, 'keys')) throw new Error("is a key set; use 'jwks' for it")
   return importJwk(jwk, purpose)
 }
 
-/** Only the one way to write the bytes is taken: a decoder that forgives may leave another key than was meant. */
+/** Decodes a secret strictly: a lenient decoder could produce another key than intended. */
 function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = DEFAULT_ENCODING): KeyObject {
-  if (secret.includes('-----BEGIN ')) throw new Error("is a PEM; write it under 'pem', not under 'secret'")
+  if (secret.includes('-----BEGIN ')) throw new Error("is a PEM; use 'pem' instead of 'secret'")
   const bytes = encoding === 'utf8' ? Buffer.from(secret) : decode(secret, encoding)
-  if (bytes === null || bytes.length === 0) throw new Error(`has a secret that is not ${encoding}, or empty`)
+  if (bytes === null || bytes.length === 0)
+    throw new Error(`has a secret that is empty or not valid ${encoding}`)
   return createSecretKey(bytes)
 }

@@ -9,7 +9,7 @@ import type { IssuerCheck, KeySet, SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { loadKey, loadKeySet } from './load-key.js'
 
-/** The keys of a policy that verifies. */
+/** Keys of a policy that verifies signatures. */
 export interface KeySetConfig {
   readonly keys?: readonly (KeyConfig & { readonly issuer?: string })[]
   readonly jwks?: JwksConfig & { readonly issuer?: string }
@@ -17,8 +17,8 @@ export interface KeySetConfig {
 }
 
 /**
- * The keys of a configuration, each with the algorithms that its type, its own list and the policy's list allow.
- * @throws Error that names the key and says what to do.
+ * Compiles the configured keys, each with the algorithms that its type, its own list and the policy's list allow.
+ * @throws Error that names the key and the remedy.
  */
 export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
   const keys = new KeyTable<SignatureKey>()
@@ -34,7 +34,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
   config.keys?.forEach((key, i) => {
     withContext(keyName(i, key), () => {
       if (put(loadKey(key, 'verify'), key) > 0) return
-      throw new Error(`fits none of the allowed algorithms, which are ${allowed.join(', ')}`)
+      throw new Error(`fits none of the allowed algorithms ${allowed.join(', ')}`)
     })
   })
   const { jwks } = config
@@ -43,34 +43,34 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
       withContext(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks, true)),
     )
     if (!placed.some((count) => count > 0))
-      throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)
+      throw new Error(`'jwks' has no key for the allowed algorithms ${allowed.join(', ')}`)
   }
-  if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
+  if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is set")
   return { generation: 0, candidates: (alg, kid) => keys.candidates(alg, kid) }
 }
 
-/** What a key may be used for. */
+/** Restrictions of a key. */
 export interface KeyUse {
-  /** Says whose tokens it signs; null: those of every issuer that the policy allows. */
+  /** Restricts the key to an issuer, or null for every issuer that the policy allows. */
   readonly issuer: IssuerCheck | null
-  /** By the policy. */
+  /** Algorithms that the policy allows. */
   readonly allowed: readonly SignatureAlgorithm[]
   readonly allowWeak: boolean
-  /** By what is written beside the key; undefined: nothing is. */
+  /** Algorithms that are configured for the key, or undefined. */
   readonly algorithms: readonly string[] | undefined
-  /** True for keys of an issuer, which may have one id for several. */
+  /** True for keys of an issuer, which may use one id for several keys. */
   readonly sharesId?: boolean
 }
 
-/** Returns the check for one issuer; null if every issuer will do. */
+/** Returns the check for one issuer, or null if every issuer is acceptable. */
 export function issuerCheck(issuer: string | undefined): IssuerCheck | null {
   return issuer === undefined ? null : (iss) => iss === issuer
 }
 
-/** Adds a key for each algorithm that it serves. @returns how many they are. @throws Error for a key that is too weak. */
+/** Adds a key for each of its algorithms. @returns their number. @throws Error for a key that is too weak. */
 export function addKey(keys: KeyTable<SignatureKey>, material: KeyMaterial, use: KeyUse): number {
   const names = algorithmsOf(material, use)
-  if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
+  if (isBroken(material.key)) throw new Error('is an RSA key with an insecure exponent')
   for (const name of names) {
     const weakness = use.allowWeak ? null : weaknessOf(material.key, name)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
@@ -80,7 +80,7 @@ export function addKey(keys: KeyTable<SignatureKey>, material: KeyMaterial, use:
   return names.length
 }
 
-/** What a key is used for: what it fits, of that what it says itself, of that what the policy allows. */
+/** Returns the algorithms that fit a key, and that its JWK, its configuration and the policy allow. */
 function algorithmsOf(
   { key, alg }: KeyMaterial,
   { algorithms, allowed }: KeyUse,

@@ -1,48 +1,48 @@
 import { SharedFetch } from '../../shared/shared-fetch.js'
+import { UNKNOWN_EVERY_MS } from './gateway-key-fetch.js'
 import type { KeySet, SignatureKey } from './key-set.js'
-import { UNKNOWN_EVERY_MS } from './keys-of-gateway.js'
 
-/** Keys of an issuer, as they were fetched. */
+/** Fetched keys of an issuer. */
 export interface FetchedKeys {
-  /** Another text for other keys. */
+  /** Digest that differs between versions. */
   readonly version: string
-  /** When, ms since 1970. */
+  /** Time of the fetch in milliseconds since 1970. */
   readonly fetchedAt: number
-  /** The ids of the keys. */
+  /** Ids of the keys. */
   readonly kids: ReadonlySet<string>
   candidates(alg: string, kid: string | null): readonly SignatureKey[]
 }
 
 /**
- * Fetches the keys. Rejects with any Error; its message holds no secret.
- * @param held what there is; it is the answer where nothing newer may be asked for.
- * @param kid the key that is missing there; null: they have grown old, or there are none.
+ * Fetches the keys. Rejects with any Error without secrets in its message.
+ * @param held current keys, returned if no newer ones may be fetched.
+ * @param kid id of the missing key, or null if the keys are old or there are none.
  */
 export type FetchKeys = (held: FetchedKeys | null, kid: string | null) => Promise<FetchedKeys>
 
-/** What a remote key set is told. */
+/** Options for `RemoteKeySet`. */
 export interface RemoteKeySetOptions {
-  /** Age of the keys from which on they are fetched anew in the background, ms. */
+  /** Age at which keys are refreshed in the background, in milliseconds. */
   readonly refreshMs: number
-  /** Age up to which they are used while they cannot be fetched, ms. */
+  /** Maximum age of keys while they cannot be fetched, in milliseconds. */
   readonly maxStaleMs: number
-  /** Hears of each call that failed. */
+  /** Called with the reason of each failed call. */
   readonly onFailure: (reason: string) => void
-  /** The monotonic clock, ms. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
-/** There are no keys, or none that are young enough. */
+/** Thrown if there are no keys, or they are too old. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
 }
 
 /**
- * The keys of an issuer that publishes them. All who need them at one time wait for one call.
+ * Keys that an issuer publishes. Concurrent requests wait for one call:
  *
  *     age  0 ──── refreshMs ─────────────── maxStaleMs ──────
- *          used │ used, fetched in the      │ nobody is let in
- *               │ background                │ before they came
+ *          used │ used, refreshed in the    │ requests are refused
+ *               │ background                │ until a refresh succeeds
  */
 export class RemoteKeySet implements KeySet {
   generation = 0
@@ -52,9 +52,9 @@ export class RemoteKeySet implements KeySet {
   #keys: FetchedKeys | null = null
   #fetchedMono = Number.NEGATIVE_INFINITY
   #nextUnknownMono = Number.NEGATIVE_INFINITY
-  /** For which the call under way was begun. */
+  /** Key id for which the pending call was made. */
   #missing: string | null = null
-  #lastFailure = 'nobody has fetched the keys of the issuer'
+  #lastFailure = 'the keys of the issuer have not been fetched yet'
 
   constructor(options: RemoteKeySetOptions) {
     this.#options = options
@@ -66,12 +66,12 @@ export class RemoteKeySet implements KeySet {
     this.#fetch = new SharedFetch({ onFailure, now: this.#now })
   }
 
-  /** Says how the keys are fetched; after a reload the newest way counts. @returns what takes it back. */
+  /** Sets the fetch function. After a reload the newest one applies. @returns a function that removes it. */
   use(fetch: FetchKeys): () => void {
     return this.#fetch.use(async () => this.#hold(await fetch(this.#keys, this.#missing)))
   }
 
-  /** Rejects with KeysUnavailable. */
+  /** Returns the candidate keys. Rejects with KeysUnavailable. */
   candidates(alg: string, kid: string | null): readonly SignatureKey[] | Promise<readonly SignatureKey[]> {
     const now = this.#now()
     const keys = this.#usable(now)
@@ -84,18 +84,18 @@ export class RemoteKeySet implements KeySet {
   renewed(alg: string, kid: string | null): Promise<readonly SignatureKey[] | null> | null {
     if (!this.#mayAskForUnknown(this.#now())) return null
     const { generation } = this
-    // No key has an empty id: one that names none is missing everywhere.
+    // No key has an empty id, so it always counts as missing.
     return this.#refresh(kid ?? '').then(() =>
       this.generation === generation ? null : this.#found(alg, kid),
     )
   }
 
-  /** Fetches keys that have grown old, and gives up those that are too old; called every few seconds. */
+  /** Refreshes old keys and drops expired ones. Called every few seconds. */
   keepFresh(): void {
     const now = this.#now()
     if (this.#keys !== null && this.#usable(now) === null) {
       this.#keys = null
-      // What they have verified counts no longer.
+      // Cached verifications by these keys are void.
       this.generation++
     }
     if (now - this.#fetchedMono >= this.#options.refreshMs && this.#fetch.pauseLeftMs === 0)
@@ -127,7 +127,7 @@ export class RemoteKeySet implements KeySet {
     return keys.candidates(alg, kid)
   }
 
-  /** Never rejects: what is known goes on. */
+  /** Refreshes the keys. Never rejects: the current keys stay in use. */
   async #refresh(missing: string | null = null): Promise<void> {
     if (!this.#fetch.isRunning) this.#missing = missing
     await this.#fetch.run().catch(() => {})

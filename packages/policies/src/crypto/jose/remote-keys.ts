@@ -1,6 +1,7 @@
 import { type CompileEnv, parseDuration } from '@sluice/core'
 import { digestOf } from '../../shared/call-sharing.js'
 import { MARGIN_MS } from '../../shared/single-flight.js'
+import { fetchForGateway } from './gateway-key-fetch.js'
 import { compileKeyEndpoint, type KeyAcceptance } from './key-endpoint.js'
 import {
   DEFAULT_KEY_REFRESH,
@@ -9,25 +10,24 @@ import {
   type RemoteJwksConfig,
 } from './key-schema.js'
 import type { KeySet } from './key-set.js'
-import { fetchTogether } from './keys-of-gateway.js'
 import { RemoteKeySet } from './remote-key-set.js'
 
-/** How often a worker looks whether keys have grown old. */
+/** Interval in milliseconds at which a worker checks the age of its keys. */
 const LOOK_EVERY_MS = 5000
 
-/** The keys of an issuer, fetched when they are needed and kept fresh. @throws Error for an address that is none. */
+/** Opens the keys of an issuer, fetched on demand and kept fresh. @throws Error for an invalid address. */
 export function openRemoteKeys(jwks: RemoteJwksConfig, accepted: KeyAcceptance, env: CompileEnv): KeySet {
   const endpoint = compileKeyEndpoint(jwks, accepted, env)
   const address = jwks.url ?? jwks.discovery
   const refreshMs = parseDuration(jwks.refresh ?? DEFAULT_KEY_REFRESH)
   const maxStaleMs = parseDuration(jwks.maxStale ?? DEFAULT_KEY_STALE)
-  // What was fetched outlives reloads that change nothing of it.
+  // Fetched keys survive reloads that do not change their options.
   const digest = digestOf(jwks, accepted.allowed, accepted.allowWeak)
   const name = `jwt-keys:${digest}`
   const onFailure = (reason: string): void => env.report('jwt_keys_failed', { endpoint: address, reason })
   const keys = env.shared(name, () => new RemoteKeySet({ refreshMs, maxStaleMs, onFailure }))
   const calls = jwks.url === undefined ? 2 : 1
-  const fetch = fetchTogether(endpoint, {
+  const fetch = fetchForGateway(endpoint, {
     ...{ store: env.state.store('gateway'), name, freshMs: Math.min(refreshMs, maxStaleMs) },
     waitMs: calls * parseDuration(jwks.timeout ?? DEFAULT_KEY_TIMEOUT) + MARGIN_MS,
   })

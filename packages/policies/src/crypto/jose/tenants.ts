@@ -22,7 +22,7 @@ const CHOSEN_BY_TENANTS: ReadonlySet<string> = new Set([
   'upn',
 ])
 
-/** `tenants`, beside the address of an issuer. */
+/** Schema of `tenants` of an issuer. */
 export const tenantsSchema = optionalList(
   string('A tenant id, or `*`.', { pattern: `^(\\*|${GUID.replaceAll('a-f', 'a-fA-F')})$` }),
   'Tenants whose tokens are accepted, for multi-tenant metadata such as `https://login.microsoftonline.com/organizations/v2.0`. The issuer in the metadata must contain `{tenantid}`. The claim `tid` must be listed here, and `iss` must be the issuer with `{tenantid}` replaced by `tid`. `*` accepts every tenant, and anybody can create one.',
@@ -38,17 +38,20 @@ export class Tenants {
     this.#ids = written.includes(EVERY_TENANT) ? null : new Set(written.map((id) => id.toLowerCase()))
   }
 
-  /** True for the id of an accepted tenant, in lower case. */
+  /** Returns true for the lower-case id of an accepted tenant. */
   has(tid: unknown): tid is string {
     return typeof tid === 'string' && TENANT_ID.test(tid) && (this.#ids === null || this.#ids.has(tid))
   }
 
-  /** True if a token with these claims belongs to an accepted tenant. @param template the issuer with a placeholder. */
+  /**
+   * Returns true if a token with these claims belongs to an accepted tenant.
+   * @param template issuer with a placeholder.
+   */
   accepts(template: string, iss: string | null, tid: unknown): boolean {
     return this.has(tid) && iss === template.replace(TENANT_PLACEHOLDER, tid)
   }
 
-  /** True if this is the issuer of an accepted tenant. */
+  /** Returns true for the issuer of an accepted tenant. */
   isIssuer(template: string, iss: string): boolean {
     const from = template.indexOf(TENANT_PLACEHOLDER)
     return this.accepts(template, iss, iss.slice(from, from + TENANT_ID_LENGTH))
@@ -60,7 +63,7 @@ export function tenantsOf(written: readonly string[] | undefined): Tenants | nul
   return written === undefined ? null : new Tenants(written)
 }
 
-/** True for an issuer with one placeholder for the tenant. */
+/** Returns true for an issuer with one tenant placeholder. */
 export function isTemplate(issuer: string): boolean {
   return TEMPLATE.test(issuer)
 }

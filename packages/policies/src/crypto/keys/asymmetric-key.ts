@@ -1,24 +1,24 @@
 import type { KeyObject } from 'node:crypto'
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { importJwk, importPem } from './key-material.js'
-import { type KeyUse, useFlaw } from './key-purpose.js'
+import { type KeyUse, useIssue } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
-/** Above that a check takes milliseconds. */
+/** Maximum size of RSA keys in bits. Verification takes milliseconds above it. */
 const MAX_RSA_BITS = 8192
 
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1'])
 
-/** A key of the document; its id is for messages, which never hold the key. */
+/** A configured key and its id. Messages contain only the id. */
 export interface WrittenKey {
   readonly id: string
   readonly key: string
 }
 
 /**
- * One half of a pair: the public one from PEM (a certificate too, whose dates are not looked at) or a JWK, the private
- * one from PEM without a passphrase or a JWK. The half that the purpose does not need is refused.
- * @throws Error when it cannot be read, or is too weak.
+ * Loads one half of a key pair: a public key from PEM or JWK, or a private key from PEM without a passphrase or JWK.
+ * The PEM may be a certificate; its validity dates are ignored. The half that the purpose does not need is refused.
+ * @throws Error if the key is unreadable or too weak.
  */
 export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
   return named(`key '${id}'`, () => strong(read(key, use)))
@@ -27,12 +27,12 @@ export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
 function read(text: string, use: KeyUse): KeyObject {
   const isJwk = text.trimStart().startsWith('{')
   if (!isJwk && !text.includes('-----BEGIN ')) {
-    throw new Error('is neither PEM nor a JWK; write for example ${file:keys/name.pem}')
+    throw new Error('is neither PEM nor a JWK; use a reference such as ${file:keys/name.pem}')
   }
   if (text.includes('ENCRYPTED')) throw new Error('is encrypted; store it without a passphrase')
   if (!isJwk) return importPem(text, use.purpose)
   const jwk = jwkOf(text, use)
-  if (memberOf(jwk, 'kty') === 'oct') throw new Error('is a secret, which is no half of a pair of keys')
+  if (memberOf(jwk, 'kty') === 'oct') throw new Error('is a symmetric key; an asymmetric one is required')
   return importJwk(jwk, use.purpose).key
 }
 
@@ -42,11 +42,10 @@ function strong(key: KeyObject): KeyObject {
   if (type === 'rsa' || type === 'rsa-pss') {
     if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
       throw new Error(
-        `is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, better 3072`,
+        `is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, preferably 3072`,
       )
     }
-    if (publicExponent < MIN_RSA_EXPONENT)
-      throw new Error('is an RSA key with a small exponent; make one with 65537')
+    if (publicExponent < MIN_RSA_EXPONENT) throw new Error('is an RSA key with a small exponent; use 65537')
     return key
   }
   if (type === 'ec') {
@@ -58,18 +57,21 @@ function strong(key: KeyObject): KeyObject {
 }
 
 /**
- * Parses a JWK that may be used so.
- * @throws Error when the text is no JSON object whose names are all different, or the JWK is for something else.
+ * Parses a JWK that allows the use.
+ * @throws Error if the text is not a JSON object without duplicate names, or the JWK is for another use.
  */
 export function jwkOf(text: string, use: KeyUse): JsonObject {
   const jwk = parseStrictObject(Buffer.from(text))
-  if (jwk === null) throw new Error('begins like a JWK and is not a JSON object that has each name once')
-  const flaw = useFlaw(jwk, use)
-  if (flaw !== null) throw new Error(flaw)
+  if (jwk === null) throw new Error('looks like a JWK, but is not a JSON object or has duplicate names')
+  const issue = useIssue(jwk, use)
+  if (issue !== null) throw new Error(issue)
   return jwk
 }
 
-/** What `load` makes of a key. @throws its Error after the name of the key, without a cause that may repeat the key. */
+/**
+ * Runs `load` and prefixes its error with the name of the key. The cause is omitted, because it may contain the key.
+ * @throws Error
+ */
 export function named<T>(what: string, load: () => T): T {
   try {
     return load()

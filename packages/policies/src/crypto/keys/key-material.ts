@@ -7,54 +7,57 @@ import {
 } from 'node:crypto'
 import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, purposeFlaw } from './key-purpose.js'
+import { isPrivateJwk, isPrivatePem, type KeyPurpose, keyHalfIssue, purposeIssue } from './key-purpose.js'
 
-/** A key, and what its JWK says about it. */
+/** A key with the metadata of its JWK. */
 export interface KeyMaterial {
   readonly key: KeyObject
   readonly kid: string | null
-  /** The algorithm that the JWK is bound to; null when it names none. */
+  /** Algorithm of the JWK, or null. */
   readonly alg: string | null
   /** Issuer of the key, if the JWK names one. This member is not part of RFC 7517. */
   readonly issuer?: string
 }
 
-/** The key of a JWK (RFC 7517). @throws Error that says what is wrong, without what is secret in it. */
+/** Imports a JWK (RFC 7517). @throws Error that says what is wrong, without secrets. */
 export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
   const kid = textMember(jwk, 'kid')
   const alg = textMember(jwk, 'alg')
-  const misuse = purposeFlaw(jwk, purpose)
+  const misuse = purposeIssue(jwk, purpose)
   if (misuse !== null) throw new Error(misuse)
   if (memberOf(jwk, 'kty') === 'oct') return { key: importSecret(jwk), kid, alg }
   const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
-  const flaw = 'is a JWK that cannot be read; it needs a known kty and crv, and the members of its type'
+  const unreadable = 'is an unreadable JWK; it needs a supported kty and crv, and the members of its type'
   const issuer = memberOf(jwk, 'issuer')
-  const key = halfOf(input, isPrivateJwk(jwk), purpose, flaw)
+  const key = halfOf(input, isPrivateJwk(jwk), purpose, unreadable)
   return { key, kid, alg, ...(typeof issuer === 'string' && { issuer }) }
 }
 
-/** The key of a PEM (a certificate too, whose dates are not looked at). @throws Error as `importJwk`. */
+/**
+ * Imports a key or certificate as PEM. The validity dates of a certificate are ignored.
+ * @throws Error like `importJwk`.
+ */
 export function importPem(pem: string, purpose: KeyPurpose): KeyObject {
-  if (!pem.includes('-----BEGIN ')) throw new Error('is no PEM: it has no line -----BEGIN …-----')
+  if (!pem.includes('-----BEGIN ')) throw new Error('is not PEM: the line -----BEGIN …----- is missing')
   const isPrivate = isPrivatePem(pem)
   const half = isPrivate ? 'private' : 'public'
   return halfOf(
     pem,
     isPrivate,
     purpose,
-    `is a PEM that cannot be read as a ${half} key; one with a passphrase is not supported`,
+    `is not readable as a ${half} key in PEM; keys with a passphrase are not supported`,
   )
 }
 
 type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
 
 function halfOf(input: KeyInput, isPrivate: boolean, purpose: KeyPurpose, unreadable: string): KeyObject {
-  const flaw = halfFlaw(isPrivate, purpose)
-  if (flaw !== null) throw new Error(flaw)
+  const issue = keyHalfIssue(isPrivate, purpose)
+  if (issue !== null) throw new Error(issue)
   try {
     return isPrivate ? createPrivateKey(input) : createPublicKey(input)
   } catch {
-    // The cause is left out: OpenSSL and the JWK reader may repeat what they were given.
+    // The cause is omitted, because OpenSSL and the JWK parser may quote the key.
     throw new Error(unreadable)
   }
 }
@@ -70,5 +73,5 @@ function textMember(jwk: JsonObject, name: 'kid' | 'alg'): string | null {
   const value = memberOf(jwk, name)
   if (value === undefined) return null
   if (typeof value === 'string') return value
-  throw new Error(`is a JWK whose '${name}' is no text`)
+  throw new Error(`is a JWK whose '${name}' is not a text`)
 }

@@ -1,9 +1,9 @@
 import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 
-/** What a key is needed for. */
+/** Purpose of a key. */
 export type KeyPurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
 
-/** What a key is needed for, and with which algorithm, by the names that `alg` may have for it. */
+/** Purpose of a key, and the `alg` values that are valid for it. */
 export interface KeyUse {
   readonly purpose: KeyPurpose
   readonly algorithms: readonly string[]
@@ -18,7 +18,7 @@ const OPERATIONS: Readonly<Record<KeyPurpose, readonly string[]>> = {
   decrypt: ['decrypt', 'unwrapKey', 'deriveKey', 'deriveBits'],
 }
 
-/** Whether a JWK may serve a purpose, by what it says itself (RFC 7517 sections 4.2 and 4.3). */
+/** Returns true if the members of a JWK allow a purpose (RFC 7517 sections 4.2 and 4.3). */
 export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
   const use = memberOf(jwk, 'use')
   const operations = memberOf(jwk, 'key_ops')
@@ -30,33 +30,35 @@ export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
   )
 }
 
-/** Why a JWK may not serve a purpose; null when it may. */
-export function purposeFlaw(jwk: JsonObject, purpose: KeyPurpose): string | null {
-  return isMeantFor(jwk, purpose) ? null : `is a JWK whose 'use' or 'key_ops' is not to ${purpose}`
+/** Returns why a JWK must not serve a purpose, or null. */
+export function purposeIssue(jwk: JsonObject, purpose: KeyPurpose): string | null {
+  return isMeantFor(jwk, purpose) ? null : `is a JWK whose 'use' or 'key_ops' does not allow '${purpose}'`
 }
 
-/** Why a JWK may not be used so, by what it says itself (its `alg`: RFC 7517 section 4.4); null when it may. */
-export function useFlaw(jwk: JsonObject, { purpose, algorithms }: KeyUse): string | null {
+/** Returns why the members of a JWK forbid a use (`alg`: RFC 7517 section 4.4), or null. */
+export function useIssue(jwk: JsonObject, { purpose, algorithms }: KeyUse): string | null {
   const alg = memberOf(jwk, 'alg')
-  if (alg === undefined || algorithms.some((name) => name === alg)) return purposeFlaw(jwk, purpose)
-  return `is a JWK whose 'alg' is not ${algorithms.join(' or ')}; use it with its own algorithm, or another key`
+  if (alg === undefined || algorithms.some((name) => name === alg)) return purposeIssue(jwk, purpose)
+  return `is a JWK whose 'alg' is not ${algorithms.join(' or ')}; change the algorithm or use another key`
 }
 
-/** Whether a JWK of a pair holds the private half. */
+/** Returns true if a JWK contains a private key. */
 export function isPrivateJwk(jwk: JsonObject): boolean {
   return PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))
 }
 
-/** Whether a private key is in a PEM, beside whatever else. */
+/** Returns true if a PEM contains a private key. */
 export function isPrivatePem(pem: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
 }
 
-/** Why this half of a pair is not the one for a purpose, null when it is: a secret lies nowhere without need. */
-export function halfFlaw(isPrivate: boolean, purpose: KeyPurpose): string | null {
+/**
+ * Returns why this half of a key pair is wrong for a purpose, or null. A private key must not be stored without need.
+ */
+export function keyHalfIssue(isPrivate: boolean, purpose: KeyPurpose): string | null {
   const needsPrivate = purpose === 'sign' || purpose === 'decrypt'
   if (isPrivate === needsPrivate) return null
   return isPrivate
-    ? `is a private key; write the public one, which is all it takes to ${purpose}`
-    : `is a public key; it takes the private one to ${purpose}`
+    ? `is a private key; use the public one, which is sufficient to ${purpose}`
+    : `is a public key; a private one is required to ${purpose}`
 }

@@ -1,41 +1,42 @@
 import type { Static } from '@sinclair/typebox'
 import { closed, list, optionalOneOf, string } from '../../shared/options.js'
 
-/** The option `keys` of policies whose definitions name keys by their id. */
+/** Schema of `keys` for policies whose definitions refer to keys by id. */
 export const keyRingSchema = list(
-  closed('One key.', {
-    id: string('Its name, for the definitions; encrypted values begin with it.', {
+  closed('Key.', {
+    id: string('Key id for the definitions. Encrypted values start with it.', {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
     }),
     key: string(
-      'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
+      'Key by reference: PEM, JWK or a secret. Of a key pair only the required half is accepted: the public key to encrypt and verify, the private key to decrypt and sign. The `use`, `key_ops` and `alg` of a JWK must allow it.',
       { secret: true, minLength: 1 },
     ),
     encoding: optionalOneOf(
       ['base64', 'base64url', 'hex'],
-      'How a secret is written; not for PEM and JWK.',
+      'Encoding of a secret. Not for PEM and JWK.',
       'base64',
     ),
   }),
-  'The keys that definitions name.',
+  'Keys that definitions refer to.',
   { minItems: 1, maxItems: 100 },
 )
 
+/** One entry of `keys`. */
 export type KeyConfig = Static<typeof keyRingSchema>[number]
 
-/** Keys by their id. */
+/** Configured keys by id. */
 export class KeyRing {
   readonly #byId = new Map<string, KeyConfig>()
 
-  /** @throws Error when two keys have one id. */
+  /** Creates the key ring. @throws Error for a duplicate id. */
   constructor(keys: readonly KeyConfig[]) {
     for (const key of keys) {
-      if (this.#byId.has(key.id)) throw new Error(`key '${key.id}' stands twice under 'keys'; keep one`)
+      if (this.#byId.has(key.id)) throw new Error(`duplicate key '${key.id}' under 'keys'; remove one`)
       this.#byId.set(key.id, key)
     }
   }
 
-  /** @throws Error when there is no such key. */
+  /** Returns the key with an id. @throws Error for an unknown id. */
   get(id: string): KeyConfig {
     const key = this.#byId.get(id)
     if (key === undefined) {

@@ -3,29 +3,29 @@ import { type ByteEncoding, decode } from '../../shared/encoding/byte-text.js'
 import { jwkOf, named } from './asymmetric-key.js'
 import type { KeyUse } from './key-purpose.js'
 
-/** How the document writes a secret. */
+/** Encoding of a secret in the document. */
 export type SecretEncoding = ByteEncoding | 'utf8'
 
-/** 128 bits: what is shorter can be found by trying. */
+/** Minimum length of a secret: 128 bits resist brute force. */
 const MIN_SECRET_BYTES = 16
 const MAX_SECRET_BYTES = 4096
 
 /**
- * The bytes of a secret: as encoded, or those of a JWK (`{"kty":"oct","k":…}`).
- * @param what names it in messages, which never hold the secret.
- * @throws Error when it cannot be read, or is too short to keep anything.
+ * Returns the bytes of a secret in an encoding or in a JWK (`{"kty":"oct","k":…}`).
+ * @param what name of the secret in messages, which never contain the secret.
+ * @throws Error if it is unreadable or too short.
  */
 export function secretBytes(text: string, encoding: SecretEncoding, use: KeyUse, what: string): Buffer {
   return named(what, () => {
     const bytes = text.startsWith('{') ? jwkBytes(text, use) : decoded(text, encoding)
-    if (bytes === null) throw new Error(`is not ${encoding}; correct it or 'encoding'`)
+    if (bytes === null) throw new Error(`is not valid ${encoding}; correct it or 'encoding'`)
     if (bytes.length < MIN_SECRET_BYTES) {
       throw new Error(
-        `has ${bytes.length} bytes; a secret needs at least ${MIN_SECRET_BYTES}, better 32 random ones`,
+        `has ${bytes.length} bytes; a secret needs at least ${MIN_SECRET_BYTES}, preferably 32 random bytes`,
       )
     }
     if (bytes.length > MAX_SECRET_BYTES)
-      throw new Error(`is longer than ${MAX_SECRET_BYTES} bytes; is it the right file?`)
+      throw new Error(`is longer than ${MAX_SECRET_BYTES} bytes; check that it is the right file`)
     return bytes
   })
 }
@@ -38,6 +38,6 @@ function jwkBytes(text: string, use: KeyUse): Buffer {
   const jwk = jwkOf(text, use)
   const k = memberOf(jwk, 'k')
   const bytes = memberOf(jwk, 'kty') === 'oct' && typeof k === 'string' ? decode(k, 'base64url') : null
-  if (bytes === null) throw new Error('is a JWK that holds no secret; it needs "kty":"oct" and "k"')
+  if (bytes === null) throw new Error('is a JWK without a secret; it needs "kty":"oct" and "k"')
   return bytes
 }

@@ -2,15 +2,15 @@ import { constants, type KeyObject, type SigningOptions } from 'node:crypto'
 
 interface Algorithm {
   readonly family: 'hmac' | 'rsa' | 'pss' | 'ecdsa' | 'eddsa'
-  /** Of node:crypto; null where the algorithm brings its own. */
+  /** Hash name in node:crypto, or null if the algorithm includes one. */
   readonly hash: string | null
-  /** Length of a signature in bytes; 0: that of the modulus. */
+  /** Length of a signature in bytes, or 0 for the length of the modulus. */
   readonly signatureBytes: number
-  /** The one curve of the algorithm, as node:crypto calls it. */
+  /** Curve name in node:crypto. */
   readonly curve?: string
 }
 
-/** What RFC 7518 section 3.1, RFC 8037 and RFC 9864 define and is safe to use. `none` is not among it. */
+/** The secure algorithms of RFC 7518 section 3.1, RFC 8037 and RFC 9864. `none` is not supported. */
 const ALGORITHMS = {
   ES256: { family: 'ecdsa', hash: 'sha256', signatureBytes: 64, curve: 'prime256v1' },
   ES384: { family: 'ecdsa', hash: 'sha384', signatureBytes: 96, curve: 'secp384r1' },
@@ -28,20 +28,24 @@ const ALGORITHMS = {
   HS512: { family: 'hmac', hash: 'sha512', signatureBytes: 64 },
 } as const satisfies Readonly<Record<string, Algorithm>>
 
-/** The name of a signature algorithm as `alg` has it. */
+/** Name of a signature algorithm, as in `alg`. */
 export type SignatureAlgorithm = keyof typeof ALGORITHMS
 
-/** How the two numbers of an ECDSA signature are written: side by side (RFC 7518), or in ASN.1 as OpenSSL and Java do. */
+/** Format of ECDSA signatures: concatenated numbers (RFC 7518), or ASN.1 as in OpenSSL and Java. */
 export type EcdsaForm = 'ieee-p1363' | 'der'
 
+/** Names of all signature algorithms. */
 export const SIGNATURE_ALGORITHMS = Object.keys(ALGORITHMS) as SignatureAlgorithm[]
 
-/** What an algorithm is made of. */
+/** Returns the definition of an algorithm. */
 export function algorithmNamed(name: SignatureAlgorithm): Algorithm {
   return ALGORITHMS[name]
 }
 
-/** Whether a key is of the kind that the algorithm needs: a public key is never a secret, whatever a token says. */
+/**
+ * Returns true if a key has the type that the algorithm requires. A public key never serves as a secret, whatever a
+ * token says.
+ */
 export function isKeyFor(name: SignatureAlgorithm, key: KeyObject): boolean {
   const { family, curve }: Algorithm = ALGORITHMS[name]
   switch (family) {
@@ -56,13 +60,13 @@ export function isKeyFor(name: SignatureAlgorithm, key: KeyObject): boolean {
   }
 }
 
-/** How many bytes a signature of this key has. */
+/** Returns the length of a signature by this key, in bytes. */
 export function signatureBytesOf(name: SignatureAlgorithm, key: KeyObject): number {
   const { signatureBytes } = ALGORITHMS[name]
   return signatureBytes === 0 ? Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8) : signatureBytes
 }
 
-/** Padding and encoding, as node:crypto needs them. The salt of PSS is as long as the hash, no more, no less. */
+/** Returns padding and encoding for node:crypto. The PSS salt must be exactly as long as the hash. */
 export function signingOptions(name: SignatureAlgorithm, form: EcdsaForm = 'ieee-p1363'): SigningOptions {
   const { family } = ALGORITHMS[name]
   if (family === 'ecdsa') return { dsaEncoding: form }

@@ -1,16 +1,19 @@
 import { performance } from 'node:perf_hooks'
 import type { CompileEnv, Exchange } from '@sluice/core'
 
-/** Part of the event loop's time that checks may take; the rest is for everything else that a worker does. */
+/** Maximum share of the event loop's time for signature checks. The rest is for everything else. */
 const LOOP_SHARE = 0.5
-/** What may be saved up: so long do checks hold up other requests at most. */
+/** Maximum accumulated time, in milliseconds: the longest delay that checks can cause for other requests. */
 const MAX_CREDIT_MS = 10
-/** Half of libuv's thread pool: passwords, name look-ups and files need the other half. */
+/**
+ * Maximum number of running checks: half of libuv's thread pool. Passwords, DNS lookups and files need the other
+ * half.
+ */
 const MAX_RUNNING = 2
-/** At 0.1 ms for an ECDSA or RSA signature the last one waits some 15 ms. */
+/** Maximum number of waiting checks. At 0.1 ms for an ECDSA or RSA signature the last one waits about 15 ms. */
 const MAX_WAITING = 256
 
-/** One check, in both ways it can be made. The promise must not reject for a wrong signature. */
+/** A check that can run in either way. The promise must not reject for a wrong signature. */
 export interface Check<T> {
   now(): T
   later(): Promise<T>
@@ -23,10 +26,10 @@ interface Waiting {
 }
 
 /**
- * Where signatures of callers are checked, all of a worker's: a caller needs no credentials to have one checked.
+ * Schedules all signature checks of a worker, because callers without credentials can cause them:
  *
  *     run ─► on the event loop, while checks took less than half of its time
- *         ─► on libuv's threads, MAX_RUNNING at a time, MAX_WAITING waiting
+ *         ─► on libuv's threads: MAX_RUNNING at once, MAX_WAITING in the queue
  *         ─► not at all: the request is refused
  */
 export class SignatureChecks {
@@ -36,18 +39,18 @@ export class SignatureChecks {
   #running = 0
   readonly #waiting: Waiting[] = []
 
-  /** @param nowMs a monotonic clock. */
+  /** Creates the scheduler. @param nowMs monotonic clock in milliseconds. */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
     this.#creditAt = nowMs()
   }
 
-  /** What the check found, or null when it is not made: as many wait for a thread as may. */
+  /** Runs a check. Returns its result, or null if the queue is full. */
   run<T>(x: Pick<Exchange, 'endedMono'>, check: Check<T>): T | Promise<T | null> | null {
     return this.hasTime() ? this.spend(() => check.now()) : this.runLater(x, check)
   }
 
-  /** Whether the event loop has time for a check now. */
+  /** Returns true if the event loop has time for a check now. */
   hasTime(): boolean {
     const nowMs = this.#nowMs()
     this.#credit = Math.min(MAX_CREDIT_MS, this.#credit + (nowMs - this.#creditAt) * LOOP_SHARE)
@@ -55,7 +58,7 @@ export class SignatureChecks {
     return this.#credit > 0
   }
 
-  /** Runs a check on the event loop, and counts its time. */
+  /** Runs a check on the event loop and counts its time. */
   spend<T>(check: () => T): T {
     const startMs = this.#nowMs()
     try {
@@ -65,7 +68,7 @@ export class SignatureChecks {
     }
   }
 
-  /** Like run, for inputs so long that the event loop never has time for them. */
+  /** Like run, for inputs so long that they never run on the event loop. */
   runLater<T>(x: Waiting['x'], check: Check<T>): Promise<T | null> | null {
     if (this.#running < MAX_RUNNING) return this.#start(check)
     if (this.#waiting.length >= MAX_WAITING) return null
@@ -84,7 +87,7 @@ export class SignatureChecks {
     }
   }
 
-  /** Requests that have ended meanwhile are passed over. */
+  /** Starts the next waiting check. Skips requests that have ended. */
   #startNext(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if (next.x.endedMono === 0) {
@@ -96,7 +99,7 @@ export class SignatureChecks {
   }
 }
 
-/** The checks of this worker. */
+/** Returns the scheduler of this worker. */
 export function signatureChecks(env: CompileEnv): SignatureChecks {
   return env.shared('signature-checks', () => new SignatureChecks())
 }

@@ -22,40 +22,40 @@ import type { Check } from './signature-checks.js'
 const verifyLater = promisify(verifyNow)
 const signLater = promisify(signNow)
 
-/** One key with one algorithm: the only way a signature is ever checked. */
+/** A key with one algorithm, for signature checks. */
 export interface SignatureCheck {
   verifies(input: Uint8Array, signature: Uint8Array): boolean
-  /** The same off the event loop. */
+  /** Like `verifies`, but off the event loop. */
   verifiesLater(input: Uint8Array, signature: Uint8Array): Promise<boolean>
 }
 
-/** Makes the signature of an input; a promise where that takes long enough to hold up others. */
+/** Signs an input. Returns a promise if that would block the event loop for too long. */
 export type Signer = (input: Uint8Array) => Buffer | Promise<Buffer>
 
 /**
- * The check of an algorithm with a key. Synchronous: node:crypto needs a half to a fifth of the time that the way
- * through WebCrypto takes, because nothing waits for a thread.
- * @throws RangeError when the key is not of the kind that the algorithm needs.
+ * Creates the check of an algorithm with a key. Synchronous node:crypto takes between a fifth and a half of the time
+ * of WebCrypto, because no thread is involved.
+ * @throws RangeError if the key type does not fit the algorithm.
  */
 export function signatureCheck(name: SignatureAlgorithm, key: KeyObject): SignatureCheck {
-  if (!isKeyFor(name, key)) throw new RangeError(`the key is not one for ${name}`)
+  if (!isKeyFor(name, key)) throw new RangeError(`the key does not fit ${name}`)
   return checkWith(name, key)
 }
 
-/** The signer of an algorithm with a private key or a secret. @throws RangeError as `signatureCheck`. */
+/** Creates the signer of an algorithm with a private key or a secret. @throws RangeError like `signatureCheck`. */
 export function signer(name: SignatureAlgorithm, key: KeyObject): Signer {
-  if (!isKeyFor(name, key)) throw new RangeError(`is not a key for ${name}`)
+  if (!isKeyFor(name, key)) throw new RangeError(`does not fit ${name}`)
   return signerWith(name, key)
 }
 
-/** Something with a signature, and the check for it. */
+/** Signed data with its check. */
 interface Signed {
   readonly check: SignatureCheck
   readonly input: Uint8Array
   readonly signature: Uint8Array
 }
 
-/** Tries candidates in turn. The first whose signature is right; undefined: there is none. */
+/** Creates a check that tries candidates in turn. Returns the first with a valid signature, or undefined. */
 export function firstVerified<T>(
   candidates: readonly T[],
   signedOf: (candidate: T) => Signed,
@@ -76,7 +76,10 @@ export function firstVerified<T>(
   }
 }
 
-/** Verifies with a public key. @throws Error when it cannot be read, is too weak, or is not one for the algorithm. */
+/**
+ * Creates a check with a public key.
+ * @throws Error if the key is unreadable, too weak or unsuitable for the algorithm.
+ */
 export function asymmetricCheck(
   name: SignatureAlgorithm,
   written: WrittenKey,
@@ -85,7 +88,7 @@ export function asymmetricCheck(
   return checkWith(name, fittingKey(name, written, 'verify'), form)
 }
 
-/** Signs with a private key. @throws Error as `asymmetricCheck`. */
+/** Creates a signer with a private key. @throws Error like `asymmetricCheck`. */
 export function asymmetricSigner(name: SignatureAlgorithm, written: WrittenKey, form?: EcdsaForm): Signer {
   return signerWith(name, fittingKey(name, written, 'sign'), form)
 }
@@ -109,7 +112,10 @@ function checkWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm): 
   }
 }
 
-/** RSA and the longer curves, a third of a millisecond and more, and long inputs go to the threads of Node's pool. */
+/**
+ * Creates the signer. RSA, the longer curves (a third of a millisecond and more) and long inputs use Node's thread
+ * pool.
+ */
 function signerWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm): Signer {
   const { family, hash } = algorithmNamed(name)
   if (family === 'hmac')
@@ -120,26 +126,26 @@ function signerWith(name: SignatureAlgorithm, key: KeyObject, form?: EcdsaForm):
     isFast && input.length < OFFLOAD_BYTES ? signNow(hash, input, options) : signLater(hash, input, options)
 }
 
-/** @throws Error when the key is not one for the algorithm. */
+/** Loads the key for an algorithm. @throws Error if it does not fit. */
 function fittingKey(name: SignatureAlgorithm, written: WrittenKey, purpose: 'verify' | 'sign'): KeyObject {
-  // How the `alg` of a JWK may name it: RFC 9864 gave that of Ed25519 a name of its own.
+  // Valid `alg` values of a JWK: RFC 9864 introduced the name Ed25519.
   const algorithms = name === 'Ed25519' || name === 'EdDSA' ? ['Ed25519', 'EdDSA'] : [name]
   const key = asymmetricKey(written, { purpose, algorithms })
-  // A key that says it is for PSS alone may not be used with the older padding.
+  // A key restricted to PSS must not be used with the older padding.
   const isForPss = algorithmNamed(name).family === 'pss' && key.asymmetricKeyType === 'rsa-pss'
   if (isForPss || isKeyFor(name, key)) return key
   const type = key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType
   throw new Error(
-    `key '${written.id}' is a key of type ${type}, which the algorithm does not take; change one of them`,
+    `key '${written.id}' has the type ${type}, which does not fit the algorithm; change one of them`,
   )
 }
 
-/** The HMAC of an input. `hash` is the name that node:crypto has for it. */
+/** Returns the HMAC of an input. `hash` is a name of node:crypto. */
 export function mac(hash: string, key: KeyObject, input: Uint8Array): Buffer {
   return createHmac(hash, key).update(input).digest()
 }
 
-/** The same on a thread of Node's pool, for inputs that would hold up the requests of others. */
+/** Like `mac`, on Node's thread pool, for inputs that would block the event loop. */
 export async function macLater(hash: string, key: KeyObject, input: Uint8Array): Promise<Buffer> {
   const algorithm = { name: 'HMAC', hash: hash.replace('sha', 'SHA-') }
   const imported = await webcrypto.subtle.importKey('raw', key.export(), algorithm, false, ['sign'])

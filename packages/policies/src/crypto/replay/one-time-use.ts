@@ -3,34 +3,35 @@ import { StorePause } from '../../shared/store-pause.js'
 import type { ReplayCache, ReplayVerdict } from './replay-cache.js'
 import { DEFAULT_ON_STORE_DOWN, DEFAULT_SCOPE, type SharingConfig } from './sharing-options.js'
 
-/** `unavailable`: the store does not answer, and nobody else may say that it is the first time. */
+/** Result of a use. `unavailable`: the store does not respond, so a replay cannot be excluded. */
 export type UseVerdict = ReplayVerdict | 'unavailable'
 
-/** The clocks of gateways may be so far apart. */
+/** Maximum difference between the clocks of gateways, in milliseconds. */
 const CLOCKS_APART_MS = 60_000
 const NOTHING = new Uint8Array(0)
 
-/** The refusal of a request while nobody can say whether it is the first time. */
+/** Creates the refusal of a request that may be a replay while the store is unavailable. */
 export function replayUnavailable(env: Pick<CompileEnv, 'refusal'>): Reply {
-  const detail = 'it cannot be seen at the moment whether this was used before; try again'
+  const detail = 'replays cannot be detected at the moment; try again'
   return env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])
 }
 
+/** Options for `OneTimeUse`. */
 export interface OneTimeUseOptions {
-  /** What the keys belong to; others have other keys. */
+  /** Name of the key space. Different spaces never conflict. */
   readonly space: string
-  /** What this worker has seen itself: it bounds how much is remembered, and answers most replays. */
+  /** Keys that this worker has seen. Limits memory and detects most replays. */
   readonly seen: ReplayCache
   readonly sharing: SharingConfig
 }
 
 /**
- * Lets a key be used once, by all workers of a gateway, or by all gateways with the same `state`:
+ * Lets each key be used once by all workers of a gateway, or by all gateways with the same `state`:
  *
  *     seen by this worker ─► replayed
  *     not seen ─► set in the store, if it is absent there ─┬─ set: first
- *                                                          ├─ there already: replayed
- *                                                          └─ no answer: unavailable, or first (`local`)
+ *                                                          ├─ already set: replayed
+ *                                                          └─ no response: unavailable, or first (`local`)
  */
 export class OneTimeUse {
   readonly #prefix: string
@@ -50,15 +51,15 @@ export class OneTimeUse {
     )
   }
 
-  /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
+  /** Records the use of a key. @param nowMs wall-clock time, because signatures expire by it. */
   use(key: string, nowMs: number): UseVerdict | Promise<UseVerdict> {
     const verdict = this.#seen.use(key, nowMs)
     return verdict === 'first' ? this.#useEverywhere(key) : verdict
   }
 
   /**
-   * Whether the key was used before. It stays as it is, for what must have been done before it counts as used. Rejects
-   * with StateUnavailable.
+   * Returns true if the key was used, without recording a use. For work that must be done before the key counts as
+   * used. Rejects with StateUnavailable.
    */
   async wasUsed(key: string, nowMs: number): Promise<boolean> {
     return this.#seen.has(key, nowMs) || (await this.#store.get(this.#prefix + key)) !== null
@@ -78,7 +79,7 @@ export class OneTimeUse {
   }
 
   #withoutStore(key: string): UseVerdict {
-    // Who is refused for that reason may send the same again.
+    // A caller that is refused for this reason may send the request again.
     if (this.#verdictWhenDown === 'unavailable') this.#seen.forget(key)
     return this.#verdictWhenDown
   }

@@ -1,14 +1,14 @@
-/** What a look into the cache says. */
+/** Result of a use. */
 export type ReplayVerdict = 'first' | 'replayed' | 'full'
 
 /**
- * Remembers what was used, for as long as it could be used again. All entries live equally long, so the map's order of
- * insertion is the order in which they end:
+ * Remembers used keys as long as they could be used again. All entries live equally long, so the insertion order of
+ * the map is their expiry order:
  *
- *     oldest ─► … ─► newest       taken from the front once their time has passed
+ *     oldest ─► … ─► newest       expired entries are removed from the front
  *
- * Only what was proven to be authentic is put in, so that strangers cannot fill it. When it is full of entries that still
- * live nothing is forgotten: `full` is an answer, and the caller refuses.
+ * Only authentic keys are added, so that attackers cannot fill the cache. If it is full of live entries, nothing is
+ * evicted: the result is `full` and the caller refuses.
  */
 export class ReplayCache {
   readonly #usedMs = new Map<string, number>()
@@ -21,19 +21,19 @@ export class ReplayCache {
   }
 
   /**
-   * Has entries live for at least so long. The longest that anybody asks for holds for all: what came to a policy that
-   * takes fresh messages only must not come again to one that takes older ones.
+   * Extends the lifetime of entries. The longest requested one applies to all, because a policy with a longer
+   * tolerance could accept what another has already seen.
    */
   widen(ttlMs: number): void {
     this.#ttlMs = Math.max(this.#ttlMs, ttlMs)
   }
 
-  /** How long what was used is remembered. */
+  /** Lifetime of entries in milliseconds. */
   get ttlMs(): number {
     return this.#ttlMs
   }
 
-  /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
+  /** Records the use of a key. @param nowMs wall-clock time, because signatures expire by it. */
   use(key: string, nowMs: number): ReplayVerdict {
     this.#forget(nowMs)
     if (this.has(key, nowMs)) return 'replayed'
@@ -42,18 +42,18 @@ export class ReplayCache {
     return 'first'
   }
 
-  /** Whether the key was used, and still counts. */
+  /** Returns true if the key was used and its entry is still alive. */
   has(key: string, nowMs: number): boolean {
     const usedMs = this.#usedMs.get(key)
     return usedMs !== undefined && this.#isLiving(usedMs, nowMs)
   }
 
-  /** The key was not used after all. */
+  /** Removes a key that was not used after all. */
   forget(key: string): void {
     this.#usedMs.delete(key)
   }
 
-  /** Clock steps can leave a passed entry behind a living one for a while; it is then only forgotten later. */
+  /** Removes expired entries. After a clock step, an expired entry behind a live one is removed later. */
   #forget(nowMs: number): void {
     for (const [key, usedMs] of this.#usedMs) {
       if (this.#isLiving(usedMs, nowMs)) return
@@ -61,7 +61,7 @@ export class ReplayCache {
     }
   }
 
-  /** What is signed for a span of time is valid in its last millisecond, too. */
+  /** Signatures are still valid in the last millisecond of their lifetime. */
   #isLiving(usedMs: number, nowMs: number): boolean {
     return usedMs + this.#ttlMs >= nowMs
   }

@@ -1,24 +1,26 @@
 import { optionalOneOf } from '../../shared/options.js'
 
+/** Default of `scope`. */
 export const DEFAULT_SCOPE = 'cluster'
+/** Default of `onStoreDown`. */
 export const DEFAULT_ON_STORE_DOWN = 'closed'
 
-/** Who takes part in "once", and what happens when that cannot be asked. */
+/** Options for the scope of replay detection and for store outages. */
 export interface SharingConfig {
   readonly scope?: 'cluster' | 'gateway'
   readonly onStoreDown?: 'closed' | 'local'
 }
 
-/** The options of policies that remember what was used. */
+/** Schema options of policies that detect replays. */
 export const sharingOptions = {
   scope: optionalOneOf(
     ['cluster', 'gateway'],
-    'Who remembers together: all gateways with the same `state`, or the workers of this one. Without `state` both are the same.',
+    'Gateways that detect replays together: all gateways with the same `state`, or only the workers of this one. Without `state` there is no difference.',
     DEFAULT_SCOPE,
   ),
   onStoreDown: optionalOneOf(
     ['closed', 'local'],
-    'While the store does not answer: requests are refused with 503 `GW_AUTH_UNAVAILABLE` (`closed`), or each worker goes by what it has seen itself (`local`), and the same may be accepted once by each.',
+    'Behaviour while the store does not respond. `closed`: requests are refused with 503 `GW_AUTH_UNAVAILABLE`. `local`: each worker detects only its own replays, so every worker may accept the same request once.',
     DEFAULT_ON_STORE_DOWN,
   ),
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { type Exchange, parseDuration } from '@sluice/core'
 
-/** How old a signature may be, and how far ahead its clock. */
+/** Maximum age of a signature, and maximum clock skew into the future. */
 export class TimeWindow {
   readonly #toleranceMs: number
   readonly #skewMs: number
@@ -11,7 +11,7 @@ export class TimeWindow {
     this.#skewMs = parseDuration(clockSkew)
   }
 
-  /** The longest time that one signature can be accepted. */
+  /** Maximum time for which one signature is acceptable, in milliseconds. */
   get lengthMs(): number {
     return this.#toleranceMs + this.#skewMs
   }
@@ -22,8 +22,8 @@ export class TimeWindow {
 }
 
 /**
- * Wall clock now, by the exchange's own clocks. What is used once has to be timely when it is used: a body that comes
- * slowly would else carry its signature past the time for which others like it are remembered.
+ * Returns the current wall-clock time of an exchange. A signature must be timely when it is used. Otherwise a slow
+ * body could delay its use until its replay entry has expired.
  */
 export function wallClockNow(x: Exchange): number {
   return x.startedAt + Math.max(0, performance.now() - x.startedMono)

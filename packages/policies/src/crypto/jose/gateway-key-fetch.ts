@@ -3,31 +3,34 @@ import { singleFlight } from '../../shared/single-flight.js'
 import type { KeyEndpoint } from './key-endpoint.js'
 import type { FetchedKeys, FetchKeys } from './remote-key-set.js'
 
-export interface KeysOfGatewayOptions {
-  /** Of the gateway, never of a cluster: whoever could write into it could let anybody in. */
+/** Options for `fetchForGateway`. */
+export interface GatewayKeyFetchOptions {
+  /** Store of the gateway, never of a cluster: write access to it would allow forging keys. */
   readonly store: StateStore
-  /** Another name for keys of another place. */
+  /** Name in the store, unique per key endpoint. */
   readonly name: string
-  /** How long others wait for the worker that fetches, ms. */
+  /** Time that workers wait for the one that fetches, in milliseconds. */
   readonly waitMs: number
-  /** Age up to which keys of another worker are taken, ms. */
+  /** Maximum age of another worker's keys, in milliseconds. */
   readonly freshMs: number
 }
 
-/** Tokens that name unknown keys have the keys fetched no more often than this: anybody can write a `kid`. */
+/** Minimum interval of fetches for unknown key ids, in milliseconds, because anybody can invent a `kid`. */
 export const UNKNOWN_EVERY_MS = 10_000
-/** Keys as they are stored: when they were fetched, ms since 1970, and behind it the document of the issuer. */
+/**
+ * Length of the header of stored keys: the fetch time in milliseconds since 1970, followed by the issuer's document.
+ */
 const HEAD_BYTES = 8
 const ASKED = new Uint8Array([0])
 
 /**
- * The keys of an issuer, fetched by one worker for all of a gateway. Each reads the document itself, as if it had fetched
- * it; one that cannot be read is fetched anew.
+ * Fetches the keys of an issuer in one worker for all workers of a gateway. Each worker parses the document itself.
+ * An unusable one is fetched again.
  */
-export function fetchTogether({ fetch, read }: KeyEndpoint, options: KeysOfGatewayOptions): FetchKeys {
+export function fetchForGateway({ fetch, read }: KeyEndpoint, options: GatewayKeyFetchOptions): FetchKeys {
   const { store, name, waitMs, freshMs } = options
   const ttlMs = Math.max(1, freshMs)
-  // Who cannot ask the store goes by its own count.
+  // Without the store, the worker's own limit applies.
   const mayAskForUnknown = (): Promise<boolean> =>
     store.set(`${name}:unknown`, ASKED, UNKNOWN_EVERY_MS, 'absent').catch(() => true)
   return (held, kid) => {
@@ -59,7 +62,7 @@ function storedKeys(body: Uint8Array, fetchedAt: number): Buffer {
   return stored
 }
 
-/** Null: there are none, they are not newer, too old or from the future, or not to be read. */
+/** Returns stored keys, or null if there are none, or they are not newer, too old, from the future or unreadable. */
 function newerThan(
   held: FetchedKeys | null,
   stored: Uint8Array | null,

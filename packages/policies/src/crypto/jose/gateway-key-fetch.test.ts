@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MemoryStore, MemoryTable, type StateStore, StateUnavailable } from '@sluice/core'
+import { fetchForGateway } from './gateway-key-fetch.js'
 import type { SignatureKey } from './key-set.js'
-import { fetchTogether } from './keys-of-gateway.js'
 import { type FetchedKeys, KeysUnavailable, RemoteKeySet } from './remote-key-set.js'
 
 const NAME = 'jwt-keys:x'
@@ -36,7 +36,7 @@ function gateway(store: StateStore = new MemoryStore()) {
     const clock = { now: 0 }
     const options = { refreshMs: HOUR, maxStaleMs: DAY, now: () => clock.now }
     const keys = new RemoteKeySet({ ...options, onFailure: () => void it.failures++ })
-    keys.use(fetchTogether(endpoint, { store, name: NAME, waitMs: 60_000, freshMs: HOUR }))
+    keys.use(fetchForGateway(endpoint, { store, name: NAME, waitMs: 60_000, freshMs: HOUR }))
     const has = async (kid: string) => (await keys.candidates('ES256', kid)).length === 1
     return { clock, keys, has }
   }
