@@ -34,7 +34,7 @@ routes:
   return join(folder, 'gateway.yaml')
 }
 
-test('explain says whom authorize lets in, and whether that is a consumer of the file or one that is written', async (t) => {
+test('explain says whom authorize allows, and whether that is a consumer of the file or one that is written', async (t) => {
   const file = documentIn(t)
   const args = ['explain', 'GET', '/orders/7', '-c', file]
   const [known, written, unknown] = await Promise.all([
@@ -44,10 +44,10 @@ test('explain says whom authorize lets in, and whether that is a consumer of the
   ])
   assert.equal(known.code, 0, known.stderr)
   for (const line of [
-    'refuses who has the id evil, and has the claim plan of gold or free',
-    'lets in who is in the group partners or staff, and has the scope orders:read',
-    'lets in who has the role admin and root',
-    'refuses all others',
+    'denies callers with the id evil, and with the claim plan equal to gold or free',
+    'allows callers in the group partners or staff, and with the scope orders:read',
+    'allows callers with the role admin and root',
+    'denies all other callers',
     'this consumer is refused with GW_SCOPE_MISSING: allow[0] lacks scopes, allow[1] lacks roles',
   ])
     assert.ok(known.stdout.includes(`       ${line}\n`), `${line}\n${known.stdout}`)

@@ -284,7 +284,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   ]
   assert.match(
     text.stderr,
-    /^worker 1: .*'min' 2kb is above 'max' 1kb.*\nrolled back: what served before goes on serving\n$/,
+    /^worker 1: .*'min' 2kb is greater than 'max' 1kb.*\nrolled back: what served before goes on serving\n$/,
   )
   assert.equal(text.code, 6)
   assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])

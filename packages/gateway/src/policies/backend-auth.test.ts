@@ -260,12 +260,12 @@ function awsVerdict(req: IncomingMessage, body: string): string {
 test('mistakes in credentials are mistakes of the document, and do not show them', async (t) => {
   const mistakes: readonly (readonly [object, RegExp])[] = [
     [{ basic: { username: 'a:b', password: SECRET } }, /colon/],
-    [{ bearer: { token: `${SECRET}\n` } }, /no header may hold/],
+    [{ bearer: { token: `${SECRET}\n` } }, /not allowed in a header/],
     [{ bearer: { token: SECRET }, basic: { username: 'a', password: SECRET } }, /together/],
     [{ apiKey: { in: 'header', name: 'host', value: SECRET } }, /host/],
     [client('ftp://a', {}), /not a valid address/],
     [client(`http://a:${SECRET}@b/`), /user or a fragment/],
-    [client('http://127.0.0.1:1/', { parameters: { scope: 'x' } }), /its own key/],
+    [client('http://127.0.0.1:1/', { parameters: { scope: 'x' } }), /use the option for it/],
     [client('http://127.0.0.1:1/', { clientAuth: 'private-key-jwt' }), /privateKey/],
     [client('http://127.0.0.1:1/', { clientAuth: 'tls', tls: {} }), /needs 'tls.certFile'/],
     [client('http://127.0.0.1:1/', { timeout: '1h' }), /between 1ms and 20s/],

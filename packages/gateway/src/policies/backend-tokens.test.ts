@@ -179,7 +179,7 @@ test('keys that do not belong to the grant are mistakes', async (t) => {
     [{ assertion }, /jwt-bearer/],
     [{ grant: 'jwt-bearer', assertion }, /key/],
     [{ grant: 'jwt-bearer', requestedTokenType: 'a' }, /token-exchange/],
-    [{ parameters: { assertion: 'a' } }, /own key/],
+    [{ parameters: { assertion: 'a' } }, /must not contain .assertion./],
   ] as const) {
     await assert.rejects(gatewayWith(t, { tokenUrl, ...own }), message)
   }

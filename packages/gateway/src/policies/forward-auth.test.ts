@@ -271,9 +271,9 @@ test('mistakes are mistakes of the document', async (t) => {
   const url = 'http://127.0.0.1:1/'
   const mistakes: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
     [{ url: 'file:///etc/passwd' }, /not a valid address/],
-    [{ url, requestHeaders: ['x-forwarded-for'] }, /written by the policy itself/],
+    [{ url, requestHeaders: ['x-forwarded-for'] }, /set by the policy itself/],
     [{ url, upstreamHeaders: ['content-length'] }, /content-length/],
-    [{ url, cache: { key: ['req.body.json("$.a")'] } }, /request head alone/],
+    [{ url, cache: { key: ['req.body.json("$.a")'] } }, /request head/],
     [{ url, cache: { ttl: '2d' } }, /longer than/],
     [{ url, timeout: '1m' }, /between 1ms and 20s/],
   ]

@@ -221,8 +221,8 @@ test('keys that are refreshed keep tokens of the past and of the future in while
 })
 
 const REFUSED: readonly (readonly [jwks: object, reason: RegExp])[] = [
-  [{}, /takes one of file, inline, url and discovery/],
-  [{ url: 'https://a.example/', discovery: 'https://a.example' }, /takes one of/],
+  [{}, /needs exactly one of file, inline, url and discovery/],
+  [{ url: 'https://a.example/', discovery: 'https://a.example' }, /needs exactly one of/],
   [{ discovery: 'https://a.example/.well-known/openid-configuration' }, /use the issuer, without/],
   [{ url: 'ftp://a.example/' }, /'jwks.url' is not a valid address/],
   [{ url: 'https://ann:pw@a.example/' }, /'jwks.url' has a user/],

@@ -284,8 +284,8 @@ test('a server that is the gateway itself ends in no circle, and mistakes are mi
     [{ url, cache: { staleIfError: '2d' } }, /longer than/],
     [{ url, breaker: { openFor: '1h' } }, /longer than/],
     [{ url, clientAuth: 'private-key-jwt' }, /privateKey/],
-    [{ url, requiredScopes: ['a b'] }, /not a scope/],
-    [{ url, forwardClaims: { sub: 'authorization' } }, /brings the token/],
+    [{ url, requiredScopes: ['a b'] }, /not a valid scope/],
+    [{ url, forwardClaims: { sub: 'authorization' } }, /contains the token/],
   ]
   for (const [settings, message] of mistakes) await assert.rejects(gatewayAsking(t, url, settings), message)
 })

@@ -39,7 +39,7 @@ test('saml without a provider is told how one is described', () => {
 test('jwt that does not check the audience is warned of', () => {
   const jwks = { discovery: 'https://login.example.com' }
   const [warning, ...more] = said('jwt', { jwks })
-  assert.match(warning ?? '', /^warning: jwt does not check whom a token is meant for.*\(add audiences: /)
+  assert.match(warning ?? '', /^warning: jwt does not check the audience of tokens.*\(add audiences: /)
   assert.deepEqual(more, [])
   assert.deepEqual(said('jwt', { jwks, audiences: ['orders'] }), [])
   assert.deepEqual(said('jwt', { jwks, requiredClaims: { aud: 'orders' } }), [])

@@ -17,34 +17,34 @@ import { type CallConfig, DEFAULT_ENTRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, NO_TIME
 
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_MS = 86_400_000
-/** An answer without its fields and its body. */
+/** Estimated memory of a cached response without its header fields and body, in bytes. */
 const ANSWER_BYTES = 300
 
-/** An answer, and what of it has come from where. */
+/** A response and its origin: the call itself, another request's call, or a cache. */
 export interface Answered {
   readonly answer: HttpAnswer
   readonly from: CallNote['from']
 }
 
-/** What a call knows beside its own configuration. */
+/** Dependencies of a call's response cache. */
 export interface AnswersContext {
   readonly env: CompileEnv
-  /** What else makes a call what it is: answers are shared by uses that are the same in it. */
+  /** Other inputs that identify a call. Responses are shared only between uses for which these are equal. */
   readonly use: unknown
-  /** By its status. */
+  /** Returns true if the status of the response is an expected one. */
   readonly isExpected: (answer: HttpAnswer) => boolean
 }
 
-/** The answers of a call that are known, and the calls for those that are not. */
+/** Caches the responses of one call, and makes the call when none is cached. */
 export class Answers {
   readonly #calls: CallCache<HttpAnswer>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
   readonly #isExpected: (answer: HttpAnswer) => boolean
-  /** Null: a worker keeps its answers for itself. */
+  /** Cache shared with other workers, or null if each worker caches for itself. */
   readonly #tier: SharedAnswerCache | null
 
-  /** @throws Error for times that are too long, or an expression that is none. */
+  /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: CallConfig, { env, use, isExpected }: AnswersContext) {
     const { cache, method = 'GET', coalesce } = config
     const { ttl = DEFAULT_TTL, revalidate = NO_TIME, staleIfError = NO_TIME } = cache ?? {}
@@ -65,13 +65,16 @@ export class Answers {
     this.#isExpected = isExpected
   }
 
-  /** The answer to a call; a promise where the server has to be asked. Rejects with what `ask` rejects with. */
+  /**
+   * Returns the response to a call, or a promise if the server has to be called. Rejects with the error of
+   * `ask`.
+   */
   find(x: Exchange, call: SentCall, ask: () => Promise<HttpAnswer>): Answered | Promise<Answered> {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then((answer) => ({ answer, from: 'call' }))
     const own: { from: CallNote['from'] } = { from: 'joined' }
     const found = this.#calls.get(key, async () => {
-      // What is said where the call fails, and an old answer takes its place.
+      // Remains 'stale' if the call fails and an expired response is used instead.
       own.from = 'stale'
       const askOne = async () => {
         const found = this.#found(await ask())
@@ -103,7 +106,7 @@ export class Answers {
   }
 }
 
-/** Null: answers are shared with nobody. */
+/** Returns the shared cache, or null if responses are not shared between workers. */
 function tierOf(
   { cache, timeout = DEFAULT_TIMEOUT }: CallConfig,
   space: string,
@@ -115,22 +118,24 @@ function tierOf(
   return new SharedAnswerCache(env.state.store(scope), { space, timeoutMs: parseDuration(timeout), onDown })
 }
 
-/** A call and where it goes. */
+/** A call and the origin it is sent to. */
 export interface SentCall extends MadeCall {
   readonly origin: string
 }
 
-/** What stands for an answer; null: it is neither kept nor shared. */
+/** Returns the cache key of a call, or null if its response is neither cached nor shared. */
 type KeyOf = (x: Exchange, call: SentCall) => string | null
 
-/** All that is sent, except for what names the one request. */
+/** Builds a key from everything that is sent, except for fields that identify the individual request. */
 function sentKey(_: Exchange, { method, origin, path, headers, body }: SentCall): string {
   const hash = createHash('sha256').update(JSON.stringify([method, origin, path, headers]))
   if (body) hash.update(body)
   return hash.digest('base64url')
 }
 
-/** What an expression does not find is an input like any other. */
+/**
+ * Builds a key from the configured expressions. A value that is not found is part of the key like any other.
+ */
 function namedKey({ key = [], shared = false }: NonNullable<CallConfig['cache']>, env: CompileEnv): KeyOf {
   const parts = key.map((text) => env.expression(text))
   return (x) => {

@@ -5,26 +5,30 @@ import { headersOf, type Side } from '../../shared/message/side.js'
 import type { OwnVariables } from '../../shared/template.js'
 import type { CallConfig } from './schema.js'
 
-/** A call as it is made for one request. */
+/** The HTTP call built for one request. */
 export interface MadeCall extends HttpCall {
   readonly headers: readonly string[]
 }
 
-/** Makes the call for a request. @throws BadInput */
+/** Builds the call for a request. @throws BadInput */
 export type MakeCall = (x: Exchange, path: string) => MadeCall
 
-/** What says how the bytes of a body are to be read. */
+/** Header fields that describe the encoding of a body. */
 const BODY_FIELDS = ['content-type', 'content-encoding']
 
-/** @throws Error for fields that cannot be sent, or two bodies. */
+/**
+ * Compiles the request of a call. @throws Error if a header field is invalid, or if two bodies are
+ * configured.
+ */
 export function compileRequest(config: CallConfig, side: Side, own: OwnVariables): MakeCall {
   const { method = 'GET', headers = {}, body: written, forwardBody = false } = config
   if (forwardBody && written !== undefined)
-    throw new Error("'body' and 'forwardBody' are both there; keep one")
+    throw new Error("'body' and 'forwardBody' exclude each other; remove one of them")
   const made = { headers, ...(written !== undefined && { body: written }) }
   const type = contentTypeOf(made)
   const body = compileBody(made, type, own)
-  if (method === 'HEAD' && (body !== null || forwardBody)) throw new Error('a HEAD has no body; remove it')
+  if (method === 'HEAD' && (body !== null || forwardBody))
+    throw new Error('a HEAD request cannot have a body; remove it')
   const fields = compileFields(headers, forwardBody ? '' : type, 'request', own)
   return (x, path) => ({
     method,
@@ -43,7 +47,7 @@ export function compileRequest(config: CallConfig, side: Side, own: OwnVariables
   })
 }
 
-/** Those of the message, unless the author has written others. */
+/** Returns the body fields of the message, except for those that the configuration sets. */
 function bodyFields(list: readonly string[], own: Readonly<Record<string, string>>): string[] {
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   return BODY_FIELDS.flatMap((name) => {

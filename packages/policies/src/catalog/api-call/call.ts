@@ -24,15 +24,15 @@ import { compileSave, ReadAnswer, type SavedValue } from './saved-value.js'
 import { type CallConfig, DEFAULT_STATUSES } from './schema.js'
 import { openServers } from './servers.js'
 
-/** What a call came to. */
+/** Outcome of a call. */
 export interface CallResult {
-  /** Null: there is none. */
+  /** The response, or null if there is none. */
   readonly answer: HttpAnswer | null
-  /** `ok`, `queued`, `dropped`, or what failed. */
+  /** `ok`, `unexpected`, `queued`, `dropped`, or the kind of failure. */
   readonly result: string
 }
 
-/** What all calls of a use of the policy have in common. */
+/** Context shared by all calls of one use of the policy. */
 export interface CallContext {
   readonly env: CompileEnv
   readonly policy: string
@@ -41,7 +41,7 @@ export interface CallContext {
   readonly queue: OneWayQueue
 }
 
-/** One call of the document. */
+/** One configured call. */
 export class Call {
   readonly #config: CallConfig
   readonly #address: Address
@@ -56,7 +56,7 @@ export class Call {
   readonly #counterOf: (result: string) => Counter
   readonly #report: (reason: string) => void
 
-  /** @throws Error for what cannot be. */
+  /** @throws Error if the configuration of the call is invalid. */
   constructor(config: CallConfig, { env, policy, side, inputs, queue }: CallContext) {
     const { name, save = [], expect = {}, oneWay = false } = config
     this.#config = config
@@ -69,13 +69,13 @@ export class Call {
     this.#when = expect.when === undefined ? null : env.expression(expect.when)
     this.#onError = compileErrorReply(config, inputs.variables, env)
     if (oneWay && (save.length > 0 || config.cache !== undefined || expect.when !== undefined))
-      throw new Error("'oneWay' waits for no answer: remove 'save', 'cache' and 'expect.when'")
+      throw new Error("'oneWay' does not wait for a response; remove 'save', 'cache' and 'expect.when'")
     this.#queue = queue
     this.#counterOf = (result) => env.counter('gw_api_calls_total', { policy, call: name, result })
     this.#report = (reason) => env.report('api_call_failed', { policy, call: name, reason })
   }
 
-  /** It writes into the body of the message. */
+  /** True if the call writes into the body of the message. */
   get changesBody(): boolean {
     return this.#saves.some(({ isInBody }) => isInBody)
   }
@@ -84,12 +84,15 @@ export class Call {
     return this.#config.forwardBody === true
   }
 
-  /** What its key and its expectation read. */
+  /** Expressions that the call evaluates. */
   get expressions(): readonly Expression[] {
     return this.#when === null ? [] : [this.#when]
   }
 
-  /** Makes the call. Never rejects for what servers do. @throws what is wrong with the request. */
+  /**
+   * Makes the call. Never rejects because a server failed. @throws Error for a bad request, such as an
+   * unreadable body.
+   */
   start(x: Exchange): CallResult | Promise<CallResult> {
     const sinceMono = performance.now()
     const sent = this.#callFor(x)
@@ -97,7 +100,7 @@ export class Call {
       return this.#note(x, sinceMono, { result: sent, answer: null, from: 'call' })
     const client = this.#servers.get(sent.origin)
     if (client === undefined) {
-      this.#report(`the host of 'url' became ${sent.origin}, which is not in 'origins'`)
+      this.#report(`the host of 'url' resolved to ${sent.origin}, which is not in 'origins'`)
       return this.#note(x, sinceMono, { result: 'input', answer: null, from: 'call' })
     }
     const call = { ...sent, headers: [...sent.headers, ...requestFields(x, sent.headers)] }
@@ -106,7 +109,7 @@ export class Call {
     return whenSettled(found, (noted) => this.#note(x, sinceMono, noted))
   }
 
-  /** A text where values of the request make no call. */
+  /** Returns the call, or the result `input` if values of the request cannot be placed in the URL. */
   #callFor(x: Exchange): SentCall | string {
     try {
       const origin = this.#address.originFor(x)
@@ -159,7 +162,10 @@ export class Call {
     return { answer, result }
   }
 
-  /** Puts what the call has found out into the message; a reply where it has failed and the request is not to go on. */
+  /**
+   * Writes the saved values into the message. Returns a reply if the call failed and the request must not
+   * continue.
+   */
   settle(x: Exchange, draft: Draft, { answer, result }: CallResult): Outcome {
     if (result === 'queued' || result === 'dropped') return null
     const isAnswer = result === 'ok' && answer !== null
@@ -177,7 +183,10 @@ interface Noted extends CallResult {
   readonly from: CallNote['from']
 }
 
-/** Of the request that asks, and of no use to others who get the same answer; those of the author stay. */
+/**
+ * Returns the tracing fields of the current request. They are not part of the cache key. Configured fields
+ * take precedence.
+ */
 function requestFields(x: Exchange, written: readonly string[]): string[] {
   const fields: string[] = [...(hopField(x) ?? [])]
   const add = (name: string, value: string | null): void => {

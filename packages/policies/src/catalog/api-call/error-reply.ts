@@ -6,24 +6,21 @@ import type { CallConfig } from './schema.js'
 
 const DEFAULT_STATUS = 502
 
-/** What a call that has failed makes of its request. @throws Error for an answer that cannot be. */
+/** Compiles the reaction to a failed call. @throws Error if the configured response is invalid. */
 export function compileErrorReply(
   { name, onError = 'fail', respond }: CallConfig,
   own: OwnVariables,
   env: CompileEnv,
 ): (x: Exchange, result: string) => Outcome {
   if ((onError === 'respond') !== (respond !== undefined))
-    throw new Error("'onError: respond' and 'respond' go together; write both or none")
+    throw new Error("'onError: respond' and 'respond' belong together; write both or neither")
   if (onError === 'continue') return () => null
   if (respond !== undefined) return ownReply(respond, own)
   const failed = env.refusal(
     'GW_CALL_FAILED',
-    'another server that this request needs has not answered as it should',
+    'a server that this request depends on did not respond as expected',
   )
-  const late = env.refusal(
-    'GW_CALL_TIMEOUT',
-    'another server that this request needs has not answered in time',
-  )
+  const late = env.refusal('GW_CALL_TIMEOUT', 'a server that this request depends on did not respond in time')
   return (x, result) => {
     x.record.reason = `${name}: ${result}`
     return result === 'timeout' ? late : failed
@@ -36,7 +33,9 @@ function ownReply(respond: NonNullable<CallConfig['respond']>, own: OwnVariables
   const fields = compileFields(headers, type, 'response', own)
   const body = compileBody(respond, type, own)
   if (body !== null && (status === 204 || status === 304))
-    throw new Error(`a response of status ${status} has no body; remove it, or choose another status`)
+    throw new Error(
+      `a response with status ${status} cannot have a body; remove it, or choose another status`,
+    )
   return (x) =>
     answer(
       status,

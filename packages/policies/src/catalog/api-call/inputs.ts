@@ -1,17 +1,17 @@
 import type { CompileEnv, Exchange, Expression, ExpressionValue } from '@sluice/core'
 import type { OwnVariables, Render } from '../../shared/template.js'
 
-/** Values that the author gives to the templates of calls. */
+/** Named values for the templates of calls. */
 export interface Inputs {
-  /** By `inputs.NAME`. */
+  /** Rendering functions by variable name (`inputs.NAME`). */
   readonly variables: OwnVariables
-  /** As the document has them. */
+  /** Expressions as written in the configuration. */
   readonly texts: Readonly<Record<string, string>>
   readonly readsBody: boolean
   readonly readsResponse: boolean
 }
 
-/** @throws Error for an expression that is none. */
+/** Compiles the `inputs`. @throws Error if an expression is invalid. */
 export function compileInputs(texts: Readonly<Record<string, string>>, env: CompileEnv): Inputs {
   const expressions = Object.entries(texts).map(([name, text]) => [name, env.expression(text)] as const)
   const all = expressions.map(([, each]) => each)
@@ -30,7 +30,9 @@ function rendering(expression: Expression): Render {
   }
 }
 
-/** What makes no sense is as good as nothing. @throws UnreadableBody */
+/**
+ * Returns the value, or null if the expression cannot be evaluated for this request. @throws UnreadableBody
+ */
 function valueFor(expression: Expression, x: Exchange): ExpressionValue {
   try {
     return expression.value(x)

@@ -3,9 +3,9 @@ import type { MadeCall } from './call-request.js'
 
 const MAX_CALLS = 1000
 const MAX_BYTES = 16 * 1024 * 1024
-/** Of one server. */
+/** Maximum number of concurrent calls per server. */
 const MAX_ACTIVE = 8
-/** A call without its fields and its body. */
+/** Estimated memory of a call without its header fields and body, in bytes. */
 const CALL_BYTES = 500
 
 interface Waiting {
@@ -15,25 +15,30 @@ interface Waiting {
   readonly done: (answer: HttpAnswer | null, error: unknown) => void
 }
 
-/** The calls of one server. */
+/** Queue of calls to one server. */
 interface Lane {
   readonly waiting: Waiting[]
-  /** Of those that wait and those under way. */
+  /** Number of calls that wait or are in progress. */
   count: number
   bytes: number
   active: number
 }
 
 /**
- * Calls that nobody waits for: a worker's, with a bound on their number and their bytes. Each server has a lane, with half
- * of the room that the others leave: one that does not answer holds up its own calls and no others.
+ * Calls whose responses are not awaited. One queue per worker, bounded by number and bytes.
+ * Each server has a lane that gets half of the space the other lanes leave free, so an unresponsive server
+ * delays only its own calls.
  */
 export class OneWayQueue {
   readonly #lanes = new Map<string, Lane>()
   #count = 0
   #bytes = 0
 
-  /** False: there is no room. @param server whose lane it is. @param done hears what became of it. */
+  /**
+   * Adds a call. Returns false if there is no space.
+   * @param server origin that selects the lane.
+   * @param done called with the response or the error.
+   */
   add(server: string, client: HttpClient, call: MadeCall, done: Waiting['done']): boolean {
     let bytes = CALL_BYTES + call.path.length + (call.body?.length ?? 0)
     for (const text of call.headers) bytes += text.length

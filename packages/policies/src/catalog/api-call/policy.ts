@@ -16,10 +16,11 @@ import { compileInputs } from './inputs.js'
 import { OneWayQueue } from './one-way-queue.js'
 import { type ApiCallConfig, apiCallSchema } from './schema.js'
 
-/** Calls other servers, and puts what they say into the message. */
+/** Calls other servers and puts values from their responses into the message. */
 export const apiCall = definePolicy({
   name: 'api-call',
-  summary: 'Calls other servers, several at once, and puts what they say into the request or the response.',
+  summary:
+    'Calls other servers in parallel and puts values from their responses into the request or the response.',
   schema: apiCallSchema,
   cost: 'io',
   isPerUse: true,
@@ -42,9 +43,9 @@ export const apiCall = definePolicy({
 
 interface CompiledCalls {
   readonly calls: readonly Call[]
-  /** Expressions read it. */
+  /** True if an expression reads the request body. */
   readonly readsRequestBody: boolean
-  /** The body of the message of the phase has to be there. */
+  /** True if the body of the current message must be buffered. */
   readonly readsBody: boolean
 }
 
@@ -58,19 +59,20 @@ function compileCalls(
   const context = { env, policy: use?.id ?? 'api-call', side, inputs, queue }
   const names = config.calls.map(({ name }) => name)
   const repeated = names.find((name, i) => names.indexOf(name) !== i)
-  if (repeated !== undefined) throw new Error(`two calls are named '${repeated}'; give each its own name`)
+  if (repeated !== undefined)
+    throw new Error(`two calls are named '${repeated}'; give each call its own name`)
   const calls = config.calls.map((each) => withContext(`call '${each.name}':`, () => new Call(each, context)))
   const keys = config.calls.flatMap(({ cache }) => (cache?.key ?? []).map((text) => env.expression(text)))
   const read = [...keys, ...calls.flatMap(({ expressions }) => expressions)]
   const readsResponse = inputs.readsResponse || read.some((each) => each.readsResponse)
   if (side === 'request' && readsResponse)
-    throw new Error("an expression reads the response, and there is none yet; write 'phase: response'")
+    throw new Error("an expression reads the response, which does not exist yet; write 'phase: response'")
   const readsRequestBody = inputs.readsBody || read.some((each) => each.readsBody)
   const needsBody = calls.some((call) => call.changesBody || call.forwardsBody)
   return { calls, readsRequestBody, readsBody: needsBody || (side === 'request' && readsRequestBody) }
 }
 
-/** Starts all calls, and goes on when all have ended. */
+/** Starts all calls and continues when all have ended. */
 function runCalls(calls: readonly Call[], x: Exchange, side: Side, body: Uint8Array | null): Eventual {
   if (hopField(x) === null) return CALL_LOOP
   const results = calls.map((call) => call.start(x))
@@ -87,7 +89,7 @@ function runCalls(calls: readonly Call[], x: Exchange, side: Side, body: Uint8Ar
   return isWaiting ? Promise.all(results).then(settle) : settle(results as CallResult[])
 }
 
-/** Its presence is what has the body collected. */
+/** Does nothing: a step with this hook makes the gateway buffer the request body. */
 function collect(): Outcome {
   return null
 }

@@ -9,14 +9,14 @@ import type { CallConfig } from './schema.js'
 
 type SaveConfig = NonNullable<CallConfig['save']>[number]
 
-/** A value of an answer: text or bytes as they are, or JSON text. */
+/** A value from a response: text, bytes or JSON text. */
 interface Value {
   readonly bytes: Uint8Array
-  /** Of a JSON path: what it is as JSON. */
+  /** JSON text of the value, or null if it has none. */
   readonly json: string | null
 }
 
-/** An answer while values are taken out of it; its body is parsed once. */
+/** A response from which values are read. The body is parsed once. */
 export class ReadAnswer {
   readonly answer: HttpAnswer
   #json: JsonView | null | undefined
@@ -25,7 +25,7 @@ export class ReadAnswer {
     this.answer = answer
   }
 
-  /** Null: the body is no JSON. */
+  /** The parsed body, or null if it is not JSON. */
   get json(): JsonView | null {
     if (this.#json === undefined) this.#json = viewOf(this.answer.body)
     return this.#json
@@ -41,14 +41,16 @@ function viewOf(body: Uint8Array): JsonView | null {
   }
 }
 
-/** Takes one value out of an answer and puts it into the message. */
+/** Copies one value from a response into the message. */
 export interface SavedValue {
   readonly isInBody: boolean
-  /** Null: there is no answer. False: the answer lacks what it has to have. */
+  /**
+   * Writes the value. Returns false if a required value is missing. `read` is null if there is no response.
+   */
   put(draft: Draft, read: ReadAnswer | null): boolean
 }
 
-/** @throws Error for a path or a location that is none. */
+/** Compiles an entry of `save`. @throws Error if the path or the location is invalid. */
 export function compileSave(
   { from, to, default: fallback, required = false }: SaveConfig,
   side: Side,
@@ -66,7 +68,7 @@ export function compileSave(
       const isOwnJson = isJson && written !== null && written.json !== null
       const bytes = isOwnJson ? Buffer.from(written.json!) : written?.bytes
       const isWritten = bytes !== undefined && location.write(draft, bytes, isOwnJson)
-      // What the client has sent in this place is not what the server has said.
+      // Without a value, anything the client sent in this place must not pass for a value from the server.
       if (!isWritten && !location.isWholeBody) location.remove(draft)
       return (value !== null && isWritten) || !required
     },
@@ -85,19 +87,19 @@ function compileSource(from: string): (read: ReadAnswer) => Value | null {
   }
   if (!from.startsWith('$'))
     throw new Error(
-      `'${from}' is no part of an answer; write status, body, header.NAME or a JSON path ($.a.b)`,
+      `'${from}' does not name a part of a response; write status, body, header.NAME or a JSON path ($.a.b)`,
     )
   const path = compileJsonPath(from)
   return ({ json }) => {
     const found = json === null ? undefined : path.first(json.value)
-    // A number that has lost digits is another one: perhaps the id of somebody else.
+    // A number that lost digits is a different number, perhaps another customer's id.
     if (found === undefined || found === null || !isExact(found)) return null
     const text = JSON.stringify(found)
     return { bytes: Buffer.from(typeof found === 'string' ? found : text), json: text }
   }
 }
 
-/** A body that is JSON stays JSON where it is put into JSON. */
+/** Returns the whole body. A JSON body stays JSON when it is written into JSON. */
 function bodyValue(read: ReadAnswer): Value | null {
   const { body } = read.answer
   if (body.length === 0) return null

@@ -30,61 +30,70 @@ const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
 
 const body = Type.Union(
   [
-    string('Sent as it is.', { maxLength: 1_048_576 }),
+    string('Sent unchanged.', { maxLength: 1_048_576 }),
     Type.Record(Type.String(), Type.Unknown(), { description: 'Sent as JSON.' }),
     Type.Array(Type.Unknown(), { description: 'Sent as JSON.' }),
   ],
-  { description: 'The body: a text, or a mapping or list that is sent as JSON; may hold {{placeholders}}.' },
+  { description: 'Body: text, or a mapping or list that is sent as JSON. May contain {{placeholders}}.' },
 )
 
-const save = closed('Takes a value out of the answer.', {
+const save = closed('Copies a value from the response.', {
   from: string(
-    'What: `status`, `body`, `header.NAME`, or a JSON path of the body such as `$.customer.tier`. What has a whole number beyond 2^53 in it, which would lose digits, counts as not there; `body` keeps it.',
+    'Source: `status`, `body`, `header.NAME`, or a JSON path into the body such as `$.customer.tier`. A value that contains an integer beyond 2^53 would lose digits and counts as missing; `body` keeps it.',
     { minLength: 1, maxLength: 2048 },
   ),
   to: string(
-    `Where it goes, in the message of the phase: ${LOCATION_FORMS}. A value for \`json.PATH\` stays JSON.`,
+    `Target in the message of the current phase: ${LOCATION_FORMS}. A value for \`json.PATH\` stays JSON.`,
     {
       minLength: 1,
       maxLength: 2048,
     },
   ),
-  default: optionalText(8192, 'What goes there when the answer has no such value, or there is no answer.'),
-  required: optionalFlag(false, 'An answer without the value is not the expected one.'),
+  default: optionalText(
+    8192,
+    'Value to use if the response does not contain the value, or if there is no response.',
+  ),
+  required: optionalFlag(false, 'Treats a response without the value as unexpected.'),
 })
 
-const cache = optionalClosed('Answers are kept. Absent: each request calls.', {
+const cache = optionalClosed('Caches responses. Without it every request makes the call.', {
   scope: optionalOneOf(
     ['worker', 'gateway', 'cluster'],
-    'Whom answers are shared with: nobody, the other workers, or the replicas that have the same `state`. But for `worker`, one of them calls for all.',
+    'Cache scope: this worker only, all workers of the gateway, or all replicas that use the same `state`. With `gateway` and `cluster`, one worker makes the call for all.',
     'worker',
   ),
   key: optionalList(
     expression,
-    'What an answer depends on, and the consumer unless `shared` says otherwise. Default: all that is sent.',
+    'Expressions that form the cache key, plus the consumer unless `shared` is true. Default: everything that is sent.',
     { minItems: 1, maxItems: 16 },
   ),
-  shared: optionalFlag(false, 'With `key`: whether consumers share answers.'),
+  shared: optionalFlag(false, 'Shares cached responses between consumers. Needs `key`.'),
   ttl: optionalDuration(
-    'How long an answer is used, at most 24h; less where its `cache-control` says so.',
+    'Time a response stays fresh, at most 24h. A shorter `cache-control` of the response takes precedence.',
     DEFAULT_TTL,
   ),
   revalidate: optionalDuration(
-    'How long after that it is still used while a new one is asked for in the background.',
+    'Time after `ttl` in which the expired response is used while a new one is fetched in the background.',
     NO_TIME,
   ),
-  staleIfError: optionalDuration('How long after that it is still used when the call fails.', NO_TIME),
-  maxEntries: optionalInteger('Answers of a worker, 16 MB at most; one above 1 MB is not shared.', {
-    default: DEFAULT_ENTRIES,
-    minimum: 1,
-    maximum: 1_000_000,
-  }),
+  staleIfError: optionalDuration(
+    'Time after `ttl` in which the expired response is used if the call fails.',
+    NO_TIME,
+  ),
+  maxEntries: optionalInteger(
+    'Maximum number of responses per worker, which together take at most 16 MB. A response over 1 MB is not shared with other workers.',
+    {
+      default: DEFAULT_ENTRIES,
+      minimum: 1,
+      maximum: 1_000_000,
+    },
+  ),
 })
 
-const respond = optionalClosed('With `onError: respond`: the answer to the client.', {
-  status: optionalInteger('The status.', { minimum: 200, maximum: 599, default: 502 }),
+const respond = optionalClosed('Response to the client. Needs `onError: respond`.', {
+  status: optionalInteger('Status code.', { minimum: 200, maximum: 599, default: 502 }),
   headers: optionalRecord(
-    string('A header value; may hold {{placeholders}}.', { maxLength: 8192 }),
+    string('A header value. May contain {{placeholders}}.', { maxLength: 8192 }),
     'Header fields.',
     { maxProperties: 100 },
   ),
@@ -92,48 +101,51 @@ const respond = optionalClosed('With `onError: respond`: the answer to the clien
 })
 
 const call = closed('One call.', {
-  name: string('Its name, for the traffic log and for `vars["api-call.NAME"]`.', {
+  name: string('Name of the call in the traffic log and in `vars["api-call.NAME"]`.', {
     pattern: '^[A-Za-z0-9_-]{1,64}$',
   }),
   url: string(
-    'The address. Path and query may hold {{placeholders}}, whose values are percent-encoded; one in the path must not be empty.',
+    'URL. The path and the query may contain {{placeholders}}, whose values are percent-encoded. A value in the path must not be empty.',
     { minLength: 1, maxLength: 4096, destination: true },
   ),
   origins: optionalList(
     string('`https://host` or `http://host:port`.', { minLength: 1, maxLength: 512, destination: true }),
-    'Needed for a placeholder in the host of `url`: the only servers that it may lead to.',
+    'Servers that `url` may lead to. Required if its host contains a placeholder.',
     { minItems: 1, maxItems: 64, uniqueItems: true },
   ),
-  method: optionalOneOf(METHODS, 'The method.', 'GET'),
+  method: optionalOneOf(METHODS, 'Request method.', 'GET'),
   headers: optionalRecord(
-    string('A value; may hold {{placeholders}}.', { secret: true, maxLength: 8192 }),
-    'Header fields. Nothing of the client is sent unless it stands here; a field whose value cannot be sent is left out.',
+    string('A value. May contain {{placeholders}}.', { secret: true, maxLength: 8192 }),
+    'Header fields. Fields of the client are not forwarded unless listed here. A field with an invalid value is omitted.',
     { maxProperties: 64 },
   ),
   body: Type.Optional(body),
-  forwardBody: optionalFlag(false, 'Sends the body of the message of the phase, with its type.'),
-  timeout: optionalDuration('Longest wait for the answer, 1ms to 20s.', DEFAULT_TIMEOUT),
-  maxAnswerBytes: optionalSize('Largest body of an answer; a larger one is a failure.', DEFAULT_ANSWER_BYTES),
+  forwardBody: optionalFlag(false, 'Sends the body of the current message, with its content type.'),
+  timeout: optionalDuration('Maximum time to wait for the response, 1ms to 20s.', DEFAULT_TIMEOUT),
+  maxAnswerBytes: optionalSize(
+    'Maximum size of the response body. A larger one is a failure.',
+    DEFAULT_ANSWER_BYTES,
+  ),
   allowAddresses: optionalList(
     string('An address, a range such as `10.0.0.0/8`, or `private`.', { minLength: 1, maxLength: 64 }),
-    'Addresses that are not public and that the call may go to. An address that stands in `url` is among them.',
+    'Non-public addresses that the call may connect to. An address written in `url` is always allowed.',
     { maxItems: 64 },
   ),
-  expect: optionalClosed('What an answer has to be; another one is an error.', {
+  expect: optionalClosed('Conditions that a response must meet. Any other response is an error.', {
     status: optionalList(
-      string('A status, `404`, or a class, `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
-      'Its status: one of these.',
+      string('A status such as `404`, or a class such as `2xx`.', { pattern: '^[1-5](\\d\\d|xx)$' }),
+      'Accepted status codes.',
       { default: [...DEFAULT_STATUSES], minItems: 1, maxItems: 32 },
     ),
     when: optionalText(
       4096,
-      'An expression that has to be true, read when the values of `save` are in their places: `vars["stock"] != "0"`.',
+      'Expression that must be true. It is evaluated after `save`: `vars["stock"] != "0"`.',
     ),
   }),
-  save: optionalList(save, 'Values that are taken out of the answer, in this order.', { maxItems: 64 }),
+  save: optionalList(save, 'Values to copy from the response, in this order.', { maxItems: 64 }),
   onError: optionalOneOf(
     ['fail', 'continue', 'respond'],
-    'When there is no answer, or not the expected one: 502 `GW_CALL_FAILED` or 504 `GW_CALL_TIMEOUT` (`fail`), the request goes on (`continue`), or `respond` is the answer.',
+    'Reaction to a failed call or an unexpected response: `fail` responds with 502 `GW_CALL_FAILED` or 504 `GW_CALL_TIMEOUT`, `continue` lets the request continue, `respond` sends the configured response.',
     'fail',
   ),
   respond,
@@ -141,42 +153,42 @@ const call = closed('One call.', {
   coalesce: Type.Optional(
     Type.Boolean({
       description:
-        'Whether requests whose call would be the same at one time make one. Default: for GET and HEAD, and where answers are kept.',
+        'Makes one call for concurrent requests that would make the same call. Default: true for GET and HEAD, and with `cache`.',
     }),
   ),
-  oneWay: optionalFlag(false, 'Nobody waits for the answer; it is only counted.'),
+  oneWay: optionalFlag(false, 'Does not wait for the response, and only counts it.'),
   tls: callTls,
 })
 
-/** The configuration of `api-call`. */
+/** Schema of the configuration of `api-call`. */
 export const apiCallSchema = policyOptions(
   {
     phase: Type.Optional(
       oneOf(
         ['request', 'response'],
-        'When: before the request goes to the upstream, or when its response is there.',
+        'Time of the calls: before the request is sent upstream, or when the response head has arrived.',
         'request',
       ),
     ),
     inputs: optionalRecord(
       expression,
-      'Values for {{inputs.NAME}}, each an expression such as `req.query["id"]`, `req.body.json("$.id")` or `res.status`.',
+      'Values for {{inputs.NAME}}. Each is an expression such as `req.query["id"]`, `req.body.json("$.id")` or `res.status`.',
       { maxProperties: 32 },
     ),
-    calls: list(call, 'The calls, made at the same time. For one after the other list the policy twice.', {
+    calls: list(call, 'Calls, made in parallel. To make calls in sequence, list the policy twice.', {
       minItems: 1,
       maxItems: 8,
     }),
   },
   [
-    'Calls other servers and puts what they say into the message: variables, header fields, the query, the body. When all calls of the group have ended, their values are put in their places in the order of the list; `vars["api-call.NAME"]` says of each `ok`, `unexpected`, or what failed. What a client has sent in a place that `save` names is removed when the answer has nothing for it. A call that reads or writes the body is made when that is there, after the policies that act on the head.',
-    'A call goes to public addresses, to an address that `url` names itself, and to those of `allowAddresses`; `private` stands for the private networks. Link-local addresses and those of the metadata of clouds have to be listed by themselves. The address is looked at for each connection, so that a name cannot point elsewhere later. Redirects are not followed. A value that would change the path (`..`) makes the call fail with `input`, and nothing is sent.',
-    'Requests whose call is the same at one time wait for one. With `cache` an answer of an expected status is kept, unless it has `set-cookie` or its `cache-control` says `no-store`, `no-cache` or `private`; `revalidate` is stale-while-revalidate. Answers survive reloads that leave the call as it is.',
-    'A call with `oneWay` waits in a queue of 1,000 calls and 16 MB a worker, 8 are under way at once; what does not fit is dropped and counted, and what has not been sent when the gateway ends is lost. `gw_api_calls_total` counts all calls, the traffic log lists them in `api_calls`. Each carries `x-sluice-hops`; one that comes back to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
+    'Calls other servers and puts values from their responses into the message: variables, header fields, the query or the body. When all calls have ended, the values are written in the order of the list. `vars["api-call.NAME"]` is `ok`, `unexpected` or the kind of failure. If the response has no value for a place that `save` names, a value that the client sent there is removed. A call that reads or writes the body runs when the body has been received, after the policies that work on the head.',
+    'A call may connect to public addresses, to an address written in `url`, and to those in `allowAddresses`. `private` stands for the private networks. Link-local addresses and cloud metadata addresses must be listed explicitly. The address is checked for every connection, which protects against DNS rebinding. Redirects are not followed. A value that would change the path (`..`) makes the call fail with `input`, and nothing is sent.',
+    'Concurrent identical calls are coalesced into one. With `cache`, a response with an expected status is cached unless it has `set-cookie`, or `no-store`, `no-cache` or `private` in `cache-control`. `revalidate` works like stale-while-revalidate. The cache survives a reload that does not change the call.',
+    'Calls with `oneWay` wait in a queue of at most 1,000 calls and 16 MB per worker. At most 8 per server run concurrently. Calls that do not fit are dropped and counted, and calls still queued when the gateway stops are lost. `gw_api_calls_total` counts all calls, and the traffic log lists them in `api_calls`. Every call carries `x-sluice-hops`. A call that returns to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
   ],
 )
 
-/** The configuration of `api-call`, derived from its schema. */
+/** Configuration of `api-call`, derived from its schema. */
 export type ApiCallConfig = Static<typeof apiCallSchema>
-/** One of its calls. */
+/** One entry of `calls`. */
 export type CallConfig = ApiCallConfig['calls'][number]

@@ -4,7 +4,10 @@ import { callOptions } from '../../shared/call-options.js'
 import { type Address, originOf } from './address.js'
 import { type CallConfig, DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT } from './schema.js'
 
-/** The clients of a call, by the origins that it may go to. @throws Error for origins, times and addresses that are none. */
+/**
+ * Opens the HTTP clients of a call, keyed by origin. @throws Error if an origin, a duration or an address is
+ * invalid.
+ */
 export function openServers(
   config: CallConfig,
   address: Address,
@@ -13,11 +16,11 @@ export function openServers(
   const { origins } = config
   if (address.origin !== null) {
     if (origins !== undefined)
-      throw new Error("'origins' is for a placeholder in the host of 'url'; remove it")
+      throw new Error("'origins' is only for a placeholder in the host of 'url'; remove it")
     return new Map([[address.origin, open(address.origin, config, env)]])
   }
   if (origins === undefined)
-    throw new Error("a placeholder in the host of 'url' needs 'origins': where it may lead")
+    throw new Error("a placeholder in the host of 'url' needs 'origins', the list of allowed servers")
   return new Map(origins.map((text) => [originOf(text), open(originOf(text), config, env)]))
 }
 
@@ -31,7 +34,10 @@ function open(origin: string, config: CallConfig, env: CompileEnv): HttpClient {
   })
 }
 
-/** Whoever writes an address means it; what hands out credentials has to be listed all the same. */
+/**
+ * An address written in `url` is allowed implicitly, except for cloud metadata addresses, which must be
+ * listed.
+ */
 function allowedAddresses(origin: string, { allowAddresses = [] }: CallConfig): readonly string[] {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
   return isIP(host) === 0 || isMetadataAddress(host) ? allowAddresses : [...allowAddresses, host]

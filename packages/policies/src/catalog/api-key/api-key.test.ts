@@ -168,7 +168,7 @@ test('a digest that stands twice, a bad name and a bad moment are refused', () =
   const compile = (config: Partial<ApiKeyConfig>) => () => apiKey.compile({ keys, ...config }, testEnv())
   assert.throws(
     compile({ keys: [...keys, { id: 'b', sha256: sha256.toUpperCase() }] }),
-    /is the key of 'acme' again/,
+    /repeats the key of 'acme'/,
   )
   assert.throws(compile({ keys: [] }), /'keys' is empty/)
   assert.throws(compile({ consumersFile: 'a.jsonl' }), /write either 'keys' or 'consumersFile'/)

@@ -19,11 +19,11 @@ import { withContext } from '../../shared/with-context.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
 import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
 
-/** Asks for a key in a header or in the query, and names the consumer. */
+/** Authenticates the consumer by an API key in a header or in the query. */
 export const apiKey = definePolicy({
   name: 'api-key',
   summary:
-    'Asks for an API key in a header or in the query, checked against SHA-256 digests in the document.',
+    'Authenticates callers by an API key in a header or in the query, checked against SHA-256 digests in the document.',
   schema: apiKeySchema,
   secretNames: (config) => [config.name ?? DEFAULT_NAME],
   authenticates: () => 'request',
@@ -47,10 +47,10 @@ export const apiKey = definePolicy({
 
 type KeyConfigs = NonNullable<ApiKeyConfig['keys']>
 
-/** The key with a digest. */
+/** Returns the key with the given digest. */
 type FindKey = (digest: string) => KnownKey | undefined
 
-/** @throws Error for a file that cannot be read. */
+/** Reads keys from a consumers file. @throws Error if the file cannot be read. */
 async function fileKeys(file: string, env: CompileEnv): Promise<FindKey> {
   const consumers = await openConsumerFile(file, env)
   return (digest) => consumers.table!.keys.get(digest)
@@ -58,7 +58,10 @@ async function fileKeys(file: string, env: CompileEnv): Promise<FindKey> {
 
 type Refusals = ReturnType<typeof compileRefusals>
 
-/** One digest and one look-up in a map: the digest of a guess shows nothing about the digests that are stored. */
+/**
+ * Looks up the digest of the presented key. Timing reveals nothing, because a guess's digest is unrelated to
+ * the stored ones.
+ */
 function gate(location: CredentialLocation, find: FindKey, strips: boolean, refusals: Refusals) {
   return (x: Exchange): Outcome => {
     const presented = location.read(x)
@@ -85,7 +88,7 @@ function compileKeys(configs: KeyConfigs): FindKey {
     const other = keys.get(digest)
     if (other !== undefined) {
       throw new Error(
-        `key ${i + 1} ('${config.id}') is the key of '${other.consumer.id}' again; give each its own`,
+        `key ${i + 1} ('${config.id}') repeats the key of '${other.consumer.id}'; give each consumer its own key`,
       )
     }
     keys.set(digest, compileKey(config, i))
@@ -105,7 +108,10 @@ function compileKey(config: KeyConfigs[number], i: number): KnownKey {
   return { consumer, expiresAt }
 }
 
-/** The `www-authenticate` value that says where to put a key. A prefix that is a scheme, as `Bearer `, is its own. */
+/**
+ * Returns the `www-authenticate` value. A prefix that is an authentication scheme, such as `Bearer `, becomes
+ * the challenge.
+ */
 function challengeOf({ in: where, prefix = '' }: ApiKeyConfig, name: string): string {
   const scheme = prefix.trim()
   if (where === 'query') return `ApiKey in="query", name="${name}"`
@@ -117,7 +123,7 @@ function compileRefusals(value: string, env: CompileEnv) {
   return {
     missing: env.refusal(
       'GW_AUTH_MISSING',
-      'send an API key where the www-authenticate field says',
+      'send an API key as described in the www-authenticate field',
       challenge,
     ),
     invalid: env.refusal(

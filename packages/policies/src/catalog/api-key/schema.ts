@@ -11,21 +11,21 @@ import {
   string,
 } from '../../shared/options.js'
 
-/** Of `consumersFile`. */
+/** Description of `consumersFile`. */
 const CONSUMERS_FILE =
-  'In place of `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is read again when it changes.'
+  'Alternative to `keys`: a file of consumers with their keys, see docs/guides/consumers.md. It is reloaded when it changes.'
 
 /** Default of `name`. */
 export const DEFAULT_NAME = 'x-api-key'
 
 const key = closed('One key.', {
   id: string(
-    'The id of the consumer. Several keys may share it, so that one can be replaced without a gap.',
+    'Consumer id. Several keys may have the same id, so that a key can be replaced without downtime.',
     { minLength: 1, maxLength: 256 },
   ),
-  name: optionalText(256, 'The name of the consumer; default: the id.'),
+  name: optionalText(256, 'Consumer name. Default: the id.'),
   sha256: string(
-    'SHA-256 of the key, 64 hexadecimal digits, as `gw hash-key` prints it. The key itself is refused.',
+    'SHA-256 of the key as 64 hexadecimal digits, as `gw hash-key` prints it. A plain-text key is rejected.',
     { secret: true, minLength: 1 },
   ),
   groups: optionalList(
@@ -33,36 +33,36 @@ const key = closed('One key.', {
     'Groups of the consumer, for conditions and later policies.',
   ),
   expires: optionalString(
-    'From this moment on the key is refused: `2030-01-31T12:00:00Z`, or `2030-01-31` for the beginning of that day in UTC.',
+    'Time at which the key expires: `2030-01-31T12:00:00Z`, or `2030-01-31` for the start of that day in UTC.',
   ),
 })
 
-/** The configuration of `api-key`. */
+/** Schema of the configuration of `api-key`. */
 export const apiKeySchema = policyOptions(
   {
     in: optionalOneOf(
       ['header', 'query'],
-      'Where the key stands. Queries end up in logs and histories; prefer a header.',
+      'Location of the key. Prefer a header: query parameters end up in logs and browser histories.',
       'header',
     ),
-    name: optionalString('The header, in any case, or the query parameter, exactly.', {
+    name: optionalString('Header name (case-insensitive) or query parameter name (case-sensitive).', {
       default: DEFAULT_NAME,
       minLength: 1,
       maxLength: 256,
     }),
     prefix: optionalText(
       64,
-      'What stands before the key, compared without case, such as `Bearer ` with the header `authorization`.',
+      'Text before the key, compared case-insensitively, such as `Bearer ` with the header `authorization`.',
     ),
-    keys: optionalList(key, 'The keys that are accepted.', { minItems: 1, maxItems: 100_000 }),
+    keys: optionalList(key, 'Accepted keys.', { minItems: 1, maxItems: 100_000 }),
     consumersFile: optionalFile(CONSUMERS_FILE),
-    strip: optionalFlag(true, 'Removes the key before the upstream sees the request.'),
+    strip: optionalFlag(true, 'Removes the key before the request is sent upstream.'),
   },
   [
-    'Without a key the answer is 401 `GW_AUTH_MISSING`; with an unknown one, a repeated one or one longer than 512 characters 401 `GW_AUTH_INVALID`; with one past its time 401 `GW_AUTH_EXPIRED`.',
-    'Keys are stored as SHA-256 only. That is enough for random keys of 128 bits and more, as `gw new-key` makes them, and not for words that people choose.',
+    'Responds with 401 `GW_AUTH_MISSING` if there is no key, and with 401 `GW_AUTH_INVALID` if the key is unknown, repeated or longer than 512 characters. An expired key gets 401 `GW_AUTH_EXPIRED`.',
+    'Only SHA-256 digests of keys are stored. This is safe for random keys of 128 bits or more, such as those from `gw new-key`, but not for passwords chosen by people.',
   ],
 )
 
-/** The configuration of `api-key`, derived from its schema. */
+/** Configuration of `api-key`, derived from its schema. */
 export type ApiKeyConfig = Static<typeof apiKeySchema>

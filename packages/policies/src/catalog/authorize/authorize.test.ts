@@ -127,29 +127,29 @@ test('dryRun refuses nobody and marks whom it would have refused', () => {
   assert.equal(x.record.reason, '')
 })
 
-test('a rule that asks for nothing, an unsound scope and an unknown key are mistakes', () => {
-  assert.throws(() => code({ allow: [{}] }), /rule 1 of 'allow': a rule asks for nothing/)
-  assert.throws(() => code({ allow: [{ match: 'all' }] }), /asks for nothing/)
-  assert.throws(() => code({ allow: [{ scopes: ['a"b'] }] }), /is not a scope/)
-  assert.throws(() => code({ allow: 'authenticated', challenge: 'a\r\nb' }), /no header may hold/)
+test('a rule without conditions, an invalid scope and an unknown key are rejected', () => {
+  assert.throws(() => code({ allow: [{}] }), /rule 1 of 'allow': a rule has no conditions/)
+  assert.throws(() => code({ allow: [{ match: 'all' }] }), /has no conditions/)
+  assert.throws(() => code({ allow: [{ scopes: ['a"b'] }] }), /is not a valid scope/)
+  assert.throws(() => code({ allow: 'authenticated', challenge: 'a\r\nb' }), /not allowed in a header/)
   assert.notDeepEqual(schemaMistakes(authorize, { deny: [{ groups: ['a'] }] }), [])
   assert.notDeepEqual(schemaMistakes(authorize, { allow: [{ group: ['a'] }] }), [])
 })
 
-test('what a configuration means is said for people', () => {
+test('a configuration is explained in words', () => {
   const consumers = Array.from({ length: 12 }, (_, i) => `c${i}`)
   assert.deepEqual(
     meaningOf({ allow: 'authenticated', deny: [{ consumers }], phase: 'body', dryRun: true }),
     [
-      'refuses nobody (dryRun); without that it',
-      'decides once the whole body is there',
-      'refuses who has the id c0 or c1 or c2 or c3 or c4 or c5 or c6 or c7 or c8 or c9 or 2 more',
-      'lets in everybody who is authenticated',
+      'denies nobody (dryRun); without dryRun it',
+      'decides when the whole request body has been received',
+      'denies callers with the id c0 or c1 or c2 or c3 or c4 or c5 or c6 or c7 or c8 or c9 or 2 more',
+      'allows all authenticated callers',
     ],
   )
   const when = 'req.path == "/x"'
   assert.deepEqual(meaningOf({ allow: [{ groups: ['a', 'b'], match: 'all', claims: { plan: [] }, when }] }), [
-    'lets in who is in the group a and b, and has the claim plan, and meets req.path == "/x"',
-    'refuses all others',
+    'allows callers in the group a and b, and with the claim plan, and that meet req.path == "/x"',
+    'denies all other callers',
   ])
 })

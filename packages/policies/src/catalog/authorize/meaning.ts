@@ -1,17 +1,17 @@
 import type { AuthorizeConfig, RuleConfig } from './schema.js'
 
-/** Names of a list that are written out; more are counted. */
+/** Maximum number of names written out. The rest is counted. */
 const MAX_NAMES = 10
 
-/** Whom a configuration of `authorize` lets in, in sentences. */
+/** Explains in words whom a configuration of `authorize` allows. */
 export function meaningOf({ allow, deny = [], phase, dryRun }: AuthorizeConfig): readonly string[] {
   return [
-    ...(dryRun === true ? ['refuses nobody (dryRun); without that it'] : []),
-    ...(phase === 'body' ? ['decides once the whole body is there'] : []),
-    ...deny.map((rule) => `refuses who ${ruleText(rule)}`),
+    ...(dryRun === true ? ['denies nobody (dryRun); without dryRun it'] : []),
+    ...(phase === 'body' ? ['decides when the whole request body has been received'] : []),
+    ...deny.map((rule) => `denies callers ${ruleText(rule)}`),
     ...(allow === 'authenticated'
-      ? ['lets in everybody who is authenticated']
-      : [...allow.map((rule) => `lets in who ${ruleText(rule)}`), 'refuses all others']),
+      ? ['allows all authenticated callers']
+      : [...allow.map((rule) => `allows callers ${ruleText(rule)}`), 'denies all other callers']),
   ]
 }
 
@@ -26,17 +26,19 @@ function ruleText({
 }: RuleConfig): string {
   const word = match === 'all' ? 'and' : 'or'
   return [
-    ...(consumers === undefined ? [] : [`has the id ${listText(consumers, 'or')}`]),
-    ...(groups === undefined ? [] : [`is in the group ${listText(groups, word)}`]),
-    ...(roles === undefined ? [] : [`has the role ${listText(roles, word)}`]),
-    ...(scopes === undefined ? [] : [`has the scope ${listText(scopes, 'and')}`]),
+    ...(consumers === undefined ? [] : [`with the id ${listText(consumers, 'or')}`]),
+    ...(groups === undefined ? [] : [`in the group ${listText(groups, word)}`]),
+    ...(roles === undefined ? [] : [`with the role ${listText(roles, word)}`]),
+    ...(scopes === undefined ? [] : [`with the scope ${listText(scopes, 'and')}`]),
     ...Object.entries(claims).map(([name, value]) => claimText(name, [value].flat())),
-    ...(when === undefined ? [] : [`meets ${when}`]),
+    ...(when === undefined ? [] : [`that meet ${when}`]),
   ].join(', and ')
 }
 
 function claimText(name: string, values: readonly string[]): string {
-  return values.length === 0 ? `has the claim ${name}` : `has the claim ${name} of ${listText(values, 'or')}`
+  return values.length === 0
+    ? `with the claim ${name}`
+    : `with the claim ${name} equal to ${listText(values, 'or')}`
 }
 
 function listText(names: readonly string[], word: 'and' | 'or'): string {

@@ -11,13 +11,13 @@ import { withContext } from '../../shared/with-context.js'
 import { compileRule, type Rule, SCOPES, unmetDemand } from './rule.js'
 import { type AuthorizeConfig, authorizeSchema, type RuleConfig } from './schema.js'
 
-/** Longest reason in the log, in characters. */
+/** Maximum length of the reason in the log, in characters. */
 const MAX_REASON = 500
 
-/** Decides who of those who are authenticated may call. */
+/** Decides which authenticated callers may continue. */
 export const authorize = definePolicy({
   name: 'authorize',
-  summary: 'Decides by consumer, group, role, scope, claim or condition who may call.',
+  summary: 'Allows or denies authenticated callers by consumer, group, role, scope, claim or condition.',
   schema: authorizeSchema,
   needsConsumer: ({ phase = 'request' }) => phase,
   compile(config, env) {
@@ -38,14 +38,14 @@ function dryRun(decision: Decision): (x: Exchange) => Outcome {
   }
 }
 
-/** A rule of `allow` with what is answered to whom it lacks nothing but scopes. */
+/** A rule of `allow`, with the response for a caller who lacks only its scopes. */
 interface AllowRule extends Rule {
   readonly scopeRefusal: Reply
 }
 
-/** The one decision: deny wins, then one rule of `allow` has to hold. */
+/** Decides: a matching rule of `deny` wins, then one rule of `allow` must match. */
 class Decision {
-  /** Null: everybody who is authenticated. */
+  /** Rules that allow a caller, or null if every authenticated caller is allowed. */
   readonly #allow: readonly AllowRule[] | null
   readonly #deny: readonly Rule[]
   readonly #missing: Reply
@@ -55,11 +55,12 @@ class Decision {
     { allow, deny = [], challenge = 'Bearer', phase = 'request' }: AuthorizeConfig,
     env: CompileEnv,
   ) {
-    if (!isFieldValue(challenge)) throw new Error("'challenge' has a character that no header may hold")
+    if (!isFieldValue(challenge))
+      throw new Error("'challenge' contains a character that is not allowed in a header")
     const compiled = (place: string, rules: readonly RuleConfig[]): Rule[] =>
       rules.map((rule, i) => withContext(`rule ${i + 1} of '${place}':`, () => compileRule(rule, phase, env)))
     this.#deny = compiled('deny', deny)
-    this.#denied = env.refusal('GW_ACCESS_DENIED', 'you may not call this; ask the operator of this API')
+    this.#denied = env.refusal('GW_ACCESS_DENIED', 'you may not call this API; ask its operator for access')
     this.#missing = env.refusal('GW_AUTH_MISSING', 'send credentials with the request', [
       'www-authenticate',
       challenge,
@@ -85,7 +86,10 @@ class Decision {
     return this.#refuse(x, consumer, this.#allow)
   }
 
-  /** No rule holds: what each lacks goes to the log, and the scopes that would have been enough to the caller. */
+  /**
+   * Refuses the caller. Logs the first unmet condition of each rule, and tells the caller which scopes would
+   * be sufficient.
+   */
   #refuse(x: Exchange, consumer: Consumer, rules: readonly AllowRule[]): Reply {
     const lacks = rules.map((rule) => unmetDemand(rule, consumer, x)?.kind ?? '')
     x.record.reason = lacks
@@ -97,13 +101,17 @@ class Decision {
   }
 }
 
-/** RFC 6750, 3.1. @throws Error for a scope that cannot stand in a challenge. */
+/**
+ * Builds the challenge of RFC 6750, section 3.1. @throws Error if a scope cannot be written in a challenge.
+ */
 function scopeRefusal(scopes: readonly string[], env: CompileEnv): Reply {
   const unsound = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (unsound !== undefined)
-    throw new Error(`'${unsound}' is not a scope; write one word for each, without quotes`)
+    throw new Error(
+      `'${unsound}' is not a valid scope; write each scope separately, without spaces and quotes`,
+    )
   const wanted = scopes.join(' ')
-  return env.refusal('GW_SCOPE_MISSING', `the credential lacks a scope; get one with ${wanted}`, [
+  return env.refusal('GW_SCOPE_MISSING', `the credential lacks a scope; request one with ${wanted}`, [
     'www-authenticate',
     `Bearer error="insufficient_scope", scope="${wanted}"`,
   ])

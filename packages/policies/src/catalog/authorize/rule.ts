@@ -1,21 +1,21 @@
 import type { CompileEnv, Consumer, Exchange } from '@sluice/core'
 import type { RuleConfig } from './schema.js'
 
-/** What a rule asks of a caller. */
+/** One condition of a rule. */
 export interface Demand {
-  /** As the configuration calls it. */
+  /** Name of the condition in the configuration. */
   readonly kind: string
   isMet(consumer: Consumer, x: Exchange): boolean
 }
 
-/** A rule of `allow` or `deny`: it holds when all its demands are met. */
+/** A rule of `allow` or `deny`. It matches if all its conditions are met. */
 export interface Rule {
-  /** Scopes are the last of them, so that whoever lacks nothing else can be told. */
+  /** Conditions of the rule. Scopes come last, so that a caller who lacks only scopes can be told. */
   readonly demands: readonly Demand[]
   readonly scopes: readonly string[]
 }
 
-/** The first demand of a rule that is not met; null: it holds. */
+/** Returns the first unmet condition of a rule, or null if the rule matches. */
 export function unmetDemand({ demands }: Rule, consumer: Consumer, x: Exchange): Demand | null {
   for (let i = 0; i < demands.length; i++) {
     if (!demands[i]!.isMet(consumer, x)) return demands[i]!
@@ -23,10 +23,12 @@ export function unmetDemand({ demands }: Rule, consumer: Consumer, x: Exchange):
   return null
 }
 
-/** Of every rule. */
+/** Name of the scope condition. */
 export const SCOPES = 'scopes'
 
-/** @throws Error for a rule that asks for nothing, and for a condition that cannot be asked here. */
+/**
+ * Compiles a rule. @throws Error if the rule has no conditions, or if one cannot be evaluated in this phase.
+ */
 export function compileRule(config: RuleConfig, phase: 'request' | 'body', env: CompileEnv): Rule {
   const { consumers, groups, roles, scopes, claims, when, match = 'any' } = config
   const demands: Demand[] = []
@@ -45,7 +47,8 @@ export function compileRule(config: RuleConfig, phase: 'request' | 'body', env: 
   if (scopes !== undefined) {
     demands.push({ kind: SCOPES, isMet: (consumer) => matches(consumer.scopes ?? [], scopes, 'all') })
   }
-  if (demands.length === 0) throw new Error('a rule asks for nothing; name groups, scopes or another part')
+  if (demands.length === 0)
+    throw new Error('a rule has no conditions; add groups, scopes or another condition')
   return { demands, scopes: scopes ?? [] }
 }
 
@@ -69,8 +72,8 @@ function claimDemand(name: string, values: readonly string[]): Demand {
 
 function conditionDemand(text: string, phase: 'request' | 'body', env: CompileEnv): Demand {
   const condition = env.expression(text)
-  if (condition.readsResponse) throw new Error(`'${text}' reads the response; there is none yet`)
+  if (condition.readsResponse) throw new Error(`'${text}' reads the response, which does not exist yet`)
   if (condition.readsBody && phase === 'request')
-    throw new Error(`'${text}' reads the body; write phase: body beside the rules`)
+    throw new Error(`'${text}' reads the body; write 'phase: body' beside the rules`)
   return { kind: 'when', isMet: (_, x) => condition.value(x) === true }
 }

@@ -18,71 +18,75 @@ function names(what: string, item: string) {
 
 const claimValue = string('A value, as text.', { maxLength: 2048 })
 
-const rule = closed('A rule holds when all that it names holds.', {
-  consumers: names('The id of the consumer is one of these.', 'The id of a consumer.'),
-  groups: names('The consumer is in one of these groups.', 'A group.'),
-  roles: names('The consumer has one of these roles.', 'A role.'),
-  scopes: names('The credential has all of these scopes.', 'A scope.'),
+const rule = closed('A rule. It matches if all its conditions are met.', {
+  consumers: names('Matches if the consumer id is one of these.', 'A consumer id.'),
+  groups: names('Matches if the consumer is in one of these groups.', 'A group.'),
+  roles: names('Matches if the consumer has one of these roles.', 'A role.'),
+  scopes: names('Matches if the credential has all of these scopes.', 'A scope.'),
   claims: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^.{1,256}$' }),
-      Type.Union([claimValue, list(claimValue, 'One of them.', { maxItems: 1000 })]),
+      Type.Union([claimValue, list(claimValue, 'Accepted values.', { maxItems: 1000 })]),
       {
         minProperties: 1,
         maxProperties: 100,
         description:
-          'Claims of the consumer (`consumer.claims`) with their value, or a list of values of which one is enough; an empty list asks only that the claim is there. Of a claim that is a list one item is enough, but for those of `ldap`, which are one text with commas.',
+          'Claims of the consumer (`consumer.claims`) and their accepted value or list of values. An empty list only requires the claim to be present. A claim that is itself a list matches if one of its items does. List claims of `ldap` are a single comma-separated text.',
       },
     ),
   ),
-  when: optionalString('A condition that holds, see docs/guides/conditions.md.', {
+  when: optionalString('A condition that must be true, see docs/guides/conditions.md.', {
     minLength: 1,
     maxLength: 4096,
   }),
   match: optionalOneOf(
     ['any', 'all'],
-    'Whether one item of `groups` and of `roles` is enough, or all are needed; default: any.',
+    'Requires one (`any`) or all (`all`) of the listed `groups` and `roles`. Default: any.',
   ),
 })
 
-/** The configuration of `authorize`. */
+/** Schema of the configuration of `authorize`. */
 export const authorizeSchema = policyOptions(
   {
     allow: Type.Union(
       [
         Type.Literal('authenticated'),
-        list(rule, 'One rule that holds is enough.', { minItems: 1, maxItems: 100 }),
+        list(rule, 'Allows a caller if one rule matches.', { minItems: 1, maxItems: 100 }),
       ],
       {
         description:
-          'Who may call: rules like those of `deny`, of which one has to hold, or `authenticated` for everybody who is.',
+          'Callers that are allowed: a list of rules, or `authenticated` for every authenticated caller.',
       },
     ),
-    deny: optionalList(rule, 'Who may not, whatever `allow` says: one rule that holds is enough.', {
-      minItems: 1,
-      maxItems: 100,
-    }),
-    challenge: optionalString('What `www-authenticate` says where nobody is authenticated.', {
+    deny: optionalList(
+      rule,
+      'Callers that are denied even if `allow` matches. One matching rule is enough.',
+      {
+        minItems: 1,
+        maxItems: 100,
+      },
+    ),
+    challenge: optionalString('Value of `www-authenticate` if the caller is not authenticated.', {
       default: 'Bearer',
       ...named,
     }),
     phase: optionalOneOf(
       ['request', 'body'],
-      '`body` decides once the whole body is there: behind a policy that reads the consumer in it, such as `ws-security`, and for conditions on the body. Policies behind it do nothing before that.',
+      '`body` decides when the whole body has been received. Use it after a policy that reads the consumer from the body, such as `ws-security`, and for conditions on the body. Later policies wait for the decision.',
       'request',
     ),
     dryRun: optionalFlag(
       false,
-      'Refuses nobody; sets the variable `authorize` to `would-deny` where it would have refused.',
+      'Denies nobody. Sets the variable `authorize` to `would-deny` for requests that would have been denied.',
     ),
   },
   [
-    'It stands behind a policy that authenticates; a document in which it does not is refused. What no rule allows is refused. Nobody authenticated: 401 `GW_AUTH_MISSING`. A rule that lacks nothing but scopes: 403 `GW_SCOPE_MISSING` with `insufficient_scope` (RFC 6750, 3.1). All else: 403 `GW_ACCESS_DENIED`.',
-    'Which rule decided, and what the others lacked, stands in the traffic log as `error.reason`, and not in the answer.',
+    'Must come after a policy that authenticates; otherwise the document is rejected. A caller that no rule allows is denied. An unauthenticated caller gets 401 `GW_AUTH_MISSING`. A caller who lacks only scopes gets 403 `GW_SCOPE_MISSING` with `insufficient_scope` (RFC 6750, 3.1). All others get 403 `GW_ACCESS_DENIED`.',
+    'The deciding rule, or the unmet condition of each rule, is written to the traffic log as `error.reason`. It is not part of the response.',
   ],
 )
 
-/** The configuration of `authorize`, derived from its schema. */
+/** Configuration of `authorize`, derived from its schema. */
 export type AuthorizeConfig = Static<typeof authorizeSchema>
 
 /** A rule of `allow` or `deny`. */

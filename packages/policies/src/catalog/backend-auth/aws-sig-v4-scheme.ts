@@ -8,30 +8,31 @@ import type { Scheme } from './scheme.js'
 type AwsConfig = NonNullable<BackendAuthConfig['awsSigV4']>
 
 const EMPTY = new Uint8Array(0)
-/** Signed where they are there; what others add on the way is not. */
+/** Prefix of fields that are signed if present. Fields that proxies add on the way are not signed. */
 const SIGNED_PREFIX = 'x-amz-'
 const OWN_FIELDS = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'] as const
 const UNREADABLE = refusal(
   'GW_BAD_REQUEST',
-  'the path or the query has an escape that cannot be read; correct it',
+  'the path or the query contains an invalid percent-encoding; correct it',
 )
 
-/** What is signed. */
+/** Request properties that the signature covers. */
 export interface AwsRequest {
   readonly method: string
   readonly host: string
-  /** Path and query as they are sent. */
+  /** Path and query as sent. */
   readonly path: string
   readonly headers: readonly string[]
-  /** SHA-256 of the body in hexadecimal digits, or `UNSIGNED-PAYLOAD`. */
+  /** SHA-256 of the body in hexadecimal, or `UNSIGNED-PAYLOAD`. */
   readonly payload: string
   readonly nowMs: number
 }
 
-/** Signs each attempt anew (AWS Signature Version 4). @throws Error for keys that do not go together. */
+/** Signs every attempt with AWS Signature Version 4. @throws Error if options contradict each other. */
 export function awsSigV4Scheme(config: AwsConfig): Scheme {
   const { service, unsignedPayload = false } = config
-  if (unsignedPayload && service !== 's3') throw new Error("'awsSigV4.unsignedPayload' is for the service s3")
+  if (unsignedPayload && service !== 's3')
+    throw new Error("'awsSigV4.unsignedPayload' is only for the service s3")
   return {
     needsBody: !unsignedPayload,
     setsAuthorization: true,
@@ -58,7 +59,7 @@ function put(x: Exchange, config: AwsConfig, payload: string) {
   }
 }
 
-/** The fields that make a request a signed one. @throws URIError for an escape that cannot be read. */
+/** Returns the fields that sign a request. @throws URIError if a percent-encoding is invalid. */
 export function awsFields(config: AwsConfig, request: AwsRequest): readonly (readonly [string, string])[] {
   const { accessKeyId, secretAccessKey, sessionToken, service, region } = config
   const isS3 = service === 's3'
@@ -70,7 +71,7 @@ export function awsFields(config: AwsConfig, request: AwsRequest): readonly (rea
     headers: {
       ...Object.fromEntries(signedFields(request.headers)),
       host: request.host,
-      // For the digest of the body, which has been made already.
+      // Reuses the body digest that has already been computed.
       'x-amz-content-sha256': request.payload,
       ...Object.fromEntries(own),
     },
@@ -80,7 +81,7 @@ export function awsFields(config: AwsConfig, request: AwsRequest): readonly (rea
   return [...own, ['authorization', String(headers?.['Authorization'])]]
 }
 
-/** Lines of a field are one, joined by a comma. */
+/** Collects the fields to sign. Repeated lines of a field are joined with a comma. */
 function signedFields(headers: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>()
   for (let i = 0; i < headers.length; i += 2) {
@@ -92,7 +93,7 @@ function signedFields(headers: readonly string[]): Map<string, string> {
   return fields
 }
 
-/** `20150830T123600Z` */
+/** Formats a time, for example `20150830T123600Z`. */
 function amzDate(nowMs: number): string {
   return new Date(nowMs).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
 }

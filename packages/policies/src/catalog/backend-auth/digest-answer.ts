@@ -2,7 +2,7 @@ import { getHashes, hash } from 'node:crypto'
 import { isFieldValue } from '@sluice/core'
 import type { Challenge } from './digest-challenge.js'
 
-/** The algorithms of RFC 7616 section 6.1, the strongest first, by the names of node:crypto. */
+/** Algorithms of RFC 7616 section 6.1, strongest first, with their names in node:crypto. */
 const HASHES: Readonly<Record<string, string>> = {
   'SHA-512-256': 'sha512-256',
   'SHA-256': 'sha256',
@@ -11,25 +11,25 @@ const HASHES: Readonly<Record<string, string>> = {
 const STRENGTH = Object.keys(HASHES)
 const AVAILABLE = new Set(getHashes())
 
-/** What a target asks for, as far as it can be answered. */
+/** Supported part of a Digest challenge. */
 export interface DigestDemand {
-  /** `SHA-256`, `MD5-sess`; as the target wrote it. */
+  /** Algorithm as written by the target, for example `SHA-256` or `MD5-sess`. */
   readonly algorithm: string
-  /** Of node:crypto. */
+  /** Name of the hash in node:crypto. */
   readonly hash: string
   readonly isSession: boolean
   readonly realm: string
   readonly nonce: string
-  /** Null: it is not sent back. */
+  /** Value to return unchanged, or null if the challenge has none. */
   readonly opaque: string | null
-  /** Null: the target is of the time of RFC 2069. */
+  /** Quality of protection, or null for a target that only supports RFC 2069. */
   readonly qop: 'auth' | 'auth-int' | null
   readonly hidesUser: boolean
-  /** The nonce was too old; the password may well be right. */
+  /** True if only the nonce has expired. The password may be correct. */
   readonly isStale: boolean
 }
 
-/** The strongest of the challenges that can be answered; null: none. */
+/** Returns the strongest supported challenge, or null if there is none. */
 export function demandIn(challenges: readonly Challenge[], allowsWeak: boolean): DigestDemand | null {
   const demands = challenges.flatMap(({ scheme, parameters }) => {
     const demand = scheme === 'digest' ? demandOf(parameters) : null
@@ -71,22 +71,22 @@ function baseOf(algorithm: string): string {
   return algorithm.replace(/-sess$/i, '').toUpperCase()
 }
 
-/** A request that is to be authenticated. */
+/** A request to authenticate. */
 export interface DigestRequest {
   readonly method: string
-  /** Path and query as they are sent. */
+  /** Path and query as sent. */
   readonly uri: string
-  /** For `auth-int`. */
+  /** Request body, used with `auth-int`. */
   readonly body: Uint8Array
   readonly username: string
   readonly password: string
-  /** Random, of the gateway. */
+  /** Random client nonce. */
   readonly cnonce: string
-  /** How many requests were made with the nonce, this one included. */
+  /** Number of requests made with the nonce, including this one. */
   readonly count: number
 }
 
-/** The value of `authorization` (RFC 7616 section 3.4). */
+/** Computes the `authorization` value (RFC 7616 section 3.4). */
 export function digestAnswer(demand: DigestDemand, request: DigestRequest): string {
   const { algorithm, realm, nonce, opaque, qop, hidesUser, isSession } = demand
   const { method, uri, username, password, cnonce } = request
@@ -108,7 +108,7 @@ export function digestAnswer(demand: DigestDemand, request: DigestRequest): stri
   return `Digest ${parts.join(', ')}`
 }
 
-/** A name beyond ASCII is written as RFC 8187 has it. */
+/** Returns the user name parameter. Names with non-ASCII characters are encoded as in RFC 8187. */
 function userPart(username: string): string {
   if (isFieldValue(username)) return `username=${quoted(username)}`
   const encoded = encodeURIComponent(username).replaceAll(

@@ -1,19 +1,19 @@
-/** One challenge of `www-authenticate` (RFC 9110 section 11.3): its scheme and its parameters, names in lower case. */
+/** One challenge of `www-authenticate` (RFC 9110 section 11.3). Parameter names are in lower case. */
 export interface Challenge {
-  /** In lower case. */
+  /** Authentication scheme in lower case. */
   readonly scheme: string
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Longest line that is read. */
+/** Maximum length of a header line. Longer lines are ignored. */
 const MAX_LENGTH = 8192
 const SCHEME = /([!#$%&'*+.^_`|~\w-]+)(?: +|(?=,|$))/y
 const PARAMETER = /([!#$%&'*+.^_`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/y
-/** `token68`, which Basic and Negotiate may have in the place of parameters. */
+/** Matches a `token68`, which Basic and Negotiate may have instead of parameters. */
 const TOKEN68 = /[\w.~+/-]+=*(?=\s*(?:,|$))/y
 const SEPARATOR = /[\s,]*/y
 
-/** The challenges in the lines of a response. What cannot be read ends its line. */
+/** Parses the challenges of a response. Parsing of a line stops at the first syntax error. */
 export function challengesIn(fields: readonly string[]): Challenge[] {
   const challenges: Challenge[] = []
   for (let i = 0; i < fields.length; i += 2) {
@@ -37,7 +37,7 @@ function challengesOf(line: string): Challenge[] {
   return challenges
 }
 
-/** Reads up to what is no parameter, and so the next scheme. Of a name that stands twice the first counts. */
+/** Reads parameters up to the next scheme. The first of two parameters with the same name counts. */
 function readParameters(line: string, from: number, parameters: Map<string, string>): number {
   let at = from
   for (;;) {

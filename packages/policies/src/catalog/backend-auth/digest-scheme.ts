@@ -6,11 +6,11 @@ import { challengesIn } from './digest-challenge.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 
-/** Targets whose demands are remembered. */
+/** Maximum number of targets whose challenges are remembered. */
 const MAX_TARGETS = 256
 const EMPTY = new Uint8Array(0)
 
-/** What a target has asked for last, and how often that was answered. */
+/** Last challenge of a target, and the number of requests that used it. */
 interface Known {
   readonly demand: DigestDemand
   readonly cnonce: string
@@ -18,8 +18,8 @@ interface Known {
 }
 
 /**
- * Answers the challenges of targets (RFC 7616). What a target has asked for is remembered, so that only the first request,
- * and each after a nonce has become stale, is made twice.
+ * Responds to the Digest challenges of targets (RFC 7616). The challenge of a target is remembered, so only
+ * the first request, and the first after a nonce expires, is sent twice.
  */
 export function digestScheme(config: NonNullable<BackendAuthConfig['digest']>, env: CompileEnv): Scheme {
   const { username, password, allowWeak = false } = config
@@ -41,17 +41,17 @@ export function digestScheme(config: NonNullable<BackendAuthConfig['digest']>, e
       if (demand === null) {
         env.report('backend_digest_failed', {
           target: x.target,
-          reason: 'it asks for no digest that may be used',
+          reason: 'the target offers no supported Digest algorithm',
         })
         return false
       }
-      // A body that is streamed has gone by, and its digest is not known.
+      // A streamed body has already been sent, so its digest is unknown.
       if (demand.qop === 'auth-int' && x.body === null && x.contentLength !== 0) return false
       const before = used.get(x) ?? null
       const now = known.get(x.target) ?? null
-      // Another request has learned of it meanwhile.
+      // Another request has received a new challenge in the meantime.
       if (now !== null && now !== before) return true
-      // The password was wrong, whatever the nonce is.
+      // The nonce was valid, so the password is wrong.
       if (now !== null && !demand.isStale) {
         known.delete(x.target)
         return false

@@ -5,9 +5,9 @@ import { removeLookalikes } from '../../shared/spoofed-fields.js'
 import type { BackendAuthConfig } from './schema.js'
 import type { Scheme } from './scheme.js'
 
-/** @throws Error for a name with a colon, which would end it. */
+/** Compiles Basic authentication. @throws Error if the user name contains a colon. */
 export function basicScheme({ username, password }: NonNullable<BackendAuthConfig['basic']>): Scheme {
-  if (username.includes(':')) throw new Error("'basic.username' has a colon, which would end it (RFC 7617)")
+  if (username.includes(':')) throw new Error("'basic.username' must not contain a colon (RFC 7617)")
   return headerScheme('authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 }
 
@@ -15,7 +15,7 @@ export function bearerScheme({ token }: NonNullable<BackendAuthConfig['bearer']>
   return headerScheme('authorization', `Bearer ${sendable(token, 'bearer.token')}`)
 }
 
-/** @throws Error for a name or a key that cannot stand there. */
+/** Compiles an API key in a header or the query. @throws Error if the name or the key is not valid there. */
 export function apiKeyScheme(config: NonNullable<BackendAuthConfig['apiKey']>): Scheme {
   const { in: where, name, value } = config
   if (where === 'header') return headerScheme(fieldName('request', name), sendable(value, 'apiKey.value'))
@@ -42,8 +42,10 @@ function scheme(setsAuthorization: boolean, put: (x: Exchange) => void): Scheme 
   return { needsBody: false, setsAuthorization, onAttempt }
 }
 
-/** The secret does not stand in the message. @throws Error when no header can hold it. */
+/** Returns the value if it is a valid header value. The error does not reveal the secret. @throws Error */
 function sendable(value: string, key: string): string {
   if (isFieldValue(value)) return value
-  throw new Error(`'${key}' has a character that no header may hold, such as a line break at its end`)
+  throw new Error(
+    `'${key}' contains a character that is not allowed in a header, such as a trailing line break`,
+  )
 }

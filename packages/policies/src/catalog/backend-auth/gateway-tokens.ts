@@ -3,21 +3,21 @@ import { memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { MARGIN_MS, singleFlight } from '../../shared/single-flight.js'
 import type { IssuedToken } from './token-source.js'
 
-/** Tokens that the workers of a gateway share, in the memory of its supervisor, so that one of them asks for all. */
+/** Tokens shared by all workers of a gateway through the supervisor, so that one worker fetches for all. */
 export class GatewayTokens {
   readonly #store: StateStore
   readonly #waitMs: number
 
-  /** @param store of the gateway, never of a cluster: tokens do not leave the process tree. */
+  /** @param store gateway store, never a cluster store: tokens must not leave the process tree. */
   constructor(store: StateStore, timeoutMs: number) {
     this.#store = store
     this.#waitMs = timeoutMs + MARGIN_MS
   }
 
   /**
-   * A token, asked for by this worker or by another one. Rejects with what `ask` rejects with.
-   * @param key a digest of whom it is for.
-   * @param last the token that this one takes the place of; ''  for the first.
+   * Returns a token that this worker or another one has fetched. Rejects with the error of `ask`.
+   * @param key digest that identifies the token's subject.
+   * @param last token to replace, or '' for the first.
    */
   async get(key: string, last: string, ask: () => Promise<IssuedToken>): Promise<IssuedToken> {
     const name = `token:${key}`

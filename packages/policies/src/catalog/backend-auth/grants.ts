@@ -12,27 +12,30 @@ import {
 
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
-/** Parameters of a token request. */
+/** Form parameters of a token request. */
 export type GrantForm = Readonly<Record<string, string>>
 
-/** What a token is asked for with. */
+/** An OAuth 2.0 grant. */
 export interface Grant {
-  /** Whom the token stands for; '' when the request does not say. Null: the gateway itself, so that all requests share it. */
+  /**
+   * Reads the subject of a token from a request, '' if missing. Null if the gateway is the subject and
+   * requests share its token.
+   */
   readonly subjectOf: Render | null
-  /** Whether the subject is a token of the client, which policies may take away before the attempt. */
+  /** True if the subject is a token of the client, which other policies may remove before the attempt. */
   readonly isClientToken: boolean
-  /** The header in which the token of the client stands; absent: there is none. */
+  /** Header that contains the client's token, if the grant uses one. */
   readonly subjectField?: string
-  /** The parameters for a subject, '' for the gateway itself. */
+  /** Returns the form parameters for a subject, '' for the gateway itself. */
   formOf(subject: string): GrantForm | Promise<GrantForm>
 }
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** Longest token of a client that is exchanged. */
+/** Maximum length of a client token that is exchanged, in characters. */
 const MAX_SUBJECT = 16_384
 
-/** @throws Error for keys that do not belong to the grant, or cannot be used. */
+/** Compiles the grant. @throws Error if options do not belong to the grant or are invalid. */
 export function compileGrant(config: Oauth2Config): Grant {
   const {
     grant = 'client-credentials',
@@ -42,13 +45,13 @@ export function compileGrant(config: Oauth2Config): Grant {
     requestedTokenType,
   } = config
   if (assertion !== undefined && grant !== 'jwt-bearer')
-    throw new Error("'assertion' is for grant: jwt-bearer")
+    throw new Error("'assertion' is only for grant: jwt-bearer")
   const isExchange = grant === 'token-exchange'
   if (!isExchange && (subjectTokenType ?? requestedTokenType) !== undefined)
-    throw new Error("'subjectTokenType' and 'requestedTokenType' are for grant: token-exchange")
+    throw new Error("'subjectTokenType' and 'requestedTokenType' are only for grant: token-exchange")
   if (assertion !== undefined) return assertionGrant(config, assertion)
   if (grant === 'client-credentials') {
-    if (subjectHeader !== undefined) throw new Error("'subjectHeader' is for a grant that has a subject")
+    if (subjectHeader !== undefined) throw new Error("'subjectHeader' is only for a grant that has a subject")
     return { subjectOf: null, isClientToken: false, formOf: () => ({ grant_type: 'client_credentials' }) }
   }
   const types = {
@@ -67,7 +70,9 @@ export function compileGrant(config: Oauth2Config): Grant {
   }
 }
 
-/** The token in a header, behind `Bearer` where that is written. */
+/**
+ * Reads the token from a header. `authorization` must start with `Bearer`; in other headers it is optional.
+ */
 function clientToken(name: string): Render {
   return (x: Exchange) => {
     const line = headerCount(x.headers, name) === 1 ? headerValue(x.headers, name)! : ''
@@ -80,7 +85,7 @@ function clientToken(name: string): Render {
   }
 }
 
-/** RFC 7523 section 3: a token of the gateway's own says who is meant. */
+/** Grant of RFC 7523 section 3: the gateway signs an assertion about the subject. */
 function assertionGrant(
   { tokenUrl }: Oauth2Config,
   assertion: NonNullable<Oauth2Config['assertion']>,

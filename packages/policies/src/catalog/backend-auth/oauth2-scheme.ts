@@ -4,13 +4,13 @@ import type { Scheme } from './scheme.js'
 import { NoToken, type TokenSource } from './token-source.js'
 import { openTokenSources, subjectIn } from './token-sources.js'
 
-/** A token that an attempt was made with, and where it has come from. */
+/** Token used by an attempt, and its source. */
 interface UsedToken {
   readonly source: TokenSource
   readonly value: string
 }
 
-/** Bearer tokens of an authorization server. @throws Error for keys that cannot be used. */
+/** Sends bearer tokens of an authorization server. @throws Error if the configuration is invalid. */
 export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, env: CompileEnv): Scheme {
   const { refreshOn = DEFAULT_REFRESH_ON } = config
   const { grant, sourceOf } = openTokenSources(config, env)
@@ -47,7 +47,7 @@ export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, e
     needsBody: false,
     setsAuthorization: true,
     ...(grant.subjectField !== undefined && { clientField: grant.subjectField }),
-    // A policy behind may take the token of the client away.
+    // A later policy may remove the client's token.
     ...(grant.isClientToken && {
       onRequest(x: Exchange) {
         subjects.set(x, subjectIn(x, grant))
@@ -65,16 +65,17 @@ export function oauth2Scheme(config: NonNullable<BackendAuthConfig['oauth2']>, e
 function compileRefusals(env: CompileEnv) {
   const invalid = ['www-authenticate', 'Bearer error="invalid_token"']
   return {
-    missing: env.refusal('GW_AUTH_MISSING', 'send a token that the gateway can exchange', [
-      'www-authenticate',
-      'Bearer',
-    ]),
-    invalid: env.refusal('GW_AUTH_INVALID', 'the token cannot be exchanged for one of the upstream', invalid),
+    missing: env.refusal(
+      'GW_AUTH_MISSING',
+      'send a token that the gateway can exchange for an upstream token',
+      ['www-authenticate', 'Bearer'],
+    ),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the token cannot be exchanged for an upstream token', invalid),
   }
 }
 
 function unavailable(env: CompileEnv, retryAfterMs: number): Reply {
   const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1000)))
-  const detail = 'the gateway has no credentials for the upstream now; try again'
+  const detail = 'the gateway currently has no credentials for the upstream; try again'
   return env.refusal('GW_UPSTREAM_CREDENTIALS', detail, ['retry-after', seconds])
 }

@@ -18,7 +18,7 @@ import type { Scheme } from './scheme.js'
 export const backendAuth = definePolicy({
   name: 'backend-auth',
   summary:
-    'Authenticates at the upstream: Basic, API key, bearer token, tokens of an OAuth 2.0 server, digest, AWS Signature Version 4.',
+    'Authenticates at the upstream with Basic, an API key, a bearer token, OAuth 2.0, Digest, or AWS Signature Version 4.',
   schema: backendAuthSchema,
   cost: 'io',
   secretNames: ({ apiKey, oauth2 }) =>
@@ -46,7 +46,7 @@ export const backendAuth = definePolicy({
   },
 })
 
-/** What the client has sent to prove itself; the upstream gets other credentials. */
+/** Returns the fields that contain the client's credentials, which the upstream must not receive. */
 function clientFields({ setsAuthorization, clientField }: Scheme): readonly string[] {
   return [
     ...(setsAuthorization ? [] : ['authorization']),
@@ -70,7 +70,7 @@ function schemeOf(config: BackendAuthConfig, env: CompileEnv): Scheme {
   return make()
 }
 
-/** Its presence is what has the body collected. */
+/** Does nothing: a step with this hook makes the gateway buffer the request body. */
 function collect(): Outcome {
   return null
 }

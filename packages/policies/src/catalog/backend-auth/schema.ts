@@ -27,120 +27,123 @@ export const DEFAULT_ASSERTION_TIME = '1m'
 export const DEFAULT_SUBJECTS = 10_000
 
 const basic = optionalClosed('Basic authentication (RFC 7617).', {
-  username: string('The name.', { maxLength: 1024 }),
-  password: string('The password, by reference.', { secret: true, maxLength: 4096 }),
+  username: string('User name.', { maxLength: 1024 }),
+  password: string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
 })
 
-const apiKey = optionalClosed('A key of the backend.', {
-  in: oneOf(['header', 'query'], 'Where it is put.'),
-  name: string('The header, or the query parameter; what the client sent under it is removed.', {
+const apiKey = optionalClosed('API key of the backend.', {
+  in: oneOf(['header', 'query'], 'Location of the key.'),
+  name: string('Header or query parameter. A value sent by the client is removed.', {
     minLength: 1,
     maxLength: 256,
   }),
-  value: string('The key, by reference, with what stands before it: `Token ${env:KEY}`.', {
+  value: string('Key, as a secret reference, with its prefix if any: `Token ${env:KEY}`.', {
     secret: true,
     minLength: 1,
     maxLength: 8192,
   }),
 })
 
-const bearer = optionalClosed('A fixed token (RFC 6750).', {
-  token: string('The token, by reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
+const bearer = optionalClosed('Fixed bearer token (RFC 6750).', {
+  token: string('Token, as a secret reference.', { secret: true, minLength: 1, maxLength: 16_384 }),
 })
 
 const assertion = optionalClosed(
-  'With `jwt-bearer`: the gateway makes the assertion itself. Absent: the token of the client is the assertion.',
+  "Assertion that the gateway signs, with `jwt-bearer`. Without it the client's token is the assertion.",
   {
-    issuer: string('Its `iss`.', { minLength: 1, maxLength: 1024 }),
+    issuer: string('Claim `iss`.', { minLength: 1, maxLength: 1024 }),
     subject: optionalText(
       1024,
-      'Its `sub`; may hold {{placeholders}}, `{{consumer.id}}`, and then each subject has its own token. Default: the issuer.',
+      'Claim `sub`. May contain {{placeholders}} such as `{{consumer.id}}`; then each subject gets its own token. Default: the issuer.',
     ),
-    audience: optionalText(2048, 'Its `aud`; default: `tokenUrl`.'),
-    claims: optionalRecord(Type.Unknown(), 'More claims, by name.', { maxProperties: 32 }),
-    expiresIn: optionalDuration('How long it is valid.', DEFAULT_ASSERTION_TIME),
-    privateKey: string('The private key (PEM or JWK), by reference.', { secret: true, minLength: 1 }),
-    keyId: optionalText(256, 'Its `kid`.'),
-    algorithm: optionalOneOf(ASSERTION_ALGORITHMS, 'The algorithm.', 'ES256'),
+    audience: optionalText(2048, 'Claim `aud`. Default: `tokenUrl`.'),
+    claims: optionalRecord(Type.Unknown(), 'Additional claims by name.', { maxProperties: 32 }),
+    expiresIn: optionalDuration('Lifetime of the assertion.', DEFAULT_ASSERTION_TIME),
+    privateKey: string('Private key (PEM or JWK), as a secret reference.', { secret: true, minLength: 1 }),
+    keyId: optionalText(256, 'Header parameter `kid`.'),
+    algorithm: optionalOneOf(ASSERTION_ALGORITHMS, 'Signature algorithm.', 'ES256'),
   },
 )
 
-const oauth2 = optionalClosed('Tokens of an authorization server (RFC 6749).', {
-  tokenUrl: string('Its token endpoint.', { minLength: 1, maxLength: 2048, destination: true }),
+const oauth2 = optionalClosed('Tokens from an authorization server (RFC 6749).', {
+  tokenUrl: string('Token endpoint URL.', { minLength: 1, maxLength: 2048, destination: true }),
   ...clientAuthKeys,
   grant: optionalOneOf(
     ['client-credentials', 'token-exchange', 'jwt-bearer'],
-    'What a token is asked for with: the credentials of the gateway (RFC 6749 section 4.4), the token of the client (`token-exchange`, RFC 8693), or an assertion (`jwt-bearer`, RFC 7523).',
+    "Grant type: client credentials of the gateway (RFC 6749 section 4.4), the client's token (`token-exchange`, RFC 8693), or an assertion (`jwt-bearer`, RFC 7523).",
     'client-credentials',
   ),
   subjectHeader: optionalText(
     256,
-    'With a grant that needs it: the header with the token of the client, behind `Bearer` where that is written; default `authorization`. It is read in the order of the list: before a policy that removes it.',
+    "Header with the client's token, optionally after `Bearer`, for grants that use it. Default: `authorization`. It is read at this position in the chain, so list the policy before one that removes the token.",
   ),
   subjectTokenType: optionalText(
     256,
-    `With \`token-exchange\`: what kind of token that is; default \`${DEFAULT_TOKEN_TYPE}\`.`,
+    `Type of the client's token, with \`token-exchange\`. Default: \`${DEFAULT_TOKEN_TYPE}\`.`,
   ),
-  requestedTokenType: optionalText(256, 'With `token-exchange`: what kind of token is wanted.'),
+  requestedTokenType: optionalText(256, 'Type of the requested token, with `token-exchange`.'),
   assertion,
-  maxSubjects: optionalInteger('Tokens that a worker keeps of clients and subjects, 32 MB at most.', {
-    default: DEFAULT_SUBJECTS,
-    minimum: 1,
-    maximum: 1_000_000,
-  }),
-  scopes: optionalList(string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }), 'The scopes to ask for.', {
+  maxSubjects: optionalInteger(
+    'Maximum number of tokens of clients and subjects per worker, which together take at most 32 MB.',
+    {
+      default: DEFAULT_SUBJECTS,
+      minimum: 1,
+      maximum: 1_000_000,
+    },
+  ),
+  scopes: optionalList(string('A scope.', { pattern: '^[!#-\\[\\]-~]{1,256}$' }), 'Scopes to request.', {
     maxItems: 100,
   }),
-  audience: optionalText(2048, 'The parameter `audience`, which some servers ask for.'),
-  resource: optionalText(2048, 'The parameter `resource` (RFC 8707).'),
+  audience: optionalText(2048, 'Parameter `audience`, which some servers require.'),
+  resource: optionalText(2048, 'Parameter `resource` (RFC 8707).'),
   parameters: optionalRecord(
     Type.String({ maxLength: 2048 }),
-    'More parameters of the form, by name; those that the gateway writes itself cannot be among them.',
+    'Additional form parameters by name. Parameters that the gateway sets itself are not allowed.',
     { maxProperties: 32 },
   ),
-  defaultTtl: optionalDuration('How long a token is used whose answer does not say so.', DEFAULT_TTL),
+  defaultTtl: optionalDuration('Lifetime of a token if the token response does not state one.', DEFAULT_TTL),
   refreshBefore: optionalDuration(
-    'How long before its end a token is replaced in the background, a third of its time at most.',
+    'Time before expiry at which a token is replaced in the background, at most a third of its lifetime.',
     DEFAULT_REFRESH_BEFORE,
   ),
   refreshOn: optionalList(
     integer('A status.', { minimum: 400, maximum: 499 }),
-    'Answers of the backend that say that the token is no longer good: the request is sent once more with a new one. Some backends say 403.',
+    'Backend statuses that mean the token is no longer valid. The request is sent once more with a new token. Some backends use 403.',
     { default: [...DEFAULT_REFRESH_ON], maxItems: 10 },
   ),
-  timeout: optionalDuration('Longest wait for the token endpoint, 1ms to 20s.', DEFAULT_TIMEOUT),
+  timeout: optionalDuration('Maximum time to wait for the token endpoint, 1ms to 20s.', DEFAULT_TIMEOUT),
   tls: callTls,
 })
 
 const digest = optionalClosed('Digest authentication (RFC 7616).', {
-  username: string('The name.', { minLength: 1, maxLength: 1024 }),
-  password: string('The password, by reference.', { secret: true, maxLength: 4096 }),
-  allowWeak: optionalFlag(false, 'Allows MD5, for backends that know nothing better.'),
+  username: string('User name.', { minLength: 1, maxLength: 1024 }),
+  password: string('Password, as a secret reference.', { secret: true, maxLength: 4096 }),
+  allowWeak: optionalFlag(false, 'Allows MD5, for backends that support nothing stronger.'),
 })
 
-const awsSigV4 = optionalClosed('Signatures of AWS (Signature Version 4).', {
-  region: string('Such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
-  service: string('The name of the service in signatures, such as `s3`, `execute-api` or `lambda`.', {
+const awsSigV4 = optionalClosed('AWS Signature Version 4.', {
+  region: string('Region, such as `eu-central-1`.', { pattern: '^[a-z0-9-]{1,64}$' }),
+  service: string('Service name used in signatures, such as `s3`, `execute-api` or `lambda`.', {
     pattern: '^[a-z0-9-]{1,64}$',
   }),
-  accessKeyId: string('The id of the access key.', { pattern: '^\\w{1,128}$' }),
-  secretAccessKey: string('The secret access key, by reference.', {
+  accessKeyId: string('Access key id.', { pattern: '^\\w{1,128}$' }),
+  secretAccessKey: string('Secret access key, as a secret reference.', {
     secret: true,
     minLength: 1,
     maxLength: 1024,
   }),
-  sessionToken: optionalString('The token of temporary credentials, by reference.', {
+  sessionToken: optionalString('Token of temporary credentials, as a secret reference.', {
     secret: true,
     minLength: 1,
     maxLength: 8192,
   }),
   unsignedPayload: optionalFlag(
     false,
-    'With `s3`: bodies are not signed, and so not collected either. For targets with https.',
+    'Does not sign or buffer bodies, with `s3`. Use it only for https targets.',
   ),
 })
 
-/** The configuration of `backend-auth`. */
+/** Schema of the configuration of `backend-auth`. */
 export const backendAuthSchema = policyOptions(
   {
     basic,
@@ -151,21 +154,21 @@ export const backendAuthSchema = policyOptions(
     awsSigV4,
     passThrough: optionalFlag(
       false,
-      'Leaves in the request what the client has sent: `authorization` where the credentials go elsewhere, and the token in `oauth2.subjectHeader`.',
+      "Keeps the client's credentials in the request: `authorization` if the gateway's credentials go elsewhere, and the token in `oauth2.subjectHeader`.",
     ),
   },
   [
-    'Exactly one of the mappings says how. The credentials are put into each attempt anew, after all other policies of the request, so that retries and other targets get fresh ones. Other conditions get other credentials: list the policy several times, each with its `when`. A certificate of the gateway is a matter of connections, see `tls` of the [upstream](../../../../../docs/guides/upstreams.md); an HMAC over the request makes `hmac-signature` with `mode: sign`.',
-    '`oauth2` gets a token when the first request needs it, and a new one in the background before it ends, as long as requests come. Workers share the token of the gateway, and each has its own of clients; requests that need one at the same time wait for the same call. While the token endpoint fails, a token is used until it ends, also one that the backend has refused; then requests are refused with 503 `GW_UPSTREAM_CREDENTIALS`, and the endpoint is asked again after 1 s, 2 s, up to 30 s. Tokens survive reloads.',
-    'With `token-exchange`, and `jwt-bearer` for a subject of the request, each subject has a token of its own; those do not survive a reload. A request that names no subject is refused with 401 `GW_AUTH_MISSING`, one whose subject the authorization server refuses (`invalid_grant`, `invalid_request` and the like) with 401 `GW_AUTH_INVALID`. List a policy that checks the token too: this one only passes it on.',
-    'When the backend answers a request with a status of `refreshOn`, a new token is asked for, at most every 10 s, and the request is sent once more if its body is at hand: without one, collected for a policy, or up to `limits.bodyBuffer`. Otherwise the client gets that answer.',
-    '`digest` takes the strongest algorithm that the backend offers of SHA-512-256, SHA-256 and, with `allowWeak`, MD5. What a target asks for is remembered: the first request, and each after its nonce has become stale, is sent twice, if its body is at hand. `qop=auth-int` is answered only where a backend offers nothing else, and for bodies that are collected for a policy.',
-    '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields; it takes `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` of the client away. The body is collected for its digest. List it last: what a policy behind it changes is not signed.',
+    'Configure exactly one scheme. Credentials are added to every attempt after all other request policies, so retries and other targets get fresh ones. To use different credentials under different conditions, list the policy several times with `when`. For a client certificate see `tls` of the [upstream](../../../../../docs/guides/upstreams.md). For an HMAC over the request use `hmac-signature` with `mode: sign`.',
+    "`oauth2` fetches a token when the first request needs it, and refreshes it in the background while requests arrive. Workers share the gateway's own token; tokens for clients are per worker. Concurrent requests wait for the same token request. While the token endpoint fails, the current token is used until it expires, even if the backend has refused it. After that, requests get 503 `GW_UPSTREAM_CREDENTIALS`, and the endpoint is retried after 1 s, 2 s, up to 30 s. The gateway's own token survives reloads.",
+    "With `token-exchange`, and with `jwt-bearer` for a subject from the request, each subject has its own token. These tokens do not survive a reload. A request without a subject gets 401 `GW_AUTH_MISSING`. If the authorization server refuses the subject (`invalid_grant`, `invalid_request` and the like), the response is 401 `GW_AUTH_INVALID`. This policy does not verify the client's token, so list a policy that does.",
+    "If the backend responds with a status in `refreshOn`, a new token is requested, at most every 10 s. The request is sent once more if it has no body or its body is buffered, for a policy or up to `limits.bodyBuffer`. Otherwise the client gets the backend's response.",
+    '`digest` uses the strongest algorithm that the backend offers: SHA-512-256, SHA-256 and, with `allowWeak`, MD5. The challenge of each target is remembered. The first request, and the first after its nonce expires, is sent twice if its body is buffered. `qop=auth-int` is used only if the backend offers nothing else, and only for bodies that a policy has buffered.',
+    '`awsSigV4` signs `host`, `content-type` and `x-amz-…` fields. It replaces `x-amz-date`, `x-amz-security-token` and `x-amz-content-sha256` sent by the client. The body is buffered for its digest. List this policy last: changes by later policies are not signed.',
   ],
   {
     choice: { keys: ['basic', 'apiKey', 'bearer', 'oauth2', 'digest', 'awsSigV4'], min: 1, max: 1 },
   },
 )
 
-/** The configuration of `backend-auth`, derived from its schema. */
+/** Configuration of `backend-auth`, derived from its schema. */
 export type BackendAuthConfig = Static<typeof backendAuthSchema>

@@ -1,12 +1,12 @@
 import type { Step } from '@sluice/core'
 
-/** One way of authenticating at a backend: what it puts into each attempt. */
+/** An authentication scheme, which adds credentials to each attempt. */
 export interface Scheme extends Pick<Step, 'onRequest' | 'onRejected'> {
   readonly onAttempt: NonNullable<Step['onAttempt']>
-  /** The body of the request has to be there. */
+  /** True if the request body must be buffered. */
   readonly needsBody: boolean
-  /** It writes `authorization`. */
+  /** True if the scheme writes `authorization`. */
   readonly setsAuthorization: boolean
-  /** Where the client's credential stands that is not for the upstream, beside `authorization`; absent: nowhere. */
+  /** Additional header with client credentials that must not reach the upstream, if any. */
   readonly clientField?: string
 }

@@ -11,11 +11,14 @@ import { type IssuedToken, TokenRefused } from './token-source.js'
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
 const MAX_ANSWER_BYTES = 64 * 1024
-/** What fits into the header of a request. */
+/** Maximum length of a token, so that it fits into a request header. */
 const MAX_TOKEN_LENGTH = 16_384
-/** A day: a server that says more is asked again anyway. */
+/** Maximum lifetime of a token in milliseconds (one day). Longer lifetimes are capped. */
 const MAX_LIFE_MS = 86_400_000
-/** Codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2 that are about the subject, and not about the gateway. */
+/**
+ * Error codes of RFC 6749 section 5.2 and RFC 8693 section 2.2.2 that concern the subject rather than the
+ * gateway.
+ */
 const SUBJECT_ERRORS: ReadonlySet<string> = new Set([
   'invalid_grant',
   'invalid_request',
@@ -23,7 +26,7 @@ const SUBJECT_ERRORS: ReadonlySet<string> = new Set([
   'invalid_target',
   'access_denied',
 ])
-/** What the gateway writes itself. */
+/** Parameters that the gateway sets itself. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   'assertion',
   'subject_token',
@@ -39,10 +42,10 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   'resource',
 ])
 
-/** Asks a token endpoint, with the parameters of a grant. Rejects with any Error. */
+/** Requests a token with the parameters of a grant. Rejects with any Error. */
 export type RequestToken = (grant: GrantForm) => Promise<IssuedToken>
 
-/** @throws Error for keys that cannot be used. */
+/** Compiles the token request. @throws Error if the configuration is invalid. */
 export function compileTokenRequest(config: Oauth2Config, env: CompileEnv): RequestToken {
   const { origin, path } = parseEndpoint(config.tokenUrl, 'oauth2.tokenUrl')
   const authenticate = compileClientAuth(config, config.tokenUrl)
@@ -67,39 +70,44 @@ function compileForm({ scopes = [], audience, resource, parameters = {} }: Oauth
   if (resource !== undefined) form.set('resource', resource)
   for (const [name, value] of Object.entries(parameters)) {
     if (OWN_PARAMETERS.has(name))
-      throw new Error(`'oauth2.parameters' cannot hold '${name}'; it has its own key`)
+      throw new Error(`'oauth2.parameters' must not contain '${name}'; use the option for it`)
     form.set(name, value)
   }
   return form
 }
 
-/** RFC 6749 section 5.1. @throws Error that says what is wrong with an answer, and nothing that was in it. */
+/**
+ * Reads the token from a response (RFC 6749 section 5.1). @throws Error that names the problem without
+ * quoting the response.
+ */
 function tokenOf({ status, body }: HttpAnswer, defaultMs: number): IssuedToken {
   const answer = parseStrictObject(body)
   if (!isIssued(status)) {
     const code = errorCode(answer)
-    const message = `the token endpoint answered ${status}${code === '' ? '' : ` (${code})`}`
+    const message = `the token endpoint responded with ${status}${code === '' ? '' : ` (${code})`}`
     throw status < 500 && SUBJECT_ERRORS.has(code) ? new TokenRefused(message) : new Error(message)
   }
-  if (answer === null) throw new Error('the token endpoint answered no JSON object')
+  if (answer === null) throw new Error('the token endpoint did not respond with a JSON object')
   const value = memberOf(answer, 'access_token')
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH || !isFieldValue(value))
-    throw new Error('the token endpoint answered without a token that can be sent')
+    throw new Error('the response of the token endpoint has no valid access token')
   if (!isBearerType(memberOf(answer, 'token_type')))
-    throw new Error('the token endpoint answered a token that is no bearer token')
+    throw new Error('the token endpoint issued a token that is not a bearer token')
   return { value, lifeMs: lifeOf(memberOf(answer, 'expires_in'), defaultMs) }
 }
 
-/** Some servers write the seconds as a text. */
+/** Returns the lifetime of a token in milliseconds. Some servers write the seconds as a string. */
 function lifeOf(written: unknown, defaultMs: number): number {
   const isText = typeof written === 'string' && /^\d{1,10}$/.test(written)
   const seconds = typeof written === 'number' || isText ? Number(written) : Number.NaN
   if (Number.isNaN(seconds)) return defaultMs
-  if (seconds <= 0) throw new Error('the token endpoint answered a token that has ended')
+  if (seconds <= 0) throw new Error('the token endpoint issued a token that has already expired')
   return Math.min(seconds * 1000, MAX_LIFE_MS)
 }
 
-/** The code of RFC 6749 section 5.2; the description may repeat what was sent. */
+/**
+ * Returns the error code of RFC 6749 section 5.2. The description is ignored because it may repeat secrets.
+ */
 function errorCode(answer: ReturnType<typeof parseStrictObject>): string {
   const code = answer === null ? undefined : memberOf(answer, 'error')
   return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? code : ''

@@ -1,23 +1,23 @@
 import { SharedFetch } from '../../shared/shared-fetch.js'
 
-/** A token as the authorization server has issued it. */
+/** An access token as issued by the authorization server. */
 export interface IssuedToken {
   readonly value: string
-  /** How long it may be used from now on, ms. */
+  /** Remaining lifetime in milliseconds. */
   readonly lifeMs: number
 }
 
-/** The authorization server has refused what the token was asked for with. */
+/** Thrown when the authorization server refuses the grant. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 }
 
-/** There is no token; the message says why, without secrets. */
+/** Thrown when there is no token. The message gives the reason, without secrets. */
 export class NoToken extends Error {
   override readonly name = 'NoToken'
-  /** When the authorization server is asked again. */
+  /** Time until the authorization server is asked again, in milliseconds. */
   readonly retryAfterMs: number
-  /** It was refused: another try with the same will not do better. */
+  /** True if the grant was refused, so that a retry with the same input cannot succeed. */
   readonly isRefused: boolean
 
   constructor(message: string, retryAfterMs: number, isRefused: boolean) {
@@ -28,42 +28,46 @@ export class NoToken extends Error {
 }
 
 /**
- * Asks for a token. Rejects with any Error.
- * @param last the token before, which is not wanted any more; '' for the first.
+ * Fetches a token. Rejects with any Error.
+ * @param last token to replace, or '' for the first.
  */
 export type FetchToken = (last: string) => Promise<IssuedToken>
 
-/** What a token source is told. */
+/** Options for a `TokenSource`. */
 export interface TokenSourceOptions {
   readonly refreshBeforeMs: number
-  /** Hears of each call that failed. */
+  /** Called for each failed request. */
   readonly onFailure: (reason: string) => void
-  /** The monotonic clock, ms. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
-/** A backend that refuses every token has no more than one made in this time. */
+/** Minimum interval between tokens requested because a backend refused the last one, in milliseconds. */
 const FORCED_EVERY_MS = 10_000
-/** A token on its way when it ends would be refused. */
+/** Safety margin before expiry in milliseconds, so that a token does not expire in transit. */
 const TRAVEL_MS = 5000
 
 interface HeldToken {
   readonly value: string
-  /** Monotonic clock, ms. */
+  /** Monotonic time in milliseconds. */
   readonly refreshAt: number
   readonly expiresAt: number
 }
 
 /**
- * The token of one client, kept fresh as long as it is used. All who need one at the same time wait for one call; a new
- * one is fetched in the background while the old one is still good. After a failure nothing is asked for a while.
+ * The token of one client, kept fresh while it is used. Concurrent callers share one token request.
+ * A new token is fetched in the background while the current one is still valid. After a failure, requests
+ * pause for a while.
  */
 export class TokenSource {
   readonly #refreshBeforeMs: number
   readonly #now: () => number
   readonly #fetch: SharedFetch<IssuedToken>
   #held: HeldToken | null = null
-  /** A token that a backend has refused, perhaps for the one request: it is better than none. */
+  /**
+   * Token that a backend refused. It is used if no other can be fetched, because the refusal may concern one
+   * request only.
+   */
   #spare: HeldToken | null = null
   #last = ''
   #isUsed = false
@@ -76,7 +80,7 @@ export class TokenSource {
     this.#fetch = new SharedFetch({ onFailure, now })
   }
 
-  /** Begins to use a way of asking; the answer ends that. */
+  /** Registers a way to fetch tokens. The returned function removes it. */
   use(fetch: FetchToken): () => void {
     return this.#fetch.use(async () => {
       try {
@@ -88,7 +92,7 @@ export class TokenSource {
     })
   }
 
-  /** The token; a promise where it has to be waited for. @throws NoToken, and rejects with it. */
+  /** Returns the token, or a promise if it must be fetched. @throws NoToken, or rejects with it. */
   get(): string | Promise<string> {
     const now = this.#now()
     const held = this.#held
@@ -101,12 +105,12 @@ export class TokenSource {
     if (!this.#fetch.isRunning && pauseLeftMs > 0) {
       const spare = this.#spareValue()
       if (spare !== null) return spare
-      throw new NoToken('the token endpoint has failed a moment ago', pauseLeftMs, this.#isRefused)
+      throw new NoToken('the token endpoint failed recently', pauseLeftMs, this.#isRefused)
     }
     return this.#wait()
   }
 
-  /** Whether there is, or may be, another token than this one, which a backend has refused. */
+  /** Records that a backend refused a token. Returns true if there is, or may be, a different one. */
   refuse(value: string): boolean {
     const held = this.#held
     if (held === null && this.#spare?.value === value && this.#fetch.pauseLeftMs > 0) return false
@@ -119,7 +123,7 @@ export class TokenSource {
     return true
   }
 
-  /** Replaces a token that ends soon, if it was used. */
+  /** Replaces a token that is about to expire, if it has been used. */
   keepFresh(): void {
     const now = this.#now()
     const held = this.#held
@@ -128,7 +132,7 @@ export class TokenSource {
 
   #refresh(): void {
     if (this.#fetch.isRunning || this.#fetch.pauseLeftMs > 0) return
-    // Whoever needs the token while this one fails hears of it then.
+    // A failure is reported to the next caller that needs the token.
     this.#fetch.run().catch(() => {})
   }
 
@@ -143,7 +147,10 @@ export class TokenSource {
     }
   }
 
-  /** So nobody who has a backend refuse him takes the token from all others while no other can be had. */
+  /**
+   * Returns the refused token while no other can be fetched. Otherwise one client could make the token
+   * unusable for everyone by provoking a refusal.
+   */
   #spareValue(): string | null {
     const spare = this.#spare
     return spare !== null && this.#now() < spare.expiresAt ? spare.value : null

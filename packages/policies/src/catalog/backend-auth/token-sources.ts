@@ -15,18 +15,18 @@ import { type FetchToken, TokenSource, type TokenSourceOptions } from './token-s
 type Oauth2Config = NonNullable<BackendAuthConfig['oauth2']>
 
 const LOOK_EVERY_MS = 5000
-/** A token and its bookkeeping, beside its subject. */
+/** Estimated memory of a token without its subject, in bytes. */
 const TOKEN_BYTES = 4096
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Where the tokens of a backend come from: one source for the gateway itself, or one for each subject. */
+/** Token sources of a backend: one for the gateway itself, or one per subject. */
 export interface TokenSources {
   readonly grant: Grant
-  /** Of the subject that was read from the request; '' for the gateway itself. */
+  /** Returns the token source of a subject, '' for the gateway itself. */
   sourceOf(subject: string): TokenSource
 }
 
-/** @throws Error for keys that cannot be used. */
+/** Opens the token sources. @throws Error if the configuration is invalid. */
 export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSources {
   const grant = compileGrant(config)
   const request = compileTokenRequest(config, env)
@@ -36,7 +36,7 @@ export function openTokenSources(config: Oauth2Config, env: CompileEnv): TokenSo
   }
   const fetch = async (subject: string) => request(await grant.formOf(subject))
   if (grant.subjectOf !== null) return { grant, sourceOf: sourcesBySubject(config, options, fetch) }
-  // A digest: the key of what is shared shows no secret.
+  // A digest, so that the name of the shared object reveals no secret.
   const key = digestOf(config)
   const source = env.shared(`backend-auth:${key}`, () => new TokenSource(options))
   const timeoutMs = parseDuration(config.timeout ?? DEFAULT_TIMEOUT)
@@ -63,7 +63,7 @@ function sourcesBySubject(
   }
 }
 
-/** Whom a request is made for. */
+/** Returns the subject of a request. */
 export function subjectIn(x: Exchange, { subjectOf }: Grant): string {
   return subjectOf === null ? '' : subjectOf(x)
 }

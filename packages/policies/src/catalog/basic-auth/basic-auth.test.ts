@@ -384,7 +384,7 @@ test('names that cannot be sent, repeated names, no users and a bad realm are re
   assert.throws(compile({ users: [named('a\nb')] }), /cannot be used/)
   assert.throws(compile({ users: [named('\u00e9'), named('e\u0301')] }), /duplicate user/)
   assert.throws(compile({ users: [] }), /'users' is empty/)
-  assert.throws(compile({ realm: 'a\r\nb' }), /'realm' has a character/)
+  assert.throws(compile({ realm: 'a\r\nb' }), /'realm' contains a character/)
 })
 
 test('the schema takes what is documented, marks the password secret and refuses the rest', () => {

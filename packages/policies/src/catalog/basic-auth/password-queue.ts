@@ -1,40 +1,51 @@
 import type { Exchange } from '@sluice/core'
 import { matchesHash, type PasswordHash } from '../../shared/consumers/password.js'
 
-/** Half of the default thread pool: name look-ups and files need the other half. */
+/**
+ * Maximum number of concurrent hashes: half of the default thread pool. DNS look-ups and file access need the
+ * rest.
+ */
 const MAX_RUNNING = 2
-/** Requests that may wait for a hash. Most of a flood shares one, so that this is seldom a matter of seconds. */
+/**
+ * Maximum number of requests that wait for a hash. Requests of a flood usually share one, so the wait is
+ * short.
+ */
 const MAX_SLOTS = 512
-/** Longest wait for a hash, in ms: below the bound for a policy, so that a busy machine is an overload and no fault. */
+/**
+ * Maximum wait for a hash in milliseconds. Less than the policy timeout, so a busy machine causes an overload
+ * response, not an error.
+ */
 export const MAX_WAIT_MS = 20_000
 
 /** A password to compare with a hash. */
 export interface Attempt {
   readonly password: string
   readonly hash: PasswordHash
-  /** The hash is that of a user who does not exist: no password matches, whichever is hashed. */
+  /** True if the user does not exist. The hash is then a dummy that no password matches. */
   readonly isStandIn: boolean
-  /** The credentials were right before: they are hashed first, and need no slot. */
+  /** True if the credentials were correct before. Such attempts go first and need no slot. */
   readonly isKnownGood: boolean
-  /** Whose slots it takes. */
+  /** Client whose slots the attempt uses. */
   readonly client: string
 }
 
-/** True if the password matches; null if all requests that waited for it have ended, or it took too long. */
+/**
+ * True if the password matches. Null if all requests that waited have ended, or if the wait took too long.
+ */
 type Result = boolean | null
-/** What is asked of the request of an attempt. */
+/** Part of the exchange that the queue needs. */
 type Waiter = Pick<Exchange, 'endedMono'>
 
-/** One hash, and who waits for it. */
+/** One hash and the requests that wait for it. */
 export interface Job {
   readonly attempt: Attempt
   readonly requests: Waiter[]
   readonly result: Promise<Result>
   readonly settle: (result: Result | Promise<Result>) => void
   slots: number
-  /** Ends the wait; null once the job has its result. */
+  /** Timer that ends the wait, or null once the job has its result. */
   timer: NodeJS.Timeout | null
-  /** A later attempt went before it, once. */
+  /** True if a later attempt has been placed before this one. */
   hasYielded: boolean
 }
 
@@ -44,25 +55,24 @@ interface ClientQueue {
 }
 
 /**
- * The hashes that wait for a thread. Clients take turns, so that nobody waits for all attempts of another one:
+ * Queue of passwords to hash. Clients take turns, so one client's attempts do not delay the others:
  *
  *     known good   ─►┐
  *     client a  ●●●●─►┤
  *     client b  ●────►┼─► at most MAX_RUNNING hashes
  *     client c  ●●───►┘
  *
- * Attempts of one client on users who do not exist share one hash that has not begun. They still wait as long as an
- * attempt on a real user would that came in their place, and count as many slots: neither time nor a refusal shows
- * which users exist.
+ * Attempts of one client on unknown users share one hash that has not started. They wait as long, and use as
+ * many slots, as attempts on real users would. So neither timing nor a refusal reveals which users exist.
  */
 export class PasswordQueue {
   readonly #knownGood: Job[] = []
-  /** By client; the one whose turn is next stands first. */
+  /** Queues by client. The first one is next. */
   readonly #queues = new Map<string, ClientQueue>()
   #slots = 0
   #running = 0
 
-  /** The hash of the attempt, its own or a shared one; null when the client has as many slots as it may have. */
+  /** Adds an attempt. Returns its job, which may be shared, or null if the client has no free slot. */
   add(attempt: Attempt, x: Waiter): Job | null {
     if (attempt.isKnownGood) {
       const job = this.#newJob(attempt, x)
@@ -81,7 +91,10 @@ export class PasswordQueue {
     return job
   }
 
-  /** Half of what is free: however many slots some clients hold, there is one for another. */
+  /**
+   * Returns the slots a client may use: half of the free ones, so that there is always one left for another
+   * client.
+   */
   #share(): number {
     const free = MAX_SLOTS - this.#slots
     return free === 0 ? 0 : Math.max(1, Math.floor(free / 2))
@@ -97,7 +110,7 @@ export class PasswordQueue {
     }
   }
 
-  /** The first job of the client whose turn it is, who stands last from now on. */
+  /** Takes the next job and moves its client to the end. */
   #next(): Job | undefined {
     for (const [client, queue] of this.#queues) {
       const job = queue.jobs.shift()
@@ -146,7 +159,7 @@ export class PasswordQueue {
   }
 }
 
-/** The hash that the client's last attempt waits for, when both are on users who do not exist. */
+/** Returns the client's last job if both it and the new attempt are for unknown users. */
 function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null {
   const last = queue.jobs.at(-1)
   if (last === undefined || last.timer === null || !attempt.isStandIn || !last.attempt.isStandIn) return null
@@ -155,7 +168,10 @@ function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null 
   return last
 }
 
-/** An attempt on a real user takes the place that one on a user who does not exist would share. */
+/**
+ * Places a job. An attempt on a real user takes the place that an attempt on an unknown user would have
+ * shared.
+ */
 function placedJob(queue: ClientQueue, job: Job): Job {
   const { attempt } = job
   const last = queue.jobs.at(-1)

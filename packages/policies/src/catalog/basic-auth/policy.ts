@@ -19,10 +19,10 @@ import { type User, usersOf } from '../../shared/consumers/users.js'
 import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
 import { PasswordVerifier } from './verifier.js'
 
-/** Asks for a user name and a password (RFC 7617), and names the consumer. */
+/** Authenticates the consumer by user name and password (RFC 7617). */
 export const basicAuth = definePolicy({
   name: 'basic-auth',
-  summary: 'Asks for a user name and a password, checked against scrypt hashes in the document.',
+  summary: 'Authenticates callers by user name and password, checked against scrypt hashes in the document.',
   schema: basicAuthSchema,
   authenticates: () => 'request',
   compile(config, env) {
@@ -39,16 +39,16 @@ export const basicAuth = definePolicy({
   },
 })
 
-/** The user with a name, or a stand-in. */
+/** Returns the user with the given name, or a dummy user. */
 type FindUser = (name: string) => User
 
-/** @throws Error for a file that cannot be read. */
+/** Reads users from a consumers file. @throws Error if the file cannot be read. */
 async function fileUsers(file: string, env: CompileEnv): Promise<FindUser> {
   const consumers = await openConsumerFile(file, env)
   return (name) => consumers.table!.users.find(name)
 }
 
-/** The decision for one request. What was verified before is decided without a promise. */
+/** Decides about a request. Credentials verified before need no promise. */
 class Gate {
   readonly #find: FindUser
   readonly #cacheTtlMs: number
@@ -86,12 +86,12 @@ class Gate {
     return credentials === null ? this.#refusals.invalid : this.#check(x, credentials, digest)
   }
 
-  /** What was verified later than this (monotonic, ms) counts. */
+  /** Returns the monotonic time in milliseconds after which a verification is still valid. */
   #since(x: Exchange): number {
     return x.startedMono - this.#cacheTtlMs
   }
 
-  /** The slow branch: a token that was not verified lately. */
+  /** Slow path for credentials that have not been verified recently. */
   #check(x: Exchange, credentials: Credentials, digest: string): Eventual {
     const user = this.#find(credentials.name)
     if (this.#verifier.isVerified(user, digest, this.#since(x))) return this.#accept(x, user)
@@ -125,7 +125,9 @@ class Gate {
 
 function compileRefusals(realm: string, env: CompileEnv) {
   if (!isFieldValue(realm))
-    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+    throw new Error(
+      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
+    )
   const quoted = realm.replaceAll(/["\\]/g, '\\$&')
   const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
   return {

@@ -5,9 +5,12 @@ import { equalDigests, KeyedDigest } from '../../shared/consumers/keyed-digest.j
 import type { Account } from '../../shared/consumers/users.js'
 import { type Job, PasswordQueue } from './password-queue.js'
 
-/** Users remembered as verified, and attempts remembered as refused. */
+/** Maximum number of remembered verifications, and of remembered refusals. */
 const MAX_REMEMBERED = 10_000
-/** A refusal is forgotten soon, because it only has to blunt a client that repeats itself. */
+/**
+ * Time for which a refusal is remembered, in milliseconds. Short, because it only has to stop a client that
+ * repeats itself.
+ */
 const MAX_REFUSED_MS = 10_000
 
 interface Verified {
@@ -16,14 +19,14 @@ interface Verified {
 }
 
 /**
- * Checks passwords, and remembers the outcome so that the costly hash runs once per user, password and lifetime:
+ * Checks passwords and remembers the results, so that each password of a user is hashed once per `cacheTtl`:
  *
- *     verified   account key            →  digest of the token, time         one line per user: wrong passwords
- *     refused    account key + digest   →  time                              cannot push verified ones out
- *     pending    account key + digest   →  the hash that is waited for
- *     names      digest of the token    →  name of who was verified with it  spares decoding the token
+ *     verified   account key            →  digest of the token, time      one entry per user: wrong passwords
+ *     refused    account key + digest   →  time                           cannot evict verified ones
+ *     pending    account key + digest   →  the running hash
+ *     names      digest of the token    →  the user verified with it      avoids decoding the token
  *
- * The account key holds the stored hash: after a reload with another hash nothing that was remembered applies.
+ * The account key contains the stored hash, so a changed password invalidates all results.
  */
 export class PasswordVerifier {
   readonly #digests = new KeyedDigest()
@@ -33,23 +36,25 @@ export class PasswordVerifier {
   readonly #pending = new Map<string, Job>()
   readonly #queue = new PasswordQueue()
 
-  /** What stands for a Basic token in every question below. */
+  /** Returns the digest of a Basic token, which the other methods take. */
   digestOf(token: string): string {
     return this.#digests.of(token)
   }
 
-  /** Who was verified with this token at some time: whether that still counts, `isVerified` says. */
+  /**
+   * Returns the user name last verified with this token. Use `isVerified` to find out if that is still valid.
+   */
   nameOf(digest: string): string | undefined {
     return this.#names.get(digest)
   }
 
-  /** Whether these credentials were verified after `sinceMs` (monotonic). */
+  /** True if these credentials were verified after `sinceMs` (monotonic). */
   isVerified(account: Account, digest: string, sinceMs: number): boolean {
     const verified = this.#verified.get(account.key)
     return verified !== undefined && verified.at > sinceMs && equalDigests(verified.digest, digest)
   }
 
-  /** Whether these credentials were refused a moment ago. @param nowMs monotonic. */
+  /** True if these credentials were refused recently. @param nowMs monotonic time. */
   isRefused(account: Account, digest: string, nowMs: number): boolean {
     const at = this.#refused.get(account.key + digest)
     return at !== undefined && nowMs - at < MAX_REFUSED_MS
@@ -66,8 +71,9 @@ export class PasswordVerifier {
   }
 
   /**
-   * Whether the credentials are right, by a hash that equal questions share. Null from the promise: the request ended
-   * before; null at once: too much of this client waits already.
+   * Verifies the credentials. Identical concurrent attempts share one hash.
+   * Resolves with null if the request ended first. Returns null if this client already has too many waiting
+   * attempts.
    */
   verify(
     account: Account,

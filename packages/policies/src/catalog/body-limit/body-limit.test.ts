@@ -53,7 +53,7 @@ test('a body announced as smaller than min is refused, no body counts as empty',
 test('a min above max and text that is no size are refused', () => {
   assert.throws(
     () => bodyLimit.compile({ max: '1kb', min: '2kb' }, testEnv()),
-    /'min' 2kb is above 'max' 1kb/,
+    /'min' 2kb is greater than 'max' 1kb/,
   )
   assert.throws(() => bodyLimit.compile({ max: 'much' }, testEnv()), /'much' is not a size/)
 })

@@ -1,17 +1,17 @@
 import { definePolicy, type Exchange, parseSize } from '@sluice/core'
 import { bodyLimitSchema } from './schema.js'
 
-/** Bounds the size of request bodies, below or above the limit of the listener. */
+/** Limits the size of request bodies, below or above the limit of the listener. */
 export const bodyLimit = definePolicy({
   name: 'body-limit',
-  summary: 'Bounds the size of request bodies, for a route more strictly or more widely than its listener.',
+  summary: 'Limits the size of request bodies on a route, below or above the limit of the listener.',
   schema: bodyLimitSchema,
   compile(config, env) {
     const maxBytes = parseSize(config.max)
     const minBytes = config.min === undefined ? 0 : parseSize(config.min)
     const canRaise = config.raise === true
     if (minBytes > maxBytes)
-      throw new Error(`'min' ${config.min} is above 'max' ${config.max}; exchange them`)
+      throw new Error(`'min' ${config.min} is greater than 'max' ${config.max}; swap them`)
     const tooLarge = env.refusal(
       'GW_BODY_TOO_LARGE',
       `the request body is larger than the limit; send at most ${config.max}`,

@@ -1,20 +1,20 @@
 import { SIZE_PATTERN } from '@sluice/core'
 import { optionalFlag, optionalSize, policyOptions, string } from '../../shared/options.js'
 
-/** The configuration of `body-limit`. */
+/** Schema of the configuration of `body-limit`. */
 export const bodyLimitSchema = policyOptions(
   {
-    max: string('Largest request body, such as `512kb` or `1mb`; units are powers of 1024.', {
+    max: string('Maximum size of a request body, such as `512kb` or `1mb`. Units are powers of 1024.', {
       pattern: SIZE_PATTERN,
     }),
-    min: optionalSize('Smallest request body that is announced.'),
+    min: optionalSize('Minimum declared size of a request body.'),
     raise: optionalFlag(
       false,
-      'Lets `max` be above the limit of the listener; without it the smaller of both holds.',
+      'Allows `max` to exceed the limit of the listener. Without it the smaller limit applies.',
     ),
   },
   [
-    'A body announced as larger is refused at once with 413 `GW_BODY_TOO_LARGE`; one without an announced length (chunked) is counted while it streams and refused at the limit.',
-    '`min` looks at the announced length only, with 400 `GW_BODY_TOO_SMALL`: a request without a body counts as 0 bytes, a chunked one passes. Use `when` to keep it to the methods that carry a body.',
+    'A body declared larger than `max` is refused at once with 413 `GW_BODY_TOO_LARGE`. A chunked body is counted while it streams and refused at the limit.',
+    '`min` checks only the declared length and responds with 400 `GW_BODY_TOO_SMALL`. A request without a body counts as 0 bytes, and a chunked body always passes. Use `when` to limit the check to methods that have a body.',
   ],
 )

@@ -1,16 +1,19 @@
 import { type Exchange, formText, plainName, QueryCursor } from '@sluice/core'
 
-/** `req.query["id"]` and `req.query.id`; without a name any is read. */
+/** Matches `req.query["id"]` and `req.query.id`. Without a name, the expression reads the whole query. */
 const QUERY = /\breq\.query\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g
 const HEADER = /\breq\.header\b(?:\[\s*(["'])([^"'\\]*)\1\s*\]|\.(\w+))?/g
 
-/** Whether a request says something twice that a key is made of, so that the upstream may take the other. */
+/**
+ * Returns true if the request contains a key input more than once, so that the upstream may use a different
+ * value.
+ */
 export type Ambiguity = (x: Exchange) => boolean
 
 /**
- * What a key reads that applications read differently: who can have a value kept that the upstream has made for another
- * key has it served to everybody.
- * @param texts the expressions of the key.
+ * Compiles a check for key inputs that applications interpret differently. Otherwise a client could poison
+ * the cache: it would store a response that the upstream produced for another key.
+ * @param texts expressions of the key.
  */
 export function compileAmbiguity(texts: readonly string[]): Ambiguity {
   const checks: Ambiguity[] = []
@@ -24,7 +27,7 @@ export function compileAmbiguity(texts: readonly string[]): Ambiguity {
   return (x) => checks.some((check) => check(x))
 }
 
-/** Null: they read none. Empty: it cannot be known which. */
+/** Returns the names that the expressions read: null if none, empty if they cannot be determined. */
 function namesIn(texts: readonly string[], pattern: RegExp): ReadonlySet<string> | null {
   const found = texts.flatMap((text) => [...text.matchAll(pattern)])
   if (found.length === 0) return null
@@ -32,7 +35,9 @@ function namesIn(texts: readonly string[], pattern: RegExp): ReadonlySet<string>
   return names.includes(undefined) ? new Set() : new Set(names as string[])
 }
 
-/** Whether a name stands twice; `;` separates for some, and PHP reads `a.b` as `a_b`, and `a[]` as `a`. */
+/**
+ * True if a name occurs twice. Some servers also split at `;`, and PHP reads `a.b` as `a_b` and `a[]` as `a`.
+ */
 function isRepeated(query: string, names: ReadonlySet<string>): boolean {
   if (query.includes(';')) return true
   const [cursor, seen] = [new QueryCursor(), new Set<string>()]
@@ -53,7 +58,10 @@ function phpName(name: string): string {
   return (isArray ? name.slice(0, at) : name).trimStart().replace(/[ .[]/g, '_')
 }
 
-/** Whether a field could be taken for one of these: CGI and its likes do not distinguish `x_id` from `x-id`. */
+/**
+ * True if a field could be mistaken for one of these: CGI and similar interfaces do not distinguish `x_id`
+ * from `x-id`.
+ */
 function hasLookalike(headers: readonly string[], plain: ReadonlySet<string>): boolean {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!

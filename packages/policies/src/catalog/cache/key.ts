@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { type CompileEnv, type Exchange, type Expression, UnreadableBody } from '@sluice/core'
 import { compileAmbiguity } from './ambiguity.js'
 
-/** Longest key that is kept as it is, and what is kept of a longer one before its digest. */
+/** Maximum length of a key stored unchanged. Longer keys are stored as their beginning and a digest. */
 const MAX_LENGTH = 500
 const BEGINNING = 400
 
-/** Reads the key of a value; null: there is none. */
+/** Cache key of a value. */
 export interface ValueKey {
   readonly readsBody: boolean
   readonly readsResponse: boolean
@@ -14,10 +14,10 @@ export interface ValueKey {
 }
 
 /**
- * A key of expressions, `@CONSUMER/PART/PART`: parts are percent-encoded, so that none looks like two, like that of a
- * consumer, or like a digest, whatever callers send.
- * @param isStrict a request that says twice what the key is made of has none.
- * @throws Error for an expression that is none.
+ * Compiles a key, `@CONSUMER/PART/PART`. Parts are percent-encoded, so that no input can imitate a second
+ * part, another consumer's key or a digest.
+ * @param isStrict rejects a request that contains a key input more than once.
+ * @throws Error if an expression is invalid.
  */
 export function compileValueKey(
   texts: string | readonly string[],
@@ -36,7 +36,7 @@ export function compileValueKey(
         return key !== null && key.length > MAX_LENGTH ? shortened(key) : key
       } catch (error) {
         if (error instanceof UnreadableBody && error.isAmbiguous && x.upstreamStatus === 0) throw error
-        // What cannot be evaluated, such as in a body of another kind, or is no text in Unicode.
+        // The expression cannot be evaluated for this body, or the value is not valid Unicode.
         return null
       }
     },
@@ -53,7 +53,7 @@ function keyOf(parts: readonly Expression[], isShared: boolean, x: Exchange): st
   return key
 }
 
-/** @throws URIError for half of a character. */
+/** @throws URIError for an unpaired surrogate. */
 function encoded(text: string): string {
   const escaped = encodeURIComponent(text).replaceAll('~', '%7E')
   return escaped === '.' || escaped === '..' ? escaped.replaceAll('.', '%2E') : escaped

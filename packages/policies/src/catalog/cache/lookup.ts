@@ -6,10 +6,10 @@ import type { CacheUse } from './use.js'
 
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-/** Puts a value where it is to go; false: it cannot stand there. */
+/** Writes a value to its target. Returns false if the value is not valid there. */
 type Place = (x: Exchange, value: CachedValue) => boolean | NonNullable<Outcome>
 
-/** Reads a value. @throws Error for a place that is none. */
+/** Compiles `lookup`. @throws Error if the target is invalid. */
 export function compileLookup(
   config: CachePolicyConfig,
   use: CacheUse,
@@ -39,18 +39,18 @@ export function compileLookup(
 }
 
 function placeOf({ into, status = 200 }: CachePolicyConfig, { side }: CacheUse): Place {
-  if (into === undefined) throw new Error("'lookup' needs 'into'; write for example 'into: vars.token'")
+  if (into === undefined) throw new Error("'lookup' needs 'into', for example 'into: vars.token'")
   if (into === 'reply') {
-    if (side === 'response') throw new Error("'into: reply' answers a request; remove 'phase: response'")
+    if (side === 'response') throw new Error("'into: reply' responds to a request; remove 'phase: response'")
     return (_, { bytes, contentType }) => substitute(status, ['content-type', typeOf(contentType)], bytes)
   }
   const location = compileLocation(into, side)
   if (location.isInBody || into.startsWith('query.'))
-    throw new Error(`a value cannot go into '${into}'; write reply, vars.NAME or header.NAME`)
+    throw new Error(`a value cannot be written to '${into}'; use reply, vars.NAME or header.NAME`)
   return (x, { bytes }) => location.write(new Draft(x, side, null), bytes, false)
 }
 
-/** What others have written does not become fields of its own. */
+/** Returns a safe content type. A stored value must not be able to inject header fields. */
 function typeOf(text: string): string {
   return text !== '' && isFieldValue(text) ? text : UNKNOWN_TYPE
 }

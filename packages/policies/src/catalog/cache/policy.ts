@@ -12,10 +12,10 @@ import { compilePopulate } from './populate.js'
 import { type CachePolicyConfig, cachePolicySchema } from './schema.js'
 import { CacheUse } from './use.js'
 
-/** Reads, writes or forgets a value of the author's choice. */
+/** Reads, writes or deletes values of your choice in a shared cache. */
 export const cache = definePolicy({
   name: 'cache',
-  summary: 'Keeps values of your choice for a while, and finds them again: lookup, populate, invalidate.',
+  summary: 'Stores values of your choice and reads them later: lookup, populate, invalidate.',
   schema: cachePolicySchema,
   cost: 'io',
   isPerUse: true,
@@ -63,12 +63,12 @@ function compileInvalidate(use: CacheUse): Run {
 interface Operation {
   readonly use: CacheUse
   readonly env: CompileEnv
-  /** It reads the body of its message. */
+  /** True if the operation reads the body of its message. */
   readonly readsBody: boolean
   readonly run: Run
 }
 
-/** The hooks of an operation: where its message, and what its key reads, are there. */
+/** Returns the hooks at which the message, and everything that the key reads, is available. */
 function hooksOf({ use, env, readsBody, run }: Operation): Omit<Step, 'name'> {
   const { side, key } = use
   const keyOf = (x: Exchange): string | null => key?.read(x) ?? null
@@ -78,14 +78,14 @@ function hooksOf({ use, env, readsBody, run }: Operation): Omit<Step, 'name'> {
   }
   const early = key?.readsBody === true ? env.slot<string | null>() : null
   if (early !== null && key?.readsResponse === true)
-    throw new Error('the key reads both the body of the request and the response; read one of them')
+    throw new Error('the key reads both the request body and the response; use only one of them')
   const onSide = (x: Exchange, body: Uint8Array | null): Eventual => {
     if (!use.isMeant(x)) return null
     const known = early?.get(x)
     return run(x, known === undefined ? keyOf(x) : known, body)
   }
   return {
-    // Policies behind may put another body in its place.
+    // The key is computed now, because later policies may replace the body.
     ...(early !== null && { onRequestBody: (x: Exchange) => keepKey(x, early, keyOf(x)) }),
     ...(readsBody ? { onResponseBody: onSide } : { onResponse: (x: Exchange) => onSide(x, null) }),
   }

@@ -20,13 +20,13 @@ import type { CacheUse } from './use.js'
 const MAX_TTL_MS = 365 * 86_400_000
 const MAX_TYPE_LENGTH = 256
 
-/** What is kept of an exchange; null: nothing. */
+/** Reads the value to store from an exchange. Null means that nothing is stored. */
 interface Source {
   readonly isInBody: boolean
   read(x: Exchange, body: Uint8Array | null): CachedValue | null
 }
 
-/** Writes a value. @throws Error for a configuration that cannot work. */
+/** Compiles `populate`. @throws Error if the configuration is invalid. */
 export function compilePopulate(config: CachePolicyConfig, use: CacheUse, env: CompileEnv) {
   const { store, space, side, isClosed } = use
   if (use.key === null) throw new Error("'populate' needs 'key'")
@@ -53,7 +53,10 @@ export function compilePopulate(config: CachePolicyConfig, use: CacheUse, env: C
   return { readsBody: source.isInBody, run }
 }
 
-/** What a lookup of the same chain has answered with is not kept anew, or it would never become old. A response without a body has nothing to keep. */
+/**
+ * True if the value may be stored. A value that came from `lookup` is not stored again, because it would
+ * never expire. A partial response is not stored.
+ */
 function mayKeep(x: Exchange, { isInBody }: Source, { side, space }: CacheUse): boolean {
   if (side === 'request' || !isInBody) return true
   return x.status !== 206 && x.vars?.get(`cache.${space}`) !== 'hit'
@@ -72,7 +75,7 @@ function sourceOf({ from, json }: CachePolicyConfig, side: Side): Source {
         const type = location.isWholeBody ? headerJoined(headersOf(x, side), 'content-type') : null
         return { bytes, contentType: type !== null && type.length <= MAX_TYPE_LENGTH ? type : '' }
       } catch (error) {
-        // It is passed on as it is; what cannot be read is not kept.
+        // The message is passed on unchanged, and a body that cannot be read is not stored.
         if (error instanceof UnreadableBody) return null
         throw error
       }
@@ -80,7 +83,7 @@ function sourceOf({ from, json }: CachePolicyConfig, side: Side): Source {
   }
 }
 
-/** What callers send cannot become a member of it. */
+/** Compiles a JSON value. Values are escaped, so client input cannot add members. */
 function ofJson(json: CachePolicyConfig['json']): Source {
   const escaped = (value: string): string => JSON.stringify(value).slice(1, -1)
   const template = compileTemplate(JSON.stringify(json), escaped)
@@ -97,18 +100,18 @@ function compileTtl(
   side: Side,
 ): (x: Exchange) => number {
   const fixedMs = parseDuration(ttl)
-  if (fixedMs < 1 || fixedMs > MAX_TTL_MS) throw new Error("'ttl' is not between 1ms and 365d")
+  if (fixedMs < 1 || fixedMs > MAX_TTL_MS) throw new Error("'ttl' must be between 1ms and 365d")
   if (ttlFrom === undefined) return () => fixedMs
   const expression = withContext("under 'ttlFrom':", () => env.expression(ttlFrom))
   if (expression.readsBody || (expression.readsResponse && side === 'request'))
-    throw new Error("'ttlFrom' reads what is not there yet, or a body")
+    throw new Error("'ttlFrom' must not read a body, or a response that does not exist yet")
   return (x) => {
     const seconds = numberOf(() => expression.value(x))
     return seconds === null ? fixedMs : Math.min(seconds * 1000, MAX_TTL_MS)
   }
 }
 
-/** Null: it is no number, or cannot be known. */
+/** Returns the number, or null if the value is not a number or cannot be read. */
 function numberOf(read: () => unknown): number | null {
   try {
     const value = read()
@@ -122,5 +125,7 @@ function numberOf(read: () => unknown): number | null {
 function maxBytesOf({ maxBytes = '64kb' }: CachePolicyConfig): number {
   const bytes = parseSize(maxBytes)
   if (bytes <= MAX_CACHED_BYTES) return bytes
-  throw new Error(`'maxBytes' is more than ${MAX_CACHED_BYTES / 1024}kb, the most that caches take`)
+  throw new Error(
+    `'maxBytes' must be at most ${MAX_CACHED_BYTES / 1024}kb, the maximum size of a cache entry`,
+  )
 }

@@ -13,72 +13,72 @@ import {
 
 const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
 
-/** The configuration of `cache`. */
+/** Schema of the configuration of `cache`. */
 export const cachePolicySchema = policyOptions(
   {
     operation: oneOf(
       ['lookup', 'populate', 'invalidate'],
-      '`lookup` reads a value, `populate` writes one, `invalidate` forgets one, or without `key` all of the space.',
+      '`lookup` reads a value, `populate` writes one, `invalidate` deletes one, or the whole space if there is no `key`.',
     ),
-    space: string('Which values belong together: those of another space have other keys.', {
+    space: string('Namespace of the keys. Values in different spaces are independent.', {
       pattern: '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$',
     }),
     key: Type.Optional(
       Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 10 })], {
         description:
-          'Which value: an expression such as `req.path`, `req.query["id"]` or `req.body.json("$.id")`, or a list of them that all belong to the key. Where one of them gives nothing there is no key, and nothing is done.',
+          'Cache key: an expression such as `req.path`, `req.query["id"]` or `req.body.json("$.id")`, or a list of expressions. If one of them has no value, there is no key and the policy does nothing.',
       }),
     ),
     shared: optionalFlag(
       false,
-      'Whether consumers share values. Else the consumer whom a policy before has authenticated is a part of the key.',
+      'Shares values between consumers. Otherwise the authenticated consumer is part of the key.',
     ),
     phase: optionalOneOf(
       ['request', 'response'],
-      'When: default `request` for `lookup`, `response` for the others.',
+      'Time at which the policy runs. Default: `request` for `lookup`, `response` for the others.',
     ),
     into: optionalString(
-      '`lookup`: where the value goes, `vars.NAME`, `header.NAME` of the request (of the response with `phase: response`), or `reply`, which answers the client with it.',
+      'Target of `lookup`: `vars.NAME`, `header.NAME` of the request (of the response with `phase: response`), or `reply`, which sends the value to the client.',
       { minLength: 1, maxLength: 256 },
     ),
-    status: optionalInteger('`lookup` into `reply`: the status.', {
+    status: optionalInteger('Status code of `lookup` with `into: reply`.', {
       default: 200,
       minimum: 200,
       maximum: 599,
     }),
     from: optionalString(
-      '`populate`: what is kept: `body`, `json.PATH` of it, `header.NAME`, `vars.NAME`, all of the request or response that `phase` says.',
+      'Value that `populate` stores: `body`, `json.PATH` in the body, `header.NAME` or `vars.NAME`, from the message selected by `phase`.',
       { minLength: 1, maxLength: 256 },
     ),
     json: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())], {
         description:
-          '`populate`: a JSON value that is kept, in place of `from`; may hold {{placeholders}}, as in `mock`.',
+          'JSON value that `populate` stores instead of `from`. May contain {{placeholders}}, as in `mock`.',
       }),
     ),
-    ttl: optionalDuration('`populate`: how long it is kept, 1ms to 365d.', '5m'),
+    ttl: optionalDuration('Time for which `populate` stores the value, 1ms to 365d.', '5m'),
     ttlFrom: optionalString(
-      '`populate`: an expression of seconds that takes the place of `ttl` where it gives a number, such as `int(res.header["x-ttl"])`. 0 or less: nothing is kept.',
+      'Expression for the lifetime in seconds, such as `int(res.header["x-ttl"])`. It replaces `ttl` if it returns a number. With 0 or less nothing is stored.',
       { minLength: 1, maxLength: 4096 },
     ),
-    maxBytes: optionalSize('`populate`: larger values are not kept; at most 1000kb.', '64kb'),
+    maxBytes: optionalSize('Maximum size of a value that `populate` stores, at most 1000kb.', '64kb'),
     anyStatus: optionalFlag(
       false,
-      'With `phase: response`: also for responses whose status is not 2xx. A part of a body (206) is never kept.',
+      'Also runs for responses whose status is not 2xx, with `phase: response`. A partial body (206) is never stored.',
     ),
     onStoreDown: optionalOneOf(
       ['open', 'closed'],
-      'While the store does not answer: the request goes on as without a value (`open`), or is refused with 503 `GW_CACHE_UNAVAILABLE` (`closed`).',
+      'Reaction if the store does not respond: continue without the value (`open`), or refuse with 503 `GW_CACHE_UNAVAILABLE` (`closed`).',
       'open',
     ),
   },
   [
-    'Keeps values of the author’s choice for a while, anywhere in a chain: what an expensive call has answered, a token, a flag. For whole responses by the rules of HTTP there is `response-cache`.',
-    'The store is the cache server that the document names in `cache`, else the memory of the supervisor, which all workers of the gateway share. See docs/guides/caching.md.',
-    'A `lookup` sets `vars["cache.SPACE"]` to `hit`, `miss`, `none` (there is no key) or `error` (the store did not answer), so that conditions of later policies can ask for it. A value that cannot stand where it is to go is a `miss`.',
-    'With `onStoreDown: open` nobody waits for `populate`. A body is collected to be kept, up to 10 MB of a response.',
+    'Stores values of your choice anywhere in a chain: the result of an expensive call, a token, a flag. To cache whole responses by HTTP rules, use `response-cache`.',
+    'The store is the cache server configured in `cache`. Without one it is the memory of the supervisor, which all workers of the gateway share. See docs/guides/caching.md.',
+    '`lookup` sets `vars["cache.SPACE"]` to `hit`, `miss`, `none` (no key) or `error` (the store did not respond), for conditions of later policies. A value that is not valid at its target is a `miss`.',
+    'With `onStoreDown: open`, `populate` does not delay the message. A response body to store is buffered up to 10 MB.',
   ],
 )
 
-/** The configuration of `cache`, derived from its schema. */
+/** Configuration of `cache`, derived from its schema. */
 export type CachePolicyConfig = Static<typeof cachePolicySchema>

@@ -4,17 +4,17 @@ import type { Side } from '../../shared/message/side.js'
 import { compileValueKey, type ValueKey } from './key.js'
 import type { CachePolicyConfig } from './schema.js'
 
-/** What a use of the policy did, for its counters. */
+/** Result of one run of the policy, for the metrics. */
 type Result = 'hit' | 'miss' | 'stored' | 'too_large' | 'forgotten' | 'none' | 'error'
 
-const DOWN = 'the cache does not answer; try again'
+const DOWN = 'the cache does not respond; try again'
 
-/** What all operations of a use of the policy have in common. */
+/** Context shared by the operations of one use of the policy. */
 export class CacheUse {
   readonly store: CacheStore
   readonly space: string
   readonly side: Side
-  /** Null: all of the space is meant. */
+  /** Key of the value, or null for the whole space. */
   readonly key: ValueKey | null
   readonly isClosed: boolean
   readonly #isForAnyStatus: boolean
@@ -28,11 +28,11 @@ export class CacheUse {
     this.store = env.cache
     this.space = config.space
     this.side = config.phase ?? (operation === 'lookup' ? 'request' : 'response')
-    // What may have changed is forgotten rather than kept.
+    // For invalidation an ambiguous key is allowed: deleting a value too many does no harm.
     const rules = { isShared: shared, isStrict: operation !== 'invalidate' }
     this.key = key === undefined ? null : compileValueKey(key, rules, env)
     if (this.side === 'request' && this.key?.readsResponse === true)
-      throw new Error("the key reads the response, and there is none yet; write 'phase: response'")
+      throw new Error("the key reads the response, which does not exist yet; write 'phase: response'")
     this.isClosed = config.onStoreDown === 'closed'
     this.#isForAnyStatus = anyStatus
     this.#unavailable = env.refusal('GW_CACHE_UNAVAILABLE', DOWN, ['retry-after', '1'])
@@ -44,12 +44,12 @@ export class CacheUse {
     this.#counterOf(result).value++
   }
 
-  /** Whether the status of a response lets anything be done. */
+  /** True if the policy runs for a response with this status. */
   isMeant({ status }: Exchange): boolean {
     return this.side === 'request' || this.#isForAnyStatus || (status >= 200 && status < 300)
   }
 
-  /** The store did not answer. @throws any other error */
+  /** Handles a failure of the store. @throws any other error */
   onDown(error: unknown): Reply | null {
     if (!(error instanceof StateUnavailable)) throw error
     this.count('error')

@@ -1,41 +1,41 @@
 import type { BanStore, ResponseCount } from './ban-store.js'
 
-/** Bans that a worker remembers. */
+/** Maximum number of bans per worker. */
 const MAX_BANS = 50_000
-/** Callers whose responses wait to be counted. */
+/** Maximum number of callers whose responses wait to be counted. */
 const MAX_PENDING = 10_000
-/** Callers that are counted at a time, of those none of whose responses made it urgent. */
+/** Maximum number of non-urgent callers counted per round. */
 const MAX_ROUND = 1000
 
-/** What makes a ban. */
+/** Condition for a ban. */
 export interface Threshold {
-  /** Responses that do not count are a part of it too. */
+  /** True if the condition also depends on the number of all responses. */
   readonly countsAll: boolean
   isReached(count: ResponseCount): boolean
 }
 
-/** Hears what was decided, for the metrics. */
+/** Callbacks for the metrics. */
 export interface BanObserver {
   onBan(): void
-  /** A response was not counted, for want of room. */
+  /** Called if a response is not counted because the queue is full. */
   onDropped(): void
 }
 
 /**
- * What a worker knows of the callers of one policy:
+ * Bans and counts of one policy in this worker:
  *
- *     response ─► pending ─► store ─► bans ◄─ learn, each second
- *     request  ─► bans                            nobody waits for the store
+ *     response ─► pending ─► store ─► bans ◄─ learn, every second
+ *     request  ─► bans                            requests never wait for the store
  */
 export class BanBook {
-  /** Null before it is used; another one after a reload. */
+  /** Shared store, or null before first use. A reload may replace it. */
   store: BanStore | null = null
   readonly #threshold: Threshold
   readonly #observer: BanObserver
-  /** Until when, ms since 1970. */
+  /** End of each ban in milliseconds since 1970, by caller. */
   readonly #bans = new Map<string, number>()
   readonly #pending = new Map<string, { counted: number; all: number }>()
-  /** Of those that wait, who may be banned for it. */
+  /** Pending callers that may have reached the threshold. */
   #urgent: string[] = []
   #asking = 0
   #made = -1
@@ -50,7 +50,7 @@ export class BanBook {
     return this.#threshold.countsAll
   }
 
-  /** How long the caller is banned for, ms; 0: it is not. */
+  /** Returns the remaining time of a ban in milliseconds, or 0 if the caller is not banned. */
   leftMs(key: string): number {
     const untilMs = this.#bans.get(key)
     if (untilMs === undefined) return 0
@@ -60,9 +60,9 @@ export class BanBook {
     return 0
   }
 
-  /** Notes a response. @param isCounted it is one that makes bans. */
+  /** Records a response. @param isCounted true if the response matches `count`. */
   note(key: string, isCounted: boolean): void {
-    // Requests of a banned caller that were under way.
+    // Ignores requests that were in progress when the caller was banned.
     if (this.#bans.has(key)) return
     let pending = this.#pending.get(key)
     if (pending === undefined) {
@@ -81,7 +81,7 @@ export class BanBook {
     this.#urgent.push(key)
   }
 
-  /** Runs each second: counts what nobody has waited for, and learns what others have banned. */
+  /** Counts the non-urgent responses, and learns bans made by other workers. Runs every second. */
   async learn(): Promise<void> {
     this.#forget()
     let left = MAX_ROUND
@@ -102,7 +102,7 @@ export class BanBook {
     for (const [key, untilMs] of known) this.#add(key, untilMs)
   }
 
-  /** Forgets the bans that the store does not have any more. */
+  /** Removes bans that no longer exist in the store. */
   async #lift(lifted: number): Promise<void> {
     const keys = (await this.store?.lifted([...this.#bans.keys()])) ?? null
     if (keys === null) return
@@ -138,7 +138,7 @@ export class BanBook {
     if (this.#bans.size < MAX_BANS || this.#bans.has(key)) this.#bans.set(key, untilMs)
   }
 
-  /** Makes room for one that ends later than one of the oldest. */
+  /** Makes room by removing the oldest ban, unless it ends later than the new one. */
   #dropFirst(untilMs: number): void {
     const [first] = this.#bans
     if (first !== undefined && first[1] <= untilMs) this.#bans.delete(first[0])

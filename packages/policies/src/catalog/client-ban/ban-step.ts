@@ -13,23 +13,23 @@ import type { KeyReader } from '../../shared/limits/limit-key.js'
 import type { BanBook } from './ban-book.js'
 import type { ClientBanConfig } from './schema.js'
 
-const DETAIL = 'too many calls have failed; try again after the time in Retry-After'
+const DETAIL = 'too many of your requests have failed; try again after the time in Retry-After'
 
 interface BanParts {
   readonly env: CompileEnv
   readonly key: KeyReader
   readonly counted: Expression
-  /** Null: nobody is let through whatever happens. */
+  /** Addresses that are never banned, or null if there are none. */
   readonly ignored: CidrSet | null
   readonly book: BanBook
 }
 
-/** Refuses who is banned, and notes what becomes of the requests of all others. */
+/** Refuses banned callers, and records the responses of all others. */
 export class BanStep {
   readonly #parts: BanParts
   readonly #status: number
   readonly #isDry: boolean
-  /** Of requests that are counted: a policy may change what the key is read from. */
+  /** Key of each counted request, stored because a policy may change the data that it is read from. */
   readonly #keys: Slot<string>
   readonly #refused: Counter
 
@@ -72,7 +72,7 @@ function replyFor(status: number, leftMs: number): Reply {
   return { ...refusal('GW_CLIENT_BANNED', DETAIL, ['retry-after', seconds]), status }
 }
 
-/** What cannot be read is not counted. */
+/** Returns false if the expression cannot be evaluated. */
 function isTrue(expression: Expression, x: Exchange): boolean {
   try {
     return expression.value(x) === true

@@ -10,7 +10,7 @@ import {
 } from '@sluice/core'
 import { StorePause } from '../../shared/store-pause.js'
 
-/** When bans begin and end. */
+/** Durations of the counting window and of bans. */
 export interface BanRules {
   readonly windowMs: number
   readonly banMs: number
@@ -18,20 +18,20 @@ export interface BanRules {
   readonly maxBanMs: number
 }
 
-/** Responses of one caller. */
+/** Numbers of responses of one caller. */
 export interface ResponseCount {
   readonly counted: number
   readonly all: number
 }
 
-/** Both numbers are one counter, so that they begin and end together; neither reaches this. */
+/** Both numbers share one counter, so that they expire together. Each is less than this factor. */
 const SHIFT = 2 ** 26
-/** Bans that are learned at once. */
+/** Maximum number of bans listed at once. */
 const MAX_LISTED = 10_000
-/** Bans that are looked for at once. */
+/** Maximum number of concurrent reads of bans. */
 const MAX_LOOKED_FOR = 1000
 
-/** The counts and bans of one policy, in the store that workers share. Null answers: it does not answer. */
+/** Counts and bans of one policy in the shared store. Methods return null if the store does not respond. */
 export class BanStore {
   readonly #id: string
   readonly #rules: BanRules
@@ -39,7 +39,7 @@ export class BanStore {
   readonly #local: StateStore | null
   readonly #pause: StorePause
 
-  /** @param local takes the place of a store that does not answer. */
+  /** @param local fallback used while the shared store does not respond. */
   constructor(
     env: Pick<CompileEnv, 'state' | 'report'>,
     options: { readonly id: string; readonly scope: StateScope; readonly local: MemoryStore | null },
@@ -52,7 +52,7 @@ export class BanStore {
     this.#id = options.id
   }
 
-  /** Adds to what is known of a caller. */
+  /** Adds responses to the count of a caller, and returns the new total. */
   count(key: string, { counted, all }: ResponseCount): Promise<ResponseCount | null> {
     const amount = counted * SHIFT + all
     return this.#ask(async (store) => {
@@ -61,12 +61,14 @@ export class BanStore {
     })
   }
 
-  /** Bans a caller, or learns that it is banned. @returns the end, ms since 1970. */
+  /** Bans a caller, or returns the existing ban. @returns the end in milliseconds since 1970. */
   ban(key: string): Promise<{ readonly untilMs: number; readonly isNew: boolean } | null> {
     return this.#ask((store) => this.#banIn(store, key))
   }
 
-  /** How many bans were made, and how often some were lifted. Null also while the store is left alone. */
+  /**
+   * Returns the numbers of bans made and lifted. Also returns null while the store is paused after a failure.
+   */
   async changes(): Promise<{ readonly made: number; readonly lifted: number } | null> {
     if (this.#pause.isOn()) return null
     return this.#askMain(async (store) => {
@@ -75,7 +77,7 @@ export class BanStore {
     })
   }
 
-  /** The bans that are not known: who, and until when, ms since 1970. */
+  /** Returns the bans that this worker does not know, with their end in milliseconds since 1970. */
   bans(isKnown: (key: string) => boolean): Promise<ReadonlyMap<string, number> | null> {
     const prefix = this.#name('ban', '')
     return this.#askMain(async (store) => {
@@ -86,7 +88,7 @@ export class BanStore {
     })
   }
 
-  /** Which of the callers are not banned any more. */
+  /** Returns the callers that are no longer banned. */
   lifted(keys: readonly string[]): Promise<string[] | null> {
     return this.#askMain(async (store) => {
       const lifted: string[] = []
@@ -109,13 +111,16 @@ export class BanStore {
     }
     const moreMs = (await this.#lengthOf(store, key)) - banMs
     if (moreMs > 0) await store.set(name, textOf(untilMs + moreMs), banMs + moreMs)
-    // Whoever was banned begins anew.
+    // The count starts from zero after a ban.
     await store.delete(this.#name('count', key))
     await store.add(this.#name('changes'), 1, BAN_CHANGES_MS)
     return { untilMs: untilMs + Math.max(0, moreMs), isNew: true }
   }
 
-  /** Only who has set the ban asks, so nobody else changes it meanwhile. */
+  /**
+   * Returns the length of a ban in milliseconds. Only the worker that set the ban calls this, so there is no
+   * race.
+   */
   async #lengthOf(store: StateStore, key: string): Promise<number> {
     const { banMs, growth, maxBanMs } = this.#rules
     if (growth === 1) return banMs
@@ -151,7 +156,7 @@ function textOf(number: number): Uint8Array {
   return Buffer.from(String(number), 'latin1')
 }
 
-/** 0 for what has ended meanwhile. */
+/** Returns the number, or 0 if the entry has expired. */
 function readNumber(bytes: Uint8Array | null): number {
   return bytes === null ? 0 : Number(Buffer.from(bytes).toString('latin1')) || 0
 }

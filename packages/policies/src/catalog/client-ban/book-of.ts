@@ -3,7 +3,9 @@ import { BanBook, type Threshold } from './ban-book.js'
 import { BanStore } from './ban-store.js'
 import type { ClientBanConfig } from './schema.js'
 
-/** The bans of a policy in this worker, which outlive reloads that change nothing of how they are made. */
+/**
+ * Returns the bans of a policy in this worker. They survive reloads that do not change how bans are made.
+ */
 export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): BanBook {
   const { scope = 'cluster', onStoreDown = 'local', growth = 1 } = config
   const local = onStoreDown === 'local' ? env.shared(`bans-local ${id}`, () => new MemoryStore()) : null
@@ -34,7 +36,7 @@ export function bookOf(config: ClientBanConfig, id: string, env: CompileEnv): Ba
         },
       }),
   )
-  // The store may be another one since.
+  // A reload may have changed the store.
   book.store = store
   return book
 }

@@ -5,13 +5,13 @@ import { BanStep } from './ban-step.js'
 import { bookOf } from './book-of.js'
 import { clientBanSchema } from './schema.js'
 
-/** How often a worker looks for bans of others. */
+/** Interval at which a worker reads bans made by others, in milliseconds. */
 const LEARN_MS = 1000
 
 /** Bans callers whose requests keep failing. */
 export const clientBan = definePolicy({
   name: 'client-ban',
-  summary: 'Bans callers for a while whose requests keep failing, by a condition on responses.',
+  summary: 'Bans callers for a while if too many of their responses match a condition.',
   schema: clientBanSchema,
   isPerUse: true,
   compile(config, env, use) {
@@ -19,7 +19,7 @@ export const clientBan = definePolicy({
     const id = use?.id ?? 'client-ban'
     const key = compileKey(typeof keys === 'string' ? [keys] : keys, env, clientNetwork)
     const counted = withContext("under 'count':", () => env.expression(config.count ?? 'res.status == 401'))
-    if (key.readsBody || counted.readsBody) throw new Error("neither 'key' nor 'count' can read a body")
+    if (key.readsBody || counted.readsBody) throw new Error("'key' and 'count' cannot read a body")
     const ignored = ignore === undefined ? null : withContext("under 'ignore':", () => compileCidrs(ignore))
     const book = bookOf(config, id, env)
     env.schedule(LEARN_MS, () => book.learn())

@@ -13,17 +13,17 @@ import {
 
 const expression = string('An expression.', { minLength: 1, maxLength: 4096 })
 
-/** The configuration of `client-ban`. */
+/** Schema of the configuration of `client-ban`. */
 export const clientBanSchema = policyOptions(
   {
     key: Type.Optional(
       Type.Union([expression, Type.Array(expression, { minItems: 1, maxItems: 5 })], {
         default: 'client.ip',
         description:
-          'Who is counted and banned: an expression such as `client.ip`, `consumer.id` or `req.header["x-tenant"]`, or a list of them. IPv6 addresses count by their /64. Requests without a key, or with an empty one, are neither counted nor refused.',
+          'Key by which callers are counted and banned: an expression such as `client.ip`, `consumer.id` or `req.header["x-tenant"]`, or a list of expressions. IPv6 addresses are grouped by /64 network. Requests with a missing or empty key are neither counted nor refused.',
       }),
     ),
-    count: optionalString('Which responses count, as an expression that is true or false.', {
+    count: optionalString('Boolean expression that selects the responses to count.', {
       default: 'res.status == 401',
       minLength: 1,
       maxLength: 4096,
@@ -31,58 +31,61 @@ export const clientBanSchema = policyOptions(
     threshold: Type.Optional(
       Type.Union(
         [
-          Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'So many.' }),
-          Type.String({ pattern: RATIO_PATTERN, description: 'A share of all responses.' }),
+          Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Number of responses.' }),
+          Type.String({ pattern: RATIO_PATTERN, description: 'Share of all responses.' }),
         ],
         {
           default: 10,
           description:
-            'How many responses that count, within `window`, make a ban: a number, or a share of all responses such as `50%`, of at least `minimum`.',
+            'Counted responses within `window` that cause a ban: a number, or a share of all responses such as `50%` once there are `minimum` responses.',
         },
       ),
     ),
-    minimum: optionalInteger('With a share as `threshold`: fewer responses of a caller make no ban.', {
-      default: 20,
-      minimum: 1,
-      maximum: 1_000_000,
-    }),
+    minimum: optionalInteger(
+      'Minimum number of responses of a caller before a ban, if `threshold` is a share.',
+      {
+        default: 20,
+        minimum: 1,
+        maximum: 1_000_000,
+      },
+    ),
     window: optionalDuration(
-      'How long a response counts. The time begins with the first that is counted.',
+      'Length of the counting window, which starts with the first counted response.',
       '1m',
     ),
-    ban: optionalDuration('How long a ban lasts.', '10m'),
+    ban: optionalDuration('Duration of a ban.', '10m'),
     growth: optionalInteger(
-      'Each further ban of a caller lasts so many times as long as the one before, up to `maxBan`; a ban is remembered for `maxBan` after its end. 1: all last as long.',
+      'Factor by which each further ban of a caller is longer than the last one, up to `maxBan`. A ban is remembered for `maxBan` after it ends. With 1 all bans have the same length.',
       { default: 1, minimum: 1, maximum: 100 },
     ),
-    maxBan: optionalDuration('The longest ban, with `growth`.', '1d'),
-    status: optionalOneOf([403, 429], 'What a banned caller gets, with `Retry-After`.', 429),
+    maxBan: optionalDuration('Maximum duration of a ban, with `growth`.', '1d'),
+    status: optionalOneOf([403, 429], 'Status code for banned callers. The response has `Retry-After`.', 429),
     ignore: optionalList(
       string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
-      'Callers who are never banned, by their address after trusted proxies.',
+      'Addresses that are never banned. The client address is determined after trusted proxies.',
       { minItems: 1, maxItems: 10_000 },
     ),
     scope: optionalOneOf(
       ['cluster', 'gateway'],
-      'Who shares counts and bans: all gateways with the same `state`, or the workers of this one. Without `state` both are the same.',
+      'Sharing of counts and bans: all gateways with the same `state`, or only the workers of this gateway. Without `state` both are the same.',
       'cluster',
     ),
     onStoreDown: optionalOneOf(
       ['local', 'open'],
-      'While the store does not answer: each worker counts and bans by itself (`local`), or nobody new is banned (`open`). Bans that a worker knows hold in any case.',
+      'Behaviour while the store does not respond: each worker counts and bans on its own (`local`), or nobody new is banned (`open`). Bans that a worker knows stay in effect.',
       'local',
     ),
     dryRun: optionalFlag(
       false,
-      'Refuses nobody; sets the variable `client-ban` to `would-deny` where it would have refused.',
+      'Bans nobody. Sets the variable `client-ban` to `would-deny` for requests that would have been refused.',
     ),
   },
   [
-    'Bans callers whose requests keep failing, as fail2ban does. They are refused with `GW_CLIENT_BANNED` before anything else is done for them. Put it before authentication, so that it sees the 401 of the policies behind it.',
-    'No request waits for a store: responses are counted behind them, in the background. A worker that counts the last response knows the ban after one question to the store, the others within a second; requests that come until then are let through. What refuses banned callers is not counted.',
-    'A worker remembers 50,000 bans of a policy, the ones that end last, and counts 10,000 callers at a time.',
+    'Bans callers whose requests keep failing, like fail2ban. Banned callers are refused with `GW_CLIENT_BANNED` before later policies run. Put this policy before authentication, so that it sees the 401 responses of later policies.',
+    'Requests never wait for the store: responses are counted in the background. The worker that counts the last response knows the ban after one store operation, the others within a second. Requests until then are allowed. Refusals of banned callers are not counted.',
+    'A worker remembers up to 50,000 bans per policy, preferring those that end last, and has up to 10,000 callers waiting to be counted.',
   ],
 )
 
-/** The configuration of `client-ban`, derived from its schema. */
+/** Configuration of `client-ban`, derived from its schema. */
 export type ClientBanConfig = Static<typeof clientBanSchema>

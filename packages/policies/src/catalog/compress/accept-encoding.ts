@@ -2,29 +2,35 @@ import { weightOf } from '@sluice/core'
 
 export type Coding = 'br' | 'gzip'
 
-/** What a client wants of content codings. */
+/** Content coding chosen for a response. */
 export interface CodingChoice {
-  /** Null: the body as it is. */
+  /** The coding, or null to send the body uncompressed. */
   readonly coding: Coding | null
-  /** It does not take the body as it is (`identity;q=0`), so that short ones are compressed too. */
+  /**
+   * True if the client refuses uncompressed bodies (`identity;q=0`). Short bodies are then compressed too.
+   */
   readonly isForced: boolean
 }
 
 export const PLAIN: CodingChoice = { coding: null, isForced: false }
 
-/** Browsers send some 30 bytes. Who sends more than this gets no compression, and no time is spent on it. */
+/**
+ * Maximum length of Accept-Encoding, in bytes. Browsers send about 30. Longer fields are ignored, and the
+ * response is not compressed.
+ */
 export const MAX_ACCEPT_BYTES = 512
 
 /**
- * The coding that Accept-Encoding likes best (RFC 9110 section 12.5.3); of several with the same weight the one that is
- * offered first. A client that likes the body as it is better gets that.
- * @param field null: absent, which says nothing, and gets the body as it is.
+ * Chooses the coding that Accept-Encoding prefers (RFC 9110 section 12.5.3). If several have the same weight,
+ * the first offered one wins.
+ * Returns `PLAIN` if the client prefers uncompressed bodies.
+ * @param field value of Accept-Encoding, or null if absent. An absent field means no compression.
  */
 export function chooseCoding(field: string | null, offered: readonly Coding[]): CodingChoice {
   if (field === null || field.length > MAX_ACCEPT_BYTES) return PLAIN
   const weights = weightsIn(field)
   const star = weights.get('*')
-  // Where it is not named it is acceptable, and the least wanted.
+  // Unless it is listed, `identity` is acceptable with the lowest preference.
   const identity = weights.get('identity') ?? (star === 0 ? 0 : Number.MIN_VALUE)
   let best: Coding | null = null
   let bestWeight = identity

@@ -1,4 +1,4 @@
-/** Text in many forms; images, films and archives are compressed already. */
+/** Text formats. Images, videos and archives are already compressed. */
 export const DEFAULT_TYPES: readonly string[] = [
   'text/*',
   'application/json',
@@ -17,21 +17,22 @@ export const DEFAULT_TYPES: readonly string[] = [
   'font/ttf',
 ]
 
-/** Bodies that live on each piece arriving at once. */
+/** Streaming types. Readers expect every chunk to arrive at once. */
 const STREAMS: ReadonlySet<string> = new Set([
   'text/event-stream',
   'application/x-ndjson',
   'application/json-seq',
 ])
 
-/** Whether a reader waits for every piece of such a body. @param type in lower case, without parameters. */
+/** True if every chunk of such a body must be flushed. @param type in lower case, without parameters. */
 export function isStreamType(type: string): boolean {
   return STREAMS.has(type)
 }
 
 /**
- * Whether one of the patterns is for a type: the type itself, `text/*`, a suffix (`application/*+json`), or all.
- * @param patterns of which a stream of events needs its own name.
+ * Compiles patterns into a test for media types. A pattern is a type, `text/*`, a suffix
+ * (`application/*+json`), or all types.
+ * @param patterns `text/event-stream` only matches if it is listed itself.
  */
 export function compileTypes(patterns: readonly string[]): (type: string) => boolean {
   const lower = patterns.map((pattern) => pattern.toLowerCase())

@@ -5,13 +5,13 @@ import { compileTypes, DEFAULT_TYPES } from './media-types.js'
 import { type CompressionRules, ResponseCompression } from './response-compression.js'
 import { compressSchema } from './schema.js'
 
-/** Different Accept-Encoding fields that are remembered. */
+/** Number of different Accept-Encoding values that are cached. */
 const MEMO_SIZE = 256
 
-/** Compresses responses while they pass. */
+/** Compresses responses while they stream. */
 export const compress = definePolicy({
   name: 'compress',
-  summary: 'Compresses responses by gzip or brotli, as Accept-Encoding allows, while they pass.',
+  summary: 'Compresses responses with gzip or brotli while they stream, if Accept-Encoding allows it.',
   schema: compressSchema,
   cost: 'cpu',
   compile(config, env) {
@@ -38,7 +38,7 @@ export const compress = definePolicy({
     const isAllowed = config.crossSite === true ? () => true : isOwnPage
     return {
       name: 'compress',
-      // The gateway itself asks for a plain body where policies read it, and takes the field away then.
+      // Reads the field now, because the gateway removes it if later policies read the body.
       onRequest(x) {
         const field = headerJoined(x.headers, 'accept-encoding')
         if (field !== null && field.length <= MAX_ACCEPT_BYTES && isAllowed(x))
@@ -55,7 +55,10 @@ export const compress = definePolicy({
   },
 })
 
-/** A page of another site may not ask for the user's data and learn from its compressed size (BREACH). */
+/**
+ * Returns false for requests of other sites with cookies. Their pages could learn secrets from the compressed
+ * size (BREACH).
+ */
 function isOwnPage(x: Exchange): boolean {
   return (
     headerValue(x.headers, 'sec-fetch-site') !== 'cross-site' || headerValue(x.headers, 'cookie') === null

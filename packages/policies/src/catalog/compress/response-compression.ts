@@ -15,17 +15,20 @@ import type { Codec } from './codecs.js'
 import { isStreamType } from './media-types.js'
 import { StreamedCompression } from './streamed-compression.js'
 
-/** Shorter ones are compressed at once: 0.2 ms, less than the way to a thread and back costs in all. */
+/**
+ * Bodies up to this size, in bytes, are compressed synchronously. That takes 0.2 ms, less than a round trip
+ * to a thread.
+ */
 const AT_ONCE_BYTES = 16 * 1024
-/** All compressions of a worker. */
+/** Maximum memory of all compressions in a worker, in bytes. */
 const MAX_WORKER_BYTES = 64 * 1024 * 1024
 
-/** What the streams of this worker hold. */
+/** Memory used by the streams of this worker. */
 export interface CompressionMemory {
   heldBytes: number
 }
 
-/** What does not depend on the response. */
+/** Settings that do not depend on the response. */
 export interface CompressionRules {
   readonly isCompressible: (type: string) => boolean
   readonly minBytes: number
@@ -33,7 +36,7 @@ export interface CompressionRules {
   readonly count: (result: Coding | 'busy') => void
 }
 
-/** Compresses one response, if that may and should be. */
+/** Compresses one response, if that is allowed and worthwhile. */
 export class ResponseCompression implements BodyFilter {
   readonly name = 'compress'
   readonly keepsLength = false
@@ -41,10 +44,10 @@ export class ResponseCompression implements BodyFilter {
   readonly #choice: CodingChoice
   readonly #codec: Codec | null
   #stream: StreamedCompression | null = null
-  /** Null: nothing of a body that is compressed at once has come. */
+  /** Body received so far for synchronous compression, or null if none. */
   #first: Buffer | null = null
 
-  /** @param codec that of the coding which was chosen; null: none was. */
+  /** @param codec codec of the chosen coding, or null if none was chosen. */
   constructor(rules: CompressionRules, choice: CodingChoice, codec: Codec | null) {
     this.#rules = rules
     this.#choice = choice
@@ -57,7 +60,7 @@ export class ResponseCompression implements BodyFilter {
     if (!mayChange(x) || !(this.#rules.isCompressible(type) || this.#choice.isForced)) return false
     varyByEncoding(fields)
     if (this.#codec === null) return false
-    // What it says of a body stands for the one that the client has.
+    // The fields of a 304 describe the representation that the client has cached.
     if (x.status === 304) {
       weakenETag(fields)
       return false
@@ -88,7 +91,7 @@ export class ResponseCompression implements BodyFilter {
     this.#rules.memory.heldBytes -= this.#codec!.streamBytes
   }
 
-  /** False: there is no memory left for it. */
+  /** Opens the compression. Returns false if no memory is left for it. */
   #open(codec: Codec, method: string, length: number, isFlushed: boolean): boolean {
     const { memory, count } = this.#rules
     const isAtOnce = length >= 0 && length <= AT_ONCE_BYTES
@@ -104,7 +107,7 @@ export class ResponseCompression implements BodyFilter {
   }
 }
 
-/** RFC 9110 section 7.7, and what must not be changed lest it no longer fit what is said of it. */
+/** True if the body may be transformed (RFC 9110 section 7.7) and no field depends on its exact bytes. */
 function mayChange(x: Exchange): boolean {
   const fields = x.responseHeaders
   if (x.status === 204 || x.status === 206 || x.status < 200 || hasContentCoding(fields)) return false
@@ -125,7 +128,7 @@ function varyByEncoding(fields: HeaderList): void {
     fields.push('vary', 'Accept-Encoding')
 }
 
-/** Its bytes are others now, for the same content (RFC 9110 section 8.8.1). */
+/** Makes the ETag weak: the bytes change, but the content does not (RFC 9110 section 8.8.1). */
 function weakenETag(fields: HeaderList): void {
   const tag = headerValue(fields, 'etag')
   if (tag?.startsWith('"') === true) setHeader(fields, 'etag', `W/${tag}`)

@@ -1,7 +1,7 @@
 import type { Filtered } from '@sluice/core'
 import type { Codec, CompressionStream } from './codecs.js'
 
-/** Compresses a body piece by piece on the threads of the process; one piece at a time. */
+/** Compresses a body chunk by chunk on the thread pool, one chunk at a time. */
 export class StreamedCompression {
   readonly #codec: Codec
   readonly #stream: CompressionStream
@@ -9,7 +9,7 @@ export class StreamedCompression {
   #made: Buffer[] = []
   #fail: (error: Error) => void = () => {}
 
-  /** @param isFlushed every piece comes out at once, for a reader that waits for it. */
+  /** @param isFlushed true to output every chunk at once, for readers that wait for it. */
   constructor(codec: Codec, isFlushed: boolean) {
     this.#codec = codec
     this.#isFlushed = isFlushed
@@ -19,7 +19,7 @@ export class StreamedCompression {
   }
 
   write(piece: Uint8Array): Filtered {
-    // It is read on another thread, after this call.
+    // The stream reads the chunk later, on another thread.
     const copy = Buffer.from(piece)
     return this.#run((onDone) => {
       if (!this.#isFlushed) this.#stream.write(copy, onDone)

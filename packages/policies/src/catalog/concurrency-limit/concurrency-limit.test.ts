@@ -262,7 +262,7 @@ test('a late event loop lowers the limit, down to min, and time raises it again'
 })
 
 test('a wait that the pipeline would cut short is refused', (t) => {
-  assert.throws(() => gate(t, { max: 1, queue: { max: 1, timeout: '30s' } }), /write 25s or less/)
+  assert.throws(() => gate(t, { max: 1, queue: { max: 1, timeout: '30s' } }), /use at most 25s/)
 })
 
 test('the schema takes what is documented and refuses the rest', (t) => {

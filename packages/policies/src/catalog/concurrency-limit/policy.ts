@@ -16,12 +16,15 @@ import { type ConcurrencyLimitConfig, concurrencyLimitSchema } from './schema.js
 import { type Limits, type Permit, Semaphores } from './semaphore.js'
 import { LOOK_MS, Throttle } from './throttle.js'
 
-/** A longer part of a key is replaced by its digest: clients choose what stands in headers. */
+/**
+ * Maximum length of a part of a key. Longer parts are replaced by a digest, because clients choose header
+ * values.
+ */
 const MAX_PART_LENGTH = 128
-/** No part of a key holds it. */
+/** Separates the parts of a key. No part contains it. */
 const SEPARATOR = '\n'
 
-/** The key of a request, from kinds such as `route` and `header:x-tenant`. */
+/** Compiles a key function from kinds such as `route` and `header:x-tenant`. */
 function compileKey(kinds: readonly string[]): (x: Exchange) => string {
   const parts = kinds.map(partOf)
   if (parts.length === 1) return parts[0]!
@@ -41,13 +44,13 @@ function bounded(text: string): string {
 }
 
 const DEFAULT_KEY = ['route']
-/** The pipeline itself gives up policies that take longer than half a minute. */
+/** Maximum wait in milliseconds, below the 30 s after which the pipeline aborts a policy. */
 const MAX_WAIT_MS = 25_000
 
-/** Bounds how many requests are under way at once. */
+/** Limits the number of concurrent requests. */
 export const concurrencyLimit = definePolicy({
   name: 'concurrency-limit',
-  summary: 'Bounds how many requests are under way at once, for each route, consumer, address or header.',
+  summary: 'Limits the number of concurrent requests per route, consumer, address or header.',
   schema: concurrencyLimitSchema,
   compile(config, env) {
     const limits = compileLimits(config, env)
@@ -61,7 +64,7 @@ export const concurrencyLimit = definePolicy({
     return {
       name: 'concurrency-limit',
       onRequest(x: Exchange): Eventual {
-        // Equal uses in one chain are one step: the request has its permit already.
+        // Identical uses in one chain share a step, so the request may already have its permit.
         if (permits.get(x) !== undefined) return null
         const key = keyOf(x)
         const permit = semaphores.acquire(key, limits)
@@ -87,7 +90,7 @@ function whenGranted(permit: Permit, limited: Reply): Promise<Outcome> {
 function compileLimits({ max, queue, adaptive }: ConcurrencyLimitConfig, env: CompileEnv): Limits {
   const waitMs = parseDuration(queue?.timeout ?? '1s')
   if (waitMs > MAX_WAIT_MS) {
-    throw new Error(`'queue.timeout' ${queue?.timeout} is too long; write 25s or less`)
+    throw new Error(`'queue.timeout' ${queue?.timeout} is too long; use at most 25s`)
   }
   return {
     max,
@@ -108,7 +111,7 @@ function runningThrottle(
 
 function refusalOf({ retryAfter = '1s' }: ConcurrencyLimitConfig, env: CompileEnv): Reply {
   const seconds = Math.max(1, Math.ceil(parseDuration(retryAfter) / 1000))
-  return env.refusal('GW_CONCURRENCY_LIMITED', 'too many requests are under way; try again later', [
+  return env.refusal('GW_CONCURRENCY_LIMITED', 'too many concurrent requests; try again later', [
     'retry-after',
     String(seconds),
   ])

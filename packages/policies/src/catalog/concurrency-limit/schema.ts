@@ -10,10 +10,10 @@ import {
   string,
 } from '../../shared/options.js'
 
-/** The configuration of `concurrency-limit`. */
+/** Schema of the configuration of `concurrency-limit`. */
 export const concurrencyLimitSchema = policyOptions(
   {
-    max: integer('Most requests under way at once for each key, in each worker process.', {
+    max: integer('Maximum number of concurrent requests per key in each worker process.', {
       minimum: 1,
       maximum: 1_000_000,
     }),
@@ -21,41 +21,41 @@ export const concurrencyLimitSchema = policyOptions(
       string('`route`, `consumer`, `ip` or `header:NAME`.', {
         pattern: "^(route|consumer|ip|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$",
       }),
-      'What is counted apart: any of `route`, `consumer`, `ip` and `header:NAME`; requests that agree in all of them share a key. `ip` counts IPv6 addresses by their /64. An empty list counts all together.',
+      'Parts of the counter key: any of `route`, `consumer`, `ip` and `header:NAME`. Requests with the same values share a limit. `ip` groups IPv6 addresses by /64 network. An empty list applies one limit to all requests.',
       { default: ['route'], maxItems: 5 },
     ),
     name: optionalText(
       100,
-      'Uses of the policy with the same name and the same kinds of key count together; without it those of equal configuration do.',
+      'Shares the limit between uses of the policy with the same name and the same key parts. Default: uses with equal configuration share it.',
     ),
     queue: optionalClosed(
-      'Lets requests over the limit wait, first come first served; without it they are refused.',
+      'Lets requests over the limit wait, first come first served. Without it they are refused.',
       {
-        max: integer('Most requests that wait for each key; one more is refused at once.', {
+        max: integer('Maximum number of waiting requests per key. Further requests are refused at once.', {
           minimum: 1,
           maximum: 100_000,
         }),
-        timeout: optionalDuration('Longest wait; 25s at most.', '1s'),
+        timeout: optionalDuration('Maximum wait, at most 25s.', '1s'),
       },
     ),
     adaptive: optionalClosed(
-      'Lowers the limit while the worker itself is overloaded: by a quarter for each tenth of a second in which its event loop was late, and raises it again in small steps.',
+      'Lowers the limit while the worker is overloaded: by a quarter for every 100 ms interval in which the event loop was late. Raises it again in small steps.',
       {
-        lag: optionalDuration('A delay of the event loop above this lowers the limit.', '50ms'),
-        min: optionalInteger('The limit is never lowered below this.', { minimum: 1, default: 1 }),
+        lag: optionalDuration('Event loop delay above which the limit is lowered.', '50ms'),
+        min: optionalInteger('Minimum to which the limit is lowered.', { minimum: 1, default: 1 }),
       },
     ),
     retryAfter: optionalDuration(
-      'What `Retry-After` says to a client that is refused; whole seconds, at least one.',
+      'Value of `Retry-After` for refused requests, in whole seconds, at least 1.',
       '1s',
     ),
   },
   [
-    'A request takes a permit when it reaches the policy and gives it back when its response has ended, however that comes: answered, refused by a later policy, timed out, or given up by the client. One over the limit is refused with 503 `GW_CONCURRENCY_LIMITED` and `Retry-After`, or waits in a queue if there is one.',
-    'Workers share nothing: each counts for itself, so that a gateway with four workers lets four times `max` pass in total. Requests without a consumer or without the header count together as one key. A key is remembered only as long as one of its requests is under way or waits, so that the table is never larger than the number of open requests.',
-    'What is under way survives a change of the document as long as `name` (or without one the whole configuration) stays the same.',
+    'A request takes a permit when it reaches the policy and releases it when its response has ended, in whatever way. Requests over the limit wait in the queue, if one is configured and has room. Otherwise they get 503 `GW_CONCURRENCY_LIMITED` with `Retry-After`.',
+    'Each worker counts separately, so a gateway with four workers allows four times `max` in total. Requests without a consumer or without the header share one key. A key is kept only while one of its requests is in progress or waiting.',
+    'Permits survive a reload if `name` stays the same, or, without a name, if the whole configuration does.',
   ],
 )
 
-/** The configuration of `concurrency-limit`, derived from its schema. */
+/** Configuration of `concurrency-limit`, derived from its schema. */
 export type ConcurrencyLimitConfig = Static<typeof concurrencyLimitSchema>

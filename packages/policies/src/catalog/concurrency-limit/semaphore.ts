@@ -1,20 +1,20 @@
-/** The limits of one use of the policy; several uses may share one table. */
+/** Limits of one use of the policy. Several uses may share one table. */
 export interface Limits {
   readonly max: number
-  /** Most that wait for one key; 0: nobody waits. */
+  /** Maximum number of waiting requests per key. 0 disables the queue. */
   readonly queue: number
   readonly waitMs: number
-  /** The share of `max` that holds now. */
+  /** Current share of `max` under adaptive limiting, or null without it. */
   readonly throttle: { readonly share: number; readonly min: number } | null
 }
 
-/** What a request holds while it is under way, or waits for. */
+/** Permit that a request holds or waits for. */
 export class Permit {
   readonly key: string
   readonly limits: Limits
   state: 'held' | 'waiting' | 'over' = 'waiting'
   timer: NodeJS.Timeout | null = null
-  /** Hears whether it is held. */
+  /** Called with true when the permit is granted, or with false if the wait timed out. */
   settle: (isHeld: boolean) => void = () => {}
 
   constructor(key: string, limits: Limits) {
@@ -23,23 +23,23 @@ export class Permit {
   }
 }
 
-/** What is under way for a key, and who waits, in order. */
+/** Permits of one key: the number held and the queue. */
 interface Semaphore {
   held: number
   readonly waiting: Set<Permit>
 }
 
 /**
- * Who is under way, by key. A key stands here as long as somebody holds a permit or waits for one:
+ * Permits by key. A key exists only while a permit for it is held or waited for:
  *
  *     'orders' ─► held 3, waiting [permit, permit]
- *                    │         └─ leaves: granted, timed out, or given up by its client
- *                    └─ release: the first that waits gets the permit
+ *                    │         └─ leaves when granted, timed out or abandoned by the client
+ *                    └─ release: the first waiting request gets the permit
  */
 export class Semaphores {
   readonly #semaphores = new Map<string, Semaphore>()
 
-  /** How many keys it remembers. */
+  /** Number of keys. */
   get size(): number {
     return this.#semaphores.size
   }
@@ -48,12 +48,12 @@ export class Semaphores {
     return this.#semaphores.get(key)?.held ?? 0
   }
 
-  /** How many more would get a permit for a key at once. */
+  /** Returns the number of permits that are free for a key. */
   roomFor(key: string, limits: Limits): number {
     return Math.max(0, allowed(limits) - this.heldOf(key))
   }
 
-  /** A permit, held or waited for; null when there is neither a free one nor room to wait. */
+  /** Returns a permit, held or waiting. Returns null if none is free and the queue is full. */
   acquire(key: string, limits: Limits): Permit | null {
     let semaphore = this.#semaphores.get(key)
     const isFull =
@@ -72,7 +72,7 @@ export class Semaphores {
     return permit
   }
 
-  /** Ends a permit, whatever its state; a second time changes nothing. */
+  /** Ends a permit in any state. Can be called repeatedly. */
   release(permit: Permit): void {
     const { state, key } = permit
     if (state === 'over') return

@@ -1,14 +1,14 @@
-/** How often the event loop is looked at. */
+/** Interval of the event loop checks in milliseconds. */
 export const LOOK_MS = 100
-/** What is left of the share after a look that found it late. */
+/** Factor applied to the share after a check that was late. */
 const LOWERED = 0.75
 const RAISED_BY = 0.05
-/** The smallest share: even a loop that is always late recovers within seconds. */
+/** Minimum share, so that a worker recovers within seconds even after a long overload. */
 const LEAST = 0.01
 
-/** The share of the limit that the worker can bear: it falls fast while the event loop is late, and rises slowly. */
+/** Share of the limit that applies now. It falls quickly while the event loop is late, and rises slowly. */
 export class Throttle {
-  /** Between 0 and 1. */
+  /** Share between 0 and 1. */
   share = 1
   readonly min: number
   readonly #lagMs: number
@@ -20,7 +20,7 @@ export class Throttle {
     this.#lookedMono = nowMono
   }
 
-  /** Called by a timer every LOOK_MS; what is more was delay. */
+  /** Measures the delay. Called by a timer every LOOK_MS milliseconds. */
   look(nowMono: number): void {
     const lateMs = nowMono - this.#lookedMono - LOOK_MS
     this.#lookedMono = nowMono

@@ -6,7 +6,7 @@ import type { BodyFindings, BodyScan } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rules.js'
 
-/** What looking at the bodies of a message needs. */
+/** Options for `bodyHooks`. */
 export interface BodyHooksOptions extends BodyWorkConfig {
   readonly rules: readonly Rule[]
   readonly filter: BodyScan
@@ -15,7 +15,7 @@ export interface BodyHooksOptions extends BodyWorkConfig {
   blocks(x: Exchange, found: readonly Rule[]): boolean
 }
 
-/** The hooks for the bodies of a message. */
+/** Creates the hooks that scan the bodies of a message. */
 export function bodyHooks(options: BodyHooksOptions, env: CompileEnv): ReadingHooks {
   const { config, side, rules, filter, maxBytes, blocked, blocks } = options
   return readingHooks<BodyFindings>({
@@ -45,13 +45,13 @@ function largerOf({ config, side, filter }: BodyHooksOptions, env: CompileEnv): 
   return side === 'request'
     ? env.refusal(
         'GW_BODY_TOO_LARGE',
-        `the request body is larger than can be checked; send at most ${maxScanBytes}`,
+        `the request body is too large to be checked; send at most ${maxScanBytes}`,
       )
-    : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is larger than can be checked')
+    : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is too large to be checked')
 }
 
 function codedRefusal(side: Side, env: CompileEnv): Reply {
-  const plain = 'send it without content-encoding, in a charset like utf-8'
+  const plain = 'send it without content-encoding, in a charset such as utf-8'
   return side === 'request'
     ? env.refusal('GW_MEDIA_TYPE', `the request body cannot be read here; ${plain}`)
     : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream cannot be read here')

@@ -7,13 +7,13 @@ import { DEFAULT_PASSES } from './limits.js'
 import { compileRules } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
-/** What a thread gets. */
+/** Input of a worker thread. */
 export interface BodyWorkConfig {
   readonly config: ContentFilterConfig
   readonly side: Side
 }
 
-/** Looks at large bodies on a thread. */
+/** Scans large bodies on a thread. */
 export const work: OffloadedWork<BodyWorkConfig, BodyInput, Reading<BodyFindings>> = ({ config, side }) => {
   const rules = compileRules(config, side)
   const filter = new BodyScan(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))

@@ -15,13 +15,13 @@ import { withContext } from '../../shared/with-context.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import type { Rule } from './rules.js'
 
-/** What was found in a body. */
+/** Result of scanning a body. */
 export interface BodyFindings {
-  /** By their numbers, so that a thread can report them. */
+  /** Indexes of the matching rules, which a thread can send. */
   readonly rules: readonly number[]
-  /** The body that is left; null: it was not changed. */
+  /** The changed body, or null if it was not changed. */
   readonly body: Uint8Array | null
-  /** Something has to be taken out and cannot be distinguished from the rest. */
+  /** True if matched text must be removed but cannot be separated from the rest. */
   readonly isStuck: boolean
 }
 
@@ -34,13 +34,13 @@ const BODY = 'body'
 const PATH = 'body:'
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
-/** Looks at bodies, and takes out of them what rules want out. */
+/** Scans bodies, and removes or masks the matches of rules that ask for it. */
 export class BodyScan {
   readonly #rules: readonly Rule[]
   readonly #text: Finder | null
   readonly #paths: readonly PathFinder[]
 
-  /** @throws Error for a path that is none. */
+  /** @throws Error if a JSON path is invalid. */
   constructor(rules: readonly Rule[], finders: Finders) {
     this.#rules = rules
     this.#text = finders.of(BODY)
@@ -56,18 +56,18 @@ export class BodyScan {
     })
   }
 
-  /** Whether there is nothing to look for. */
+  /** True if there is nothing to scan for. */
   get isIdle(): boolean {
     return this.#text === null && this.#paths.length === 0
   }
 
-  /** Whether the beginning of a body is not enough to do what the rules want. */
+  /** True if the beginning of a body is not enough to apply the rules. */
   get needsWhole(): boolean {
     const inBody = this.#rules.filter(({ targets }) => targets.some((one) => one.startsWith(BODY)))
     return this.#paths.length > 0 || changes(inBody)
   }
 
-  /** @throws UnreadableBody when it says that it is JSON, and has to be, and is not. */
+  /** Scans a body. @throws UnreadableBody if the body must be JSON and is not. */
   look(input: BodyInput, json: () => JsonView): BodyFindings {
     const found = new Set<Rule>()
     const texts = textsOfBody(input.body, input.kind)
@@ -77,7 +77,7 @@ export class BodyScan {
     const inOthers = others.flatMap(find)
     for (const rule of [...inText, ...inOthers]) found.add(rule)
     const view = this.#paths.length > 0 || changes(inText) ? jsonIfAny(input, texts, json) : null
-    // The copy is made only for what changes it.
+    // Copied only if a rule changes the body.
     let root: unknown
     const copy = (): unknown => {
       root ??= view!.copy()
@@ -112,7 +112,8 @@ function jsonIfAny({ kind }: BodyInput, texts: readonly string[], json: () => Js
   try {
     view = json()
   } catch (error) {
-    // Too deep for us, after a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
+    // JSON that we cannot parse (too deep, UTF-16 or with a byte order mark) may still be readable for a more
+    // lenient parser.
     if (error instanceof UnreadableBody && !isJsonText(text)) return null
     throw error
   }
@@ -128,15 +129,15 @@ function isJsonText(text: string): boolean {
   }
 }
 
-/** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */
+/** Refuses duplicate names: the upstream might use the value that was not scanned. */
 function unambiguous(view: JsonView): JsonView {
   if (!view.hasDuplicateKeys) return view
   throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a duplicate name')
 }
 
 /**
- * Changes all strings, numbers and booleans of a JSON value, which may be one itself. Null: what rules want out is
- * still there, in a name, in the digits of a number that a double has not, or across the border of two values.
+ * Changes matching strings, numbers and booleans of a JSON value. Returns null if a match remains:
+ * in a member name, in digits that do not fit into a double, or across two values.
  */
 function changedValues(
   root: unknown,
@@ -162,7 +163,7 @@ function changedValues(
   return isStuck || missing.size > 0 || whole.root === undefined ? null : whole
 }
 
-/** The numbers of a JSON text that are written otherwise than they are read. */
+/** Returns the numbers of a JSON text that lose digits when parsed. */
 function longNumbersOf(text: string): string[] {
   const tokens = text.match(STRING_OR_NUMBER) ?? []
   return tokens.filter((token) => token[0] !== '"' && token.length > 15 && String(Number(token)) !== token)

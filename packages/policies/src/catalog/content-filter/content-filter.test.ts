@@ -384,15 +384,15 @@ test('a body of 32 KB or more is looked at on a thread, with the same outcome', 
 
 test('configuration that cannot work is refused with the rule it is about', () => {
   const cases: [ContentFilterConfig, RegExp][] = [
-    [{}, /neither 'rules' nor 'packs'/],
+    [{}, /configure 'rules', 'packs' or both/],
     [rule('(?=a)'), /rule 'r': the pattern .* linear time/],
     [rule('a', { target: ['query'], phase: 'response' }), /rule 'r': a response has no query/],
-    [rule('a', { target: ['path'], action: 'mask' }), /rule 'r': nothing can be taken out of a path/],
+    [rule('a', { target: ['path'], action: 'mask' }), /rule 'r': a path cannot be changed/],
     [rule('a', { target: ['body:$.a['] }), /rule 'r': .*is not a JSON path/],
     [rule('a', { target: ['body:$.a[?@.b]'] }), /rule 'r': .*has a slice or a filter/],
-    [{ ...rule('a'), maxScanBytes: '5mb' }, /write 4mb or less/],
-    [{ packs: ['sqli'], except: ['sqli/nothing'] }, /'except' names 'sqli\/nothing'/],
-    [{ packs: ['sqli'], packAction: 'remove' }, /nothing can be taken out of a path/],
+    [{ ...rule('a'), maxScanBytes: '5mb' }, /use at most 4mb/],
+    [{ packs: ['sqli'], except: ['sqli/nothing'] }, /'except' contains 'sqli\/nothing'/],
+    [{ packs: ['sqli'], packAction: 'remove' }, /a path cannot be changed/],
   ]
   for (const [config, message] of cases) assert.throws(() => compile(config), message)
 })

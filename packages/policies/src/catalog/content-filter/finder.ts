@@ -5,14 +5,14 @@ import type { Rule } from './rules.js'
 
 const NONE: readonly Rule[] = []
 
-/** Rules that are looked for in the same readings of a text. */
+/** Rules that use the same decoding steps. */
 interface Group {
   readonly passes: readonly DecodePass[]
   readonly rules: readonly Rule[]
   readonly patterns: PatternSet
 }
 
-/** Looks for some rules in texts, in all their readings. */
+/** Matches rules against texts in all their decoded forms. */
 class Finder {
   readonly #groups: readonly Group[]
   readonly #rounds: number
@@ -32,8 +32,8 @@ class Finder {
   }
 
   /**
-   * The rules that are found, each once.
-   * @param isForm `+` may stand for a space.
+   * Returns the matching rules without duplicates.
+   * @param isForm true if `+` may stand for a space.
    */
   find(text: string, isForm = false): readonly Rule[] {
     if (text === '') return NONE
@@ -57,7 +57,7 @@ class Finder {
   }
 }
 
-/** Finders of a message: targets with the same rules share one, whose tables are large. */
+/** Finders of a message. Targets with the same rules share one, because its tables are large. */
 export class Finders {
   readonly #rules: readonly Rule[]
   readonly #rounds: number
@@ -68,7 +68,10 @@ export class Finders {
     this.#rounds = rounds
   }
 
-  /** For the rules with one of these targets, in lower case but for JSON paths; null: there are none. */
+  /**
+   * Returns the finder for rules with one of these targets, or null if there are none. Targets except JSON
+   * paths are in lower case.
+   */
   of(...targets: readonly string[]): Finder | null {
     const meant = this.#rules.filter((rule) => rule.targets.some((target) => targets.includes(target)))
     if (meant.length === 0) return null
@@ -79,12 +82,15 @@ export class Finders {
   }
 }
 
-/** Whether one of the rules changes what it finds. */
+/** True if one of the rules changes the text it matches. */
 export function changes(rules: readonly Rule[]): boolean {
   return rules.some(({ action }) => action === 'remove' || action === 'mask')
 }
 
-/** A value after the rules that were found in it; null: nothing is left of it. One with escapes is masked whole. */
+/**
+ * Applies the matching rules to a value. Returns null if the value is removed. A value with escapes is masked
+ * as a whole.
+ */
 export function changed(value: string, found: readonly Rule[]): string | null {
   let text = value
   for (const { action, pattern, decode } of found) {
@@ -96,7 +102,7 @@ export function changed(value: string, found: readonly Rule[]): string | null {
   return text
 }
 
-/** A text of its own after the rules that were found in it; null: they are still there, in disguise. */
+/** Applies the matching rules to a plain text body. Returns null if an encoded match remains. */
 export function changedText(text: string, found: readonly Rule[], finder: Finder): string | null {
   const changing = found.filter((rule) => changes([rule]))
   let rest = text

@@ -2,21 +2,21 @@ import type { Exchange, HeaderList } from '@sluice/core'
 import { changed, type Finder, type Finders } from './finder.js'
 import type { Rule } from './rules.js'
 
-/** What looking at a head came to. `exceeds` only where more than is looked at must not pass. */
+/** Result of scanning a head. `exceeds` means that it is longer than the limit and must not pass. */
 export type HeadOutcome = 'pass' | 'block' | 'exceeds'
 
-/** How much of a head is looked at, and who decides about what is found. */
+/** Scan limit and blocking decision for heads. */
 export interface HeadOptions {
   readonly maxBytes: number
-  /** More than that must not pass; else the rest is not looked at. */
+  /** True if a longer head must not pass. Otherwise the rest is not scanned. */
   readonly isBounding: boolean
   blocks(x: Exchange, found: readonly Rule[]): boolean
 }
 
-/** How some texts of a head are looked at. */
+/** Settings for scanning one part of a head. */
 interface Look {
   readonly finder: Finder
-  /** `+` may stand for a space. */
+  /** True if `+` may stand for a space. */
   readonly isForm: boolean
 }
 
@@ -24,7 +24,7 @@ const COOKIE = 'cookie'
 const NONE: readonly Rule[] = []
 const PAIR = /^([^=]*=)?(.*)$/s
 
-/** Looks at path, query, cookies and header lines, and takes out of them what rules want out. */
+/** Scans path, query, cookies and header lines, and removes or masks matches. */
 export class HeadFilter {
   readonly #options: HeadOptions
   readonly #path: Look | null
@@ -46,7 +46,7 @@ export class HeadFilter {
     )
   }
 
-  /** Whether there is nothing to look at. */
+  /** True if there is nothing to scan. */
   get isIdle(): boolean {
     return (
       [this.#path, this.#query, this.#cookie, this.#anyHeader].every((one) => one === null) &&
@@ -70,7 +70,7 @@ export class HeadFilter {
     return this.#lines(x, x.responseHeaders)
   }
 
-  /** Why the last look ended early. */
+  /** Reason why the last scan stopped early. */
   get #stopped(): HeadOutcome {
     return this.#left < 0 && this.#options.isBounding ? 'exceeds' : 'block'
   }
@@ -80,7 +80,7 @@ export class HeadFilter {
     for (let i = 0; i < list.length; i += 2) {
       const name = list[i]!
       const value = this.#line(x, name, list[i + 1]!)
-      // The message ends here; what is left of its lines is for the log only.
+      // The message is refused, so the remaining lines are only needed for the log.
       if (value === undefined) return this.#stopped
       if (value === null) continue
       list[kept] = name
@@ -91,7 +91,7 @@ export class HeadFilter {
     return 'pass'
   }
 
-  /** The value that is left; null: none, undefined: the message must not pass. */
+  /** Returns the remaining value, null if the line is removed, or undefined if the message must not pass. */
   #line(x: Exchange, name: string, value: string): string | null | undefined {
     const isCookie = name === COOKIE
     const rest = isCookie && this.#cookie !== null ? this.#pairs(x, value, ';', this.#cookie) : value
@@ -103,7 +103,7 @@ export class HeadFilter {
     return found === null ? undefined : found.length === 0 ? rest : changed(rest, found)
   }
 
-  /** Names and values of a list one by one; null: the message must not pass. */
+  /** Scans the names and values of a list. Returns null if the message must not pass. */
   #pairs(x: Exchange, list: string, separator: string, look: Look): string | null {
     const parts = list.split(separator)
     let isChanged = false
@@ -128,7 +128,7 @@ export class HeadFilter {
     return rest === null ? null : rest === value ? part : name + rest
   }
 
-  /** What is found in a text; null: the message must not pass. */
+  /** Returns the rules that match a text, or null if the message must not pass. */
   #look(x: Exchange, text: string, { finder, isForm }: Look): readonly Rule[] | null {
     this.#left -= text.length
     if (this.#left < 0) return this.#options.isBounding ? null : NONE
@@ -141,7 +141,7 @@ function lookOf(finder: Finder | null, isForm = false): Look | null {
   return finder === null ? null : { finder, isForm }
 }
 
-/** `header:*` leaves cookies to a target of their own. */
+/** Returns the finder for a header. `header:*` excludes cookies, which have their own target. */
 function headerLook(finders: Finders, target: string): Look {
   const targets = target === 'header:cookie' ? [target] : ['header:*', target]
   return lookOf(finders.of(...targets))!

@@ -10,16 +10,16 @@ import { compileRules } from './rules.js'
 import { type ContentFilterConfig, contentFilterSchema } from './schema.js'
 import { type Findings, Scorer } from './verdict.js'
 
-/** Looks for patterns in requests and responses. */
+/** Scans requests and responses for patterns. */
 export const contentFilter = definePolicy({
   name: 'content-filter',
   summary:
-    'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
+    'Scans requests and responses for attacks and other patterns, and blocks, removes, masks, logs or tags them.',
   cost: 'cpu',
   schema: contentFilterSchema,
   compile(config, env) {
     if (config.rules === undefined && config.packs === undefined) {
-      throw new Error("neither 'rules' nor 'packs' is given; say what to look for")
+      throw new Error("configure 'rules', 'packs' or both")
     }
     const scorer = new Scorer(env.slot<Findings>(), config.threshold)
     return { name: 'content-filter', ...hooksOn('both', (side) => hooksOf(side, config, { scorer, env })) }
@@ -36,21 +36,18 @@ function hooksOf(
   const maxBytes = maxScanBytesOf(config)
   const finders = new Finders(rules, config.decodePasses ?? DEFAULT_PASSES)
   const blocks: Scorer['blocks'] = (x, found) => scorer.blocks(x, found)
-  const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${side} has content that is not allowed here`)
+  const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${side} contains content that is not allowed`)
   const filter = new BodyScan(rules, finders)
   const onBody = filter.isIdle
     ? undefined
     : bodyHooks({ config, side, rules, filter, maxBytes, blocked, blocks }, env)
-  const tooLong = env.refusal(
-    'GW_HEADERS_TOO_LARGE',
-    'there is more in the head of the request than can be checked',
-  )
+  const tooLong = env.refusal('GW_HEADERS_TOO_LARGE', 'the head of the request is too large to be checked')
   const isBounding = (config.onExceed ?? 'block') === 'block'
   const head = new HeadFilter(rules, finders, { maxBytes, isBounding, blocks })
   const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }
   if (head.isIdle && onBody === undefined) return {}
   const look = side === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
-  // A body that would be refused is not collected to its end.
+  // Stops buffering a body that would be refused anyway.
   const bounds = onBody !== undefined && isBounding
   return {
     ...(onBody !== undefined && { body: failClosed('content-filter', onBody.body) }),

@@ -7,7 +7,7 @@ import type { ContentFilterConfig, RuleConfig } from './schema.js'
 
 export type Action = 'block' | 'remove' | 'mask' | 'log' | 'tag'
 
-/** Something to look for in one kind of message. */
+/** A compiled rule for requests or responses. */
 export interface Rule {
   readonly name: string
   readonly pattern: Pattern
@@ -20,11 +20,14 @@ export interface Rule {
 const DEFAULT_TARGETS = ['query', 'body']
 const DEFAULT_DECODE: readonly DecodePass[] = ['url', 'html', 'unicode']
 const PACK_TARGETS = ['path', 'query', 'header:*', 'cookie', 'body']
-/** The patterns of packs rely on them. */
+/** Decoding steps that the patterns of packs rely on. */
 const PACK_DECODE: readonly DecodePass[] = ['url', 'html', 'unicode', 'comments', 'spaces']
 const DEFAULT_SCORE = 5
 
-/** The rules of a message, own ones and those of packs, in this order. @throws Error for one that cannot work. */
+/**
+ * Compiles the rules for a message: configured rules first, then those of packs. @throws Error if a rule is
+ * invalid.
+ */
 export function compileRules(config: ContentFilterConfig, side: Side): readonly Rule[] {
   const own = (config.rules ?? []).filter((rule) => (rule.phase ?? 'request') === side)
   const rules = [...own.map(ownRule), ...(side === 'request' ? packRules(config) : [])]
@@ -58,12 +61,14 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
   )
   const unknown = except.find((name) => !rules.some((rule) => rule.name === name))
   if (unknown !== undefined) {
-    throw new Error(`'except' names '${unknown}', which no pack in use has; rules are named like sqli/delay`)
+    throw new Error(
+      `'except' contains '${unknown}', which is not a rule of a configured pack; rule names look like sqli/delay`,
+    )
   }
   return rules.filter(({ name }) => !except.includes(name))
 }
 
-/** Header names in lower case; JSON paths as they are. */
+/** Converts header names to lower case and leaves JSON paths unchanged. */
 function normalTarget(target: string): string {
   return target.startsWith('header:') ? target.toLowerCase() : target
 }
@@ -71,11 +76,9 @@ function normalTarget(target: string): string {
 function checkTargets({ name, targets, action }: Rule, side: Side): void {
   const onlyOfRequests = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
   if (side === 'response' && onlyOfRequests !== undefined) {
-    throw new Error(
-      `rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`,
-    )
+    throw new Error(`rule '${name}': a response has no ${onlyOfRequests}; use headers or the body as target`)
   }
   if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
-    throw new Error(`rule '${name}': nothing can be taken out of a path; leave 'path' out of its targets`)
+    throw new Error(`rule '${name}': a path cannot be changed; remove 'path' from its targets`)
   }
 }

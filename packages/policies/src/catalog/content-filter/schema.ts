@@ -23,39 +23,41 @@ function actions(description: string) {
 }
 
 const decode = optionalList(
-  oneOf(['url', 'html', 'unicode', 'base64', 'comments', 'spaces'], 'One way to undo a disguise.'),
-  'What is undone before the pattern is looked for again: escapes of URLs (`url`), entities, and comments, instructions and CDATA sections of XML (`html`), escapes of JSON and scripts, wide, styled and invisible characters (`unicode`), values that are base64 as a whole, and longer ones within a text (`base64`), comments of SQL (`comments`), runs of white space (`spaces`).',
+  oneOf(['url', 'html', 'unicode', 'base64', 'comments', 'spaces'], 'A decoding step.'),
+  'Decoding steps, after each of which the pattern is matched again. `url`: percent-encoding. `html`: entities, and XML comments, processing instructions and CDATA sections. `unicode`: JSON and script escapes, wide, styled and invisible characters. `base64`: base64 values and longer base64 parts of a text. `comments`: SQL comments. `spaces`: runs of white space.',
   { default: ['url', 'html', 'unicode'], uniqueItems: true },
 )
 
-const rule = closed('Something to look for.', {
-  name: string('Its name in the traffic log; no client gets it.', { pattern: '^[\\w.:/-]{1,100}$' }),
-  pattern: string('A regular expression in the syntax of RE2, found anywhere in the text.', {
+const rule = closed('A pattern to match.', {
+  name: string('Name of the rule in the traffic log. Clients do not see it.', {
+    pattern: '^[\\w.:/-]{1,100}$',
+  }),
+  pattern: string('Regular expression in RE2 syntax, matched anywhere in the text.', {
     minLength: 1,
     maxLength: 4096,
   }),
   target: optionalList(
     target,
-    'Where it is looked for: `path`, `query` and `cookie` (names and values), `header:*` (all but cookies), `header:NAME`, `body`, `body:$.json.path`. Of a response, headers and body only.',
+    'Parts of the message to scan: `path`, `query` and `cookie` (names and values), `header:*` (all headers except cookies), `header:NAME`, `body`, `body:$.json.path`. Responses have only headers and a body.',
     { default: ['query', 'body'], minItems: 1, maxItems: 50 },
   ),
   decode,
   action: actions(
-    '`block` refuses; `remove` takes out the header, parameter, cookie, JSON value or matched text; `mask` puts `***` in the place of the matched text; `log` notes the name; `tag` notes it where conditions of later policies can read it, `vars["content-filter.tag"]`.',
+    'Action on a match. `block` refuses the message. `remove` deletes the header, parameter, cookie, JSON value or matched text. `mask` replaces the matched text with `***`. `log` records the rule name. `tag` also makes it available to conditions of later policies as `vars["content-filter.tag"]`.',
   ),
-  score: optionalInteger('What a `block` rule adds when there is a `threshold`.', {
+  score: optionalInteger('Score of a `block` rule, used with `threshold`.', {
     default: 5,
     minimum: 1,
     maximum: 1000,
   }),
-  caseInsensitive: optionalFlag(true, 'Letters match whatever their case is.'),
-  phase: optionalOneOf(['request', 'response'], 'Which message it looks at.', 'request'),
+  caseInsensitive: optionalFlag(true, 'Ignores case.'),
+  phase: optionalOneOf(['request', 'response'], 'Message to scan.', 'request'),
 })
 
-/** The configuration of `content-filter`. */
+/** Schema of the configuration of `content-filter`. */
 export const contentFilterSchema = policyOptions(
   {
-    rules: optionalList(rule, 'Own rules.', { minItems: 1, maxItems: 500 }),
+    rules: optionalList(rule, 'Your own rules.', { minItems: 1, maxItems: 500 }),
     packs: optionalList(
       oneOf(
         [
@@ -68,53 +70,51 @@ export const contentFilterSchema = policyOptions(
           'command-injection',
           'command-injection@1',
         ],
-        'The name of a pack, with a version to keep it as it is.',
+        'Name of a pack, with an optional version that fixes its rules.',
       ),
-      'Ready rules for requests: `sqli`, `xss`, `path-traversal`, `command-injection`; `sqli@1` stays at that version when the gateway is updated.',
+      'Built-in rules for requests: `sqli`, `xss`, `path-traversal`, `command-injection`. A name with a version, such as `sqli@1`, keeps its rules when the gateway is updated.',
       { minItems: 1, maxItems: 8 },
     ),
-    packTarget: optionalList(target, 'Where the rules of packs are looked for.', {
+    packTarget: optionalList(target, 'Parts of the request that packs scan.', {
       default: ['path', 'query', 'header:*', 'cookie', 'body'],
       minItems: 1,
       maxItems: 50,
     }),
-    packAction: actions(
-      'What the rules of packs do; `remove` and `mask` need a `packTarget` without `path`.',
-    ),
+    packAction: actions('Action of pack rules. `remove` and `mask` need a `packTarget` without `path`.'),
     except: optionalList(
       string('The name of a rule, such as `sqli/delay`.'),
-      'Rules of packs that are left out, such as `sqli/select-from`.',
+      'Pack rules to disable, such as `sqli/select-from`.',
       { maxItems: 100 },
     ),
     threshold: optionalInteger(
-      'Refuses when the scores of all `block` rules that were found reach this sum, each counted once; without it the first one refuses.',
+      'Sum of scores at which a message is refused. Each matching `block` rule counts once. Without a threshold, the first match refuses.',
       { minimum: 1, maximum: 100_000 },
     ),
-    decodePasses: optionalInteger('How many times a disguise within a disguise is undone.', {
+    decodePasses: optionalInteger('Maximum number of nested encodings to decode.', {
       default: 3,
       minimum: 1,
       maximum: 5,
     }),
     maxScanBytes: optionalSize(
-      'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
+      'Maximum size to scan, separately for the body and for the rest of the message. At most 4mb.',
       '256kb',
     ),
     onExceed: optionalOneOf(
       ['block', 'pass', 'scan-prefix'],
-      'What becomes of more than that: refused, let through without a look, or looked at as far as that.',
+      'Action on larger content: refuse it (`block`), pass it without scanning (`pass`), or scan only the beginning (`scan-prefix`).',
       'block',
     ),
   },
   [
-    'A request that a `block` rule finds something in is refused with 403 `GW_CONTENT_BLOCKED`; a response is replaced by the same. The answer does not name the rule. The traffic log (fields `full`) does: `vars` has the names of all rules that were found in `content-filter.rule`, those that tag in `content-filter.tag`, and with `threshold` the sum in `content-filter.score`.',
-    'Patterns have the syntax of RE2, which has no look-around and no back references: their time grows with the text only, whatever the pattern and the text are. One pass over a text finds the literals that the patterns need, and only patterns that can match are tried, so that a hundred rules cost little more than one on ordinary text. Bodies from 32 KB on are looked at on a thread of their own.',
-    'A pattern is looked for in the text as it was received, and again each time the `decode` steps have changed something, up to `decodePasses` times. Too long forms of UTF-8 mean what they spell, and `+` is a space in queries and forms. Names and values of query parameters are looked at one by one, so that `^` and `$` mean theirs; a body is one text, also JSON, whose escapes `unicode` undoes.',
-    '`body:$.path` takes names, positions, `*` and `..`, and looks at strings, numbers and booleans as text, at objects and arrays as JSON. A body that says it is JSON and is not is refused; one that does not say so is looked at if it is; in both, a name that stands twice is refused. `remove` and `mask` with `body` change the strings, numbers and booleans of JSON one by one, other bodies as text; what is found in the name of a member is not taken out, and the message is refused. A value with escapes is masked as a whole; where it was found in the name of a parameter or cookie, that is removed; where it cannot be distinguished from the rest of a body, the message is refused. A body of JSON that was changed is written again, in which numbers keep the digits of a double.',
-    'Bodies are collected before they are looked at, so that nothing hides at the border of two chunks, and responses no longer stream. A body in a content coding is refused with 415 `GW_MEDIA_TYPE` (a response with 502 `GW_RESPONSE_INVALID`), whatever its size, and so is one in a charset that is not like ASCII or UTF-16. With `onExceed: block` a body over `maxScanBytes` is refused with 413, other content with 431; with `scan-prefix` such a body is refused only if a rule has a JSON path or changes the body.',
-    'Packs are a net with wide meshes against what scanners send, not a proof that a backend is safe. Try them with `packAction: log`, leave out with `except` what your callers legitimately send, then block.',
+    'A request that matches a `block` rule gets 403 `GW_CONTENT_BLOCKED`. A matching response is replaced with the same error. The client does not learn which rule matched. The traffic log (fields `full`) does record it in `vars`: `content-filter.rule` has the names of all matching rules, `content-filter.tag` those of tagging rules, and with `threshold`, `content-filter.score` has the sum.',
+    'Patterns use RE2 syntax, without look-around and back-references, so matching time is always linear in the length of the text. One pass finds the literals that the patterns need, and only patterns that can match are tried. A hundred rules therefore cost little more than one on ordinary text. Bodies of 32 KB and more are scanned on a separate thread.',
+    'Patterns are matched against the received text, and again after each `decode` step that changes it, up to `decodePasses` times. Overlong UTF-8 is decoded, and `+` is a space in queries and forms. Names and values of query parameters are matched one at a time, so `^` and `$` refer to a single name or value. A body is matched as one text. This includes JSON, whose escapes `unicode` decodes.',
+    '`body:$.path` supports names, indexes, `*` and `..`. Strings, numbers and booleans are matched as text, objects and arrays as JSON. A body declared as JSON must be valid JSON, and other bodies are treated as JSON if they are valid. Duplicate names are refused in both cases. With target `body`, `remove` and `mask` change JSON strings, numbers and booleans one at a time, and other bodies as text. A match in a member name cannot be removed, so the message is refused. A value with escapes is masked as a whole. A parameter or cookie whose name matches is removed. If a match cannot be separated from the rest of a body, the message is refused. A changed JSON body is serialised again, with numbers in double precision.',
+    'Bodies are buffered before they are scanned, so a match cannot hide between two chunks, and responses no longer stream. A body with a content coding, or in a charset other than UTF-16 or an ASCII-compatible one, is refused: requests with 415 `GW_MEDIA_TYPE`, responses with 502 `GW_RESPONSE_INVALID`. With `onExceed: block`, a body over `maxScanBytes` is refused with 413, other content with 431. With `scan-prefix`, such a body is refused only if a rule has a JSON path or changes the body.',
+    'Packs catch what common scanners send. They do not prove that a backend is safe. Start with `packAction: log`, exclude rules that match legitimate traffic with `except`, then block.',
   ],
 )
 
-/** The configuration of `content-filter`, derived from its schema. */
+/** Configuration of `content-filter`, derived from its schema. */
 export type ContentFilterConfig = Static<typeof contentFilterSchema>
 export type RuleConfig = NonNullable<ContentFilterConfig['rules']>[number]

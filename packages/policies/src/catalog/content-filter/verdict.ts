@@ -1,17 +1,17 @@
 import type { Exchange, Slot } from '@sluice/core'
 import type { Rule } from './rules.js'
 
-/** What was found in an exchange so far. */
+/** Matches found in an exchange so far. */
 export interface Findings {
   readonly names: Set<string>
   readonly tags: Set<string>
   score: number
 }
 
-/** Keeps account of what is found, where the traffic log and conditions can see it, and decides. */
+/** Records matches for the traffic log and for conditions, and decides whether to block. */
 export class Scorer {
   readonly #findings: Slot<Findings>
-  /** Infinite: the first rule that blocks does. */
+  /** Score at which a message is refused. Infinity if the first `block` rule refuses. */
   readonly #threshold: number
 
   constructor(findings: Slot<Findings>, threshold: number | undefined) {
@@ -19,7 +19,7 @@ export class Scorer {
     this.#threshold = threshold ?? Number.POSITIVE_INFINITY
   }
 
-  /** Notes the rules that were found. True: the message must not pass. */
+  /** Records matching rules. Returns true if the message must not pass. */
   blocks(x: Exchange, found: readonly Rule[]): boolean {
     if (found.length === 0) return false
     const findings = this.#findingsOf(x)

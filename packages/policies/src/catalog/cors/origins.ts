@@ -1,22 +1,22 @@
 import { compilePattern, type Exchange, headerCount, headerValue, isFieldValue } from '@sluice/core'
 
-/** No scheme, host name and port are longer together (RFC 1035: a name has 253 characters). */
+/** Maximum length of an origin. A host name has at most 253 characters (RFC 1035). */
 const MAX_ORIGIN_LENGTH = 300
 const LABELS = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/
-/** Origins that nobody has: an expression that takes both takes every origin. */
+/** Origins that do not exist. An expression that matches both of them matches every origin. */
 const PROBES = ['https://a.invalid', 'http://b.invalid:81']
 
-/** Which origins are allowed. */
+/** Compiled list of allowed origins. */
 export interface Origins {
-  /** Every one is. */
+  /** True if every origin is allowed. */
   readonly isOpen: boolean
-  /** The origin of a request as it may be repeated, or null when it has none or another than is allowed. */
+  /** Returns the origin of a request, or null if it has none or is not allowed. */
   allowedOf(x: Exchange): string | null
 }
 
 type Test = (origin: string) => boolean
 
-/** @throws Error for what is no origin, and with `credentials` for what would let everybody use them. */
+/** Compiles the `origins`. @throws Error if an origin is invalid, or if every page could use credentials. */
 export function compileOrigins(written: readonly string[], credentials: boolean): Origins {
   const exact = new Set<string>()
   const tests: Test[] = []
@@ -41,33 +41,35 @@ function exactOrigin(text: string, credentials: boolean): string {
   if (text === '*' || text === 'null') {
     if (!credentials) return text
     const who = text === '*' ? 'every page' : 'every sandboxed page'
-    throw new Error(`the origin '${text}' with credentials lets ${who} act for your users; name the origins`)
+    throw new Error(
+      `the origin '${text}' with credentials lets ${who} act on behalf of your users; list the origins instead`,
+    )
   }
   if (originOf(text) === text) return text
   throw new Error(
-    `'${text}' is not an origin as browsers write it; write https://app.example.com, in lower case, with a port unless it is the usual one, without a path`,
+    `'${text}' is not an origin as browsers send it; write https://app.example.com in lower case, without a path and without the default port`,
   )
 }
 
-/** What a browser calls the origin of a URL; null for what is none. */
+/** Returns the origin of a URL as browsers send it, or null if the URL is invalid. */
 function originOf(text: string): string | null {
   try {
     const { origin, protocol, host } = new URL(text)
-    // Extensions and apps have schemes of their own, to which URL gives no origin.
+    // For the custom schemes of extensions and apps, `URL.origin` is 'null'.
     return origin === 'null' && host !== '' ? `${protocol}//${host}` : origin
   } catch {
     return null
   }
 }
 
-/** `https://*.example.com`: the star stands for one or more labels, never for a part of one. */
+/** Compiles a wildcard such as `https://*.example.com`. The star stands for one or more whole labels. */
 function wildcardTest(text: string): Test {
   const star = text.indexOf('://*.') + 3
   const [before, after] = [text.slice(0, star), text.slice(star + 1)]
   const isWhole = star > 2 && !after.includes('*') && after.lastIndexOf('.') > 0
   if (!isWhole || originOf(`${before}a${after}`) !== `${before}a${after}`) {
     throw new Error(
-      `'${text}' is not a wildcard origin; write https://*.example.com, with at least two labels`,
+      `'${text}' is not a valid wildcard origin; write https://*.example.com, with at least two labels after the star`,
     )
   }
   return (origin) =>
@@ -82,7 +84,7 @@ function patternTest(source: string, credentials: boolean): Test {
   const test: Test = (origin) => pattern.matches(origin)
   if (credentials && (PROBES.every(test) || test('null'))) {
     throw new Error(
-      `the expression '${source}' takes every origin, or 'null', which with credentials lets every page act for your users; write the domain into it`,
+      `the expression '${source}' matches every origin, or 'null', which with credentials lets every page act on behalf of your users; include the domain`,
     )
   }
   return test

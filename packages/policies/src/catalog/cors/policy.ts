@@ -4,10 +4,11 @@ import { compilePreflight } from './preflight.js'
 import { compileResponse } from './response.js'
 import { corsSchema } from './schema.js'
 
-/** Lets pages of other origins use an API (Fetch, 3.2). */
+/** Lets pages of other origins call the API (Fetch standard, 3.2). */
 export const cors = definePolicy({
   name: 'cors',
-  summary: 'Lets the pages of other origins call the API from browsers, and answers their preflights.',
+  summary:
+    'Lets pages of other origins call the API from browsers, and responds to their preflight requests.',
   schema: corsSchema,
   answersPreflights: true,
   compile(config, env) {

@@ -13,11 +13,11 @@ import { isStar } from './names.js'
 import type { Origins } from './origins.js'
 import { type CorsConfig, DEFAULT_HEADERS, DEFAULT_METHODS } from './schema.js'
 
-/** Most names of header fields that one preflight may ask for. */
+/** Maximum number of header names in a preflight. */
 const MAX_ASKED = 100
 const VARY = ['vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers']
 
-/** Compiles the answer to preflights (Fetch, 4.8). */
+/** Compiles the response to preflight requests (Fetch standard, 4.8). */
 export function compilePreflight(
   config: CorsConfig,
   origins: Origins,
@@ -47,7 +47,7 @@ export function compilePreflight(
   }
 }
 
-/** The header fields that a preflight asks for; empty when one of them is no name, or there are too many. */
+/** Returns the header names that a preflight asks for, or '' if one is invalid or there are too many. */
 function askedHeaders(x: Exchange): string {
   const names = (headerJoined(x.headers, 'access-control-request-headers') ?? '').split(',', MAX_ASKED + 1)
   const trimmed = names.map((name) => name.trim())

@@ -11,12 +11,12 @@ import { isStar } from './names.js'
 import type { Origins } from './origins.js'
 import type { CorsConfig } from './schema.js'
 
-/** Compiles what is done to the response of every request that is no preflight (Fetch, 3.2.3). */
+/** Compiles the changes to responses other than preflights (Fetch standard, 3.2.3). */
 export function compileResponse(config: CorsConfig, origins: Origins): (x: Exchange) => void {
   const { exposedHeaders = [], credentials } = config
   if (isStar('exposedHeaders', exposedHeaders) && credentials === true) {
     throw new Error(
-      "'exposedHeaders' may not be '*' with credentials, browsers would take it for a name; list names",
+      "'exposedHeaders' must not be '*' with credentials, because browsers then read it as a literal name; list the names",
     )
   }
   const fixed = [
@@ -32,7 +32,7 @@ export function compileResponse(config: CorsConfig, origins: Origins): (x: Excha
   }
 }
 
-/** What the upstream says of CORS: two policies in one response would contradict each other. */
+/** Removes the CORS fields of the upstream. Two sets of CORS fields would contradict each other. */
 function removeCorsFields(list: HeaderList): void {
   removeHeadersWithPrefix(list, 'access-control-allow-')
   removeHeader(list, 'access-control-expose-headers')

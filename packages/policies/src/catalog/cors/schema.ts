@@ -8,9 +8,9 @@ import {
   string,
 } from '../../shared/options.js'
 
-/** What pages may use unless the document says otherwise. */
+/** Default of `methods`. */
 export const DEFAULT_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** What pages may set unless the document says otherwise. */
+/** Default of `headers`. */
 export const DEFAULT_HEADERS: readonly string[] = ['authorization', 'content-type']
 
 function names(description: string, fallback?: readonly string[]) {
@@ -19,42 +19,42 @@ function names(description: string, fallback?: readonly string[]) {
   return optionalList(name, description, { maxItems: 100, ...defaults })
 }
 
-/** The configuration of `cors`. */
+/** Schema of the configuration of `cors`. */
 export const corsSchema = policyOptions(
   {
     origins: list(
       string('An origin.', { minLength: 1, maxLength: 4096 }),
-      'Whose pages may read responses: `https://app.example.com`, `https://*.example.com` for one or more labels in place of the star, `~regex` for origins that match it as a whole, `null` for sandboxed pages and files, `*` for everybody.',
+      'Origins whose pages may read responses. `https://app.example.com` is one origin. In `https://*.example.com` the star stands for one or more labels. `~regex` matches whole origins, `null` stands for sandboxed pages and local files, `*` for every origin.',
       { minItems: 1, maxItems: 100 },
     ),
-    methods: names('Methods that pages may use; `*` stands for whichever is asked for.', DEFAULT_METHODS),
+    methods: names('Methods that pages may use. `*` allows the requested method.', DEFAULT_METHODS),
     headers: names(
-      'Request header fields that pages may set; `*` stands for those that are asked for.',
+      'Request header fields that pages may set. `*` allows the requested fields.',
       DEFAULT_HEADERS,
     ),
     exposedHeaders: names(
-      'Response header fields that pages may read, beside those that they always may; `*` stands for all of them.',
+      'Response header fields that pages may read in addition to the CORS-safelisted ones. `*` exposes all fields.',
     ),
     credentials: optionalFlag(
       false,
-      'Whether pages may send cookies and credentials, and read what comes back. Not with the origins `*` and `null`, with an expression that takes every origin, or with `exposedHeaders: ["*"]`.',
+      'Lets pages send credentials such as cookies, and read the responses. Cannot be combined with the origins `*` and `null`, an expression that matches every origin, or `exposedHeaders: ["*"]`.',
     ),
     maxAge: optionalDuration(
-      'How long a browser may remember the answer to a preflight; `0s`: not at all. Chromium takes 2 h at most, Firefox 24 h.',
+      'Time for which browsers may cache the response to a preflight. `0s` disables caching. The maximum is 2 h in Chromium and 24 h in Firefox.',
       '1h',
     ),
     privateNetwork: optionalFlag(
       false,
-      'Whether pages of the public internet may call this gateway in a private network (`Access-Control-Allow-Private-Network`).',
+      'Lets pages on the public internet call this gateway in a private network (`Access-Control-Allow-Private-Network`).',
     ),
   },
   [
-    'It stands first in the chain of its routes, wherever the list has it, and answers preflights itself: before authentication, since browsers send preflights without credentials. It takes no `when`.',
-    'A preflight is an `OPTIONS` request with `Origin` and `Access-Control-Request-Method`. It goes to the route that would get the request it asks for, so that `methods` of a route need not list `OPTIONS`. Other `OPTIONS` requests are routed like every request.',
-    'A preflight of an origin that is not allowed gets 403 `GW_CORS_DENIED`. Other requests of such an origin pass, and their responses have no CORS fields: the browser keeps them from the page. CORS says what browsers show to pages and is no access control; other clients send what `Origin` they like.',
-    'The CORS fields of the upstream are replaced. Refusals and failures of all other policies of the route, and of the upstream, carry the fields too, so that pages can read them. Unless every origin is allowed, the origin is repeated and every response has `Vary: Origin`, so that no cache gives the response for one origin to another.',
+    'Always runs first in the chain of its routes, wherever it is listed. It responds to preflights before authentication, because browsers send preflights without credentials. It does not support `when`.',
+    'A preflight is an `OPTIONS` request with `Origin` and `Access-Control-Request-Method`. It is routed like the request that it announces, so the `methods` of a route need not list `OPTIONS`. Other `OPTIONS` requests are routed normally.',
+    'A preflight from an origin that is not allowed gets 403 `GW_CORS_DENIED`. Other requests from such an origin pass, but their responses have no CORS fields, so the browser hides them from the page. CORS is not access control: it only tells browsers what pages may read, and other clients can send any `Origin`.',
+    "Replaces the CORS fields of the upstream. Error responses of the upstream and of other policies on the route also get CORS fields, so that pages can read them. Unless every origin is allowed, the request's origin is returned and every response has `Vary: Origin`, so that caches keep responses for different origins apart.",
   ],
 )
 
-/** The configuration of `cors`, derived from its schema. */
+/** Configuration of `cors`, derived from its schema. */
 export type CorsConfig = Static<typeof corsSchema>

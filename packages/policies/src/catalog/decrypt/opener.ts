@@ -4,7 +4,7 @@ import { compileContext } from '../../crypto/cipher/context.js'
 import { readSealed, type SealedEncoding } from '../../crypto/cipher/sealed-text.js'
 import type { KeyRing } from '../../crypto/keys/key-ring.js'
 
-/** How one value is decrypted. */
+/** Settings for decrypting one value. */
 export interface OpenerConfig {
   readonly algorithm: CipherName
   readonly keys: readonly string[]
@@ -13,10 +13,10 @@ export interface OpenerConfig {
   readonly allowWeak: boolean
 }
 
-/** Decrypts what stands in a message; null for whatever fails. */
+/** Decrypts an encoded value. Returns null if anything fails. */
 export type Opener = (written: Uint8Array, x: Exchange) => Decrypted | Promise<Decrypted>
 
-/** @throws Error for keys that cannot be used. */
+/** Compiles the decryption of a value. @throws Error if a key cannot be used. */
 export async function compileOpener(config: OpenerConfig, ring: KeyRing): Promise<Opener> {
   const cipher = cipherOf(config.algorithm, config.allowWeak, config.context !== undefined)
   const decryptors = new Map<string, Decryptor>()
@@ -31,7 +31,7 @@ export async function compileOpener(config: OpenerConfig, ring: KeyRing): Promis
   }
 }
 
-/** A promise only where a key needs one. */
+/** Tries each decryptor. Returns a promise only if a key works asynchronously. */
 function firstThatOpens(
   decryptors: readonly Decryptor[],
   sealed: Uint8Array,

@@ -40,11 +40,11 @@ export const decrypt = definePolicy({
   },
 })
 
-/** @throws Error for locations that cannot hold what is meant for them. */
+/** Compiles the locations of a field. @throws Error if a location cannot contain the value. */
 function locationsOf(field: FieldConfig, side: Side): FieldLocations {
   const locations = fieldLocations(field, side, 'from')
   if (field.as === 'json' && !locations.to.text.startsWith('json.'))
-    throw new Error("'as: json' is for to: json.…; remove it")
+    throw new Error("'as: json' is only for to: json.…; remove it")
   return locations
 }
 
@@ -54,12 +54,7 @@ interface Field extends FieldLocations {
 }
 
 function compileField({ field, from, to, open }: Field, side: Side, env: CompileEnv): FieldStep {
-  const failed = sideRefusal(
-    env,
-    side,
-    'GW_DECRYPT_FAILED',
-    `something in the ${side} could not be decrypted`,
-  )
+  const failed = sideRefusal(env, side, 'GW_DECRYPT_FAILED', `a value in the ${side} could not be decrypted`)
   const put = (draft: Draft, plain: Decrypted): Outcome => {
     if (plain === null || !to.write(draft, plain, field.as === 'json')) return failed
     if (field.contentType !== undefined) setHeader(draft.headers, 'content-type', field.contentType)

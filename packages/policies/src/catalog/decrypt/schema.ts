@@ -21,49 +21,49 @@ import {
   string,
 } from '../../shared/options.js'
 
-const field = closed('One value.', {
-  from: locationOption('The location that is decrypted.'),
-  to: Type.Optional(locationOption('Where the clear value goes; default: `from`.')),
+const field = closed('A value to decrypt.', {
+  from: locationOption('Location of the encrypted value.'),
+  to: Type.Optional(locationOption('Location for the decrypted value. Default: `from`.')),
   algorithm: oneOf(
     CIPHER_NAMES,
-    'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
+    'Encryption algorithm. It is never taken from the message. Algorithms that begin with `weak-` need `allowWeak`.',
   ),
   keys: list(
-    string('The id of a key.', { minLength: 1, maxLength: 64 }),
-    'The keys that may be used: secrets, or for RSA private keys. A value that names one is decrypted with that one, else each is tried.',
+    string('A key id.', { minLength: 1, maxLength: 64 }),
+    'Keys that may be used: secrets, or private keys for RSA. A value that names its key is decrypted with that key. Otherwise each key is tried.',
     { minItems: 1, maxItems: 8 },
   ),
   encoding: sealedEncodingOption,
   as: optionalOneOf(
     ['text', 'json'],
-    'With `to: json.…`: writes the clear text as a string, or as the JSON value that it is.',
+    'With `to: json.…`, writes the decrypted text as a string or as a JSON value.',
     'text',
   ),
-  context: optionalString('The text that the value was encrypted with; may hold {{placeholders}}.', {
+  context: optionalString('Context with which the value was encrypted. May contain {{placeholders}}.', {
     maxLength: 512,
   }),
   optional: optionalOption,
-  contentType: optionalText(256, 'With `to: body`: the new `content-type`.'),
+  contentType: optionalText(256, 'New `content-type`, with `to: body`.'),
 })
 
-/** The configuration of `decrypt`. */
+/** Schema of the configuration of `decrypt`. */
 export const decryptSchema = policyOptions(
   {
     phase: phaseOption,
     keys: keyRingSchema,
-    fields: list(field, 'The values, decrypted in this order.', { minItems: 1, maxItems: 32 }),
+    fields: list(field, 'Values to decrypt, in this order.', { minItems: 1, maxItems: 32 }),
     maxBodyBytes: maxBodyOption,
     allowWeak: optionalFlag(
       false,
-      'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. Whether a message is accepted says then something about the clear text: verify a signature before.',
+      'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. With these, accepting or refusing a message reveals something about the plaintext. Verify a signature first.',
     ),
   },
   [
     LOCATIONS_TEXT,
-    'The forms are those that `encrypt` writes. Whatever fails - nothing there, another encoding, an unknown key, a shortened or changed value, another context, a clear text that cannot stand at `to` - is answered with the same 400 `GW_DECRYPT_FAILED`, for a response with 502 `GW_RESPONSE_INVALID`.',
-    '`weak-rsa1_5` needs a Node.js whose OpenSSL hides a broken padding (3.2 and later); on others the document is refused. RSA works on threads of libuv.',
+    'Reads the formats that `encrypt` writes. Every failure has the same response, 400 `GW_DECRYPT_FAILED`, or 502 `GW_RESPONSE_INVALID` for a response. Failures include a missing value, a wrong encoding, an unknown key, a truncated or modified value, a different context, and plaintext that is not valid at `to`.',
+    '`weak-rsa1_5` needs a Node.js with OpenSSL 3.2 or later, which hides padding errors. Otherwise the document is rejected. RSA operations run on the libuv thread pool.',
   ],
 )
 
-/** The configuration of `decrypt`, derived from its schema. */
+/** Configuration of `decrypt`, derived from its schema. */
 export type DecryptConfig = Static<typeof decryptSchema>

@@ -54,12 +54,12 @@ function compileField(
   const keyId = field.writeKeyId === false ? null : field.key
   const contentType = field.contentType ?? (encoding === 'raw' ? 'application/octet-stream' : 'text/plain')
   const removesSource = from.text !== to.text && field.keepSource !== true
-  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has no value at '${from.text}'`)
   const noRoom = sideRefusal(
     env,
     side,
     'GW_BODY_UNPARSABLE',
-    `the value at '${from.text}' is too long, or there is no room for '${to.text}'`,
+    `the value at '${from.text}' is too long, or '${to.text}' cannot be written`,
   )
   return (draft) => {
     const plain = from.read(draft)

@@ -20,46 +20,49 @@ import {
   string,
 } from '../../shared/options.js'
 
-const field = closed('One value.', {
-  from: locationOption('The location that is encrypted.'),
-  to: Type.Optional(locationOption('Where the encrypted value goes; default: `from`.')),
-  algorithm: oneOf(CIPHER_NAMES, 'How; those that begin with `weak-` need `allowWeak`.'),
-  key: string('The id of the key: a secret, or for RSA a public key.', { minLength: 1, maxLength: 64 }),
+const field = closed('A value to encrypt.', {
+  from: locationOption('Location of the value.'),
+  to: Type.Optional(locationOption('Location for the encrypted value. Default: `from`.')),
+  algorithm: oneOf(
+    CIPHER_NAMES,
+    'Encryption algorithm. Algorithms that begin with `weak-` need `allowWeak`.',
+  ),
+  key: string('Key id. The key is a secret, or a public key for RSA.', { minLength: 1, maxLength: 64 }),
   encoding: sealedEncodingOption,
   writeKeyId: optionalFlag(
     true,
-    'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
+    'Writes `ID:` before the value, so that keys can be rotated. Ignored with `raw`.',
   ),
   context: optionalString(
-    'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{placeholders}} such as `{{consumer.id}}`.',
+    'Context that must be the same for decryption (AAD, or the label for RSA). May contain {{placeholders}} such as `{{consumer.id}}`.',
     { maxLength: 512 },
   ),
-  keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another location.'),
+  keepSource: optionalFlag(false, 'Keeps the plaintext at `from` if `to` is a different location.'),
   optional: optionalOption,
   contentType: optionalText(
     256,
-    'With `to: body`: the new `content-type`; default `application/octet-stream` for `raw`, else `text/plain`.',
+    'New `content-type`, with `to: body`. Default: `application/octet-stream` for `raw`, otherwise `text/plain`.',
   ),
 })
 
-/** The configuration of `encrypt`. */
+/** Schema of the configuration of `encrypt`. */
 export const encryptSchema = policyOptions(
   {
     phase: phaseOption,
     keys: keyRingSchema,
-    fields: list(field, 'The values, encrypted in this order.', { minItems: 1, maxItems: 32 }),
+    fields: list(field, 'Values to encrypt, in this order.', { minItems: 1, maxItems: 32 }),
     maxBodyBytes: maxBodyOption,
     allowWeak: optionalFlag(
       false,
-      'Allows `weak-aes-256-cbc`, which nothing protects from changes, and `weak-rsa1_5`.',
+      'Allows `weak-aes-256-cbc`, which does not detect modifications, and `weak-rsa1_5`.',
     ),
   },
   [
     LOCATIONS_TEXT,
-    'What is written: with `aes-256-gcm` `IV (12 bytes) | ciphertext | tag (16)`, the IV random for each value, which is good for 2^32 values under one key; with `rsa-oaep-256` the block (hash and mask SHA-256; at most 190 bytes of clear text under 2048 bits); with `rsa-oaep-256+aes-256-gcm` `wrapped key | IV | ciphertext | tag`, for any length; with `weak-aes-256-cbc` `IV (16) | ciphertext`, padded by PKCS #7; with `weak-rsa1_5` the block. All of it in `encoding`, after the id of the key and a colon.',
-    'A message that has nothing at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional`; one whose value is too long for the algorithm, or whose body has no room for `to`, with 400 `GW_BODY_UNPARSABLE`.',
+    'Output formats: `aes-256-gcm` writes `IV (12 bytes) | ciphertext | tag (16)`. The IV is random for each value, which is safe for 2^32 values per key. `rsa-oaep-256` writes the RSA block (SHA-256 for hash and mask; at most 190 bytes of plaintext with 2048 bits). `rsa-oaep-256+aes-256-gcm` writes `wrapped key | IV | ciphertext | tag`, for any length. `weak-aes-256-cbc` writes `IV (16) | ciphertext` with PKCS #7 padding. `weak-rsa1_5` writes the RSA block. The result is written in `encoding`, after the key id and a colon.',
+    'A message without a value at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional` is set. A value that is too long for the algorithm, or that cannot be written to `to`, is refused with 400 `GW_BODY_UNPARSABLE`.',
   ],
 )
 
-/** The configuration of `encrypt`, derived from its schema. */
+/** Configuration of `encrypt`, derived from its schema. */
 export type EncryptConfig = Static<typeof encryptSchema>

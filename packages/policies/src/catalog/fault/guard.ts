@@ -3,15 +3,15 @@ import { type Exchange, headerValue, removeHeader } from '@sluice/core'
 import { fieldName } from '../../shared/field-name.js'
 import type { FaultConfig } from './schema.js'
 
-/** A shorter value could be tried out. */
+/** Minimum length of the guard value, in characters. Shorter values could be guessed. */
 const MIN_LENGTH = 16
 
-/** Compiles who meets the fault; null: everybody whom the condition lets. @throws Error for a value that can be guessed. */
+/** Compiles the guard, or returns null if there is none. @throws Error if the value is too short. */
 export function compileGuard(guard: FaultConfig['guard']): ((x: Exchange) => boolean) | null {
   if (guard === undefined) return null
   const name = fieldName('request', guard.header)
   if (guard.value.length < MIN_LENGTH) {
-    throw new Error(`the value of the guard is shorter than ${MIN_LENGTH} characters; choose a longer one`)
+    throw new Error(`the value of the guard is shorter than ${MIN_LENGTH} characters; use a longer one`)
   }
   const expected = digest(guard.value)
   return (x) => {

@@ -14,16 +14,16 @@ import { type FaultConfig, faultSchema } from './schema.js'
 
 const DEFAULT_DELAYED = 100
 
-/** Makes an API slow or fail for those who want to try that. */
+/** Injects delays and errors to test how callers handle them. */
 export const fault = definePolicy({
   name: 'fault',
-  summary: 'Delays or refuses some requests on purpose, to try what callers do then.',
+  summary: 'Injects delays and errors into some requests, to test how callers handle them.',
   schema: faultSchema,
   secretNames: ({ guard }) => (guard === undefined ? [] : [guard.header.toLowerCase()]),
   needsCondition: ({ guard }) => guard === undefined,
   compile(config, env) {
     if (config.delay === undefined && config.abort === undefined) {
-      throw new Error("neither 'delay' nor 'abort' is given; write one of them, or remove the policy")
+      throw new Error("neither 'delay' nor 'abort' is configured; add one of them, or remove the policy")
     }
     const isMeant = compileGuard(config.guard)
     const delay = compileDelay(config, env)
@@ -69,7 +69,7 @@ function compileDelay({ delay, maxDelayed }: FaultConfig, env: CompileEnv) {
 function compileAbort({ abort }: FaultConfig, env: CompileEnv) {
   if (abort === undefined) return null
   const share = parseRatio(abort.percentage ?? '100%')
-  const detail = 'this request was refused on purpose, to try what its caller does then'
+  const detail = 'this error was injected on purpose, to test how callers handle it'
   const reply = { ...env.refusal('GW_FAULT_INJECTED', detail, ['x-gw-fault', 'abort']), status: abort.status }
   return () => (Math.random() < share ? reply : null)
 }

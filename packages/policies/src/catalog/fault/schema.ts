@@ -13,42 +13,48 @@ const percentage = Type.Optional(
   Type.String({
     default: '100%',
     pattern: RATIO_PATTERN,
-    description: 'The share of the requests that pass the guard and the condition.',
+    description: 'Share of the requests that pass the guard and the condition.',
   }),
 )
 
-/** The configuration of `fault`. */
+/** Schema of the configuration of `fault`. */
 export const faultSchema = policyOptions(
   {
-    guard: optionalClosed('Only requests with this field meet the fault; it is not sent on.', {
-      header: string('The name of the header field.', { minLength: 1, maxLength: 256 }),
-      value: string('A secret of 16 characters or more, best a reference: `${env:FAULT_KEY}`.', {
-        secret: true,
-        minLength: 1,
-        maxLength: 1024,
-      }),
-    }),
-    delay: optionalClosed('Requests wait before they go on.', {
+    guard: optionalClosed(
+      'Injects faults only into requests with this header field, which is not sent upstream.',
+      {
+        header: string('Name of the header field.', { minLength: 1, maxLength: 256 }),
+        value: string('Secret of at least 16 characters, preferably as a reference: `${env:FAULT_KEY}`.', {
+          secret: true,
+          minLength: 1,
+          maxLength: 1024,
+        }),
+      },
+    ),
+    delay: optionalClosed('Delays requests.', {
       percentage,
-      duration: string('How long, up to 20s.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
+      duration: string('Length of the delay, up to 20s.', { pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' }),
     }),
     abort: Type.Optional(
-      closed('Requests are refused, after the delay where there is one.', {
+      closed('Refuses requests, after the delay if there is one.', {
         percentage,
-        status: integer('The status.', { minimum: 400, maximum: 599 }),
+        status: integer('Status code.', { minimum: 400, maximum: 599 }),
       }),
     ),
-    maxDelayed: optionalInteger('Requests that wait at once, per worker; more are not delayed.', {
-      minimum: 1,
-      maximum: 10_000,
-      default: 100,
-    }),
+    maxDelayed: optionalInteger(
+      'Maximum number of delayed requests at once, per worker. Further requests are not delayed.',
+      {
+        minimum: 1,
+        maximum: 10_000,
+        default: 100,
+      },
+    ),
   },
   [
-    'For trying what callers do when an API is slow or fails. It needs a guard or a `when` (one that is always true counts as none), so that a forgotten fault does not meet every caller: a document with neither is refused.',
-    'A fault says that it is one. Refusals have the code `GW_FAULT_INJECTED` (in the body, in `x-gw-error`, in the traffic log and the metrics of errors) whatever their status, responses the field `x-gw-fault` with `delay` or `abort`, the full traffic log the variable `fault`, and the log of the gateway the events `fault_enabled` and `fault_injected`.',
+    'For testing how callers handle slow or failing APIs. The policy needs a guard or a `when` that is not always true, so that a forgotten fault does not affect every caller. Without one the document is rejected.',
+    'Injected faults can be recognised. Refusals have the code `GW_FAULT_INJECTED` in the body, in `x-gw-error`, in the traffic log and in error metrics, whatever their status. Responses have the field `x-gw-fault` with `delay` or `abort`. The full traffic log has the variable `fault`. The gateway log has the events `fault_enabled` and `fault_injected`.',
   ],
 )
 
-/** The configuration of `fault`, derived from its schema. */
+/** Configuration of `fault`, derived from its schema. */
 export type FaultConfig = Static<typeof faultSchema>

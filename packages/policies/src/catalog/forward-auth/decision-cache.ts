@@ -24,20 +24,20 @@ import {
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_TTL_MS = 3_600_000
 const MAX_STALE_MS = 86_400_000
-/** A decision without its fields and its body. */
+/** Estimated memory of a decision without its fields and body, in bytes. */
 const DECISION_BYTES = 400
 
-/** The decisions of a server that are known, and the calls for those that are not. */
+/** Caches the decisions of the authorization server, and calls the server when none is cached. */
 export class DecisionCache {
   readonly #calls: CallCache<Decision>
   readonly #keyOf: KeyOf
   readonly #ttlMs: number
   readonly #negativeTtlMs: number
   readonly #read: (answer: HttpAnswer) => Decision
-  /** Null: a worker keeps its decisions for itself. */
+  /** Cache shared with other workers, or null if each worker caches for itself. */
   readonly #tier: SharedAnswerCache | null
 
-  /** @throws Error for times that are too long, or an expression that is none. */
+  /** @throws Error if a duration is too long or an expression is invalid. */
   constructor(config: ForwardAuthConfig, env: CompileEnv, read: (answer: HttpAnswer) => Decision) {
     const { cache, withBody } = config
     this.#read = read
@@ -56,7 +56,7 @@ export class DecisionCache {
     this.#keyOf = cache?.key === undefined ? plainKey(withBody === true) : namedKey(cache.key, env)
   }
 
-  /** The decision about a request; a promise where the server has to be asked. */
+  /** Returns the decision about a request, or a promise if the server has to be called. */
   decide(x: Exchange, call: HttpCall, ask: () => Promise<HttpAnswer>): Decision | Promise<Decision> {
     const key = this.#keyOf(x, call)
     if (key === null) return ask().then(this.#read)
@@ -92,7 +92,10 @@ export class DecisionCache {
   }
 }
 
-/** Only of this gateway: whoever could write into a server that replicas share could let anybody in. */
+/**
+ * Opens the shared cache. It is limited to this gateway: anyone who can write to a store shared by replicas
+ * could authorize any caller.
+ */
 function tierOf(config: ForwardAuthConfig, env: CompileEnv): SharedAnswerCache {
   const onDown = (error: string): void => env.report('forward_auth_store_down', { error })
   const [space, timeoutMs] = [
@@ -102,25 +105,27 @@ function tierOf(config: ForwardAuthConfig, env: CompileEnv): SharedAnswerCache {
   return new SharedAnswerCache(env.state.store('gateway'), { space, timeoutMs, onDown })
 }
 
-/** A redirect may have a state of the login in it. */
+/** True if the response must not be shared. A redirect may contain the state of a login. */
 function isPersonal(answer: HttpAnswer): boolean {
   return isCallerSpecific(answer) || (answer.status >= 300 && answer.status < 400)
 }
 
-/** What stands for a decision; null: it is not kept, and nobody waits for it. */
+/** Returns the cache key of a decision, or null if it is neither cached nor shared. */
 type KeyOf = (x: Exchange, call: HttpCall) => string | null
 
-/** All that the server is sent. Bodies are not compared. */
+/** Builds a key from everything that is sent to the server. Requests with a body have no key. */
 function plainKey(withBody: boolean): KeyOf {
   return withBody ? () => null : (_, { headers }) => digestOf(headers)
 }
 
-/** What an expression does not find is an input like any other. */
+/**
+ * Builds a key from the configured expressions. A value that is not found is part of the key like any other.
+ */
 function namedKey(texts: readonly string[], env: CompileEnv): KeyOf {
   const parts = texts.map((text) => env.expression(text))
   if (parts.some(({ readsBody, readsResponse }) => readsBody || readsResponse))
     throw new Error(
-      "'cache.key' reads a body or the response; a decision can depend on the request head alone",
+      "'cache.key' must not read a body or the response; a decision can only depend on the request head",
     )
   return (x) => {
     try {

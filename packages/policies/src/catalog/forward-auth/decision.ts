@@ -11,18 +11,18 @@ import {
 import { fieldName } from '../../shared/field-name.js'
 import { DEFAULT_DENY_HEADERS, type ForwardAuthConfig } from './schema.js'
 
-/** What the server has decided about a request. */
+/** Decision of the authorization server about a request. */
 export interface Decision {
-  /** Null: it may pass. */
+  /** Response to the client, or null if the request is allowed. */
   readonly refusal: Reply | null
-  /** Lines for the upstream, flat. */
+  /** Header lines for the upstream, as a flat list. */
   readonly upstreamFields: readonly string[]
-  /** Lines for the client, flat. */
+  /** Header lines for the client, as a flat list. */
   readonly clientFields: readonly string[]
   readonly consumer: Consumer | null
 }
 
-/** The answer decides nothing. */
+/** Thrown when a response of the server is not a decision. */
 export class NoDecision extends Error {
   override readonly name = 'NoDecision'
 }
@@ -32,17 +32,18 @@ const NOT_MODIFIED = 304
 const REQUEST_TIMEOUT = 408
 const EMPTY = new Uint8Array(0)
 
-/** Reads the answers of a server. @throws Error for fields that cannot be passed on. */
+/** Compiles a function that reads decisions. @throws Error if a field must not be passed on. */
 export function compileReader(config: ForwardAuthConfig): (answer: HttpAnswer) => Decision {
   const names = (list: readonly string[] = []): ReadonlySet<string> =>
     new Set(list.map((name) => fieldName('response', name)))
   const upstream = new Set((config.upstreamHeaders ?? []).map((name) => fieldName('request', name)))
   const client = names(config.clientHeaders)
-  // What says how the body is to be read goes with it.
+  // The content coding must be passed on together with the body.
   const deny = names(['content-encoding', ...(config.denyHeaders ?? DEFAULT_DENY_HEADERS)])
   return (answer) => {
     if (isRefusal(answer.status)) return refused(answer, linesOf(answer, deny))
-    if (answer.status < 200 || answer.status > 299) throw new NoDecision(`it answered ${answer.status}`)
+    if (answer.status < 200 || answer.status > 299)
+      throw new NoDecision(`the server responded with ${answer.status}`)
     return {
       refusal: null,
       upstreamFields: linesOf(answer, upstream),
@@ -56,10 +57,13 @@ function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && status !== NOT_MODIFIED && status !== REQUEST_TIMEOUT
 }
 
-/** Of a redirect nothing is made up; another answer without a body gets that of an error. */
+/**
+ * Builds the response to a refused request. A redirect is passed on as it is. An error response without a
+ * body gets the standard error body.
+ */
 function refused({ status, body }: HttpAnswer, fields: readonly string[]): Decision {
   const code = 'GW_ACCESS_DENIED'
-  const detail = 'the server that decides who may call does not let this request pass'
+  const detail = 'the authorization server does not allow this request'
   const isBare = body.length === 0 && status >= 400
   const refusal: Reply = {
     status,
@@ -80,7 +84,7 @@ function withoutType(fields: readonly string[]): string[] {
   return kept
 }
 
-/** Lines that no header may hold are left out. */
+/** Returns the selected header lines, without those that are not valid in a header. */
 function linesOf({ headers }: HttpAnswer, names: ReadonlySet<string>): readonly string[] {
   if (names.size === 0) return NO_FIELDS
   const lines: string[] = []
@@ -93,10 +97,10 @@ function linesOf({ headers }: HttpAnswer, names: ReadonlySet<string>): readonly 
 
 type ConsumerFields = NonNullable<ForwardAuthConfig['consumer']>
 
-/** @throws NoDecision when it does not say who it is. */
+/** Reads the consumer. @throws NoDecision if the response has no consumer id. */
 function consumerIn({ headers }: HttpAnswer, fields: ConsumerFields): Consumer {
   const id = headerValue(headers, fields.id.toLowerCase()) ?? ''
-  if (id === '' || !isFieldValue(id)) throw new NoDecision(`its answer has no '${fields.id}'`)
+  if (id === '' || !isFieldValue(id)) throw new NoDecision(`the response of the server has no '${fields.id}'`)
   const name = fields.name === undefined ? null : headerValue(headers, fields.name.toLowerCase())
   const listIn = (field: string | undefined, separator: string): string[] | null =>
     field === undefined ? null : wordsOf(headerJoined(headers, field.toLowerCase()) ?? '', separator)

@@ -24,10 +24,10 @@ import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMEOUT, type ForwardAuthConfig, forwardA
 
 const VARIABLE = 'forward-auth'
 
-/** Lets a server of the operator decide who may call. */
+/** Asks an external authorization server about each request. */
 export const forwardAuth = definePolicy({
   name: 'forward-auth',
-  summary: 'Asks a server of yours whether a request may pass, and passes its refusals on.',
+  summary: 'Asks your authorization server about each request, and passes its refusals on to the client.',
   schema: forwardAuthSchema,
   cost: 'io',
   authenticates: ({ consumer, withBody }) =>
@@ -45,13 +45,13 @@ export const forwardAuth = definePolicy({
   },
 })
 
-/** Fields by which the server says who is calling, so that nobody else may say so to the upstream. */
+/** Returns the fields set by the authorization server, which clients must not be able to set. */
 function ownFieldsOf({ upstreamHeaders = [], consumer }: ForwardAuthConfig): string[] {
   const names = [...upstreamHeaders, ...Object.values(consumer ?? {})]
   return names.map((name) => fieldName('request', name))
 }
 
-/** Asks about requests, and does what the server decides. */
+/** Asks the server about requests and applies its decisions. */
 class Gate {
   readonly #ask: AskAbout
   readonly #cache: DecisionCache
@@ -69,7 +69,7 @@ class Gate {
     this.#client = clientOf(config, origin, env)
     this.#spoofed = new SpoofedFields(ownFieldsOf(config))
     this.#isOpen = config.onFailure === 'allow'
-    const detail = 'the server that decides who may call does not answer; try again'
+    const detail = 'the authorization server is not available; try again'
     this.#unavailable = env.refusal('GW_AUTH_UNAVAILABLE', detail, ['retry-after', '1'])
     this.#clientFields = env.slot()
     this.#report = (reason) => env.report('forward_auth_failed', { server: origin, reason })
@@ -89,7 +89,7 @@ class Gate {
 
   #obey(x: Exchange, { refusal, upstreamFields, clientFields, consumer }: Decision): Outcome {
     if (refusal !== null) {
-      x.record.reason = `the server answered ${refusal.status}`
+      x.record.reason = `the server responded with ${refusal.status}`
       return refusal
     }
     for (let i = 0; i < upstreamFields.length; i += 2)
@@ -99,7 +99,7 @@ class Gate {
     return null
   }
 
-  /** @throws what is no failure of the server. */
+  /** Handles a failure of the server. @throws any other error. */
   #fail(x: Exchange, error: unknown): Outcome {
     if (!(error instanceof HttpCallFailed) && !(error instanceof NoDecision)) throw error
     const reason = error instanceof HttpCallFailed ? `${error.failure}: ${error.message}` : error.message

@@ -5,7 +5,7 @@ import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Render } from '../../shared/template.js'
 import { DEFAULT_REQUEST_HEADERS, type ForwardAuthConfig } from './schema.js'
 
-/** What says of the request what it was; the client cannot set them. */
+/** Fields that describe the request to the server. Clients cannot set them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'x-forwarded-method',
   'x-forwarded-proto',
@@ -15,10 +15,10 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'x-sluice-hops',
 ])
 
-/** The call that asks about a request; a refusal when it would go in a circle. */
+/** Builds the call for a request, or returns a refusal if a request loop is detected. */
 export type AskAbout = (x: Exchange, body: Uint8Array | null) => HttpCall | typeof CALL_LOOP
 
-/** @throws Error for a field that cannot be sent. */
+/** Compiles the call to the server. @throws Error if a field is not valid. */
 export function compileQuestion(config: ForwardAuthConfig, path: string): AskAbout {
   const { requestHeaders = DEFAULT_REQUEST_HEADERS, addHeaders = {}, withBody = false } = config
   const method = withBody ? 'POST' : (config.method ?? 'GET')
@@ -45,7 +45,7 @@ export function compileQuestion(config: ForwardAuthConfig, path: string): AskAbo
 
 function sentName(written: string): string {
   const name = fieldName('request', written)
-  if (OWN_FIELDS.has(name)) throw new Error(`'${name}' is written by the policy itself; remove it`)
+  if (OWN_FIELDS.has(name)) throw new Error(`'${name}' is set by the policy itself; remove it`)
   return name
 }
 
@@ -56,7 +56,10 @@ function factsOf(x: Exchange): string[] {
   ]
 }
 
-/** As it goes to the upstream: what the server allows must be what is asked for there. What no field may hold is escaped. */
+/**
+ * Returns the URI as sent upstream, so that the server decides about the actual target. Invalid header
+ * characters are escaped.
+ */
 function uriOf(x: Exchange): string {
   const uri = withQuery(x.forwardPath, x)
   return isFieldValue(uri) ? uri : uri.replaceAll(/[^!-~]/gu, escaped)

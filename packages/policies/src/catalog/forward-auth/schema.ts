@@ -29,100 +29,103 @@ export const DEFAULT_NEGATIVE_TTL = '5s'
 export const DEFAULT_STALE = '0ms'
 export const DEFAULT_ENTRIES = 10_000
 
-const header = string('A header.', { minLength: 1, maxLength: 256 })
+const header = string('A header name.', { minLength: 1, maxLength: 256 })
 
 const headers = (description: string, fallback: readonly string[]) =>
   optionalList(header, description, { default: [...fallback], maxItems: 64, uniqueItems: true })
 
 const consumer = optionalClosed(
-  'Who is calling, by fields of the answer that lets a request pass. What the client sent under these names is removed too.',
+  'Consumer, read from fields of an allowing response. Fields with these names sent by the client are removed.',
   {
-    id: string('The field with the id. An answer without it is a failure.', { minLength: 1, maxLength: 256 }),
-    name: optionalText(256, 'The field with the name; default: the id.'),
-    groups: optionalText(256, 'The field with the groups, separated by commas.'),
-    roles: optionalText(256, 'The field with the roles, separated by commas.'),
-    scopes: optionalText(256, 'The field with the scopes, separated by spaces.'),
+    id: string('Field with the consumer id. A response without it is a failure.', {
+      minLength: 1,
+      maxLength: 256,
+    }),
+    name: optionalText(256, 'Field with the consumer name. Default: the id.'),
+    groups: optionalText(256, 'Field with the groups, separated by commas.'),
+    roles: optionalText(256, 'Field with the roles, separated by commas.'),
+    scopes: optionalText(256, 'Field with the scopes, separated by spaces.'),
   },
 )
 
-const cache = optionalClosed('Decisions are kept. Absent: each request asks.', {
+const cache = optionalClosed('Caches decisions. Without it the server is called for every request.', {
   scope: optionalOneOf(
     ['worker', 'gateway'],
-    'Who keeps decisions: each worker for itself, or all workers together, so that one of them asks.',
+    'Cache scope: each worker separately, or all workers of the gateway together.',
     'gateway',
   ),
   key: optionalList(
     string('An expression.', { minLength: 1, maxLength: 4096 }),
-    'What a decision depends on, such as `req.header["authorization"]` and `req.method`: requests that are the same in all of it get the same decision. Default: all that the server is sent; none with `withBody`. What an expression does not find counts as an input too.',
+    'Expressions that form the cache key, such as `req.header["authorization"]` and `req.method`. Requests with the same values get the same decision. Default: everything sent to the server, and no caching with `withBody`. A missing value is part of the key too.',
     { minItems: 1, maxItems: 16 },
   ),
   ttl: optionalDuration(
-    'How long requests are let pass, at most 1h; less where `cache-control` says so.',
+    'Time for which an allowing decision is cached, at most 1h. A shorter `cache-control` of the response takes precedence.',
     DEFAULT_TTL,
   ),
   negativeTtl: optionalDuration(
-    'How long a refusal with 401 or 403 is kept, at most 1h.',
+    'Time for which a refusal with 401 or 403 is cached, at most 1h.',
     DEFAULT_NEGATIVE_TTL,
   ),
   staleIfError: optionalDuration(
-    'How long after that a decision still counts while the server does not answer, at most 24h.',
+    'Time after that in which a decision is still used if the server does not respond, at most 24h.',
     DEFAULT_STALE,
   ),
-  maxEntries: optionalInteger('Decisions of a worker, 16 MB at most.', {
+  maxEntries: optionalInteger('Maximum number of decisions per worker, which together take at most 16 MB.', {
     default: DEFAULT_ENTRIES,
     minimum: 1,
     maximum: 1_000_000,
   }),
 })
 
-/** The configuration of `forward-auth`. */
+/** Schema of the configuration of `forward-auth`. */
 export const forwardAuthSchema = policyOptions(
   {
-    url: string('The address of the server that decides, with its path and query.', {
+    url: string('URL of the authorization server, with path and query.', {
       minLength: 1,
       maxLength: 2048,
       destination: true,
     }),
-    method: optionalOneOf(['GET', 'HEAD', 'POST'], 'The method of the call.', 'GET'),
+    method: optionalOneOf(['GET', 'HEAD', 'POST'], 'Method of the call.', 'GET'),
     requestHeaders: headers(
-      'Fields of the client that the server is sent, all lines of each.',
+      'Fields of the client to send to the server, with all their lines.',
       DEFAULT_REQUEST_HEADERS,
     ),
     addHeaders: optionalRecord(
       Type.String({ maxLength: 4096 }),
-      'More fields for the server, with {{placeholders}}, as in `header`; empty ones are left out.',
+      'Additional fields for the server. Values may contain {{placeholders}}, as in `header`. Empty values are omitted.',
       { maxProperties: 32 },
     ),
-    withBody: optionalFlag(false, 'Sends the body too. It is collected for that; `method` is POST then.'),
+    withBody: optionalFlag(false, 'Sends the request body too, with method POST. The body is buffered.'),
     upstreamHeaders: headers(
-      'Fields of an answer that lets a request pass, for the upstream. What the client sent under these names is always removed, also with underscores for hyphens.',
+      'Fields of an allowing response to add to the upstream request. Fields with these names sent by the client are always removed, including spellings with underscores instead of hyphens.',
       [],
     ),
     clientHeaders: headers(
-      'Fields of an answer that lets a request pass, for the client: `set-cookie` of a session that was renewed.',
+      "Fields of an allowing response to add to the client's response, such as `set-cookie` of a renewed session.",
       [],
     ),
-    denyHeaders: headers('Fields of an answer that refuses, for the client.', DEFAULT_DENY_HEADERS),
+    denyHeaders: headers('Fields of a refusing response to send to the client.', DEFAULT_DENY_HEADERS),
     consumer,
-    timeout: optionalDuration('Longest wait for the server, 1ms to 20s.', DEFAULT_TIMEOUT),
+    timeout: optionalDuration('Maximum time to wait for the server, 1ms to 20s.', DEFAULT_TIMEOUT),
     maxAnswerBytes: optionalSize(
-      'Largest answer of the server; a larger one is a failure.',
+      'Maximum size of the response body. A larger one is a failure.',
       DEFAULT_ANSWER_BYTES,
     ),
     onFailure: optionalOneOf(
       ['deny', 'allow'],
-      'While the server does not answer, or answers with an error of its own (5xx) or nothing that decides: 503 `GW_AUTH_UNAVAILABLE`, or the request goes on without its fields, with `vars["forward-auth"]` set to `unavailable`.',
+      'Behaviour if the server does not respond, responds with 5xx, or gives no decision: `deny` responds with 503 `GW_AUTH_UNAVAILABLE`. `allow` lets the request continue without the server\'s fields and sets `vars["forward-auth"]` to `unavailable`.',
       'deny',
     ),
     cache,
     tls: callTls,
   },
   [
-    'Asks a server of yours about each request, as `forwardAuth` of Traefik, `auth_request` of nginx and the HTTP service of `ext_authz` of Envoy do. It is told of the request by `x-forwarded-method`, `x-forwarded-proto`, `x-forwarded-host`, `x-forwarded-uri` and `x-forwarded-for`, which clients cannot forge.',
-    'An answer with 2xx lets the request pass. One with 3xx or 4xx is passed to the client: its status, its body, and the fields of `denyHeaders`. Everything else is a failure: no answer in time, 5xx, an answer that is too large or no HTTP. Redirects are passed on, never followed.',
-    'Requests that ask the same at one time wait for one call, also without `cache`. Decisions with `set-cookie`, redirects, and those whose `cache-control` says `no-store`, `no-cache` or `private` are never kept, nor shared. Refusals have room of their own, so that nobody can push out what is known of others. Keys are digests: no credential is kept. A call carries `x-sluice-hops`; one that comes back to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
+    'Asks your server about each request, like `forwardAuth` in Traefik, `auth_request` in nginx and the HTTP service of `ext_authz` in Envoy. The request is described by `x-forwarded-method`, `x-forwarded-proto`, `x-forwarded-host`, `x-forwarded-uri` and `x-forwarded-for`, which clients cannot forge.',
+    'A 2xx response allows the request. A 3xx or 4xx response is passed to the client with its status, its body and the fields of `denyHeaders`. Everything else is a failure: a timeout, 5xx, a response that is too large or not HTTP. Redirects are passed on, never followed.',
+    'Concurrent identical calls are coalesced into one, even without `cache`. Decisions with `set-cookie`, redirects, and those with `no-store`, `no-cache` or `private` in `cache-control` are never cached or shared. Refusals are cached separately, so that they cannot evict allowing decisions. Cache keys are digests, so no credentials are stored. Each call carries `x-sluice-hops`. A call that returns to the gateway more than 5 times is refused with 508 `GW_CALL_LOOP`.',
   ],
 )
 
-/** The configuration of `forward-auth`, derived from its schema. */
+/** Configuration of `forward-auth`, derived from its schema. */
 export type ForwardAuthConfig = Static<typeof forwardAuthSchema>

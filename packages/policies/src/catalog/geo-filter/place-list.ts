@@ -1,13 +1,13 @@
 import { autonomousSystemOf, cityOf, continentOf, countryOf } from '@sluice/core'
 import type { GeoFilterConfig } from './schema.js'
 
-/** Places as the document lists them. */
+/** Places as listed in the configuration. */
 export type PlaceListConfig = NonNullable<GeoFilterConfig['allow']>
 
-/** Whether somebody is there; null: it is not known. */
+/** True if an address is in a listed place. Null if that is unknown. */
 export type Presence = boolean | null
 
-/** Places, of which any may be that of a caller. */
+/** A list of places. It contains an address if one of its entries does. */
 export class PlaceList {
   readonly #countries: ReadonlySet<string>
   readonly #continents: ReadonlySet<string>
@@ -25,7 +25,10 @@ export class PlaceList {
     return this.#networks.size > 0
   }
 
-  /** @param found what is known of the address. @param network the same of its autonomous system. */
+  /**
+   * Checks an address. @param found database entry of the address. @param network database entry of its
+   * autonomous system.
+   */
   has(found: unknown, network: unknown): Presence {
     const country = countryOf(found)
     const city = cityOf(found)

@@ -2,7 +2,7 @@ import { type CidrSet, compileCidrs, Memo, type PlaceDatabase, type PlaceFile } 
 import { PlaceList } from './place-list.js'
 import type { GeoFilterConfig } from './schema.js'
 
-/** Addresses whose verdict is remembered. */
+/** Number of cached decisions. */
 const REMEMBERED = 10_000
 
 /** Loopback, link-local, private and shared addresses. */
@@ -11,7 +11,7 @@ const PRIVATE: CidrSet = compileCidrs([
   ...['::1/128', 'fe80::/10', 'fc00::/7'],
 ])
 
-/** Decides which addresses may call, as the databases have it at the moment. */
+/** Decides which addresses may call, using the current databases. */
 export class PlaceVerdicts {
   readonly #places: PlaceFile
   readonly #networks: PlaceFile
@@ -20,10 +20,10 @@ export class PlaceVerdicts {
   readonly #unknown: boolean
   readonly #private: boolean
   readonly #remembered = new Memo<boolean>(REMEMBERED, (address) => this.#decide(address))
-  /** What the verdicts are from. */
+  /** Databases from which the cached decisions were made. */
   #from: readonly [PlaceDatabase | null, PlaceDatabase | null] = [null, null]
 
-  /** @param networks the database of autonomous systems. */
+  /** @param networks database of autonomous systems. */
   constructor(config: GeoFilterConfig, places: PlaceFile, networks: PlaceFile) {
     this.#places = places
     this.#networks = networks
@@ -33,7 +33,7 @@ export class PlaceVerdicts {
     this.#private = config.private !== 'deny'
   }
 
-  /** @throws Error where the database is damaged. */
+  /** @throws Error if the database is damaged. */
   isAllowed(address: string): boolean {
     const [places, networks] = this.#from
     if (places !== this.#places.database || networks !== this.#networks.database) {
@@ -46,7 +46,7 @@ export class PlaceVerdicts {
   #decide(address: string): boolean {
     if (PRIVATE.has(address)) return this.#private
     const [places, networks] = this.#from
-    if (places === null || networks === null) throw new Error('the database of places was not read')
+    if (places === null || networks === null) throw new Error('the place database has not been read')
     const found = places.get(address)
     const asksNetworks = this.#allow?.asksNetworks === true || this.#deny?.asksNetworks === true
     const network = asksNetworks && networks !== places ? networks.get(address) : found

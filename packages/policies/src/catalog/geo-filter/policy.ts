@@ -3,24 +3,24 @@ import { PlaceVerdicts } from './place-verdicts.js'
 import { geoFilterSchema } from './schema.js'
 
 const RENEW_MS = 60_000
-/** The workers look at different moments, so that they do not all hold two databases at once. */
+/** Randomises the intervals, so that not all workers hold an old and a new database at the same time. */
 const RENEW_SPREAD = 0.2
 
-/** Refuses callers by where they are. */
+/** Allows or denies callers by their location. */
 export const geoFilter = definePolicy({
   name: 'geo-filter',
-  summary: 'Lets callers in or keeps them out by country, continent, city or network, from a local database.',
+  summary: 'Allows or denies callers by country, continent, city or network, from a local database.',
   schema: geoFilterSchema,
   async compile(config, env) {
     if (config.allow === undefined && config.deny === undefined) {
-      throw new Error("neither 'allow' nor 'deny' is given; list places under one of them")
+      throw new Error("neither 'allow' nor 'deny' is configured; list places under one of them")
     }
     const places = await openFile(config.file, env)
     const networks = config.networkFile === undefined ? places : await openFile(config.networkFile, env)
     const verdicts = new PlaceVerdicts(config, places, networks)
     const denied = env.refusal(
       'GW_GEO_DENIED',
-      'calls from this place are not allowed; ask the operator of this API',
+      'requests from this location are not allowed; ask the operator of this API',
     )
     return {
       name: 'geo-filter',
@@ -34,7 +34,7 @@ export const geoFilter = definePolicy({
   },
 })
 
-/** One for all uses of a file in a worker. @throws Error for one that cannot be read. */
+/** Opens a database once per worker. @throws Error if it cannot be read. */
 async function openFile(file: string, env: CompileEnv): Promise<PlaceFile> {
   const report = (problem: string): void => env.report('geo_database', { file, problem })
   const places = env.shared(`places ${file}`, () => new PlaceFile(file, report))

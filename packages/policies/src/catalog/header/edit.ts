@@ -16,12 +16,14 @@ import type { Render } from '../../shared/template.js'
 import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
 import type { HeaderEdits } from './schema.js'
 
-/** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */
+/**
+ * One change to a header list. `x` provides template values. The list belongs to the request or the response.
+ */
 export type Edit = (list: HeaderList, x: Exchange) => void
 
 /**
- * The changes of one side in the order they are made: remove, rename, set, setIfAbsent, append.
- * @throws Error for a name or a value that cannot stand in a header.
+ * Compiles the changes of one side, in the order remove, rename, set, setIfAbsent, append.
+ * @throws Error if a name or a value is not valid in a header.
  */
 export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[] {
   if (config === undefined) return []
@@ -43,13 +45,16 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
   ]
 }
 
-/** The entries with names in lower case; two spellings of one name are refused, because one would silently win. */
+/**
+ * Returns the entries with names in lower case. @throws Error if a name occurs twice, because one entry would
+ * silently win.
+ */
 function perName<T>(side: Side, list: string, values: Readonly<Record<string, T>>): [string, T][] {
   const seen = new Set<string>()
   return Object.entries(values).map(([written, value]) => {
     const name = fieldName(side, written)
     const key = side === 'request' ? plainName(name) : name
-    if (seen.has(key)) throw new Error(`'${name}' stands twice under ${side}.${list}; keep one`)
+    if (seen.has(key)) throw new Error(`'${name}' is listed twice under ${side}.${list}; keep one`)
     seen.add(key)
     return [name, value]
   })
@@ -58,7 +63,7 @@ function perName<T>(side: Side, list: string, values: Readonly<Record<string, T>
 function remove(side: Side, written: string): Edit {
   if (written.includes('*')) {
     if (!written.endsWith('*'))
-      throw new Error(`'${written}' has its star inside; a star may only stand at the end`)
+      throw new Error(`'${written}' has a star in the middle; a star is only allowed at the end`)
     const prefix = fieldPrefix(side, written)
     if (side === 'request') return (list) => removeLookalikesOfPrefix(list, prefix)
     return (list) => removeHeadersWithPrefix(list, prefix)
@@ -67,7 +72,7 @@ function remove(side: Side, written: string): Edit {
   return alone(side, name, (list) => removeHeader(list, name))
 }
 
-/** With what a client could have an upstream take for the field gone as well. */
+/** Also removes spellings that an upstream could mistake for the field, such as `x_user` for `x-user`. */
 function alone(side: Side, name: string, edit: Edit): Edit {
   if (side === 'response' || !/[-_]/.test(name)) return edit
   return (list, x) => {
@@ -80,9 +85,7 @@ function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
   const pairs = perName(side, 'rename', names).map(([from, to]) => [from, fieldName(side, to)] as const)
   const chained = pairs.find(([, to]) => pairs.some(([from]) => from === to))
   if (chained !== undefined) {
-    throw new Error(
-      `'${chained[1]}' is both an old and a new name under ${side}.rename; use names that do not meet`,
-    )
+    throw new Error(`'${chained[1]}' is both an old and a new name under ${side}.rename; use distinct names`)
   }
   return pairs.map(
     ([from, to]) =>
@@ -91,7 +94,7 @@ function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
   )
 }
 
-/** Lines that had the new name are removed, so that nobody can send the new name beside the old one. */
+/** Renames a field. Existing lines with the new name are removed, so that a client cannot add its own. */
 function rename(
   side: Side,
   list: HeaderList,

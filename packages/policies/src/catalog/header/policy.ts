@@ -26,7 +26,7 @@ function hooksOf(side: Side, edits: readonly Edit[]): MessageHooks {
   }
 }
 
-/** One change as it is, several in turn. */
+/** Combines several changes into one. */
 function joined(edits: readonly Edit[]): Edit {
   if (edits.length === 1) return edits[0]!
   return (list, x) => {

@@ -12,41 +12,41 @@ import { BASIC_SECURITY_FIELDS } from '../security-headers/presets.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
-const name = string('A header name, in any case.', { minLength: 1, maxLength: 256 })
-const value = string('A header value; may hold {{placeholders}}.', { maxLength: 8192 })
+const name = string('A header name, case-insensitive.', { minLength: 1, maxLength: 256 })
+const value = string('A header value. May contain {{placeholders}}.', { maxLength: 8192 })
 
 function valuesByName(description: string) {
   return optionalRecord(value, description, { minProperties: 1, maxProperties: 100 })
 }
 
-/** What both sides can do. */
+/** Changes that both sides support. */
 const edits = {
-  remove: optionalList(name, 'Names to remove; `x-internal-*` removes every name that begins so.', {
+  remove: optionalList(name, 'Names to remove. `x-internal-*` removes every name with that prefix.', {
     minItems: 1,
     maxItems: 100,
   }),
   rename: optionalRecord(
     Type.String({ ...name, secret: false }),
-    'Old name to new name. Lines that had the new name already are removed when the old name is there.',
+    'Old names and their new names. If the old name is present, existing lines with the new name are removed.',
     { minProperties: 1, maxProperties: 100 },
   ),
-  set: valuesByName('Name to value: one line with this value, whatever was there.'),
-  setIfAbsent: valuesByName('Name to value: only when there is no such line.'),
+  set: valuesByName('Names and values. Replaces all lines of the field with one line.'),
+  setIfAbsent: valuesByName('Names and values. Adds the field only if it is absent.'),
   append: optionalRecord(
     Type.Union([value, Type.Array(value, { minItems: 1, maxItems: 20 })]),
-    'Name to value or values: one more line for each.',
+    'Names and one or more values. Adds a line for each value.',
     { minProperties: 1, maxProperties: 100 },
   ),
 }
 
-/** The changes of one side. */
-const requestEdits = closed('Changes to the request before the upstream gets it.', edits)
+/** Changes to the request. */
+const requestEdits = closed('Changes to the request before it is sent upstream.', edits)
 
-const responseEdits = closed('Changes to the response before the client gets it.', {
+const responseEdits = closed('Changes to the response before it is sent to the client.', {
   ...edits,
   securityHeaders: optionalFlag(
     false,
-    `A few fields of the policy \`security-headers\`, which has all of them and choices. Adds, where the upstream has not: ${Object.entries(
+    `Adds a subset of the fields of the policy \`security-headers\`, which offers more fields and options. Fields of the upstream are kept. Adds ${Object.entries(
       BASIC_SECURITY_FIELDS,
     )
       .map(([name, value]) => `\`${name}: ${value}\``)
@@ -54,19 +54,19 @@ const responseEdits = closed('Changes to the response before the client gets it.
   ),
 })
 
-/** The configuration of `header`. */
+/** Schema of the configuration of `header`. */
 export const headerSchema = policyOptions(
   { request: Type.Optional(requestEdits), response: Type.Optional(responseEdits) },
   [
-    'Within one side the order is remove, rename, set, setIfAbsent, append.',
-    `Values may hold ${VARIABLES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
-    'Upstreams that hand header fields on as CGI does (PHP, WSGI and others) take `x_user` for `x-user`. So in a request `remove`, `set` and `rename` take the other spelling of their names away as well.',
-    'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` belong to the gateway and are refused; for `host` use the `rewrite.host` of the route.',
+    'The order within a side is remove, rename, set, setIfAbsent, append.',
+    `Values may contain ${VARIABLES}. A value that is empty or not valid in a header is omitted, and \`set\` then removes the field, so that a value sent by the client never passes for the rendered one.`,
+    'Upstreams that pass header fields on in the style of CGI (PHP, WSGI and others) cannot distinguish `x_user` from `x-user`. In requests, `remove`, `set` and `rename` therefore also remove the other spelling.',
+    'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` are controlled by the gateway and cannot be changed. For `host` use `rewrite.host` of the route.',
   ],
   { minProperties: 1 },
 )
 
-/** The configuration of `header`, derived from its schema. */
+/** Configuration of `header`, derived from its schema. */
 export type HeaderConfig = Static<typeof headerSchema>
-/** The changes of one side; only the response has presets. */
+/** Changes of one side. Only the response supports `securityHeaders`. */
 export type HeaderEdits = Static<typeof responseEdits>

@@ -27,15 +27,15 @@ import {
 import type { Scheme } from './scheme.js'
 import { parseTime } from './signature-time.js'
 
-/** A request whose head is in order and whose body is awaited. */
+/** A request whose head has been checked and whose body is awaited. */
 interface Pending {
   readonly signatures: readonly Buffer[]
   readonly draft: Draft
-  /** Empty where no time is signed. */
+  /** Signed time, or '' if no time is signed. */
   readonly timestamp: string
 }
 
-/** Decides about requests in two steps: the head says what was signed and when, the body completes it. */
+/** Verifies requests in two steps: first the head, then the body. */
 export class Gate {
   readonly #scheme: Scheme
   readonly #mac: Mac
@@ -58,7 +58,7 @@ export class Gate {
     this.#refusals = compileRefusals(scheme, env)
   }
 
-  /** Checks what needs no body, before it is read. */
+  /** Checks everything that does not need the body, before it is read. */
   admit(x: Exchange): Eventual {
     const pending = this.#read(x)
     if ('status' in pending) return pending
@@ -71,7 +71,10 @@ export class Gate {
     return this.#validate(x, pending, EMPTY)
   }
 
-  /** Checks the whole. A condition that was false for the head and is true now must not let the body in unseen. */
+  /**
+   * Completes the check with the body. If a condition became true only after the head, the head is checked
+   * here.
+   */
   complete(x: Exchange, body: Uint8Array): Eventual {
     const pending = this.#pending.get(x) ?? this.#read(x)
     return 'status' in pending ? pending : this.#validate(x, pending, body)
@@ -89,7 +92,7 @@ export class Gate {
     return { signatures: content.signatures, draft: payload.draft(receivedRequest(x), timestamp), timestamp }
   }
 
-  /** Empty where no time is signed, null where it is absent or repeated. */
+  /** Returns '' if no time is signed, or null if the time is missing or repeated. */
   #timestamp(x: Exchange): string | null {
     const { timestamp } = this.#scheme
     if (timestamp === null) return ''
@@ -148,15 +151,15 @@ function compileRefusals({ header }: Scheme, env: CompileEnv) {
     ),
     stale: env.refusal(
       'GW_SIGNATURE_INVALID',
-      'the time of the signature is missing, too long ago or ahead; sign again with a clock that is right',
+      'the signature time is missing, too old or in the future; sign again and check the clock',
       challenge,
     ),
     replayed: env.refusal(
       'GW_SIGNATURE_INVALID',
-      'the signature was used before; sign each request again',
+      'the signature has already been used; sign each request separately',
       challenge,
     ),
-    full: env.refusal('GW_OVERLOADED', 'too many signatures are remembered; try again', [
+    full: env.refusal('GW_OVERLOADED', 'too many signatures are being tracked; try again', [
       'retry-after',
       '10',
     ]),

@@ -64,7 +64,7 @@ test('the example that Slack documents', () => {
   ]
   const step = compile({ preset: 'slack', secrets: ['8f742231b10e8888abcd99yyyzzz85a5'] })
   assert.equal(decide(step, request(headers, { startedAt: 1_531_420_618_000 }), Buffer.from(body)), null)
-  assert.match(decide(step, request(headers), Buffer.from(body))?.problem?.detail ?? '', /too long ago/)
+  assert.match(decide(step, request(headers), Buffer.from(body))?.problem?.detail ?? '', /too old/)
 })
 
 test('Shopify signs in Base64', () => {
@@ -197,9 +197,9 @@ test('what later policies change does not matter', () => {
 test('times outside the window are refused, also when they are signed', () => {
   const step = compile(CUSTOM)
   assert.equal(decide(step, custom({}, NOW - 119_000)), null)
-  assert.match(decide(step, custom({}, NOW - 121_000))?.problem?.detail ?? '', /too long ago or ahead/)
+  assert.match(decide(step, custom({}, NOW - 121_000))?.problem?.detail ?? '', /too old or in the future/)
   assert.equal(decide(step, custom({}, NOW + 59_000)), null)
-  assert.match(decide(step, custom({}, NOW + 61_000))?.problem?.detail ?? '', /too long ago or ahead/)
+  assert.match(decide(step, custom({}, NOW + 61_000))?.problem?.detail ?? '', /too old or in the future/)
   const formats: [HmacSignatureConfig['timestamp'], string][] = [
     [{ header: 'x-time' }, '1e9'],
     [{ header: 'x-time' }, '-1900000000'],
@@ -246,7 +246,7 @@ test('what was accepted is not accepted again, whichever secret signed it', asyn
   ]
   assert.equal(await once(compile(config, table), request(hub(SECRET, BODY))), null)
   const again = await once(compile(config, table), request(hub(BEFORE, BODY)))
-  assert.match(again?.problem?.detail ?? '', /used before/)
+  assert.match(again?.problem?.detail ?? '', /already been used/)
   const step = compile(config, table)
   assert.equal(await once(step, request(hub(SECRET, Buffer.from('2'))), Buffer.from('2')), null)
   const full = await once(step, request(hub(SECRET, Buffer.from('3'))), Buffer.from('3'))
@@ -265,7 +265,7 @@ test('a body that comes so slowly that its signature may be forgotten is refused
   assert.equal(step.onRequest!(slow), null)
   slow.startedMono -= 7 * 60_000
   const outcome = step.onRequestBody!(slow, BODY) as Outcome
-  assert.match(outcome?.problem?.detail ?? '', /too long ago/)
+  assert.match(outcome?.problem?.detail ?? '', /too old/)
 })
 
 test('a nonce is known to its last millisecond', () => {
@@ -294,7 +294,7 @@ test('a large body is hashed elsewhere, to the same verdict', async () => {
   }
   assert.match(await send(body.subarray(1)), /not valid/)
   assert.equal(await send(body), '')
-  assert.match(await send(body), /used before/)
+  assert.match(await send(body), /already been used/)
   const digest = createHash('sha512').update(body).digest('base64')
   const custom: Partial<HmacSignatureConfig> = {
     preset: 'custom',
@@ -339,16 +339,16 @@ test('configurations that cannot work are refused with what to do', () => {
     [{ secrets: ['short'] }, /secret 1 has 5 bytes; a secret needs at least 16/],
     [{ secrets: [SECRET, 'zz'], secretEncoding: 'hex' }, /secret 1 is not valid hex/],
     [{ secrets: ['{"kty":"oct"}'] }, /without a secret/],
-    [{ prefix: 'x' }, /given by the preset 'github'/],
+    [{ prefix: 'x' }, /fixed by the preset 'github'/],
     [{ preset: 'custom' }, /'header' is missing/],
     [{ preset: 'custom', header: 'host' }, /rewrite.host/],
     [{ preset: 'custom', header: 'x', algorithm: 'sha1' }, /'sha1' is weak/],
-    [{ preset: 'custom', header: 'x', payload: 'fixed' }, /signs nothing/],
-    [{ preset: 'custom', header: 'x', payload: '{{bodyx}}' }, /not known/],
+    [{ preset: 'custom', header: 'x', payload: 'fixed' }, /does not sign any part/],
+    [{ preset: 'custom', header: 'x', payload: '{{bodyx}}' }, /unknown placeholder/],
     [{ preset: 'custom', header: 'x', payload: '{{body' }, /without '}}'/],
-    [{ preset: 'custom', header: 'x', payload: '{{timestamp}}{{body}}' }, /which header holds it/],
+    [{ preset: 'custom', header: 'x', payload: '{{timestamp}}{{body}}' }, /name its header/],
     [{ preset: 'custom', header: 'x', timestamp: { header: 't' } }, /is not signed/],
-    [{ mode: 'sign', replay: {} }, /'replay' is for mode: verify/],
+    [{ mode: 'sign', replay: {} }, /'replay' is only for mode: verify/],
   ]
   for (const [config, expected] of bad) assert.throws(() => compile(config), expected)
   assert.doesNotThrow(() => compile({ preset: 'custom', header: 'x', algorithm: 'sha1', allowWeak: true }))

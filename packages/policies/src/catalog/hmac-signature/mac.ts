@@ -3,17 +3,17 @@ import { POOL_BYTES } from '../../crypto/digest/body-digest.js'
 import { mac, macLater } from '../../crypto/keys/signature.js'
 import { whenSettled } from '../../shared/when-settled.js'
 
-/** What is signed, piece by piece. */
+/** Signed message in pieces. */
 export type Pieces = readonly (string | Uint8Array)[]
 
-/** What a check found. */
+/** Result of a verification. */
 export interface Check {
   readonly matches: boolean
-  /** The HMAC under the first secret, by which the message is known whichever secret signed it. */
+  /** HMAC with the first secret. It identifies the message whichever secret signed it. */
   readonly name: Buffer
 }
 
-/** HMACs under the secrets of a policy; those of large messages are made on threads of libuv. */
+/** HMACs with the secrets of a policy. Large messages are hashed on the libuv thread pool. */
 export class Mac {
   readonly #algorithm: string
   readonly #keys: readonly KeyObject[]
@@ -23,7 +23,7 @@ export class Mac {
     this.#keys = secrets.map((secret) => createSecretKey(secret))
   }
 
-  /** Under the first secret. */
+  /** Signs with the first secret. */
   sign(pieces: Pieces): Buffer | Promise<Buffer> {
     const message = joined(pieces)
     const make = message.length < POOL_BYTES ? mac : macLater
@@ -31,8 +31,8 @@ export class Mac {
   }
 
   /**
-   * Whether any of the signatures is right under any secret. Every pair is compared, so that the time does not show
-   * which one was.
+   * Verifies signatures. One valid pair of signature and secret is enough.
+   * Compares every pair, so that timing does not reveal which one matched.
    */
   check(pieces: Pieces, signatures: readonly Buffer[]): Check | Promise<Check> {
     const message = joined(pieces)

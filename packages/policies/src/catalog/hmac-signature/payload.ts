@@ -4,16 +4,16 @@ import type { RequestFacts } from '../../shared/message/request-facts.js'
 import { whenSettled } from '../../shared/when-settled.js'
 import type { Pieces } from './mac.js'
 
-/** A piece of what is signed that waits for the body. */
+/** Part of the payload that needs the body. */
 type BodyPiece = (body: Uint8Array) => string | Uint8Array | Promise<string>
-/** What is signed, as far as it is known without the body. */
+/** Payload with the parts from the head filled in. */
 export type Draft = readonly (string | BodyPiece)[]
 
-/** What is signed, compiled from its template. */
+/** Compiled payload template. */
 export interface Payload {
   readonly needsBody: boolean
   readonly hasTimestamp: boolean
-  /** Takes all that the head of the request says. */
+  /** Fills in the parts that come from the request head. */
   draft(facts: RequestFacts, timestamp: string): Draft
 }
 
@@ -41,14 +41,17 @@ function digestPiece(name: DigestName, encoding: 'hex' | 'base64'): BodyPiece {
 
 type Piece = { readonly text: string } | { readonly head: HeadPiece } | { readonly body: BodyPiece }
 
-/** @throws Error when a placeholder is not closed or not known, or nothing of the request is signed. */
+/**
+ * Compiles a payload template. @throws Error if a placeholder is invalid, or if the payload does not depend
+ * on the request.
+ */
 export function compilePayload(template: string): Payload {
   const pieces = template
     .split(/(\{\{.*?\}\})/s)
     .filter((part) => part !== '')
     .map(pieceOf)
   if (!pieces.some((piece) => 'body' in piece || 'head' in piece)) {
-    throw new Error("'payload' signs nothing of the request; write for example {{timestamp}}.{{body}}")
+    throw new Error("'payload' does not sign any part of the request; use for example {{timestamp}}.{{body}}")
   }
   return {
     needsBody: pieces.some((piece) => 'body' in piece),
@@ -61,7 +64,7 @@ export function compilePayload(template: string): Payload {
   }
 }
 
-/** The pieces once the body is there; a promise only where a large body is hashed. */
+/** Fills in the body. Returns a promise only if a large body is hashed. */
 export function completed(draft: Draft, body: Uint8Array): Pieces | Promise<Pieces> {
   const pieces = draft.map((piece) => (typeof piece === 'string' ? piece : piece(body)))
   const isLate = pieces.some((piece) => piece instanceof Promise)
@@ -70,7 +73,7 @@ export function completed(draft: Draft, body: Uint8Array): Pieces | Promise<Piec
 
 function pieceOf(part: string): Piece {
   if (!part.startsWith('{{') || !part.endsWith('}}')) {
-    if (part.includes('{{')) throw new Error("'payload' has '{{' without '}}'; close the placeholder")
+    if (part.includes('{{')) throw new Error("'payload' contains '{{' without '}}'; close the placeholder")
     return { text: part }
   }
   const name = part.slice(2, -2)
@@ -79,7 +82,7 @@ function pieceOf(part: string): Piece {
   const field = name.startsWith('header.') ? name.slice('header.'.length).toLowerCase() : ''
   if (!isToken(field)) {
     const known = [...Object.keys(HEAD_PIECES), 'header.NAME', ...Object.keys(BODY_PIECES)]
-    throw new Error(`'payload' has a placeholder '${part}' that is not known; write ${known.join(', ')}`)
+    throw new Error(`'payload' contains the unknown placeholder '${part}'; use ${known.join(', ')}`)
   }
   return { head: (facts) => facts.lines(field).join(', ') }
 }

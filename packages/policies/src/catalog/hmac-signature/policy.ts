@@ -10,11 +10,11 @@ import { type HmacSignatureConfig, hmacSignatureSchema } from './schema.js'
 import { compileScheme, type Scheme } from './scheme.js'
 import { writeTime } from './signature-time.js'
 
-/** Verifies or makes signatures under a shared secret, as webhooks carry them. */
+/** Verifies or creates HMAC signatures, as webhooks use them. */
 export const hmacSignature = definePolicy({
   name: 'hmac-signature',
   summary:
-    'Verifies the HMAC signature of webhooks (GitHub, Stripe, Slack, Shopify, your own), or signs for the upstream.',
+    'Verifies the HMAC signatures of webhooks (GitHub, Stripe, Slack, Shopify, custom), or signs requests to the upstream.',
   schema: hmacSignatureSchema,
   cost: 'cpu',
   compile(config, env) {
@@ -39,9 +39,9 @@ function secretsOf({ mode, secrets, secretEncoding = 'utf8' }: HmacSignatureConf
   return secrets.map((secret, i) => secretBytes(secret, secretEncoding, use, `secret ${i + 1}`))
 }
 
-/** Each attempt gets its own time and signature. */
+/** Signs each attempt with its own time. */
 function signing(config: HmacSignatureConfig, scheme: Scheme, mac: Mac): Step {
-  if (config.replay !== undefined) throw new Error("'replay' is for mode: verify; remove it")
+  if (config.replay !== undefined) throw new Error("'replay' is only for mode: verify; remove it")
   return {
     name: 'hmac-signature',
     ...(scheme.payload.needsBody && { onRequestBody: collect }),
@@ -62,7 +62,7 @@ function put(x: Exchange, scheme: Scheme, signature: Buffer, timestamp: string):
   return null
 }
 
-/** Its presence is what has the body collected. */
+/** Does nothing: a step with this hook makes the gateway buffer the request body. */
 function collect(): Outcome {
   return null
 }

@@ -20,87 +20,80 @@ export const DEFAULT_REPLAY_ENTRIES = 100_000
 export const DEFAULT_REPLAY_WINDOW = '1h'
 
 const timestamp = closed(
-  'With `custom`: where the time of signing stands. The payload has to hold `{{timestamp}}`.',
+  'Location of the signing time, with preset `custom`. The payload must contain `{{timestamp}}`.',
   {
-    header: string('The header that holds the time.', { minLength: 1, maxLength: 256 }),
+    header: string('Header with the time.', { minLength: 1, maxLength: 256 }),
     format: optionalOneOf(
       ['unix', 'unix-ms', 'iso'],
-      'Seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
+      'Format: seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
       'unix',
     ),
   },
 )
 
-const replay = closed('Refuses what was accepted once already.', {
+const replay = closed('Refuses requests that have already been accepted once.', {
   maxEntries: optionalInteger(
-    'Requests that each worker remembers, about 150 bytes each. When all are in use the answer is 503.',
+    'Maximum number of requests that each worker remembers, about 150 bytes each. When the limit is reached, requests get 503.',
     { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
   window: optionalDuration(
-    'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
+    'Time for which a request is remembered if no time is signed. Otherwise it is the sum of `tolerance` and `clockSkew`.',
     DEFAULT_REPLAY_WINDOW,
   ),
   ...sharingOptions,
 })
 
-/** The configuration of `hmac-signature`. */
+/** Schema of the configuration of `hmac-signature`. */
 export const hmacSignatureSchema = policyOptions(
   {
     preset: oneOf(
       ['github', 'stripe', 'slack', 'shopify', 'custom'],
-      'Whose way of signing; with `custom` the options below say it.',
+      'Signature scheme. `custom` uses the options below.',
     ),
     mode: optionalOneOf(
       ['verify', 'sign'],
-      '`verify` what clients send, or `sign` what the upstream gets, again for each attempt.',
+      '`verify` checks requests of clients. `sign` signs requests to the upstream, separately for each attempt.',
       'verify',
     ),
     secrets: list(
       string(
-        'A shared secret of at least 16 bytes, by reference, or a JWK that holds one and whose `use`, `key_ops` and `alg` allow it.',
+        'Shared secret of at least 16 bytes, as a secret reference, or a JWK with a secret whose `use`, `key_ops` and `alg` allow it.',
         { secret: true, minLength: 1 },
       ),
-      'While a secret is replaced both stand here: each is tried. The first one signs.',
+      'Shared secrets. List both during rotation: each one is tried for verification. The first one signs.',
       { minItems: 1, maxItems: 8 },
     ),
-    secretEncoding: optionalOneOf(
-      ['utf8', 'hex', 'base64', 'base64url'],
-      'How the secrets are written.',
-      'utf8',
-    ),
-    header: optionalText(256, 'With `custom`, where it is required: the header that holds the signature.'),
-    prefix: optionalString('With `custom`: what stands before the signature, such as `sha256=`.', {
+    secretEncoding: optionalOneOf(['utf8', 'hex', 'base64', 'base64url'], 'Encoding of the secrets.', 'utf8'),
+    header: optionalText(256, 'Header with the signature, required with `custom`.'),
+    prefix: optionalString('Text before the signature, such as `sha256=`, with `custom`.', {
       maxLength: 64,
     }),
     encoding: optionalOneOf(
       ['hex', 'base64', 'base64url'],
-      'With `custom`: how the signature is written; default `hex`.',
+      'Encoding of the signature, with `custom`. Default: `hex`.',
     ),
     algorithm: optionalOneOf(
       ['sha256', 'sha384', 'sha512', 'sha1'],
-      'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
+      'Hash function of the HMAC, with `custom`. Default: `sha256`. `sha1` needs `allowWeak`.',
     ),
     payload: optionalText(
       4096,
-      'With `custom`: what is signed, default `{{body}}`. Placeholders: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
+      'Signed text, with `custom`. Default: `{{body}}`. Placeholders: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and the body digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
     ),
     timestamp: Type.Optional(timestamp),
-    tolerance: optionalDuration(
-      'Oldest signature that is accepted, where its time is signed.',
-      DEFAULT_TOLERANCE,
-    ),
-    clockSkew: optionalDuration('How far the time of a signature may lie ahead.', DEFAULT_CLOCK_SKEW),
+    tolerance: optionalDuration('Maximum age of a signature, if its time is signed.', DEFAULT_TOLERANCE),
+    clockSkew: optionalDuration('Maximum time that a signature may lie in the future.', DEFAULT_CLOCK_SKEW),
     replay: Type.Optional(replay),
-    strip: optionalFlag(false, 'Removes the signature before the upstream sees the request.'),
-    allowWeak: optionalFlag(false, 'Allows `algorithm: sha1`, for senders that know nothing better.'),
+    strip: optionalFlag(false, 'Removes the signature before the request is sent upstream.'),
+    allowWeak: optionalFlag(false, 'Allows `algorithm: sha1`, for senders that support nothing else.'),
   },
   [
-    'The signature is computed over the bytes as they were received, before anything decodes them: escapes in the path, spaces in JSON and a content coding count. So this policy stands first: what policies before it change in the query or the body is changed here too. Fields, path and query are taken when the request head is read; what later policies change does not matter.',
-    'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`, before the body is read; with one that is wrong, shortened, repeated or in another encoding 401 `GW_SIGNATURE_INVALID`, the same whichever secret it was made with; the same code with a time outside `tolerance` and `clockSkew`, and for what was used before. Comparisons take constant time.',
-    '`github` reads `X-Hub-Signature-256`, `stripe` `Stripe-Signature` with its time and every `v1` in it, `slack` `X-Slack-Signature` and `X-Slack-Request-Timestamp`, `shopify` `X-Shopify-Hmac-SHA256`. GitHub and Shopify sign no time and not the path: a captured request stays valid, at every route with the secret, unless `replay` remembers it.',
-    'What `replay` remembers survives reloads, and restarts only with `state`. A placeholder that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
+    'The signature covers the bytes as received, before decoding: percent-encoding in the path, white space in JSON and content codings matter. Put this policy first, because changes by earlier policies to the query or the body invalidate the signature. Fields, path and query are read with the request head, so later changes do not matter.',
+    'A missing signature gets 401 `GW_SIGNATURE_MISSING` before the body is read. A wrong, truncated, repeated or wrongly encoded signature gets 401 `GW_SIGNATURE_INVALID`. So does a time outside `tolerance` and `clockSkew`, or a replayed signature. The response does not depend on the secret used. Comparisons take constant time.',
+    '`github` reads `X-Hub-Signature-256`. `stripe` reads the time and every `v1` in `Stripe-Signature`. `slack` reads `X-Slack-Signature` and `X-Slack-Request-Timestamp`. `shopify` reads `X-Shopify-Hmac-SHA256`. GitHub and Shopify sign neither a time nor the path: a captured request stays valid, on every route with the same secret, unless `replay` detects it.',
+    'Signatures remembered by `replay` survive reloads, and restarts only with `state`. A missing placeholder value is empty in the payload. If the payload does not contain the body, the body is neither signed nor buffered.',
   ],
 )
 
-/** The configuration of `hmac-signature`, derived from its schema. */
+/** Configuration of `hmac-signature`, derived from its schema. */
 export type HmacSignatureConfig = Static<typeof hmacSignatureSchema>

@@ -5,17 +5,17 @@ import type { HmacSignatureConfig } from './schema.js'
 import { plainField, type SignatureField, stripeField } from './signature-field.js'
 import type { TimeFormat } from './signature-time.js'
 
-/** A way of signing: what, how, and where it stands. */
+/** A signature scheme: payload, algorithm, and location of the signature. */
 export interface Scheme {
   readonly header: string
   readonly field: SignatureField
   readonly algorithm: string
   readonly payload: Payload
-  /** Where the time stands when it is not in the field itself; null when there is none. */
+  /** Header with the time, or null if the signature field contains it or no time is signed. */
   readonly timestamp: { readonly header: string; readonly format: TimeFormat } | null
 }
 
-/** What the senders document about their webhooks. */
+/** Schemes as documented by the senders of webhooks. */
 const PRESETS: Readonly<Record<Exclude<HmacSignatureConfig['preset'], 'custom'>, Scheme>> = {
   github: {
     header: 'x-hub-signature-256',
@@ -49,33 +49,31 @@ const PRESETS: Readonly<Record<Exclude<HmacSignatureConfig['preset'], 'custom'>,
 
 const CUSTOM_ONLY = ['header', 'prefix', 'encoding', 'algorithm', 'payload', 'timestamp'] as const
 
-/** @throws Error when options contradict the preset or each other. */
+/** Compiles the scheme. @throws Error if options contradict the preset or each other. */
 export function compileScheme(config: HmacSignatureConfig): Scheme {
   if (config.preset === 'custom') return customScheme(config)
   const extra = CUSTOM_ONLY.find((option) => config[option] !== undefined)
   if (extra !== undefined) {
-    throw new Error(
-      `'${extra}' is given by the preset '${config.preset}'; remove it, or write preset: custom`,
-    )
+    throw new Error(`'${extra}' is fixed by the preset '${config.preset}'; remove it, or use preset: custom`)
   }
   return PRESETS[config.preset]
 }
 
 function customScheme(config: HmacSignatureConfig): Scheme {
   const { header, prefix = '', algorithm = 'sha256', timestamp } = config
-  if (header === undefined) throw new Error("'header' is missing; name the header that holds the signature")
-  if (!isFieldValue(prefix)) throw new Error("'prefix' has a character that no header may hold")
+  if (header === undefined) throw new Error("'header' is missing; name the header with the signature")
+  if (!isFieldValue(prefix)) throw new Error("'prefix' contains a character that is not allowed in a header")
   if (algorithm === 'sha1' && config.allowWeak !== true) {
     throw new Error(
-      "algorithm 'sha1' is weak; use sha256, or set allowWeak: true where the sender knows no other",
+      "algorithm 'sha1' is weak; use sha256, or set allowWeak: true if the sender supports nothing else",
     )
   }
   const payload = compilePayload(config.payload ?? '{{body}}')
   if (payload.hasTimestamp !== (timestamp !== undefined)) {
     throw new Error(
       payload.hasTimestamp
-        ? "'payload' has {{timestamp}}; say under 'timestamp' which header holds it"
-        : "'timestamp' is not signed and could be changed; put {{timestamp}} into 'payload'",
+        ? "'payload' contains {{timestamp}}; name its header under 'timestamp'"
+        : "'timestamp' is not signed and could be changed; add {{timestamp}} to 'payload'",
     )
   }
   return {

@@ -1,26 +1,26 @@
 import { type ByteEncoding, decode, encode } from '../../shared/encoding/byte-text.js'
 
-/** What a signature field says. */
+/** Parsed content of a signature field. */
 export interface FieldContent {
-  /** Each is a signature that may be right. */
+  /** Signatures, one of which must be valid. */
   readonly signatures: readonly Buffer[]
-  /** As it stands there; null where the field has no time. */
+  /** Time as written, or null if the field has none. */
   readonly timestamp: string | null
 }
 
-/** How signatures stand in a header. */
+/** Format of a signature field. */
 export interface SignatureField {
   readonly hasTimestamp: boolean
-  /** Null when it is not such a field. */
+  /** Returns null if the value does not have this format. */
   read(value: string): FieldContent | null
   write(signature: Buffer, timestamp: string): string
 }
 
-/** Longest field that is looked at; a request has one signature and maybe one of the secret before. */
+/** Maximum length of a field in characters. A request has one signature per secret. */
 const MAX_FIELD_LENGTH = 4096
 const MAX_ELEMENTS = 32
 
-/** A prefix and a signature: `sha256=…`. */
+/** Format with a prefix and one signature: `sha256=…`. */
 export function plainField(prefix: string, encoding: ByteEncoding): SignatureField {
   return {
     hasTimestamp: false,
@@ -33,7 +33,7 @@ export function plainField(prefix: string, encoding: ByteEncoding): SignatureFie
   }
 }
 
-/** `t=…,v1=…,v1=…`: one time, and as many signatures as there are secrets; other elements are not looked at. */
+/** Format `t=…,v1=…,v1=…`: one time, and one signature per secret. Other elements are ignored. */
 export const stripeField: SignatureField = {
   hasTimestamp: true,
   read(value) {

@@ -1,9 +1,9 @@
-/** How a time is written. */
+/** Format of a time. */
 export type TimeFormat = 'unix' | 'unix-ms' | 'iso'
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Ms since the epoch; null when the text is no such time. */
+/** Returns milliseconds since 1970, or null if the text does not have this format. */
 export function parseTime(text: string, format: TimeFormat): number | null {
   if (format === 'iso') {
     const ms = ISO.test(text) ? Date.parse(text) : Number.NaN

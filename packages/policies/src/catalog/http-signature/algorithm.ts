@@ -10,7 +10,7 @@ import {
   signer,
 } from '../../crypto/keys/signature.js'
 
-/** The registered names (RFC 9421 section 6.2) for pairs of keys, and the names of JOSE for the same. */
+/** Registered names of asymmetric algorithms (RFC 9421 section 6.2) and their JOSE names. */
 const ASYMMETRIC = {
   ed25519: 'Ed25519',
   'ecdsa-p256-sha256': 'ES256',
@@ -19,7 +19,7 @@ const ASYMMETRIC = {
   'rsa-v1_5-sha256': 'RS256',
 } as const
 
-/** A key of the document. */
+/** A configured key. */
 export interface KeyConfig {
   readonly id: string
   readonly algorithm: keyof typeof ASYMMETRIC | 'hmac-sha256'
@@ -27,14 +27,17 @@ export interface KeyConfig {
   readonly encoding?: SecretEncoding
 }
 
-/** @throws Error when the key cannot be read, is weak, or is not one for its algorithm. */
+/**
+ * Compiles the verification with a key. @throws Error if the key cannot be read, is weak or does not fit its
+ * algorithm.
+ */
 export function compileCheck(config: KeyConfig): SignatureCheck {
   const { algorithm } = config
   if (algorithm === 'hmac-sha256') return signatureCheck('HS256', secretOf(config, 'verify'))
   return asymmetricCheck(ASYMMETRIC[algorithm], withoutEncoding(config))
 }
 
-/** @throws Error as `compileCheck`. */
+/** Compiles the signing with a key. @throws Error like `compileCheck`. */
 export function compileSigner(config: KeyConfig): Signer {
   const { algorithm } = config
   if (algorithm === 'hmac-sha256') return signer('HS256', secretOf(config, 'sign'))
@@ -47,5 +50,5 @@ function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose
 
 function withoutEncoding(config: KeyConfig): KeyConfig {
   if (config.encoding === undefined) return config
-  throw new Error(`'encoding' of key '${config.id}' is for hmac-sha256 only; remove it`)
+  throw new Error(`'encoding' of key '${config.id}' is only for hmac-sha256; remove it`)
 }

@@ -88,7 +88,7 @@ test('a list of components that was changed is refused', async () => {
   const twice = replaceHeader(signed(request()), 'signature-input', (value) =>
     value.replace('"@method"', '"@method" "@method"'),
   )
-  assert.match(await detail({}, twice), /cannot be read/)
+  assert.match(await detail({}, twice), /are not valid/)
 })
 
 test('the age of a signature has bounds on both sides', async () => {
@@ -97,9 +97,9 @@ test('the age of a signature has bounds on both sides', async () => {
     return signed(x, config, x.startedAt + offsetMs)
   }
   assert.equal(await code({ maxAge: '2m' }, at(-115_000)), '')
-  assert.match(await detail({ maxAge: '2m' }, at(-125_000)), /too old, ahead/)
+  assert.match(await detail({ maxAge: '2m' }, at(-125_000)), /too old, in the future/)
   assert.equal(await code({}, at(50_000)), '')
-  assert.match(await detail({}, at(65_000)), /too old, ahead/)
+  assert.match(await detail({}, at(65_000)), /too old, in the future/)
   assert.equal(await code({ maxAge: '1h' }, at(-10_000, { expiresIn: '1m' })), '')
   assert.match(await detail({ maxAge: '1h' }, at(-70_000, { expiresIn: '1m' })), /expired/)
   const timeless = replaceHeader(at(0), 'signature-input', (value) => value.replace(/;created=\d+/, ''))
@@ -107,7 +107,7 @@ test('the age of a signature has bounds on both sides', async () => {
   const later = replaceHeader(at(-400_000), 'signature-input', (value) =>
     value.replace(/created=\d+/, `created=${Math.floor(Date.now() / 1000)}`),
   )
-  assert.match(await detail({}, later), /not that of a known key/)
+  assert.match(await detail({}, later), /not made for this request with a known key/)
 })
 
 test('the algorithm is the one of the key, whatever the message says', async () => {
@@ -135,11 +135,11 @@ test('a nonce is needed and taken once, also across reloads', async () => {
   const again = request({ headers: [...x.headers] })
   assert.equal(await (await compile(config, table)).onRequest!(x), null)
   const replayed = (await (await compile(config, table)).onRequest!(again)) as Outcome
-  assert.match(replayed?.problem?.detail ?? '', /used before/)
+  assert.match(replayed?.problem?.detail ?? '', /already been used/)
   const step = await compile(config, table)
   assert.match(
     ((await step.onRequest!(signed(request()))) as Outcome)?.problem?.detail ?? '',
-    /needs a 'nonce'/,
+    /requires a 'nonce'/,
   )
   assert.equal(await step.onRequest!(signed(request(), { nonce: true })), null)
   assert.equal(((await step.onRequest!(signed(request(), { nonce: true }))) as Outcome)?.status, 503)
@@ -233,19 +233,19 @@ test('what is not supported is refused by name', async () => {
       value.replace('("@method"', `("@method" ${component}`),
     )
   const texts: [string, RegExp][] = [
-    ['"x-t";tr', /trailers \('tr'\) are not supported/],
+    ['"x-t";tr', /trailer fields \('tr'\) are not supported/],
     ['"@foo"', /"@foo": it is not supported/],
     ['"@status"', /only a response has a status/],
-    ['"date";req', /'req' is for signatures of responses/],
+    ['"date";req', /'req' is only for signatures of responses/],
     ['"X-Upper"', /not a field name in lower case/],
-    ['"x-own";sf', /shape of the field 'x-own' is not known/],
-    ['"x-a";bs;key="b"', /'bs' goes neither/],
+    ['"x-own";sf', /type of the field 'x-own' is not known/],
+    ['"x-a";bs;key="b"', /'bs' cannot be combined/],
     ['"x-a";zz', /'zz' is not supported/],
-    ['"x-a";bs=?0', /take no value/],
-    ['"@query-param"', /needs the parameter 'name'/],
-    ['"@query-param";name="q"', /does not have it, or not once/],
-    ['"x-absent"', /does not have it/],
-    ['"connection"', /does not have it/],
+    ['"x-a";bs=?0', /must not have a value/],
+    ['"@query-param"', /requires the parameter 'name'/],
+    ['"@query-param";name="q"', /does not contain it exactly once/],
+    ['"x-absent"', /does not contain it/],
+    ['"connection"', /does not contain it/],
   ]
   for (const [component, expected] of texts)
     assert.match(await detail({}, withComponent(component)), expected, component)

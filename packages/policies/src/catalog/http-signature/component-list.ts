@@ -2,15 +2,15 @@ import { parseItem } from '../../shared/structured-field/parser.js'
 import type { Item } from '../../shared/structured-field/structured-field.js'
 import { type Component, compileComponent, type FieldShapes } from './component.js'
 
-/** A component of the document and the item it is in a signature's list. */
+/** A configured component and its item in the signature's list. */
 export interface ListedComponent {
   readonly item: Item
   readonly component: Component
 }
 
 /**
- * Components as the document writes them: the name needs no quotes, parameters follow it.
- * @throws Error for what is not a component of such a message, or stands twice.
+ * Compiles configured components. The name needs no quotes, and parameters follow it.
+ * @throws Error if a component is invalid for this kind of message, or is listed twice.
  */
 export function compileComponents(
   texts: readonly string[],
@@ -21,10 +21,10 @@ export function compileComponents(
   return texts.map((text) => {
     const item = parseItem(quoted(text))
     if (item === null)
-      throw new Error(`'${text}' is not a component; write for example @query-param;name="id"`)
+      throw new Error(`'${text}' is not a valid component; use for example @query-param;name="id"`)
     const component = compileComponent(item, kind, shapes)
     if (typeof component === 'string') throw new Error(component)
-    if (seen.has(component.key)) throw new Error(`component '${text}' stands twice; keep one`)
+    if (seen.has(component.key)) throw new Error(`component '${text}' is listed twice; keep one`)
     seen.add(component.key)
     return { item, component }
   })

@@ -7,10 +7,11 @@ import type { FieldShape, Item, Parameters } from '../../shared/structured-field
 const cursor = new QueryCursor()
 
 /**
- * The value of a query parameter as `@query-param` takes it (RFC 9421 section 2.2.8): decoded like a form and encoded
- * again. Null when it is absent or repeated, and when its escapes are broken: two different queries must not look the
- * same.
- * @param name encoded.
+ * Returns the value of a query parameter for `@query-param` (RFC 9421 section 2.2.8): decoded as form data
+ * and encoded again.
+ * Returns null if it is absent, repeated or wrongly encoded. Two different queries must not have the same
+ * value.
+ * @param name encoded name.
  */
 export function queryParameter(query: string, name: string): string | null {
   let found: string | null = null
@@ -33,10 +34,10 @@ function reencoded(text: string): string | null {
   )
 }
 
-/** What a signature covers: a request, or a response together with its request. */
+/** Message that a signature covers: a request, or a response with its request. */
 export interface SignedMessage {
   readonly request: RequestFacts
-  /** Null when the request is signed. */
+  /** The response, or null if the request is signed. */
   readonly response: ResponseFacts | null
 }
 
@@ -45,20 +46,20 @@ export interface ResponseFacts {
   lines(name: string): readonly string[]
 }
 
-/** A component of a message, as a signature covers it. */
+/** A message component that a signature covers. */
 export interface Component {
-  /** Its identifier in the signature base: `"@query-param";name="id"`. */
+  /** Identifier in the signature base: `"@query-param";name="id"`. */
   readonly id: string
-  /** The same for two identifiers that differ only in the order of their parameters. */
+  /** Normalised identifier, which does not depend on the order of parameters. */
   readonly key: string
-  /** Null when the message does not have it, or it cannot be read. */
+  /** Returns the value, or null if the message does not have it or it cannot be read. */
   read(message: SignedMessage): string | null
 }
 
-/** What is covered: of a response, or of the request. */
+/** Kind of the signed message. */
 type MessageKind = 'request' | 'response'
 
-/** Shapes of registered fields, for `sf`. */
+/** Structured types of registered fields, for `sf`. */
 export type FieldShapes = ReadonlyMap<string, FieldShape>
 
 const REGISTERED_SHAPES: readonly (readonly [string, FieldShape])[] = [
@@ -77,7 +78,7 @@ const REGISTERED_SHAPES: readonly (readonly [string, FieldShape])[] = [
   ['want-repr-digest', 'dictionary'],
 ]
 
-/** The shapes that are known, and those that the document adds. */
+/** Returns the known field types plus the configured ones. */
 export function fieldShapes(more: Readonly<Record<string, FieldShape>>): FieldShapes {
   return new Map([
     ...REGISTERED_SHAPES,
@@ -99,10 +100,10 @@ function targetOf({ path, query, hasEmptyQuery }: RequestFacts): string {
   return query === '' && !hasEmptyQuery ? path : `${path}?${query}`
 }
 
-/** The component that an identifier means, or a text that says what is wrong with it. */
+/** Compiles a component. Returns an error message if the identifier is invalid. */
 export function compileComponent(item: Item, kind: MessageKind, shapes: FieldShapes): Component | string {
   const id = serializeItem(item)
-  if (item.item.type !== 'string') return `${id} is not a component identifier, which is a string`
+  if (item.item.type !== 'string') return `${id} is not a component identifier, which must be a string`
   const name = item.item.value
   const read = name.startsWith('@')
     ? derived(name, item.parameters, kind)
@@ -124,16 +125,16 @@ function derived(name: string, parameters: Parameters, kind: MessageKind): Read 
     (parameter) => parameter !== 'req' && !(parameter === 'name' && name === '@query-param'),
   )
   if (unknown !== undefined) return `the parameter '${unknown}' is not supported here`
-  if (isOfRequest === null) return "'req' takes no value"
-  if (kind === 'request' && isOfRequest) return "'req' is for signatures of responses"
+  if (isOfRequest === null) return "'req' must not have a value"
+  if (kind === 'request' && isOfRequest) return "'req' is only for signatures of responses"
   if (name === '@status') {
     if (kind === 'request' || isOfRequest) return 'only a response has a status'
     return ({ response }) => String(response!.status)
   }
-  if (kind === 'response' && !isOfRequest) return "in the signature of a response it needs 'req'"
+  if (kind === 'response' && !isOfRequest) return "in the signature of a response it requires 'req'"
   if (name === '@query-param') {
     const parameter = parameters.get('name')
-    if (parameter?.type !== 'string') return "it needs the parameter 'name'"
+    if (parameter?.type !== 'string') return "it requires the parameter 'name'"
     return ({ request }) => queryParameter(request.query, parameter.value)
   }
   const value = Object.hasOwn(DERIVED, name) ? DERIVED[name]! : null
@@ -148,12 +149,12 @@ function field(name: string, parameters: Parameters, kind: MessageKind, shapes: 
   if (unknown !== undefined) return `the parameter '${unknown}' is not supported`
   const [sf, bs, req, tr] = FLAGS.map((flag) => isSet(parameters, flag))
   if (sf === null || bs === null || req === null || tr === null)
-    return "'sf', 'bs', 'req' and 'tr' take no value"
-  if (tr) return "fields of trailers ('tr') are not supported"
-  if (req && kind === 'request') return "'req' is for signatures of responses"
+    return "'sf', 'bs', 'req' and 'tr' must not have a value"
+  if (tr) return "trailer fields ('tr') are not supported"
+  if (req && kind === 'request') return "'req' is only for signatures of responses"
   const key = parameters.get('key')
-  if (key !== undefined && key.type !== 'string') return "'key' is a string"
-  if (bs && (sf || key !== undefined)) return "'bs' goes neither with 'sf' nor with 'key'"
+  if (key !== undefined && key.type !== 'string') return "'key' must be a string"
+  if (bs && (sf || key !== undefined)) return "'bs' cannot be combined with 'sf' or 'key'"
   const form =
     key !== undefined
       ? memberForm(key.value as string)
@@ -173,7 +174,7 @@ function isFlag(parameter: string): boolean {
   return FLAGS.some((flag) => flag === parameter)
 }
 
-/** Null when the parameter has another value than "true". */
+/** Returns null if the parameter has a value other than "true". */
 function isSet(parameters: Parameters, name: string): boolean | null {
   const parameter = parameters.get(name)
   if (parameter === undefined) return false
@@ -182,7 +183,7 @@ function isSet(parameters: Parameters, name: string): boolean | null {
 
 type Form = (lines: readonly string[]) => string | null
 
-/** Several lines are one value (RFC 9421 section 2.1). */
+/** Joins several lines into one value (RFC 9421 section 2.1). */
 const combined: Form = (lines) => lines.map(trimOws).join(', ')
 
 const wrapped: Form = (lines) =>
@@ -191,7 +192,7 @@ const wrapped: Form = (lines) =>
 function strictForm(name: string, shapes: FieldShapes): Form | string {
   const shape = shapes.get(name)
   if (shape === undefined)
-    return `the shape of the field '${name}' is not known here, so 'sf' is not supported for it`
+    return `the type of the field '${name}' is not known, so 'sf' is not supported for it`
   return (lines) => reserialized(lines.join(', '), shape)
 }
 

@@ -4,12 +4,12 @@ import { parseDictionary } from '../../shared/structured-field/parser.js'
 import { isInnerList } from '../../shared/structured-field/structured-field.js'
 import { whenSettled } from '../../shared/when-settled.js'
 
-/** The digests that still keep what they promise (RFC 9530 section 5), and their names in node:crypto. */
+/** Secure digest algorithms (RFC 9530 section 5) and their names in node:crypto. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const satisfies Record<string, DigestName>
 
 export type DigestAlgorithm = keyof typeof ALGORITHMS
 
-/** A `content-digest` field for a body; a promise only for large ones. */
+/** Returns the `content-digest` value for a body. Returns a promise only for large bodies. */
 export function contentDigest(body: Uint8Array, algorithm: DigestAlgorithm): string | Promise<string> {
   return whenSettled(
     bodyDigest(ALGORITHMS[algorithm], body),
@@ -18,8 +18,8 @@ export function contentDigest(body: Uint8Array, algorithm: DigestAlgorithm): str
 }
 
 /**
- * Whether a `content-digest` field is right about a body: it needs at least one digest of a known algorithm, and all of
- * those have to be right. Digests of other algorithms prove nothing and are not looked at.
+ * Returns true if a `content-digest` field matches a body. It needs at least one digest with a supported
+ * algorithm, and all of these must be correct. Digests with other algorithms are ignored.
  */
 export function matchesDigest(field: string, body: Uint8Array): boolean | Promise<boolean> {
   const claims = claimsOf(field)
@@ -36,7 +36,7 @@ interface Claim {
   readonly value: Buffer
 }
 
-/** Null when the field is malformed, or claims nothing that counts. */
+/** Returns null if the field is malformed or has no supported digest. */
 function claimsOf(field: string): Claim[] | null {
   const members = parseDictionary(field)
   if (members === null) return null

@@ -1,17 +1,17 @@
 import type { Component } from './component.js'
 import type { ListedComponent } from './component-list.js'
 
-/** What a signature has to cover. */
+/** Components that a signature must cover. */
 export interface Coverage {
   isEnough(covered: ReadonlySet<string>, hasBody: boolean): boolean
-  /** For the answer to the client. */
+  /** Description for the response to the client. */
   readonly text: string
 }
 
 const DIGEST = '"content-digest"'
 const TARGET = ['"@authority"', '"@path"', '"@query"']
 
-/** The components that the document lists, and the digest of a body where it is required. */
+/** Requires the configured components, and the digest of a body if that is required. */
 export function listedCoverage(components: readonly ListedComponent[], needsDigest: boolean): Coverage {
   const keys = components.map(({ component }) => component.key)
   const ids = components.map(({ component }) => component.id)
@@ -22,7 +22,7 @@ export function listedCoverage(components: readonly ListedComponent[], needsDige
   }
 }
 
-/** Method, target and body: what makes a request the one that was meant. */
+/** Requires method, target and body, the parts that define what a request does. */
 export function requestCoverage(needsDigest: boolean): Coverage {
   return {
     isEnough: (covered, hasBody) =>
@@ -33,7 +33,7 @@ export function requestCoverage(needsDigest: boolean): Coverage {
   }
 }
 
-/** The keys of components, or null when one stands twice. */
+/** Returns the keys of components, or null if one occurs twice. */
 export function coveredKeys(components: readonly Component[]): ReadonlySet<string> | null {
   const keys = new Set(components.map(({ key }) => key))
   return keys.size === components.length ? keys : null

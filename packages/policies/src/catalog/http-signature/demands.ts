@@ -7,10 +7,10 @@ import { type Coverage, listedCoverage, requestCoverage } from './coverage.js'
 import { DEFAULT_CLOCK_SKEW, DEFAULT_MAX_AGE, type VerificationConfig } from './schema.js'
 import type { Demands, KnownKey } from './validate.js'
 
-/** Whose key it is; null where the document does not say. */
+/** Owner of a key, or null if none is configured. */
 export type Owner = Consumer | null
 
-/** @throws Error for keys that cannot be used, and components that do not exist. */
+/** Compiles the requirements for signatures. @throws Error if a key or a component is invalid. */
 export function compileDemands(
   kind: 'request' | 'response',
   config: VerificationConfig,
@@ -45,7 +45,7 @@ function compileCoverage(
 function compileKeys(configs: VerificationConfig['keys']): ReadonlyMap<string, KnownKey<Owner>> {
   const keys = new Map<string, KnownKey<Owner>>()
   for (const config of configs) {
-    if (keys.has(config.id)) throw new Error(`key '${config.id}' stands twice under 'keys'; keep one`)
+    if (keys.has(config.id)) throw new Error(`key '${config.id}' is listed twice under 'keys'; keep one`)
     keys.set(config.id, {
       algorithm: config.algorithm,
       check: compileCheck(config),
@@ -57,7 +57,7 @@ function compileKeys(configs: VerificationConfig['keys']): ReadonlyMap<string, K
 
 function ownerOf({ id, consumer, groups }: VerificationConfig['keys'][number]): Owner {
   if (consumer === undefined) {
-    if (groups !== undefined) throw new Error(`key '${id}' has groups and no 'consumer'; name one`)
+    if (groups !== undefined) throw new Error(`key '${id}' has 'groups' but no 'consumer'; add a consumer`)
     return null
   }
   return consumerOf('http-signature', consumer, { credential: id, groups: groups ?? [] })

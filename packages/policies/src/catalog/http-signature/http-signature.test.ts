@@ -102,7 +102,7 @@ test('structured fields are covered strictly, by member and as bytes', async () 
   assert.equal(await code({}, x), '')
   replaceHeader(x, 'x-d', () => 'a=1, b=2;x')
   assert.equal(await code({}, x), 'GW_SIGNATURE_INVALID')
-  assert.throws(() => signed(request(), { components }), /shape of the field 'x-own'/)
+  assert.throws(() => signed(request(), { components }), /type of the field 'x-own'/)
 })
 
 test('strip removes the signature before the upstream', async () => {
@@ -191,7 +191,7 @@ test('configurations that cannot work are refused with what to do', async () => 
   const small = keyPair('rsa', { modulusLength: 1024 })
   const other = keyPair('ec', { namedCurve: 'P-384' })
   const bad: [Config, RegExp][] = [
-    [{ verify: { keys: [...keys, ...keys] } }, /stands twice/],
+    [{ verify: { keys: [...keys, ...keys] } }, /is listed twice/],
     [
       { verify: { keys: [{ id: 'a', algorithm: 'rsa-pss-sha512', key: pem(small.publicKey) }] } },
       /1024 bits/,
@@ -208,7 +208,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [{ verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: 'hello' }] } }, /neither PEM nor a JWK/],
     [{ verify: { keys, components: ['@nonsense'] } }, /not supported/],
     [{ verify: { keys, components: ['a b'] } }, /not a field name/],
-    [{ verify: { keys, components: ['x-a', 'X-A'] } }, /stands twice/],
+    [{ verify: { keys, components: ['x-a', 'X-A'] } }, /is listed twice/],
     [{ sign: { key: { ...signingKey, key: pem(pair.publicKey) } } }, /is a public key/],
     [
       { verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: pem(pair.privateKey) }] } },

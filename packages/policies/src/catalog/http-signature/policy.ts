@@ -8,10 +8,10 @@ import { ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'
 import { MessageSigner } from './signer.js'
 
-/** HTTP Message Signatures (RFC 9421), verified and made, of requests and responses. */
+/** Verifies and creates HTTP Message Signatures (RFC 9421) for requests and responses. */
 export const httpSignature = definePolicy({
   name: 'http-signature',
-  summary: 'Verifies and makes HTTP Message Signatures (RFC 9421) with body digests (RFC 9530).',
+  summary: 'Verifies and creates HTTP Message Signatures (RFC 9421) with body digests (RFC 9530).',
   schema: httpSignatureSchema,
   cost: 'cpu',
   authenticates: ({ verify }) =>

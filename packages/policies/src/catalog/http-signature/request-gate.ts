@@ -21,14 +21,14 @@ import { type Demands, type Failure, search, type Verdict } from './validate.js'
 
 /** A request whose signature is valid and whose body is awaited. */
 interface Pending {
-  /** The digest that the body has to have; null when none was covered. */
+  /** Expected `content-digest` of the body, or null if the signature does not cover it. */
   readonly digest: string | null
-  /** What may be used once; null when nothing is remembered. */
+  /** Key for replay detection, or null if it is disabled. */
   readonly nonce: string | null
   readonly createdMs: number
 }
 
-/** Decides about requests in two steps: the head carries the signature, the body has to have the signed digest. */
+/** Verifies requests in two steps: the signature with the head, then the signed digest with the body. */
 export class RequestGate {
   readonly #demands: Demands<Owner>
   readonly #strips: boolean
@@ -36,7 +36,7 @@ export class RequestGate {
   readonly #replays: OneTimeUse | null
   readonly #pending: Slot<Pending>
   readonly #refusals: ReturnType<typeof compileRefusals>
-  /** Without it the body is not collected, and `complete` is never called. */
+  /** True if the body is buffered. If false, `complete` is never called. */
   readonly readsBody: boolean
 
   constructor(config: RequestVerificationConfig, env: CompileEnv) {
@@ -72,7 +72,10 @@ export class RequestGate {
     return null
   }
 
-  /** A condition that was false for the head and is true now must not let the body in unseen. */
+  /**
+   * Completes the check with the body. If a condition became true only after the head, the head is checked
+   * here.
+   */
   complete(x: Exchange, body: Uint8Array): Eventual {
     return whenSettled(this.#pending.get(x) ?? this.#validate(x), (pending) =>
       this.#complete(x, body, pending),
@@ -128,11 +131,11 @@ const CHALLENGE = ['www-authenticate', 'Signature']
 function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
   const invalid = (detail: string): Reply => env.refusal('GW_SIGNATURE_INVALID', detail, CHALLENGE)
   const texts: Readonly<Record<Exclude<Failure, 'missing' | 'component'>, string>> = {
-    malformed: "'signature-input' and 'signature' cannot be read as RFC 9421 has them",
-    coverage: `the signature does not cover what it has to: ${coverage.text}`,
-    time: "the signature has no 'created', is too old, ahead of time or expired; sign again with a clock that is right",
-    nonce: "the signature needs a 'nonce', another one each time",
-    invalid: 'the signature is not that of a known key over this request',
+    malformed: "'signature-input' and 'signature' are not valid (RFC 9421)",
+    coverage: `the signature does not cover the required components: ${coverage.text}`,
+    time: "the signature has no 'created', or is too old, in the future or expired; sign again and check the clock",
+    nonce: "the signature requires a 'nonce', a different one for every request",
+    invalid: 'the signature was not made for this request with a known key',
   }
   return {
     missing: env.refusal(
@@ -145,10 +148,10 @@ function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
     time: invalid(texts.time),
     nonce: invalid(texts.nonce),
     invalid: invalid(texts.invalid),
-    digest: invalid("'content-digest' is not that of the body in sha-256 or sha-512"),
-    replayed: invalid('the nonce was used before; take another one each time'),
+    digest: invalid("'content-digest' does not match the body in sha-256 or sha-512"),
+    replayed: invalid('the nonce has already been used; use a different one for every request'),
     overloaded: overloadRefusal('too many signatures are being checked; try again'),
-    full: env.refusal('GW_OVERLOADED', 'too many nonces are remembered; try again', ['retry-after', '10']),
+    full: env.refusal('GW_OVERLOADED', 'too many nonces are being tracked; try again', ['retry-after', '10']),
     unavailable: replayUnavailable(env),
   }
 }

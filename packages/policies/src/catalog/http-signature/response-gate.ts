@@ -8,10 +8,10 @@ import { compileDemands, type Owner } from './demands.js'
 import type { VerificationConfig } from './schema.js'
 import { type Demands, validate } from './validate.js'
 
-/** Decides about responses of the upstream. The client learns only that the response was not good. */
+/** Verifies responses of the upstream. The client learns only that the response was not valid. */
 export class ResponseGate {
   readonly #demands: Demands<Owner>
-  /** The digest that the body has to have. */
+  /** Expected `content-digest` of the body. */
   readonly #digest: Slot<string>
   readonly #refusal: Reply
   readonly readsBody: boolean
@@ -21,7 +21,7 @@ export class ResponseGate {
     this.#digest = env.slot()
     this.#refusal = env.refusal(
       'GW_RESPONSE_INVALID',
-      'the response of the upstream is not signed as it has to be',
+      'the response of the upstream does not have a valid signature',
     )
     this.readsBody = config.contentDigest !== 'off'
   }

@@ -24,30 +24,30 @@ const LABEL = '^[a-z*][a-z0-9_.*-]*$'
 
 const algorithm = oneOf(
   ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'hmac-sha256'],
-  'The one algorithm of this key; what a message says about it can only be refused.',
+  'Algorithm of this key. A signature that names a different algorithm is refused.',
 )
 const encoding = optionalOneOf(
   ['utf8', 'hex', 'base64', 'base64url'],
-  'With `hmac-sha256`: how the secret is written; default `utf8`.',
+  'Encoding of the secret, with `hmac-sha256`. Default: `utf8`.',
 )
-const id = string('The `keyid` of signatures.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' })
+const id = string('Value of `keyid` in signatures.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' })
 
-const verifyingKey = closed('One key.', {
+const verifyingKey = closed('A key.', {
   id,
   algorithm,
   key: string(
-    'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
+    'Public key (PEM, certificate or JWK; private keys are rejected) or shared secret, as a secret reference.',
     { secret: true, minLength: 1 },
   ),
   encoding,
-  consumer: optionalText(256, 'The id of the consumer who has this key.'),
+  consumer: optionalText(256, 'Id of the consumer that owns the key.'),
   groups: optionalList(string('A group name.', { minLength: 1 }), 'Groups of the consumer.'),
 })
 
-const signingKey = closed('The key that signs.', {
+const signingKey = closed('Signing key.', {
   id,
   algorithm,
-  key: string('The private key (PEM or JWK) or the shared secret, by reference.', {
+  key: string('Private key (PEM or JWK) or shared secret, as a secret reference.', {
     secret: true,
     minLength: 1,
   }),
@@ -59,33 +59,33 @@ const component = string('A component: `@method`, `content-type`, `@query-param;
   maxLength: 256,
 })
 
-const replay = closed('Asks for a `nonce`, and refuses one that was accepted before.', {
+const replay = closed('Requires a `nonce`, and refuses nonces that have already been accepted.', {
   maxEntries: optionalInteger(
-    'Nonces that each worker remembers, about 150 bytes each. When all are in use the answer is 503.',
+    'Maximum number of nonces that each worker remembers, about 150 bytes each. When the limit is reached, requests get 503.',
     { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
   ...sharingOptions,
 })
 
 const verification = {
-  keys: list(verifyingKey, 'The keys that are accepted.', { minItems: 1, maxItems: 1000 }),
+  keys: list(verifyingKey, 'Accepted keys.', { minItems: 1, maxItems: 1000 }),
   components: optionalList(
     component,
-    'What a signature has to cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` when there is a body. Default for responses: `@status`, and `content-digest`.',
+    'Components that a signature must cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` if there is a body. Default for responses: `@status` and `content-digest`.',
     { maxItems: 64 },
   ),
   contentDigest: optionalOneOf(
     ['required', 'if-covered', 'off'],
-    '`required`: a body has to be covered by its digest, which is checked. `if-covered`: checked where a signature covers it. `off`: never checked, and the body not collected.',
+    'Check of the body digest. `required`: the signature must cover the digest of the body, which is checked. `if-covered`: the digest is checked if the signature covers it. `off`: the digest is not checked and the body is not buffered.',
     'required',
   ),
-  maxAge: optionalDuration('Oldest `created` that is accepted.', DEFAULT_MAX_AGE),
-  clockSkew: optionalDuration('How far `created` may lie ahead.', DEFAULT_CLOCK_SKEW),
-  label: optionalString('Looks at the signature with this label only.', { pattern: LABEL, maxLength: 64 }),
-  tag: optionalText(256, 'Looks at signatures with this `tag` only.'),
+  maxAge: optionalDuration('Maximum age of `created`.', DEFAULT_MAX_AGE),
+  clockSkew: optionalDuration('Maximum time that `created` may lie in the future.', DEFAULT_CLOCK_SKEW),
+  label: optionalString('Considers only the signature with this label.', { pattern: LABEL, maxLength: 64 }),
+  tag: optionalText(256, 'Considers only signatures with this `tag`.'),
   structuredFields: optionalRecord(
     oneOf(['dictionary', 'list', 'item']),
-    'Field name to shape, for fields of your own that are covered with `sf`.',
+    'Structured types of custom fields that are covered with `sf`, by field name.',
   ),
 }
 
@@ -94,12 +94,12 @@ const requestVerification = closed('Verifies requests of clients.', {
   replay: Type.Optional(replay),
   strip: optionalFlag(
     false,
-    'Removes `signature` and `signature-input` before the upstream sees the request.',
+    'Removes `signature` and `signature-input` before the request is sent upstream.',
   ),
 })
 
 const responseVerification = closed(
-  'Verifies responses of the upstream. Components of the request (`;req`) are those that it was sent.',
+  'Verifies responses of the upstream. Request components (`;req`) refer to the request as sent upstream.',
   verification,
 )
 
@@ -107,35 +107,32 @@ const signing = {
   key: signingKey,
   components: optionalList(
     component,
-    'What to cover; a field that the message does not have is left out. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
+    'Components to cover. Fields that the message does not have are omitted. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
     { maxItems: 64 },
   ),
-  label: optionalString('The label of the signature.', {
+  label: optionalString('Label of the signature.', {
     default: DEFAULT_LABEL,
     pattern: LABEL,
     maxLength: 64,
   }),
-  tag: optionalString('Its `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
-  expiresIn: optionalDuration('Adds `expires` so long after `created`.'),
+  tag: optionalString('Value of `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
+  expiresIn: optionalDuration('Time after `created` at which the signature expires, written to `expires`.'),
   nonce: optionalFlag(false, 'Adds a random `nonce`.'),
-  includeAlg: optionalFlag(true, 'Names the algorithm in `alg`.'),
+  includeAlg: optionalFlag(true, 'Adds the algorithm as `alg`.'),
   digest: optionalOneOf(
     ['sha-256', 'sha-512'],
-    'The algorithm of the `content-digest` that is made where it is covered and there is a body.',
+    'Algorithm of `content-digest`, which is added if it is covered and there is a body.',
     'sha-256',
   ),
 }
 
 const requestSigning = closed(
-  'Signs requests to the upstream, again for each attempt. Takes the place of signatures of the client.',
+  'Signs requests to the upstream, separately for each attempt. Replaces signatures of the client.',
   signing,
 )
-const responseSigning = closed(
-  'Signs responses to the client. Takes the place of signatures of the upstream.',
-  signing,
-)
+const responseSigning = closed('Signs responses to the client. Replaces signatures of the upstream.', signing)
 
-/** The configuration of `http-signature`. */
+/** Schema of the configuration of `http-signature`. */
 export const httpSignatureSchema = policyOptions(
   {
     verify: Type.Optional(requestVerification),
@@ -144,17 +141,17 @@ export const httpSignatureSchema = policyOptions(
     signResponse: Type.Optional(responseSigning),
   },
   [
-    'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`. It is 401 `GW_SIGNATURE_INVALID` when no signature is valid: made by a key that is not listed or with another algorithm than that key has, not covering what it has to, without `created`, too old, ahead of time or past its `expires`, with a digest that is not that of the body, or with a nonce that was used. One valid signature is enough; of more than eight none is looked at. A response that fails is answered with 502 `GW_RESPONSE_INVALID`.',
-    'Everything but the digest is checked before the body is read, on the request as it was received: path and query with their escapes, `@authority` in lower case without the default port of the scheme, several lines of a field joined by a comma. What policies before this one change is changed here too, so it stands first.',
-    'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Fields of trailers (`tr`) are refused by name, and so is `sf` for a field whose shape is not known. Fields of the connection, and `content-length` of responses, end at the gateway and cannot be covered. Dictionaries with a key twice are refused, where RFC 9651 would let the last one count.',
-    'With `content-digest` covered or required the body is collected. A digest of a body is one of the bytes as sent, content coding included; `sha-256` and `sha-512` count. Nonces are remembered by each worker for itself, across reloads, not restarts. A JWK is refused at load when its `use` or `key_ops` is for something else.',
+    'A missing signature gets 401 `GW_SIGNATURE_MISSING`. If no signature is valid, the response is 401 `GW_SIGNATURE_INVALID`. A signature is invalid if its key is not listed or has another algorithm, if it does not cover the required components, or if `created` is missing, too old or in the future. It is also invalid after `expires`, with a wrong body digest, or with a used nonce. One valid signature is enough. A message with more than eight signatures is refused. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`.',
+    'Everything except the digest is checked before the body is read, on the request as received: path and query with their percent-encoding, `@authority` in lower case without the default port, and repeated field lines joined with commas. Changes by earlier policies are visible here, so put this policy first.',
+    'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Trailer fields (`tr`) are not supported, nor is `sf` for fields of unknown type. Connection fields, and `content-length` of responses, are not forwarded and cannot be covered. Dictionaries with a repeated key are refused, although RFC 9651 lets the last one count.',
+    'If `content-digest` is covered or required, the body is buffered. A body digest covers the bytes as sent, including the content coding. Only `sha-256` and `sha-512` are checked. By default nonces are remembered per worker, across reloads but not restarts. A JWK whose `use` or `key_ops` does not allow the operation is rejected when the document is loaded.',
   ],
   { minProperties: 1 },
 )
 
-/** How requests are verified. */
+/** Configuration of request verification. */
 export type RequestVerificationConfig = Static<typeof requestVerification>
-/** What verification of both sides has in common. */
+/** Configuration shared by request and response verification. */
 export type VerificationConfig = Static<typeof responseVerification>
-/** How messages are signed. */
+/** Configuration of signing. */
 export type SigningConfig = Static<typeof requestSigning>

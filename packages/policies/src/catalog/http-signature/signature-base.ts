@@ -2,7 +2,9 @@ import { serializeInnerList } from '../../shared/structured-field/serializer.js'
 import type { InnerList } from '../../shared/structured-field/structured-field.js'
 import type { Component, SignedMessage } from './component.js'
 
-/** The text that is signed (RFC 9421 section 2.5), or the component that the message does not have. */
+/**
+ * Builds the signature base (RFC 9421 section 2.5), or returns the component that the message does not have.
+ */
 export function signatureBase(
   components: readonly Component[],
   input: InnerList,

@@ -5,7 +5,7 @@ import {
   type Parameters,
 } from '../../shared/structured-field/structured-field.js'
 
-/** One signature of a message, as its two fields say. */
+/** One signature of a message, from both of its fields. */
 export interface MessageSignature {
   readonly label: string
   readonly input: InnerList
@@ -18,12 +18,12 @@ export interface MessageSignature {
   readonly tag: string | null
 }
 
-/** More than this is no honest message: each may cost a check of a signature. */
+/** Maximum number of signatures in a message. Each may cost a verification. */
 const MAX_SIGNATURES = 8
 const MAX_COMPONENTS = 64
 const MAX_NONCE_LENGTH = 256
 
-/** The signatures of a message; null when its fields are malformed, or do not belong together. */
+/** Returns the signatures of a message, or null if its fields are malformed or do not match. */
 export function signaturesOf(inputField: string, signatureField: string): MessageSignature[] | null {
   const inputs = parseDictionary(inputField)
   const signatures = parseDictionary(signatureField)
@@ -55,7 +55,7 @@ function signatureOf(label: string, input: InnerList, bytes: Buffer): MessageSig
   return { label, input, bytes, created, expires, keyid, alg, nonce, tag }
 }
 
-/** Null when it is absent, undefined when it is of another type. */
+/** Returns null if the parameter is absent, or undefined if it has the wrong type. */
 function numberOf(parameters: Parameters, name: string): number | null | undefined {
   const parameter = parameters.get(name)
   if (parameter === undefined) return null

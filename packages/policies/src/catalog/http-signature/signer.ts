@@ -19,14 +19,14 @@ const DEFAULT_COMPONENTS = {
 /** A message to sign. */
 export interface Unsigned {
   readonly message: SignedMessage
-  /** Where the signature is put. */
+  /** Header list to which the signature is added. */
   readonly headers: HeaderList
-  /** Null when it was not collected. */
+  /** Body, or null if it was not buffered. */
   readonly body: Uint8Array | null
   readonly nowMs: number
 }
 
-/** Signs messages under one key. */
+/** Signs messages with one key. */
 export class MessageSigner {
   readonly #sign: SignBytes
   readonly #label: string
@@ -34,10 +34,10 @@ export class MessageSigner {
   readonly #digest: DigestAlgorithm
   readonly #config: SigningConfig
   readonly #expiresSeconds: number | null
-  /** The digest of the body is covered. */
+  /** True if the signature covers the digest of the body. */
   readonly readsBody: boolean
 
-  /** @throws Error for a key that cannot be used, and components that do not exist. */
+  /** @throws Error if the key or a component is invalid. */
   constructor(kind: 'request' | 'response', config: SigningConfig) {
     this.#config = config
     this.#sign = compileSigner(config.key)
@@ -50,7 +50,7 @@ export class MessageSigner {
     this.readsBody = this.#components.some(({ component }) => component.key === '"content-digest"')
   }
 
-  /** Puts the signature into the fields; a promise where the key is slow or the body large. */
+  /** Adds the signature. Returns a promise if the key is slow or the body is large. */
   sign(unsigned: Unsigned): null | Promise<null> {
     const { headers, body } = unsigned
     if (!this.readsBody || body === null || body.length === 0) return this.#signHead(unsigned)

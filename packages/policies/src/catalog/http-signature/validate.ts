@@ -6,15 +6,15 @@ import { type Coverage, coveredKeys } from './coverage.js'
 import { signatureBase } from './signature-base.js'
 import { type MessageSignature, signaturesOf } from './signature-set.js'
 
-/** A key that may have signed. */
+/** A key that is accepted for signatures. */
 export interface KnownKey<K> {
   readonly algorithm: string
   readonly check: SignatureCheck
-  /** What its owner is to the caller. */
+  /** Owner of the key, as the caller defines it. */
   readonly owner: K
 }
 
-/** What is asked of a signature. */
+/** Requirements for a signature. */
 export interface Demands<K> {
   readonly kind: 'request' | 'response'
   readonly keys: ReadonlyMap<string, KnownKey<K>>
@@ -26,7 +26,7 @@ export interface Demands<K> {
   readonly needsNonce: boolean
 }
 
-/** What was found about a message. */
+/** Result of verifying a message. */
 export type Verdict<K> =
   | {
       readonly isValid: true
@@ -42,12 +42,12 @@ interface Failed {
   readonly detail: string
 }
 
-/** Why no signature is good enough. */
+/** Reason why no signature is valid. */
 export type Failure = 'missing' | 'malformed' | 'component' | 'coverage' | 'time' | 'nonce' | 'invalid'
 
 export interface ReceivedMessage {
   readonly message: SignedMessage
-  /** The lines of `signature-input` and of `signature`. */
+  /** Lines of the field `signature-input`. */
   readonly inputs: readonly string[]
   readonly signatures: readonly string[]
   readonly hasBody: boolean
@@ -55,8 +55,8 @@ export interface ReceivedMessage {
 }
 
 /**
- * The search for one signature that meets all demands; it reports else what is wrong with the first that was looked at.
- * A verdict where there is nothing to verify with a key.
+ * Prepares the verification: finds signatures that meet every requirement that needs no key.
+ * Returns a verdict if there is nothing to verify with a key. Failures are reported for the first signature.
  */
 export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> | Check<Verdict<K>> {
   if (received.inputs.length === 0 && received.signatures.length === 0) return failed('missing')
@@ -83,13 +83,13 @@ export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdi
   }
 }
 
-/** What the search finds when it runs at once. */
+/** Verifies a message synchronously. */
 export function validate<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> {
   const found = search(demands, received)
   return 'isValid' in found ? found : found.now()
 }
 
-/** A signature that meets all demands but for its bytes. */
+/** A signature that meets all requirements except for the verification of its bytes. */
 interface Verifiable<K> {
   readonly signature: MessageSignature
   readonly key: KnownKey<K>
@@ -123,7 +123,7 @@ function prepare<K>(
   if (key === undefined || (alg !== null && alg !== key.algorithm)) return failed('invalid')
   const base = signatureBase(components, input, received.message)
   if ('absent' in base)
-    return failed('component', `component ${base.absent.id}: the message does not have it, or not once`)
+    return failed('component', `component ${base.absent.id}: the message does not contain it exactly once`)
   const bytes = Buffer.from(base.text, 'latin1')
   return { signature, key, base: bytes, coversDigest: covered.has('"content-digest"') }
 }

@@ -80,7 +80,7 @@ test('a bad range, an empty allow list and no list at all are refused', () => {
     /under 'deny': '10.0.0.256' is not an address/,
   )
   assert.throws(compile({ allow: ['10.0.0.0/33'] }), /under 'allow': .*at most \/32/)
-  assert.throws(compile({ allow: [] }), /would refuse everybody/)
+  assert.throws(compile({ allow: [] }), /would deny everyone/)
   assert.throws(compile({ dryRun: true }), /neither 'allow' nor 'deny'/)
 })
 

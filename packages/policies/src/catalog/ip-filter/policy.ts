@@ -2,17 +2,17 @@ import { type CidrSet, compileCidrs, definePolicy, type Exchange, type Outcome }
 import { withContext } from '../../shared/with-context.js'
 import { ipFilterSchema } from './schema.js'
 
-/** Without an allow list every address is allowed, but still only what is an address. */
+/** Default of `allow`: every valid address. */
 const EVERY_ADDRESS: readonly string[] = ['0.0.0.0/0', '::/0']
 
-/** Refuses callers by their address. */
+/** Allows or denies callers by their IP address. */
 export const ipFilter = definePolicy({
   name: 'ip-filter',
-  summary: 'Lets callers in or keeps them out by their IP address.',
+  summary: 'Allows or denies callers by their IP address.',
   schema: ipFilterSchema,
   compile(config, env) {
     if (config.allow === undefined && config.deny === undefined) {
-      throw new Error("neither 'allow' nor 'deny' is given; list addresses under one of them")
+      throw new Error("neither 'allow' nor 'deny' is configured; list addresses under one of them")
     }
     const isAllowed = decision(
       compileList('allow', config.allow ?? EVERY_ADDRESS),
@@ -22,7 +22,7 @@ export const ipFilter = definePolicy({
     if (config.dryRun === true) return { name: 'ip-filter', onRequest: dryRun(isAllowed, address) }
     const denied = env.refusal(
       'GW_IP_DENIED',
-      'calls from this address are not allowed; ask the operator of this API',
+      'requests from this address are not allowed; ask the operator of this API',
     )
     return { name: 'ip-filter', onRequest: (x: Exchange) => (isAllowed(address(x)) ? null : denied) }
   },
@@ -51,7 +51,7 @@ function peerAddress(x: Exchange): string {
 
 function compileList(list: 'allow' | 'deny', ranges: readonly string[]): CidrSet {
   if (list === 'allow' && ranges.length === 0) {
-    throw new Error("'allow' is empty, which would refuse everybody; list addresses or leave it out")
+    throw new Error("'allow' is empty, which would deny everyone; list addresses or remove it")
   }
   return withContext(`under '${list}':`, () => compileCidrs(ranges))
 }

@@ -1,6 +1,6 @@
 import { optionalFlag, optionalList, optionalOneOf, policyOptions, string } from '../../shared/options.js'
 
-/** One list serves a hundred thousand ranges; more belong into a list of their own, not into the document. */
+/** Maximum number of ranges in a list. */
 const MAX_RANGES = 100_000
 
 function ranges(description: string) {
@@ -10,24 +10,24 @@ function ranges(description: string) {
   })
 }
 
-/** The configuration of `ip-filter`. */
+/** Schema of the configuration of `ip-filter`. */
 export const ipFilterSchema = policyOptions(
   {
-    allow: ranges('Who may call. When it is there, everybody else is refused.'),
-    deny: ranges('Who may not call; wins over `allow`.'),
+    allow: ranges('Addresses that are allowed. If set, all others are denied.'),
+    deny: ranges('Addresses that are denied. Takes precedence over `allow`.'),
     source: optionalOneOf(
       ['client', 'peer'],
-      'Which address is compared: `client` after the trusted proxies of the listener, `peer` the other end of the connection.',
+      'Address to check: `client` is the client after the trusted proxies of the listener, `peer` is the other end of the connection.',
       'client',
     ),
     dryRun: optionalFlag(
       false,
-      'Refuses nobody; sets the variable `ip-filter` to `would-deny` where it would have refused.',
+      'Denies nobody. Sets the variable `ip-filter` to `would-deny` for requests that would have been denied.',
     ),
   },
   [
-    'At least one of `allow` and `deny`. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9`, `2001:db8::/32`; an IPv6 address that stands for an IPv4 address (`::ffff:10.0.0.1`, NAT64 `64:ff9b::10.0.0.1`) is in the ranges of that address too. `deny` also refuses addresses that are tunnelled from behind a denied IPv4 address: 6to4 (`2002::/16`), Teredo (`2001::/32`) and `::10.0.0.1`. Deny other NAT64 prefixes by themselves.',
-    'Refused callers get 403 `GW_IP_DENIED`; the answer does not repeat the address. A text that is no address is refused like an address that is not allowed.',
+    'Configure `allow`, `deny` or both. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9` or `2001:db8::/32`. An IPv6 address that maps to an IPv4 address (`::ffff:10.0.0.1`, NAT64 `64:ff9b::10.0.0.1`) also matches IPv4 ranges. `deny` also matches addresses tunnelled from a denied IPv4 address: 6to4 (`2002::/16`), Teredo (`2001::/32`) and `::10.0.0.1`. List other NAT64 prefixes explicitly.',
+    'Denied callers get 403 `GW_IP_DENIED`. The response does not repeat the address. An invalid address is denied.',
   ],
   { minProperties: 1 },
 )

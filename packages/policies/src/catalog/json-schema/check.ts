@@ -12,7 +12,7 @@ import {
 import type { JsonLimits } from '../../engines/json-schema/json-bounds.js'
 import { findViolations, type Violation } from '../../engines/json-schema/violations.js'
 
-/** What decides about documents; it can be cloned for a thread. */
+/** Settings of a check. They can be cloned for a worker thread. */
 export interface CheckSettings extends JsonLimits {
   readonly schemas: readonly unknown[]
   readonly references: readonly unknown[]
@@ -22,22 +22,22 @@ export interface CheckSettings extends JsonLimits {
   readonly dialect: DialectOptions
 }
 
-/** What a document is. */
+/** Result of a check. */
 export interface Verdict {
-  /** Empty: it is valid. */
+  /** Violations, or an empty list if the document is valid. */
   readonly violations: readonly Violation[]
-  /** The document after the changes that the schemas ask for; null: it is as it was. */
+  /** Changed document, or null if the schemas changed nothing. */
   readonly changed: string | null
 }
 
-/** Compiled schemas and how they decide together. */
+/** Compiled schemas and the rule that combines their results. */
 export class SchemaCheck {
   readonly #validators: readonly ValidateFunction[]
   readonly #path: JsonPath
   readonly #settings: CheckSettings
   readonly #changes: boolean
 
-  /** @throws Error for a schema that cannot be compiled, and for a path that is none. */
+  /** @throws Error if a schema or the path is invalid. */
   static async compile(settings: CheckSettings): Promise<SchemaCheck> {
     return new SchemaCheck(settings, await compileSchemas(settings))
   }
@@ -50,17 +50,17 @@ export class SchemaCheck {
     this.#changes = coerce || removeAdditional || applyDefaults
   }
 
-  /** @throws UnreadableBody when the bytes are not JSON, or not as they have to be. */
+  /** Checks a body. @throws UnreadableBody if the bytes are not acceptable JSON. */
   checkBytes(body: Uint8Array): Verdict {
     return this.check(jsonOfBytes(body, this.#settings.reading))
   }
 
-  /** @throws UnreadableBody when the path looks at too much. */
+  /** Checks parsed JSON. @throws UnreadableBody if the path visits too many values. */
   check(view: JsonView): Verdict {
     const isAll = this.#settings.match === 'all'
     const missed: Violation[] = []
     let changed: string | null = null
-    // A schema that changes documents gets its own, because it may change one that it then does not accept.
+    // A schema that changes documents gets a copy, because it may change a document that it then rejects.
     let document = this.#changes ? view.copy() : view.value
     for (const validate of this.#validators) {
       const violations = this.#violations(validate, document)
@@ -84,7 +84,7 @@ export class SchemaCheck {
   #violations(validate: ValidateFunction, document: unknown): Violation[] {
     const { maxErrors, select } = this.#settings
     const found = this.#path.all(document)
-    if (found.length === 0) return [`${select} finds nothing`]
+    if (found.length === 0) return [`${select} matches nothing`]
     const violations: Violation[] = []
     for (const value of found) {
       violations.push(
@@ -96,7 +96,7 @@ export class SchemaCheck {
   }
 }
 
-/** A schema of the configuration, and what it is called in messages. */
+/** A configured schema and its name in messages. */
 interface NamedSchema {
   readonly what: string
   readonly schema: unknown
@@ -123,7 +123,7 @@ async function compileSchemas(settings: CheckSettings): Promise<ValidateFunction
   return all.flatMap((one) => validators.get(one) ?? [])
 }
 
-/** Compiles the schemas of one draft, which refer to each other, in short steps: a worker goes on serving. */
+/** Compiles the schemas of one draft, which may refer to each other. Yields in between so the worker stays responsive. */
 async function compileDraft(
   draft: Draft,
   schemas: readonly NamedSchema[],
@@ -151,7 +151,7 @@ async function compileDraft(
   }
 }
 
-/** @throws Error that names the schema and says what to do. */
+/** Adds the schema's name to errors. @throws Error */
 async function named<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
@@ -161,16 +161,15 @@ async function named<T>(what: string, work: () => T | Promise<T>): Promise<T> {
 }
 
 function reasonOf(cause: unknown): string {
-  if (cause instanceof RangeError)
-    return 'its schemas or references nest too deeply; write it with fewer levels'
+  if (cause instanceof RangeError) return 'it nests schemas or references too deeply; use fewer levels'
   if (!(cause instanceof Error)) return String(cause)
   const { missingRef } = cause as { missingRef?: unknown }
   if (typeof missingRef !== 'string') return cause.message
-  return `it refers to '${missingRef}', which is not here; nothing is fetched, so add that schema under 'references'`
+  return `it refers to '${missingRef}', which is not configured; schemas are never fetched, so add it under 'references'`
 }
 
 function checkedSchema(schema: unknown): unknown {
   if (typeof schema === 'boolean') return schema
   if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema
-  throw new Error('it is neither an object nor true or false; a JSON schema is written as one')
+  throw new Error('a JSON schema must be an object, true or false')
 }

@@ -1,16 +1,19 @@
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { type CheckSettings, SchemaCheck, type Verdict } from './check.js'
 
-/** The verdict about a body, or why it cannot be read: of an error only its message comes back from a thread. */
+/**
+ * Result for a body, or the reason why it cannot be read. Only the message of an error can be sent from a
+ * thread.
+ */
 export type OffloadedVerdict = Verdict | { readonly unreadable: string }
 
-/** Checks large bodies. */
+/** Checks large bodies on a thread. */
 export const work: OffloadedWork<CheckSettings, Uint8Array, OffloadedVerdict> = async (settings) => {
   const check = await SchemaCheck.compile(settings)
   return (body) => verdictOf(() => check.checkBytes(body))
 }
 
-/** What a check says, where a body that cannot be read is a verdict too. */
+/** Runs a check and converts an unreadable body into a result. */
 export function verdictOf(check: () => Verdict): OffloadedVerdict {
   try {
     return check()

@@ -10,10 +10,11 @@ import { type CheckSettings, SchemaCheck } from './check.js'
 import { type OffloadedVerdict, verdictOf } from './json-schema-work.js'
 import { type JsonSchemaConfig, jsonSchemaSchema } from './schema.js'
 
-/** Checks JSON bodies against JSON schemas. */
+/** Validates JSON bodies against JSON schemas. */
 export const jsonSchema = definePolicy({
   name: 'json-schema',
-  summary: 'Checks JSON bodies against JSON schemas; can fill defaults in, change types and remove members.',
+  summary:
+    'Validates JSON bodies against JSON schemas. Can apply defaults, convert types and remove additional members.',
   schema: jsonSchemaSchema,
   cost: 'cpu',
   async compile(config, env): Promise<Step> {

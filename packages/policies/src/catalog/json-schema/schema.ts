@@ -15,58 +15,54 @@ function flag(description: string) {
   return Type.Optional(Type.Boolean({ default: false, description }))
 }
 
-/** The configuration of `json-schema`. */
+/** Schema of the configuration of `json-schema`. */
 export const jsonSchemaSchema = policyOptions(
   {
     schema: Type.Optional(source),
-    schemas: optionalList(source, 'Several schemas; `match` says how they decide together.', {
+    schemas: optionalList(source, 'Several schemas, combined as `match` says.', {
       minItems: 1,
       maxItems: 50,
     }),
     references: optionalList(
       source,
-      'Schemas that the others refer to by their `$id`. Nothing is ever fetched.',
+      'Schemas that the others refer to by their `$id`. Schemas are never fetched.',
       { minItems: 1, maxItems: 50 },
     ),
     match: optionalOneOf(
       ['any', 'all', 'first'],
-      '`any`: one schema has to accept, and a refusal says what each one misses; `first`: the same, and a refusal says what the first one misses; `all`: every schema has to accept.',
+      'Combination of several schemas. `any`: one schema must accept the document, and an error lists the violations of each. `first`: the same, but an error lists only those of the first schema. `all`: every schema must accept it.',
       'any',
     ),
     select: optionalString(
-      'A JSON path (RFC 9535) to what is checked, such as `$.order`. Every value that it finds has to be valid, and it has to find one.',
+      'JSON path (RFC 9535) to the values to validate, such as `$.order`. It must match at least one value, and every matched value must be valid.',
       { minLength: 1, maxLength: 2048, default: '$' },
     ),
-    phase: optionalOneOf(['request', 'response', 'both'], 'Which bodies are checked.', 'request'),
+    phase: optionalOneOf(['request', 'response', 'both'], 'Bodies to validate.', 'request'),
     draft: optionalOneOf(
       ['04', '07', '2019-09', '2020-12'],
-      'The draft of the schemas. Absent: the one that `$schema` names, else 2020-12.',
+      'Draft of the schemas. Default: the one named in `$schema`, otherwise 2020-12.',
     ),
-    formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
-    coerce: flag('Changes values to the type that the schema asks for: `"5"` to `5`.'),
+    formats: optionalFlag(true, 'Validates `format`. If false, the keyword is ignored.'),
+    coerce: flag('Converts values to the type that the schema requires: `"5"` to `5`.'),
     removeAdditional: flag('Removes members that `additionalProperties: false` does not allow.'),
-    applyDefaults: flag('Adds members that are missing and have a `default`.'),
+    applyDefaults: flag('Adds missing members that have a `default`.'),
     mode: optionalOneOf(
       ['enforce', 'report'],
-      '`report` lets everything pass and marks what is not valid with `x-gw-validation: failed`, for the upstream or, in the response, for the client.',
+      '`report` lets invalid bodies pass and marks them with `x-gw-validation: failed`, in the request for the upstream or in the response for the client.',
       'enforce',
     ),
-    status: optionalOneOf(
-      [400, 422],
-      'The status of a refusal for a request that is JSON but not valid.',
-      400,
-    ),
+    status: optionalOneOf([400, 422], 'Status for a request whose body is JSON but not valid.', 400),
     ...jsonLimitOptions,
   },
   [
-    'A request that is not valid is answered 400 `GW_SCHEMA_INVALID` (or 422), a body that is not JSON in UTF-8 400 `GW_BODY_UNPARSABLE`, one in a content coding, whatever its size, or in another charset 415 `GW_MEDIA_TYPE`. The detail lists JSON pointers and what is missed there, never values. Every request is checked, one without a body too, which is not JSON: keep the policy to the methods that carry a body with `when`. Of the media type only the charset is looked at.',
-    'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
-    'Schemas mean what their draft says, as the official test suite has it, or are refused when the document is loaded: references that lead in a circle; `$dynamicRef` to an anchor that stands in several schemas; `$recursiveRef` where a schema has `$recursiveAnchor: true`; `unevaluatedItems` beside `contains` (2020-12); in drafts 04 and 07 keywords beside `$ref`, which these ignore; schemas of schemas (`$vocabulary`). For one value as many as 1,000,000 references are followed; a body that needs more is not valid.',
-    'Patterns are matched in linear time; look-around and back references are refused when the document is loaded. `uniqueItems` and formats are bounded too: a text of more than 4,096 characters (320 for host names and addresses of mail) has no format but `byte`, `binary` and `password`.',
-    'When `coerce`, `removeAdditional` or `applyDefaults` changed something, the changed document is written again and becomes the body: numbers as JavaScript has them (an integer above 2^53 loses digits), white space and duplicate names gone.',
-    'A body of 32 KB and more is checked on a thread.',
+    'An invalid request gets 400 `GW_SCHEMA_INVALID` (or 422). A body that is not JSON in UTF-8 gets 400 `GW_BODY_UNPARSABLE`. A body of any size with a content coding or in another charset gets 415 `GW_MEDIA_TYPE`. The detail lists JSON pointers and the violated rules, never values. Every request is validated, and a missing body is not valid JSON: use `when` to limit the policy to methods with a body. The media type is ignored except for its charset.',
+    'Responses with status 200 to 299 are validated, except 204, 205 and 206. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`. The violations are recorded in the variable `validation` for the traffic log, also in `report` mode.',
+    'Schemas are interpreted as in the official test suite of their draft. Some features are rejected when the document is loaded: circular references, `$dynamicRef` to an anchor defined in several schemas, `$recursiveRef` with `$recursiveAnchor: true`, `unevaluatedItems` beside `contains` (2020-12), keywords beside `$ref` in drafts 04 and 07, which ignore them, and meta-schemas (`$vocabulary`). Validating one value follows at most 1,000,000 references. A body that needs more is invalid.',
+    'Patterns are matched in linear time. Look-around and back-references are rejected when the document is loaded. `uniqueItems` and formats are bounded too. Text over 4,096 characters (320 for host names and email addresses) does not match any format except `byte`, `binary` and `password`.',
+    'If `coerce`, `removeAdditional` or `applyDefaults` changes the document, it is serialised again and replaces the body. Numbers become JavaScript numbers (integers above 2^53 lose digits), and white space and duplicate names are lost.',
+    'Bodies of 32 KB and more are validated on a worker thread.',
   ],
 )
 
-/** The configuration of `json-schema`, derived from its schema. */
+/** Configuration of `json-schema`, derived from its schema. */
 export type JsonSchemaConfig = Static<typeof jsonSchemaSchema>

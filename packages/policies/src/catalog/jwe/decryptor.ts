@@ -8,16 +8,16 @@ import { decode } from '../../shared/encoding/byte-text.js'
 import { withContext } from '../../shared/with-context.js'
 import type { DecryptionPlan } from './plain-key.js'
 
-/** Longest protected header, in characters. */
+/** Maximum length of the protected header, in characters. */
 const MAX_HEADER_LENGTH = 16 * 1024
 const DOT = 46
 
-/** Decrypts messages in compact form. */
+/** Decrypts messages in compact serialisation. */
 export class Decryptor {
   readonly #keys = new KeyTable<KeyObject>()
   readonly #encryptions: readonly string[]
 
-  /** @throws Error for keys that cannot be distinguished. */
+  /** @throws Error if keys cannot be told apart. */
   constructor({ keys, encryptions }: DecryptionPlan) {
     this.#encryptions = encryptions
     for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
@@ -29,8 +29,8 @@ export class Decryptor {
   }
 
   /**
-   * What the message says; null when it cannot be decrypted, for whatever reason: whoever sends guesses must not learn
-   * how near they were (RFC 7516 section 11.5).
+   * Returns the plaintext, or null if the message cannot be decrypted for any reason. The reason stays secret
+   * so that attackers learn nothing from failures (RFC 7516 section 11.5).
    */
   async decrypt(body: Uint8Array): Promise<Uint8Array | null> {
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -47,13 +47,19 @@ export class Decryptor {
     return null
   }
 
-  /** Compression would show by its length what was encrypted, and a small message could become a large one. */
+  /**
+   * Refuses compression. It leaks information through the length, and a small message could expand to a huge
+   * one.
+   */
   #isAllowed({ crit, all }: JoseHeader): boolean {
     if (crit !== null || Object.hasOwn(all, 'zip')) return false
     return this.#encryptions.includes(memberOf(all, 'enc') as string)
   }
 
-  /** In place of a key that cannot be unwrapped jose goes on with a random one, so that both fail at the same point. */
+  /**
+   * Decrypts with one key. If a key cannot be unwrapped, jose continues with a random one, so that both
+   * failures look the same.
+   */
   #decryptWith(key: KeyObject, alg: string, message: string): Promise<Uint8Array | null> {
     return compactDecrypt(message, key, {
       keyManagementAlgorithms: [alg],
@@ -66,7 +72,7 @@ export class Decryptor {
   }
 }
 
-/** Five segments, each canonical; jose would take padding and white space inside them. */
+/** True for five canonical base64url segments. jose would also accept padding and white space. */
 function isCompact(message: string): boolean {
   const segments = message.split('.', 6)
   return segments.length === 5 && segments.every((segment) => decode(segment, 'base64url') !== null)

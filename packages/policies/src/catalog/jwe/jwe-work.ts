@@ -5,7 +5,7 @@ import { importJwk } from '../../crypto/keys/key-material.js'
 import { Decryptor } from './decryptor.js'
 import type { DecryptionPlan, EncryptionPlan } from './plain-key.js'
 
-/** Encrypts messages for one receiver, in compact form. */
+/** Encrypts messages for one recipient, in compact serialisation. */
 class Encryptor {
   readonly #key: KeyObject
   readonly #header: EncryptionPlan['header']
@@ -21,7 +21,7 @@ class Encryptor {
   }
 }
 
-/** Encrypts or decrypts a body; null: it cannot be decrypted. */
+/** Encrypts or decrypts a body. The result is null if it cannot be decrypted. */
 export const work: OffloadedWork<DecryptionPlan | EncryptionPlan, Uint8Array, Uint8Array | null> = (plan) => {
   if (plan.action === 'decrypt') {
     const decryptor = new Decryptor(plan)

@@ -281,7 +281,7 @@ test('mistakes in the configuration are named with their remedy', () => {
   const small = keyPair('rsa', { modulusLength: 1024 })
   const keys = [{ secret: 'x'.repeat(32) }]
   assert.throws(compile({}), /write either 'decrypt' or 'encrypt'/)
-  assert.throws(compile({ decrypt: { algorithms: ['dir'] } }), /neither 'keys' nor 'jwks' is given/)
+  assert.throws(compile({ decrypt: { algorithms: ['dir'] } }), /configure 'keys', 'jwks' or both/)
   assert.throws(
     compile(decrypting(rsa.publicKey, 'RSA-OAEP-256')),
     /is a public key; a private one is required to decrypt/,
@@ -292,13 +292,16 @@ test('mistakes in the configuration are named with their remedy', () => {
   )
   assert.throws(
     compile(decrypting(rsa.privateKey, 'ECDH-ES')),
-    /key 1 fits none of the allowed algorithms, which are ECDH-ES/,
+    /key 1 does not fit any of the allowed algorithms, which are ECDH-ES/,
   )
   assert.throws(
     compile({ decrypt: { keys, algorithms: ['dir', 'A256KW'] } }),
-    /could serve for dir and A256KW; name the one/,
+    /fits several algorithms \(dir and A256KW\); set the intended one/,
   )
-  assert.throws(compile({ decrypt: { keys: [{ secret: 'short' }], algorithms: ['A256KW'] } }), /fits none/)
+  assert.throws(
+    compile({ decrypt: { keys: [{ secret: 'short' }], algorithms: ['A256KW'] } }),
+    /does not fit any/,
+  )
   assert.throws(
     compile({ encrypt: { key: { jwk: jwkOf(rsa.privateKey) }, algorithm: 'RSA-OAEP-256' } }),
     /is a private key; use the public one, which is sufficient to encrypt/,

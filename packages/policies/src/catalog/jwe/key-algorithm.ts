@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 
-/** The ways to agree on the key of a message that are taken (RFC 7518 section 4); RSA1_5 and PBES2 are not. */
+/** Supported key management algorithms (RFC 7518 section 4). RSA1_5 and PBES2 are not supported. */
 export const KEY_ALGORITHMS = [
   'RSA-OAEP-256',
   'RSA-OAEP-384',
@@ -15,7 +15,7 @@ export const KEY_ALGORITHMS = [
   'dir',
 ] as const
 
-/** How a message itself is encrypted (RFC 7518 section 5), and the bytes of its key. */
+/** Content encryption algorithms (RFC 7518 section 5) and their key sizes in bytes. */
 const KEY_BYTES = { A128GCM: 16, A256GCM: 32, 'A128CBC-HS256': 32, 'A256CBC-HS512': 64 } as const
 
 export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number]
@@ -24,7 +24,7 @@ export const ENCRYPTIONS = Object.keys(KEY_BYTES) as Encryption[]
 
 const CURVES: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1']
 
-/** Whether a key is of the kind that the algorithm needs. */
+/** True if a key has the type and size that the algorithm needs. */
 export function isKeyFor(alg: KeyAlgorithm, key: KeyObject, encryptions: readonly Encryption[]): boolean {
   if (alg.startsWith('RSA')) return key.asymmetricKeyType === 'rsa'
   if (alg.startsWith('ECDH')) {
@@ -35,7 +35,10 @@ export function isKeyFor(alg: KeyAlgorithm, key: KeyObject, encryptions: readonl
   return key.symmetricKeySize === (alg.startsWith('A128') ? 16 : 32)
 }
 
-/** Whether the `alg` of a JWK names the algorithm; for `dir` it names the encryption (RFC 7520 section 5.6). */
+/**
+ * True if the `alg` of a JWK allows the algorithm. For `dir` it names the content encryption (RFC 7520
+ * section 5.6).
+ */
 export function isNamed(alg: KeyAlgorithm, written: string | null, encryptions: readonly string[]): boolean {
   if (written === null || written === alg) return true
   return alg === 'dir' && encryptions.includes(written)

@@ -7,31 +7,31 @@ import { withContext } from '../../shared/with-context.js'
 import { type Encryption, isKeyFor, isNamed, type KeyAlgorithm } from './key-algorithm.js'
 import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
 
-/** A key as it can be handed to a thread, which reads no files: what was loaded is what is used. */
+/** A key that can be sent to a thread. Threads read no files, so they use the key that was loaded. */
 export interface PlainKey {
   readonly kid: string | null
   readonly algorithms: readonly KeyAlgorithm[]
   readonly jwk: JsonWebKey
 }
 
-/** What a thread needs to know to decrypt. */
+/** Input of a thread that decrypts. */
 export interface DecryptionPlan {
   readonly action: 'decrypt'
   readonly keys: readonly PlainKey[]
   readonly encryptions: readonly Encryption[]
 }
 
-/** What a thread needs to know to encrypt. */
+/** Input of a thread that encrypts. */
 export interface EncryptionPlan {
   readonly action: 'encrypt'
   readonly key: PlainKey
   readonly header: Readonly<Record<string, string>> & { readonly alg: string; readonly enc: string }
 }
 
-/** The keys under `decrypt`. @throws Error that names the key and says what to do. */
+/** Loads the keys of `decrypt`. @throws Error that names the key and the remedy. */
 export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): DecryptionPlan {
   const { keys = [], jwks, algorithms, encryptions = [DEFAULT_ENCRYPTION] } = config
-  if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
+  if (config.keys === undefined && jwks === undefined) throw new Error("configure 'keys', 'jwks' or both")
   const plain = keys.map((key, i) =>
     withContext(keyName(i, key), () => plainKey(loadKey(key, 'decrypt'), key, { algorithms, encryptions })),
   )
@@ -43,7 +43,7 @@ export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): Decry
   return { action: 'decrypt', keys: [...plain, ...set], encryptions }
 }
 
-/** The key under `encrypt` and the header of every message. @throws Error for a key that is not right. */
+/** Loads the key of `encrypt` and builds the header of all messages. @throws Error if the key is invalid. */
 export function encryptionPlan(config: NonNullable<JweConfig['encrypt']>): EncryptionPlan {
   const { key: source, algorithm: alg, encryption: enc = DEFAULT_ENCRYPTION, typ, cty } = config
   const key = withContext("the key under 'encrypt'", () =>
@@ -73,10 +73,10 @@ function plainKey(material: KeyMaterial, config: KeyConfig, allowed: Allowed): P
       (config.algorithms === undefined || config.algorithms.includes(name)),
   )
   if (algorithms.length === 0)
-    throw new Error(`fits none of the allowed algorithms, which are ${allowed.algorithms.join(', ')}`)
+    throw new Error(`does not fit any of the allowed algorithms, which are ${allowed.algorithms.join(', ')}`)
   if (key.type === 'secret' && algorithms.length > 1)
     throw new Error(
-      `could serve for ${algorithms.join(' and ')}; name the one it is for under its 'algorithms'`,
+      `fits several algorithms (${algorithms.join(' and ')}); set the intended one under its 'algorithms'`,
     )
   const weakness = rsaWeaknessOf(key)
   if (weakness !== null) throw new Error(weakness)

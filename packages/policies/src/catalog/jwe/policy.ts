@@ -6,12 +6,14 @@ import { decryptionPlan, encryptionPlan } from './plain-key.js'
 import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
 import { Transcoder } from './transcoder.js'
 
-const overloaded = onOverload(overloadRefusal('too many encrypted messages are being worked on; try again'))
+const overloaded = onOverload(
+  overloadRefusal('too many messages are being encrypted or decrypted; try again'),
+)
 
-/** Encrypts bodies, or decrypts encrypted ones. */
+/** Encrypts bodies, or decrypts encrypted bodies. */
 export const jwe = definePolicy({
   name: 'jwe',
-  summary: 'Encrypts bodies of requests or responses as a JWE (RFC 7516), or decrypts encrypted ones.',
+  summary: 'Encrypts request or response bodies as JWE (RFC 7516), or decrypts them.',
   schema: jweSchema,
   cost: 'cpu',
   compile(config, env) {

@@ -276,7 +276,7 @@ test('mistakes in the configuration are named with their remedy', () => {
     compile({ sign: { key: { secret: 'short' }, algorithm: 'HS256' } }),
     /secret of 5 bytes; HS256 needs at least 32, or set allowWeak/,
   )
-  assert.throws(compile({ form: 'detached', header: 'a b', verify }), /is not a header name/)
+  assert.throws(compile({ form: 'detached', header: 'a b', verify }), /is not a valid header name/)
   compile({ allowWeak: true, sign: { key: { secret: 'short' }, algorithm: 'HS256' } })()
 })
 

@@ -4,11 +4,10 @@ import { jwsSchema } from './schema.js'
 import { signing } from './signing.js'
 import { verification } from './verification.js'
 
-/** Signs bodies, or checks the signatures of signed ones. */
+/** Signs bodies, or verifies signed bodies. */
 export const jws = definePolicy({
   name: 'jws',
-  summary:
-    'Signs bodies of requests or responses as a JWS (RFC 7515), or checks the signatures of signed ones.',
+  summary: 'Signs request or response bodies as JWS (RFC 7515), or verifies their signatures.',
   schema: jwsSchema,
   cost: 'cpu',
   compile(config, env) {

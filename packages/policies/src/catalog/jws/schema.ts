@@ -27,72 +27,72 @@ export const DEFAULT_HEADER = 'x-jws-signature'
 /** Default of `contentType`. */
 export const DEFAULT_CONTENT_TYPE = 'application/json'
 
-const verify = closed('Checks signatures.', {
+const verify = closed('Verifies signatures.', {
   keys: optionalList(
-    closed('One key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)),
-    'The keys that may have signed.',
+    closed('A key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)),
+    'Accepted keys.',
     { minItems: 1, maxItems: MAX_KEYS },
   ),
   jwks: Type.Optional(jwksSchema),
-  algorithms: list(oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'), 'The algorithms that are accepted.', {
+  algorithms: list(oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'), 'Accepted algorithms.', {
     minItems: 1,
     uniqueItems: true,
   }),
   types: optionalList(
     string('A type.', { minLength: 1, maxLength: 256 }),
-    'What `typ` of the header has to be, without case; absent: not checked. Keeps tokens out that the same key signs for something else.',
+    'Accepted values of the header parameter `typ`, case-insensitive. Without it `typ` is not checked. Use it to reject tokens that the same key signs for other purposes.',
     { minItems: 1 },
   ),
   payload: optionalOneOf(
     ['unwrap', 'keep'],
-    '`unwrap` puts the payload in the place of a compact or JSON body, `keep` leaves the body.',
+    '`unwrap` replaces a compact or JSON body with its payload. `keep` leaves the body unchanged.',
     'unwrap',
   ),
-  contentType: optionalString('The content type of a payload that was unwrapped.', {
+  contentType: optionalString('Content type of an unwrapped payload.', {
     default: DEFAULT_CONTENT_TYPE,
     pattern: MEDIA_TYPE,
   }),
 })
 
-const sign = closed('Makes signatures.', {
-  key: closed('The private key or the secret: `jwk`, `pem`, `file` or `secret`.', keySource),
-  algorithm: oneOf(SIGNATURE_ALGORITHMS, 'The algorithm.'),
-  typ: optionalText(256, 'The `typ` of the header; absent: none.'),
-  cty: optionalText(256, 'The `cty` of the header; absent: none.'),
+const sign = closed('Creates signatures.', {
+  key: closed('Private key or secret: `jwk`, `pem`, `file` or `secret`.', keySource),
+  algorithm: oneOf(SIGNATURE_ALGORITHMS, 'Signature algorithm.'),
+  typ: optionalText(256, 'Header parameter `typ`. Default: none.'),
+  cty: optionalText(256, 'Header parameter `cty`. Default: none.'),
 })
 
-/** The configuration of `jws`. */
+/** Schema of the configuration of `jws`. */
 export const jwsSchema = policyOptions(
   {
-    phase: optionalOneOf(['request', 'response'], 'Which body is signed.', 'request'),
+    phase: optionalOneOf(['request', 'response'], 'Body to sign or verify.', 'request'),
     form: optionalOneOf(
       ['compact', 'json', 'detached'],
-      'How the signature travels: the body is a compact JWS, or a flattened JSON one (RFC 7515 section 7.2.2), or the body stays as it is and a header holds the signature (appendix F).',
+      'Form of the signature: the body is a compact JWS (`compact`) or a flattened JSON JWS (`json`, RFC 7515 section 7.2.2), or the body stays unchanged and a header contains the signature (`detached`, appendix F).',
       'compact',
     ),
-    header: optionalString('The header of a detached signature.', {
+    header: optionalString('Header with a detached signature.', {
       default: DEFAULT_HEADER,
       minLength: 1,
       maxLength: 256,
     }),
     unencoded: optionalFlag(
       true,
-      'A detached signature is over the body as it is, `b64: false` (RFC 7797), else over its base64url.',
+      'Signs the unencoded body (`b64: false`, RFC 7797) in detached signatures. If false, the base64url encoding of the body is signed.',
     ),
     verify: Type.Optional(verify),
     sign: Type.Optional(sign),
     allowWeak: allowWeakSchema,
-    maxBodyBytes: optionalSize('Largest body; default: the limit of the listener.'),
+    maxBodyBytes: optionalSize('Maximum size of the body. Default: the limit of the listener.'),
   },
   [
-    'Either `verify` or `sign`. A request without signature is answered 401 `GW_SIGNATURE_MISSING`, one whose signature is not right, or made with an algorithm or a key that is not allowed, 401 `GW_SIGNATURE_INVALID`, a body that is no JWS 400 `GW_BODY_UNPARSABLE`; a response 502 `GW_RESPONSE_INVALID`. Bodies in a content coding are refused with 415 `GW_MEDIA_TYPE` or 502.',
-    'Keys serve only for algorithms of their type, and at most four are tried, as with `jwt`; nothing that stands in a header is taken for a key. `crit` is refused but for `b64`, which has to be what `unencoded` says. A JSON body has `payload`, `protected` and `signature`, and may have `kid` in `header`; several signatures are not supported.',
-    'The variable `jws` is the `kid` of the key that signed the request. A signature says nothing about when it was made: whoever saw a message can send it again.',
-    'Empty requests are not signed, and responses to HEAD, 204 and 304 neither signed nor checked. RSA signatures, and bodies from 32 KB on, are computed on the threads of Node.',
+    'Configure either `verify` or `sign`. A request without a signature gets 401 `GW_SIGNATURE_MISSING`. A wrong signature, or one with a key or algorithm that is not allowed, gets 401 `GW_SIGNATURE_INVALID`. A body that is not a JWS gets 400 `GW_BODY_UNPARSABLE`. An invalid response is replaced with 502 `GW_RESPONSE_INVALID`. Bodies with a content coding are refused with 415 `GW_MEDIA_TYPE` or 502.',
+    'Keys are used only for algorithms of their type, and at most four are tried, as with `jwt`. Keys in message headers are ignored. `crit` is refused except for `b64`, which must match `unencoded`. A JSON body has `payload`, `protected` and `signature`, and may have `kid` in `header`. Multiple signatures are not supported.',
+    'The variable `jws` contains the `kid` of the key that signed the request. A signature does not include a time, so signed messages can be replayed.',
+    'Empty requests are not signed, and responses to HEAD, 204 and 304 are neither signed nor verified. RSA signatures, and bodies of 32 KB and more, are processed on the Node.js thread pool.',
   ],
 )
 
-/** The configuration of `jws`, derived from its schema. */
+/** Configuration of `jws`, derived from its schema. */
 export type JwsConfig = Static<typeof jwsSchema>
-/** How a signature travels. */
+/** Form of a signature. */
 export type JwsForm = NonNullable<JwsConfig['form']>

@@ -2,7 +2,7 @@ import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.j
 import { isJsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 
-/** A signature and what it is over. */
+/** A signature and the data it covers. */
 export interface SignedMessage {
   readonly header: JoseHeader
   readonly kid: string | null
@@ -11,11 +11,11 @@ export interface SignedMessage {
   readonly payload: Uint8Array
 }
 
-/** Longest protected header, in characters. */
+/** Maximum length of the protected header, in characters. */
 const MAX_HEADER_LENGTH = 16 * 1024
 const DOT = 46
 
-/** A body in compact form; null when it is not one. */
+/** Parses a body in compact serialisation. Returns null if it is malformed. */
 export function readCompact(body: Uint8Array): SignedMessage | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const first = bytes.indexOf(DOT)
@@ -28,7 +28,7 @@ export function readCompact(body: Uint8Array): SignedMessage | null {
   return { header, kid: header.kid, input: bytes.subarray(0, last), signature, payload }
 }
 
-/** A body in flattened JSON; null when it is not one. */
+/** Parses a body in flattened JSON serialisation. Returns null if it is malformed. */
 export function readFlattened(body: Uint8Array): SignedMessage | null {
   const object = parseStrictObject(body)
   if (object === null || Object.hasOwn(object, 'signatures')) return null
@@ -44,7 +44,10 @@ export function readFlattened(body: Uint8Array): SignedMessage | null {
   return { header, kid: header.kid ?? outside, input, signature, payload }
 }
 
-/** Of the unprotected header only the name of the key is read; undefined when it says more, which nobody has signed. */
+/**
+ * Returns the key id of the unprotected header. Returns undefined if the header has other members, because
+ * they are not signed.
+ */
 function unprotectedKid(header: unknown): string | null | undefined {
   if (header === undefined) return null
   if (!isJsonObject(header)) return undefined
@@ -53,7 +56,7 @@ function unprotectedKid(header: unknown): string | null | undefined {
   return names.length === 1 && typeof kid === 'string' && kid.length <= 256 ? kid : undefined
 }
 
-/** A detached signature (RFC 7515 appendix F) over a body; null when it is not one. */
+/** Parses a detached signature (RFC 7515 appendix F). Returns null if it is malformed. */
 export function readDetached(text: string, body: Uint8Array, isUnencoded: boolean): SignedMessage | null {
   const dots = text.indexOf('..')
   if (dots < 1 || text.length > MAX_HEADER_LENGTH) return null
@@ -65,7 +68,7 @@ export function readDetached(text: string, body: Uint8Array, isUnencoded: boolea
   return { header, kid: header.kid, input, signature, payload: body }
 }
 
-/** What a signature is over: the header, and the body as it is or as base64url. */
+/** Returns the signed bytes: the header and the body, unencoded or in base64url. */
 export function signingInput(head: string, body: Uint8Array, isUnencoded: boolean): Uint8Array {
   if (isUnencoded) return Buffer.concat([Buffer.from(`${head}.`, 'latin1'), body])
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -76,13 +79,13 @@ export function signingInput(head: string, body: Uint8Array, isUnencoded: boolea
   return input
 }
 
-/** A header without extensions. */
+/** Parses a header without extensions. */
 function plainHeader(segment: string): JoseHeader | null {
   const header = parseJoseHeader(segment)
   return header === null || header.crit !== null || Object.hasOwn(header.all, 'b64') ? null : header
 }
 
-/** A header whose one extension is that the payload is not encoded (RFC 7797 section 6). */
+/** Parses a header whose only extension is an unencoded payload (RFC 7797 section 6). */
 function unencodedHeader(segment: string): JoseHeader | null {
   const header = parseJoseHeader(segment)
   if (header === null || header.crit === null) return null

@@ -8,7 +8,7 @@ import type { JwsConfig } from './schema.js'
 import { signingInput } from './signed-message.js'
 import { fieldNamed } from './verification.js'
 
-/** Puts a signature into the message, or beside it. */
+/** Adds a signature to a message. */
 type Attach = (x: Exchange, signed: Signed) => void
 
 interface Signed {
@@ -17,7 +17,7 @@ interface Signed {
   readonly signature: Buffer
 }
 
-/** Signs each message that has a body. @throws Error for a key that is not right. */
+/** Signs every message that has a body. @throws Error if the key is invalid. */
 export function signing(
   config: JwsConfig & { readonly sign: NonNullable<JwsConfig['sign']> },
   side: Side,
@@ -41,7 +41,7 @@ export function signing(
   }
 }
 
-/** The protected header is the same for every message. */
+/** Compiles the signer and the protected header, which is the same for every message. */
 function compileSigner(
   { sign, allowWeak }: JwsConfig & { readonly sign: NonNullable<JwsConfig['sign']> },
   isUnencoded: boolean,
@@ -55,7 +55,7 @@ function compileSigner(
     const made = signer(alg, key)
     const weakness = allowWeak === true ? null : weaknessOf(key, alg)
     if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
-    if (isBroken(key)) throw new Error('is an RSA key with an exponent that protects nothing')
+    if (isBroken(key)) throw new Error('is an RSA key with an insecure exponent')
     const header = {
       alg,
       ...(kid !== null && { kid }),

@@ -18,11 +18,11 @@ import { whenSettled } from '../../shared/when-settled.js'
 import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
 import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
 
-/** What a message brings: a signature, nothing at all, or something else. */
+/** Result of reading a message: a signature, or a reason why there is none. */
 type Reading = SignedMessage | 'missing' | 'malformed'
 type Reader = (x: Exchange, body: Uint8Array) => Reading
 
-/** Checks the signature of each message. @throws Error for keys that are not right. */
+/** Verifies the signature of every message. @throws Error if a key is invalid. */
 export function verification(
   config: JwsConfig & { readonly verify: NonNullable<JwsConfig['verify']> },
   side: Side,
@@ -70,16 +70,21 @@ function detachedReader(side: Side, name: string, isUnencoded: boolean): Reader 
   }
 }
 
-/** The header of a detached signature in lower case. @throws Error when it is not a field name. */
+/**
+ * Returns the header name of detached signatures in lower case. @throws Error if it is not a valid field
+ * name.
+ */
 export function fieldNamed(written = DEFAULT_HEADER): string {
   const name = written.toLowerCase()
-  if (!isToken(name)) throw new Error(`'${written}' is not a header name; use letters, digits and '-'`)
+  if (!isToken(name)) throw new Error(`'${written}' is not a valid header name; use letters, digits and '-'`)
   return name
 }
 
 function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
   const location =
-    form === 'detached' ? 'its header' : `a JWS in ${form === 'json' ? 'flattened JSON' : 'compact form'}`
+    form === 'detached'
+      ? 'it in its header'
+      : `a JWS in ${form === 'json' ? 'flattened JSON' : 'compact'} serialisation`
   return {
     missing: messageRefusal(
       side,
@@ -94,11 +99,6 @@ function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
       `the signature cannot be read; send ${location}`,
     ),
     overloaded: overloadRefusal('too many signatures are being checked; try again'),
-    invalid: messageRefusal(
-      side,
-      env,
-      'GW_SIGNATURE_INVALID',
-      'the signature is not one that is accepted here',
-    ),
+    invalid: messageRefusal(side, env, 'GW_SIGNATURE_INVALID', 'the signature is not accepted'),
   }
 }

@@ -6,10 +6,10 @@ import type { ClaimsSet } from './claims-set.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
 
-/** A demand on the claims of a token whose signature is right; null: it is met. */
+/** Checks the claims of a token with a valid signature. Returns null if they are acceptable. */
 export type ClaimRule = (claims: ClaimsSet) => Reply | null
 
-/** What the claims have to say apart from their times, in the order in which it is asked. */
+/** Compiles the checks of claims other than times, in the order in which they run. */
 export function compileRules(config: JwtConfig, refusals: TokenRefusals): readonly ClaimRule[] {
   const rules: ClaimRule[] = []
   const { issuers, audiences, requiredScopes } = config
@@ -34,7 +34,7 @@ function audienceRule(audiences: ReadonlySet<string>, refusal: Reply): ClaimRule
   return ({ aud }) => (aud.some((one) => audiences.has(one)) ? null : refusal)
 }
 
-/** Texts, numbers and booleans are compared with their type: "1" is not 1. */
+/** Compares strings, numbers and booleans with their type: "1" is not 1. */
 function valueRule(path: string, wanted: readonly (string | number | boolean)[], refusal: Reply): ClaimRule {
   return ({ all }) => {
     const value = claimAt(all, path)
@@ -52,16 +52,16 @@ function scopeRule(required: readonly string[], refusal: Reply): ClaimRule {
   }
 }
 
-/** Longest id or name of a consumer. */
+/** Maximum length of a consumer id or name. */
 export const MAX_ID_LENGTH = 256
 
-/** Without a name for the caller, policies after this one would not know whom they serve. */
+/** Requires a consumer id, because later policies need one. */
 function consumerRule(path: string, refusals: TokenRefusals): ClaimRule {
   const refusal = refusals.claim(path)
   return ({ all }) => (idOf(claimAt(all, path)) === null ? refusal : null)
 }
 
-/** A claim that names somebody; null when it does not. */
+/** Returns the claim as an id or name, or null if it is not usable as one. */
 export function idOf(value: unknown): string | null {
   const id = typeof value === 'number' && isExact(value) ? String(value) : value
   return typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH && !hasControls(id) ? id : null

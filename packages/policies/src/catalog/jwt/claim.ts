@@ -1,12 +1,15 @@
 import { isExact } from '../../engines/json/exact.js'
 import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 
-/** Deepest claim that conditions see. */
+/** Maximum nesting depth of claims that conditions can read. */
 const MAX_DEPTH = 4
-/** Most claims that conditions see of one token. */
+/** Maximum number of claims of a token that conditions can read. */
 const MAX_CLAIMS = 256
 
-/** The claim of that name, or, for a name with dots, the one inside of others; undefined when there is none. */
+/**
+ * Returns the claim with this name or, for a name with dots, the nested claim. Returns undefined if there is
+ * none.
+ */
 export function claimAt(claims: JsonObject, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path]
   let value: unknown = claims
@@ -18,8 +21,9 @@ export function claimAt(claims: JsonObject, path: string): unknown {
 }
 
 /**
- * A claim as text: texts, numbers and booleans as they are, a list of such with spaces between, as scopes are written,
- * other lists and objects as JSON. Null when there is none, or a number in it has lost digits.
+ * Returns a claim as text. Strings, numbers and booleans are converted directly. A list of these is joined
+ * with spaces, as scopes are written. Other lists and objects become JSON.
+ * Returns null if there is no claim, or if a number in it has lost digits.
  */
 export function claimText(value: unknown): string | null {
   if (value === undefined || value === null) return null
@@ -29,14 +33,14 @@ export function claimText(value: unknown): string | null {
   return JSON.stringify(value)
 }
 
-/** The claims as conditions see them: by name, those inside of others by their path. */
+/** Returns the claims as conditions see them: by name, nested claims by path. */
 export function claimTexts(claims: JsonObject): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   addTexts(texts, claims, { prefix: '', depth: 1 })
   return texts
 }
 
-/** What stands at the top wins over what a path could mean too. */
+/** Top-level names take precedence over equal paths. */
 function addTexts(
   texts: Map<string, string>,
   claims: JsonObject,
@@ -53,7 +57,11 @@ function addTexts(
   for (const [path, value] of inner) addTexts(texts, value, { prefix: `${path}.`, depth: at.depth + 1 })
 }
 
-/** The items of the claims that are lists of several texts, numbers or booleans; null: none is. @param texts of the same claims. */
+/**
+ * Returns the items of claims that are lists of several strings, numbers or booleans, or null if there are
+ * none.
+ * @param texts texts of the same claims.
+ */
 export function claimLists(
   claims: JsonObject,
   texts: ReadonlyMap<string, string>,
@@ -71,7 +79,7 @@ function addLists(
 ): void {
   for (const [name, value] of Object.entries(claims)) {
     const path = at.prefix + name
-    // Another claim may have this path: its text says whose it is.
+    // A different claim may have the same path. The text tells which one has precedence.
     if (isListOfSeveral(value) && texts.get(path) === claimText(value)) lists.set(path, value.map(String))
     else if (isJsonObject(value) && at.depth < MAX_DEPTH)
       addLists(lists, value, texts, { prefix: `${path}.`, depth: at.depth + 1 })
@@ -82,13 +90,13 @@ function isListOfSeveral(value: unknown): value is readonly (string | number | b
   return Array.isArray(value) && value.length > 1 && value.every(isScalar)
 }
 
-/** The items of a claim that is a list of texts, or a text with spaces. */
+/** Returns the items of a claim that is a list of strings, or a string with spaces. */
 export function claimItems(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.split(' ').filter((item) => item !== '')
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** The scopes of a token: `scope` (RFC 8693, 4.2) or `scp`; null where it has neither. */
+/** Returns the scopes of a token from `scope` (RFC 8693, 4.2) and `scp`, or null if it has neither. */
 export function scopesOf(claims: JsonObject): readonly string[] | null {
   const given = [claimAt(claims, 'scope'), claimAt(claims, 'scp')].filter((value) => value !== undefined)
   return given.length === 0 ? null : [...new Set(given.flatMap(claimItems))]

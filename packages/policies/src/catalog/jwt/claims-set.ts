@@ -1,16 +1,16 @@
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 
-/** The claims of a token, those that RFC 7519 defines checked for their types. */
+/** Claims of a token. The claims of RFC 7519 have been checked for their types. */
 export interface ClaimsSet {
   readonly all: JsonObject
   readonly iss: string | null
   readonly aud: readonly string[]
-  /** Seconds since the epoch; null when absent. */
+  /** Expiry in seconds since 1970, or null if absent. */
   readonly exp: number | null
   readonly nbf: number | null
 }
 
-/** The claims that bytes spell; null when a claim of RFC 7519 has another type than there. */
+/** Parses claims. Returns null if a claim of RFC 7519 has the wrong type. */
 export function parseClaims(bytes: Uint8Array): ClaimsSet | null {
   const all = parseStrictObject(bytes)
   if (all === null) return null
@@ -23,7 +23,7 @@ export function parseClaims(bytes: Uint8Array): ClaimsSet | null {
   return isRight && text(all, 'jti') !== undefined ? { all, iss, aud, exp, nbf } : null
 }
 
-/** RFC 7519 section 2: a number, which may have a fraction. JSON can spell numbers that are infinite here. */
+/** Reads a number with an optional fraction (RFC 7519 section 2). Some JSON numbers overflow to infinity. */
 function numericDate(all: JsonObject, name: string): number | null | undefined {
   const value = memberOf(all, name)
   if (value === undefined) return null

@@ -4,16 +4,16 @@ import { claimAt, claimItems, claimLists, scopesOf } from './claim.js'
 import { idOf } from './claim-rules.js'
 import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
 
-/** Which claims say who it is. */
+/** Names of the claims that describe the consumer. */
 export interface ConsumerClaims
   extends Pick<JwtConfig, 'consumerClaim' | 'nameClaim' | 'groupsClaim' | 'rolesClaim'> {
-  /** The policy that vouches for the claims. */
+  /** Policy that has verified the claims. */
   readonly auth: string
-  /** All claims, as conditions see them. */
+  /** All claims as text, as conditions see them. */
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** The consumer that claims name. The rules have asked for the claim with the id before. */
+/** Returns the consumer. The rules have already ensured that the id claim exists. */
 export function consumerIn(all: JsonObject, claims: ConsumerClaims): Consumer {
   const { consumerClaim = DEFAULT_CONSUMER_CLAIM, nameClaim, groupsClaim, rolesClaim } = claims
   const id = idOf(claimAt(all, consumerClaim))!

@@ -4,14 +4,14 @@ import { fieldName } from '../../shared/field-name.js'
 import { SpoofedFields } from '../../shared/spoofed-fields.js'
 import { claimAt, claimText } from './claim.js'
 
-/** Claims for the upstream, by the headers that carry them. */
+/** Claims to forward to the upstream, with their headers. */
 export class ForwardedClaims {
   readonly #claims: readonly (readonly [string, string])[]
   readonly #names: SpoofedFields
 
   /**
-   * @param tokenHeader brings the token, and is read after the others were cleared.
-   * @throws Error for a header that cannot be set, or that stands twice.
+   * @param tokenHeader header with the token, which is read after the others were removed.
+   * @throws Error if a header cannot be set or is listed twice.
    */
   constructor(claims: Readonly<Record<string, string>>, tokenHeader: string) {
     this.#claims = Object.entries(claims).map(([claim, written]) => [claim, fieldName('request', written)])
@@ -19,20 +19,24 @@ export class ForwardedClaims {
     this.#names = new SpoofedFields(names)
     const repeated = names.find((name, i) => names.indexOf(name) !== i)
     if (this.#names.has(tokenHeader))
-      throw new Error(`'${tokenHeader}' brings the token; forward the claim in another header`)
-    if (repeated !== undefined) throw new Error(`'${repeated}' stands twice under 'forwardClaims'; keep one`)
+      throw new Error(`'${tokenHeader}' contains the token; forward the claim in a different header`)
+    if (repeated !== undefined)
+      throw new Error(`'${repeated}' is listed twice under 'forwardClaims'; keep one`)
   }
 
   has(name: string): boolean {
     return this.#names.has(name)
   }
 
-  /** Takes out what the client sent under these names, and under those that an upstream may take for them. */
+  /**
+   * Removes fields sent by the client under these names, or under spellings that an upstream may treat as
+   * equal.
+   */
   clear(headers: HeaderList): void {
     this.#names.removeFrom(headers)
   }
 
-  /** The header lines for these claims, names and values in turn. */
+  /** Returns the header lines for the claims, as a flat list. */
   linesOf(claims: JsonObject): readonly string[] {
     return this.#claims.flatMap(([claim, name]) => {
       const text = claimText(claimAt(claims, claim))

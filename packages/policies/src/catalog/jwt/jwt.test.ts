@@ -82,7 +82,7 @@ test('a refusal says invalid_token, and never repeats the token', async () => {
   const refusal = admit(compile(), bearing(token))
   assert.equal(
     refusal?.headers[3],
-    'Bearer error="invalid_token", error_description="the token has expired; get a new one"',
+    'Bearer error="invalid_token", error_description="the token has expired; request a new one"',
   )
   assert.ok(!JSON.stringify(refusal).includes(token.slice(10, 40)))
 })
@@ -452,17 +452,17 @@ test('mistakes in the configuration are named with their remedy', () => {
     [{ keys: [{ secret: 'ab c', secretEncoding: 'base64' }], algorithms: ['HS256'] }, /not valid base64/],
     [{ jwks: { inline: '[]' } }, /'jwks' is not a JSON object with a list 'keys'/],
     [{ jwks: { inline: '{"keys":[]}' } }, /'jwks' has no key for the allowed algorithms/],
-    [{ jwks: {} }, /'jwks' takes one of file, inline, url and discovery/],
+    [{ jwks: {} }, /'jwks' needs exactly one of file, inline, url and discovery/],
     [{ forwardClaims: { a: 'host' } }, /rewrite.host/],
-    [{ forwardClaims: { a: 'x-a', b: 'X-A' } }, /'x-a' stands twice/],
-    [{ forwardClaims: { a: 'Authorization' } }, /'authorization' brings the token/],
-    [{ name: 'x-token', forwardClaims: { a: 'x_token' } }, /'x-token' brings the token/],
-    [{ requiredScopes: ['a b'] }, /is not a scope/],
-    [{ tokenFrom: 'query', scheme: 'Bearer' }, /'scheme' belongs to a token in a header/],
+    [{ forwardClaims: { a: 'x-a', b: 'X-A' } }, /'x-a' is listed twice/],
+    [{ forwardClaims: { a: 'Authorization' } }, /'authorization' contains the token/],
+    [{ name: 'x-token', forwardClaims: { a: 'x_token' } }, /'x-token' contains the token/],
+    [{ requiredScopes: ['a b'] }, /is not a valid scope/],
+    [{ tokenFrom: 'query', scheme: 'Bearer' }, /'scheme' is only for a token in a header/],
     [{ tokenFrom: 'cookie', name: 'a;b' }, /is not a name for a cookie/],
     [{ name: 'a b' }, /is not a header name/],
-    [{ scheme: 'Bearer ' }, /is one word/],
-    [{ realm: 'ü' }, /'realm' has a character/],
+    [{ scheme: 'Bearer ' }, /must be one word/],
+    [{ realm: 'ü' }, /'realm' contains a character/],
   ]
   for (const [config, expected] of flaws) {
     assert.throws(() => compile(config), expected, JSON.stringify(config))

@@ -10,15 +10,15 @@ import { TokenGate } from './token-gate.js'
 import { tokenLocation } from './token-location.js'
 
 const ANY_AUDIENCE = {
-  message: "jwt does not check whom a token is meant for: tokens of the issuer's other services are accepted",
-  remedy: 'add audiences: [NAME], the names that the issuer has for this service',
+  message: 'jwt does not check the audience of tokens: tokens for other services of the issuer are accepted',
+  remedy: 'add audiences: [NAME], with the names that the issuer uses for this service',
 }
 
-/** Asks for a signed JWT, and names the consumer. */
+/** Authenticates the consumer by a signed JWT. */
 export const jwt = definePolicy({
   name: 'jwt',
   summary:
-    'Asks for a signed JWT (RFC 7519), checks its signature, its times and its claims, and names the consumer.',
+    'Authenticates callers by a signed JWT (RFC 7519): verifies its signature, times and claims, and sets the consumer.',
   schema: jwtSchema,
   cost: 'cpu',
   secretNames: (config) => [tokenLocation(config).name],
@@ -34,18 +34,18 @@ export const jwt = definePolicy({
   },
 })
 
-/** @throws Error for keys that cannot be used. */
+/** Compiles the keys. @throws Error if a key is invalid. */
 function compileKeys(config: JwtConfig, env: CompileEnv): KeySet {
   const { jwks, algorithms: allowed = DEFAULT_ALGORITHMS, allowWeak = false } = config
   const sources = (['file', 'inline', 'url', 'discovery'] as const).filter(
     (name) => jwks?.[name] !== undefined,
   )
   if (jwks !== undefined && sources.length !== 1)
-    throw new Error("'jwks' takes one of file, inline, url and discovery")
+    throw new Error("'jwks' needs exactly one of file, inline, url and discovery")
   if (jwks?.tenants !== undefined && (jwks.discovery === undefined || jwks.issuer !== undefined))
     throw new Error("'jwks.tenants' requires 'discovery' and cannot be combined with 'issuer'")
   if (jwks === undefined || (jwks.url === undefined && jwks.discovery === undefined))
     return compileKeySet(config, allowed)
-  if (config.keys !== undefined) throw new Error("write either 'keys' or a 'jwks' that is fetched")
+  if (config.keys !== undefined) throw new Error("write either 'keys' or a remote 'jwks'")
   return openRemoteKeys(jwks, { allowed, allowWeak }, env)
 }

@@ -2,7 +2,7 @@ import { type CompileEnv, isFieldValue, type Reply } from '@sluice/core'
 import { overloadRefusal } from '../../shared/overload.js'
 import type { JwtConfig } from './schema.js'
 
-/** What a request without a good token is answered, with the challenges of RFC 6750 section 3. */
+/** Responses to requests without a valid token, with the challenges of RFC 6750 section 3. */
 export interface TokenRefusals {
   readonly missing: Reply
   readonly malformed: Reply
@@ -12,58 +12,60 @@ export interface TokenRefusals {
   readonly issuer: Reply
   readonly audience: Reply
   readonly scope: Reply
-  /** Who brings it has not proved to be whom it was issued for. */
+  /** The caller has not proved to be the holder of the token. */
   readonly binding: Reply
-  /** The issuer's keys cannot be had. */
+  /** The keys of the issuer are not available. */
   readonly unavailable: Reply
-  /** More signatures wait for their check than may. */
+  /** Too many signatures wait for verification. */
   readonly overloaded: Reply
-  /** The claim lacks, or has none of the values that are accepted. */
+  /** Returns the response for a claim that is missing or has no accepted value. */
   claim(name: string): Reply
 }
 
-/** @throws Error for a realm or a scope that cannot stand in a challenge. */
+/** Compiles the responses. @throws Error if the realm or a scope cannot be written in a challenge. */
 export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: CompileEnv): TokenRefusals {
   const challenge = bearerChallenge(realm)
   const unsound = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (unsound !== undefined)
-    throw new Error(`'${unsound}' is not a scope; write one word for each, without quotes`)
+    throw new Error(
+      `'${unsound}' is not a valid scope; write each scope separately, without spaces and quotes`,
+    )
   const invalid = (code: Parameters<CompileEnv['refusal']>[0], detail: string): Reply =>
     env.refusal(code, detail, challenge('error="invalid_token"', `error_description="${detail}"`))
   return {
     missing: env.refusal('GW_AUTH_MISSING', 'send a token where the API expects it', challenge()),
-    malformed: invalid('GW_TOKEN_MALFORMED', 'the token is not a signed JWT that can be read'),
-    signature: invalid('GW_TOKEN_SIGNATURE', 'the signature of the token is not one that is accepted here'),
-    expired: invalid('GW_TOKEN_EXPIRED', 'the token has expired; get a new one'),
-    notYetValid: invalid('GW_TOKEN_NOT_YET_VALID', 'the token is not valid yet; try it later'),
-    issuer: invalid('GW_TOKEN_ISSUER', 'the token is of an issuer that is not accepted here'),
-    audience: invalid('GW_TOKEN_AUDIENCE', 'the token is meant for another audience'),
+    malformed: invalid('GW_TOKEN_MALFORMED', 'the token is not a valid signed JWT'),
+    signature: invalid('GW_TOKEN_SIGNATURE', 'the signature of the token is not accepted'),
+    expired: invalid('GW_TOKEN_EXPIRED', 'the token has expired; request a new one'),
+    notYetValid: invalid('GW_TOKEN_NOT_YET_VALID', 'the token is not valid yet; try again later'),
+    issuer: invalid('GW_TOKEN_ISSUER', 'the issuer of the token is not accepted'),
+    audience: invalid('GW_TOKEN_AUDIENCE', 'the token is for a different audience'),
     binding: invalid(
       'GW_TOKEN_BINDING',
-      'the token is bound to a certificate or a key, and is taken with that certificate alone',
+      'the token is bound to a certificate or a key, and is only accepted with that certificate',
     ),
     scope: env.refusal(
       'GW_SCOPE_MISSING',
-      `the token lacks a scope; get one with ${requiredScopes.join(' ')}`,
+      `the token lacks a scope; request one with ${requiredScopes.join(' ')}`,
       challenge('error="insufficient_scope"', `scope="${requiredScopes.join(' ')}"`),
     ),
-    unavailable: env.refusal('GW_AUTH_UNAVAILABLE', 'the keys of the issuer cannot be had; try again later', [
-      'retry-after',
-      '1',
-    ]),
+    unavailable: env.refusal(
+      'GW_AUTH_UNAVAILABLE',
+      'the keys of the issuer are not available; try again later',
+      ['retry-after', '1'],
+    ),
     overloaded: overloadRefusal('too many tokens are being checked; try again'),
     claim: (name) =>
-      env.refusal(
-        'GW_TOKEN_CLAIMS',
-        `the token needs the claim '${name}' with a value that is accepted here`,
-      ),
+      env.refusal('GW_TOKEN_CLAIMS', `the token needs the claim '${name}' with an accepted value`),
   }
 }
 
-/** The field of a challenge (RFC 6750 section 3), made of its parameters. @throws Error for a realm that cannot stand in it. */
+/** Builds the challenge (RFC 6750 section 3). @throws Error if the realm cannot be written in it. */
 export function bearerChallenge(realm: string | undefined): (...parameters: string[]) => string[] {
   if (realm !== undefined && !isFieldValue(realm))
-    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+    throw new Error(
+      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
+    )
   const space = realm === undefined ? [] : [`realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`]
   return (...parameters) => ['www-authenticate', `Bearer ${[...space, ...parameters].join(', ')}`.trimEnd()]
 }

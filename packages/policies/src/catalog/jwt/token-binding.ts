@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/stri
 
 const MEMBER = 'x5t#S256'
 
-/** Who may present a token: everybody (null), or who has the certificate with this fingerprint. */
+/** Fingerprint of the certificate that a token is bound to, or null if it is not bound. */
 export type TokenBinding = ClientCertificate['fingerprint'] | null
 
 /**
- * What the claim `cnf` binds a token to (RFC 7800, 3.1; RFC 8705, 3.1). Undefined: to something whose proof cannot be checked
- * here, such as the key of a DPoP proof; whoever brings such a token may have stolen it.
+ * Returns the binding in the claim `cnf` (RFC 7800, 3.1; RFC 8705, 3.1). Returns undefined if the token is
+ * bound to something that cannot be verified here, such as a DPoP key. Such a token may be stolen.
  */
 export function bindingOf(claims: JsonObject): TokenBinding | undefined {
   const cnf = memberOf(claims, 'cnf')
@@ -19,7 +19,7 @@ export function bindingOf(claims: JsonObject): TokenBinding | undefined {
   return Buffer.from(digest, 'base64url').toString('hex')
 }
 
-/** Whether the client on the other end may present a token with this binding. */
+/** True if a client with this certificate may present a token with this binding. */
 export function isHolder(certificate: ClientCertificate | null, binding: TokenBinding): boolean {
   return binding === null || certificate?.fingerprint === binding
 }

@@ -11,18 +11,21 @@ import { tokenLocation } from './token-location.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
 import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
 
-/** Whoever sends guesses fills this; it only has to answer a client that repeats itself. */
+/**
+ * Maximum number of remembered refusals. Attackers can fill this cache, whose only purpose is to stop clients
+ * that repeat themselves.
+ */
 const MAX_REMEMBERED = 4096
 
 /**
- * Tokens whose signature was wrong, by the hash of their text. Apart from those that were verified, so that guesses push
- * none of these out.
+ * Tokens with a wrong signature, by the hash of their text. Kept apart from verified tokens, so that guesses
+ * cannot evict them.
  */
 class RefusedTokens {
   readonly #hashes = new LRUCache<string, true>({ max: MAX_REMEMBERED })
   #generation = 0
 
-  /** @param generation of the key set: what was wrong under another one may be right. */
+  /** @param generation generation of the key set. A token refused by an older one may be valid now. */
   has(token: string, generation: number): boolean {
     if (generation !== this.#generation) {
       this.#hashes.clear()
@@ -31,26 +34,26 @@ class RefusedTokens {
     return this.#hashes.size > 0 && this.#hashes.has(hash('sha256', token, 'base64'))
   }
 
-  /** Remembers nothing that was checked with keys that have changed since. */
+  /** Remembers a refusal, unless the keys have changed since the check. */
   add(token: string, generation: number): void {
     if (generation === this.#generation) this.#hashes.set(hash('sha256', token, 'base64'), true)
   }
 }
 
 interface Running {
-  /** Of the key set when it began. */
+  /** Generation of the key set when the verification started. */
   readonly generation: number
   readonly verdict: Promise<Verdict>
 }
 
-/** The decision for one request; a token that was met before costs one look into a map. */
+/** Decides about a request. A known token costs one map look-up. */
 export class TokenGate {
   readonly #location: CredentialLocation
   readonly #keys: KeySet
   readonly #verifier: TokenVerifier
   readonly #tokens: VerifiedTokens
   readonly #refused = new RefusedTokens()
-  /** Tokens that are being verified: those of requests that wait. */
+  /** Verifications in progress, by token. */
   readonly #running = new Map<string, Running>()
   readonly #refusals: TokenRefusals
   readonly #maxLength: number
@@ -74,7 +77,7 @@ export class TokenGate {
     const { generation } = this.#keys
     const known = this.#tokens.find(token, generation)
     if (known !== undefined) return this.#decide(x, known)
-    // An issuer may have put a new key under an old id since.
+    // The issuer may have replaced a key but kept its id.
     if (this.#keys.isRenewable !== true && this.#refused.has(token, generation))
       return this.#refusals.signature
     const verdict = this.#verify(token, x)
@@ -91,14 +94,14 @@ export class TokenGate {
   }
 
   /**
-   * Requests that bring the same token at one time wait for one check: behind keys that have to be fetched first, a check
-   * each would be more than there is time for.
+   * Verifies a token. Concurrent requests with the same token share one verification: while keys are being
+   * fetched, separate verifications would be too many.
    */
   #verify(token: string, x: Exchange): Verdict | Promise<Verdict> {
     const { generation } = this.#keys
     const running = this.#running.get(token)
     if (running?.generation === generation) {
-      // It is not made where that request has ended meanwhile.
+      // The first request has ended before its verification ran, so verify for this one.
       return running.verdict.then((verdict) =>
         'refusal' in verdict && verdict.refusal === this.#refusals.overloaded
           ? this.#verify(token, x)
@@ -116,7 +119,7 @@ export class TokenGate {
     return verdict
   }
 
-  /** The times are compared for each request, whenever the signature was checked. */
+  /** Checks the times for every request, whether or not the token was cached. */
   #decide(x: Exchange, token: VerifiedToken): Outcome {
     if (x.startedAt >= token.expiresAt) return this.#refusals.expired
     if (x.startedAt < token.validFrom) return this.#refusals.notYetValid

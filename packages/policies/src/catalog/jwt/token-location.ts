@@ -7,16 +7,17 @@ import {
 } from '../../shared/field-location/credential.js'
 import type { JwtConfig } from './schema.js'
 
-/** Where in a request the token stands. @throws Error for a name that cannot stand there. */
+/** Compiles the location of the token. @throws Error if the name is not valid there. */
 export function tokenLocation({ tokenFrom = 'header', name, scheme }: JwtConfig): CredentialLocation {
   if (tokenFrom === 'header') return tokenHeader(name ?? 'authorization', scheme)
-  if (scheme !== undefined) throw new Error("'scheme' belongs to a token in a header; remove it")
+  if (scheme !== undefined) throw new Error("'scheme' is only for a token in a header; remove it")
   const written = name ?? 'access_token'
   return tokenFrom === 'query' ? queryCredential(written, '') : cookieCredential(written)
 }
 
 function tokenHeader(name: string, written: string | undefined): CredentialLocation {
   const scheme = written ?? (name.toLowerCase() === 'authorization' ? 'Bearer' : '')
-  if (scheme !== '' && !isToken(scheme)) throw new Error("'scheme' is one word, without a space after it")
+  if (scheme !== '' && !isToken(scheme))
+    throw new Error("'scheme' must be one word, without a trailing space")
   return headerCredential(name, scheme === '' ? '' : `${scheme} `)
 }

@@ -18,17 +18,19 @@ import { bindingOf, type TokenBinding } from './token-binding.js'
 import { tokenLocation } from './token-location.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
-/** Whether the token is worth remembering: one whose signature is right is, also when its claims are refused. */
+/** Result of a verification. Tokens with a valid signature are cached, even if their claims are refused. */
 export type Verdict =
   | { readonly verified: VerifiedToken }
-  /** The reason is for the log; absent: the refusal says all. */
+  /** The reason is for the log only. */
   | { readonly refusal: Reply; readonly reason?: string }
 
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
-/** What `typ` may be when the configuration does not say. A token for another use has another one (RFC 8725 section 3.11). */
+/**
+ * Accepted values of `typ` by default. Tokens for other purposes have other types (RFC 8725 section 3.11).
+ */
 const USUAL_TYPES: readonly string[] = ['jwt', 'at+jwt']
 
-/** Verifies tokens that are not known yet. */
+/** Verifies tokens that are not cached. */
 export class TokenVerifier {
   readonly forwarded: ForwardedClaims
   readonly #keys: KeySet
@@ -52,7 +54,7 @@ export class TokenVerifier {
     this.#config = config
   }
 
-  /** A promise only where the set of keys waits for one, or the event loop has no time for the check. */
+  /** Returns a promise only if keys must be fetched, or if the event loop is too busy for the check. */
   verify(token: string, x: Exchange): Verdict | Promise<Verdict> {
     const { malformed } = this.#refusals
     if (!TOKEN.test(token)) return { refusal: malformed }
@@ -77,7 +79,10 @@ export class TokenVerifier {
     })
   }
 
-  /** `crit` asks to understand what is not understood here; `b64` must not be in a JWT (RFC 7797 section 7). */
+  /**
+   * Refuses `crit`, which demands unsupported extensions, and `b64`, which a JWT must not use (RFC 7797
+   * section 7).
+   */
   #isRightKind({ crit, typ, all }: JoseHeader): boolean {
     if (crit !== null || Object.hasOwn(all, 'b64')) return false
     return typ === null ? !this.#isTypeNeeded : this.#types.has(plainType(typ))

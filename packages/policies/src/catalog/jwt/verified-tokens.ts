@@ -2,34 +2,34 @@ import type { Consumer, Reply } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import type { TokenBinding } from './token-binding.js'
 
-/** What is known of a token whose signature is right. */
+/** Cached data of a token with a valid signature. */
 export interface VerifiedToken {
-  /** First moment when it is not valid any more, ms since the epoch, with the skew of clocks. */
+  /** Time from which the token is expired, in milliseconds since 1970, including the clock skew. */
   readonly expiresAt: number
-  /** First moment when it is valid. */
+  /** Time from which the token is valid, in milliseconds since 1970, including the clock skew. */
   readonly validFrom: number
-  /** Why it is refused all the same; null: it is not. */
+  /** Response to requests with this token, or null if the token is accepted. */
   readonly refusal: Reply | null
   readonly binding: TokenBinding
-  /** Null only beside a refusal. */
+  /** Consumer, or null if the token is refused. */
   readonly consumer: Consumer | null
   readonly claims: ReadonlyMap<string, string>
-  /** Header lines for the upstream, names and values in turn. */
+  /** Header lines for the upstream, as a flat list. */
   readonly lines: readonly string[]
 }
 
-/** Most characters of tokens that are remembered, of one policy in one worker. */
+/** Maximum total length of the cached tokens of one policy in one worker, in characters. */
 const MAX_CHARS = 16 * 1024 * 1024
 
 /**
- * Tokens whose signature was verified, by their whole text: a token that differs in one character is another one. It
- * belongs to one compiled set of keys and ends with it. Only holders of a key of the issuer can add to it.
+ * Cache of tokens with a valid signature, keyed by their whole text. It belongs to one compiled key set. Only
+ * holders of an issuer's key can add entries.
  */
 export class VerifiedTokens {
   readonly #cache: LRUCache<string, VerifiedToken> | null
   #generation = 0
 
-  /** @param max how many; 0: none. */
+  /** @param max maximum number of tokens, or 0 to disable the cache. */
   constructor(max: number) {
     this.#cache =
       max === 0
@@ -37,7 +37,7 @@ export class VerifiedTokens {
         : new LRUCache({ max, maxSize: MAX_CHARS, sizeCalculation: (_, token) => token.length })
   }
 
-  /** @param generation of the key set: what was verified under another one is forgotten. */
+  /** @param generation generation of the key set. Entries of older generations are dropped. */
   find(token: string, generation: number): VerifiedToken | undefined {
     if (generation !== this.#generation) {
       this.#cache?.clear()
@@ -46,9 +46,9 @@ export class VerifiedTokens {
     return this.#cache?.get(token)
   }
 
-  /** Remembers nothing that was verified under a set of keys that has changed since. */
+  /** Adds a token, unless the keys have changed since its verification. */
   add(token: string, generation: number, verified: VerifiedToken): void {
-    // A copy: the token may be a slice that would keep the whole field or query it stood in.
+    // Copies the token, which may be a slice that keeps a whole header or query alive.
     if (generation === this.#generation)
       this.#cache?.set(Buffer.from(token, 'latin1').toString('latin1'), verified)
   }

@@ -2,23 +2,26 @@ import type net from 'node:net'
 import { Duplex } from 'node:stream'
 import { checkedMessage, messageLength } from './message-check.js'
 
-/** Longest message of a directory, and most that it may answer to one request, in bytes. */
+/** Maximum size of a message, and of all messages in response to one request, in bytes. */
 const MAX_MESSAGE = 1024 * 1024
 const MAX_ANSWER = 4 * MAX_MESSAGE
 
-/** Collects what a directory sends into whole messages. */
+/** Assembles the received bytes into whole messages. */
 export class MessageReader {
   #chunks: Buffer[] = []
   #size = 0
-  /** Of the message that is coming; 0: not known yet. */
+  /** Length of the current message in bytes, or 0 if not known yet. */
   #length = 0
 
-  /** Bytes that are here and belong to no whole message yet. */
+  /** Number of received bytes that do not form a whole message yet. */
   get rest(): number {
     return this.#size
   }
 
-  /** The messages that are whole with this chunk. @throws Error for bytes that are no messages, or a message that is too long. */
+  /**
+   * Returns the messages completed by this chunk. @throws Error if the bytes are not LDAP messages, or if a
+   * message is too long.
+   */
   *take(chunk: Buffer): Generator<Uint8Array> {
     this.#chunks.push(chunk)
     this.#size += chunk.length
@@ -27,7 +30,7 @@ export class MessageReader {
       if (this.#length === 0 || this.#size < this.#length) return
       const whole = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
       const message = checkedMessage(whole.subarray(0, this.#length))
-      if (message === null) throw new Error('the directory has sent what is no LDAP message')
+      if (message === null) throw new Error('the directory sent an invalid LDAP message')
       this.#chunks = [whole.subarray(this.#length)]
       this.#size = whole.length - this.#length
       this.#length = 0
@@ -38,18 +41,18 @@ export class MessageReader {
   #nextLength(): number {
     if (this.#chunks.length > 1 && this.#chunks[0]!.length < 6) this.#chunks = [Buffer.concat(this.#chunks)]
     const length = messageLength(this.#chunks[0] ?? Buffer.alloc(0))
-    if (length === null) throw new Error('the directory has sent what is no LDAP message')
-    if (length > MAX_MESSAGE) throw new Error('the directory has sent a message that is too long')
+    if (length === null) throw new Error('the directory sent an invalid LDAP message')
+    if (length > MAX_MESSAGE) throw new Error('the directory sent a message that is too long')
     return length
   }
 }
 
 /**
- * A connection to a directory that lets through nothing but whole messages of the grammar, one at a time, and no more of
- * them than an answer may have. It ends with the first byte that is wrong.
+ * Connection to a directory that passes on only whole, valid messages, one at a time, and limits the total
+ * size of a response. It ends at the first invalid byte.
  */
 export class CheckedStream extends Duplex {
-  /** What the client library asks of a socket that is connected. */
+  /** Part of the socket interface that the client library needs. */
   readonly connecting = false
   readonly readyState = 'open'
   readonly #socket: net.Socket
@@ -68,14 +71,14 @@ export class CheckedStream extends Duplex {
   #take(chunk: Buffer): void {
     this.#received += chunk.length
     try {
-      if (this.#received > MAX_ANSWER) throw new Error('the directory has sent an answer that is too long')
+      if (this.#received > MAX_ANSWER) throw new Error('the directory sent a response that is too long')
       for (const message of this.#reader.take(chunk)) this.push(message)
     } catch (error) {
       this.destroy(error as Error)
     }
   }
 
-  /** Answers are bounded and read at once. */
+  /** Does nothing: responses are bounded and read at once. */
   override _read(): void {}
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {

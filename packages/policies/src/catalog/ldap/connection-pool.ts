@@ -1,36 +1,41 @@
 import { type ConnectOptions, LdapConnection, UnusableAnswer } from './connection.js'
 import type { ServerAddress } from './transport.js'
 
-/** A server that could not be reached is left alone for so long while there are others, */
+/** Time for which an unreachable server is avoided if there are others, in milliseconds. */
 const AVOID_MS = 10_000
-/** and for so long where there are none: everybody else is refused at once meanwhile. */
+/**
+ * Time for which an unreachable server is avoided if there is no other, in milliseconds. Logins fail
+ * immediately in the meantime.
+ */
 const PAUSE_MS = 1000
-/** After this a connection is replaced, so that all come back to the first server. */
+/**
+ * Maximum age of a connection in milliseconds. Replacing connections returns traffic to the first server.
+ */
 const MAX_AGE_MS = 600_000
-/** Who waits for a connection, at most. */
+/** Maximum number of logins that wait for a connection. */
 const MAX_WAITING = 256
 
 export interface PoolOptions extends ConnectOptions {
   readonly servers: readonly ServerAddress[]
   readonly max: number
   readonly idleMs: number
-  /** Hears of a server that cannot be used, once until it can. */
+  /** Called once when a server becomes unusable. */
   readonly onFault: (server: ServerAddress, error: Error) => void
 }
 
-/** No directory can be asked, or not in time. */
+/** Thrown if no directory responds in time. */
 export class DirectoryDown extends Error {}
 
-/** Too many wait for the directory already. */
+/** Thrown if too many logins already wait for the directory. */
 export class DirectoryBusy extends Error {}
 
 interface Server {
   readonly address: ServerAddress
-  /** Monotonic; 0: it works, as far as is known. */
+  /** Monotonic time of the last failure in milliseconds, or 0 if none. */
   failedAt: number
 }
 
-/** Connections to the first of some servers that works, each used by one at a time. */
+/** Pool of connections to the first server that works. A connection is used by one login at a time. */
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #servers: readonly Server[]
@@ -45,7 +50,8 @@ export class ConnectionPool {
   }
 
   /**
-   * What is made with a connection. One that was kept may have ended meanwhile: then it is tried once more with another.
+   * Runs work on a connection. If an idle connection turns out to be closed, it is tried once more on another
+   * one.
    * @throws UnusableAnswer, DirectoryDown or DirectoryBusy.
    */
   async use<T>(work: (connection: LdapConnection) => Promise<T>): Promise<T> {
@@ -66,7 +72,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Ends connections that nobody has used for a while; those that were used last stand at the end. */
+  /**
+   * Closes connections that have been idle for too long. The most recently used ones are at the end of the
+   * list.
+   */
   #closeIdle(): void {
     const before = performance.now() - this.#options.idleMs
     while (this.#idle.length > 0 && this.#idle[0]!.idleSince <= before) this.#idle.shift()!.close()
@@ -83,7 +92,7 @@ export class ConnectionPool {
       this.#used++
       return
     }
-    if (this.#waiting.length >= MAX_WAITING) throw new DirectoryBusy('too many wait for the directory')
+    if (this.#waiting.length >= MAX_WAITING) throw new DirectoryBusy('too many logins wait for the directory')
     const isFree = await new Promise<boolean>((go) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
@@ -100,7 +109,7 @@ export class ConnectionPool {
     if (!isFree) throw new DirectoryBusy('no connection became free in time')
   }
 
-  /** Hands the place on to who waits longest. */
+  /** Hands the slot to the login that has waited longest. */
   #leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#used--
@@ -155,10 +164,10 @@ export class ConnectionPool {
         server.failedAt = performance.now()
       }
     }
-    throw new DirectoryDown('no directory can be reached')
+    throw new DirectoryDown('no directory server is reachable')
   }
 
-  /** In the order of the configuration; those that failed lately come last, or not at all. */
+  /** Returns the servers in configured order. Recently failed ones come last or are omitted. */
   #candidates(): readonly Server[] {
     const now = performance.now()
     const isGood = ({ failedAt }: Server): boolean => failedAt === 0 || now - failedAt > AVOID_MS

@@ -4,30 +4,36 @@ import { Client, type Entry, ResultCodeError } from 'ldapts'
 import { CheckedStream } from './checked-stream.js'
 import { openTransport, type ServerAddress } from './transport.js'
 
-/** The directory has answered, and nothing can be done with it. The connection is as good as before. */
+/** Thrown if the directory's response cannot be used. The connection is still usable. */
 export class UnusableAnswer extends Error {}
 
-/** An entry that names nobody, such as one of several that a filter finds: the directory works, and the login is refused. */
+/**
+ * Thrown if a login must be refused although the directory works, for example if a filter matches several
+ * entries.
+ */
 export class UnfitEntry extends UnusableAnswer {}
 
-/** What a directory has answered that is no success: its code (RFC 4511, appendix A), and no more of it. */
+/**
+ * Result code of the directory other than success (RFC 4511, appendix A). The directory's message is not
+ * kept.
+ */
 export class ResultCode extends UnusableAnswer {
   readonly code: number
 
   constructor(code: number) {
-    super(`the directory has answered with code ${code}`)
+    super(`the directory responded with result code ${code}`)
     this.code = code
   }
 }
 
-/** What is asked of a search. */
+/** Parameters of a search. */
 export interface Search {
   readonly base: string
   readonly scope: 'base' | 'one' | 'sub'
-  /** RFC 4515. */
+  /** Search filter (RFC 4515). */
   readonly filter: string
   readonly attributes: readonly string[]
-  /** Most entries; one more is an error. */
+  /** Maximum number of entries. More are an error. */
   readonly max: number
 }
 
@@ -37,13 +43,16 @@ export interface ConnectOptions {
   readonly operationMs: number
 }
 
-/** One connection to a directory, used by one at a time. It is never opened again: what was bound would not be any more. */
+/**
+ * A connection to a directory, used by one login at a time. It is never reopened, because the bind would be
+ * lost.
+ */
 export class LdapConnection {
   readonly #client: Client
   readonly openedMono = performance.now()
-  /** Who it is bound as; null: nobody. */
+  /** DN that the connection is bound as, or null if anonymous. */
   boundAs: string | null = null
-  /** When it was put back last. */
+  /** Monotonic time when the connection was last returned to the pool, in milliseconds. */
   idleSince = 0
 
   private constructor(socket: net.Socket, operationMs: number) {
@@ -52,8 +61,8 @@ export class LdapConnection {
       url: 'ldap://connected',
       timeout: operationMs,
       createConnection: () => {
-        if (stream === null) throw new Error('the connection has ended')
-        // The library asks for no more of a socket than this stream has.
+        if (stream === null) throw new Error('the connection is closed')
+        // The library uses only the parts of a socket that this stream has.
         const connected = stream as unknown as net.Socket
         stream = null
         return connected
@@ -61,34 +70,37 @@ export class LdapConnection {
     })
   }
 
-  /** @throws Error that says why there is none. */
+  /** Opens a connection. @throws Error that gives the reason if it fails. */
   static async open(server: ServerAddress, options: ConnectOptions): Promise<LdapConnection> {
     const socket = await openTransport(server, options.tls, options.connectMs)
     return new LdapConnection(socket, options.operationMs)
   }
 
-  /** Whether it can be used, or has been used and is still there. */
+  /** True if the connection is new, or has been used and is still open. */
   get isOpen(): boolean {
     return this.idleSince === 0 || this.#client.isConnected
   }
 
-  /** @throws ResultCode where the directory says no, Error where there is no answer. */
+  /** Binds with a password. @throws ResultCode if the directory refuses, Error if it does not respond. */
   async bind(name: string, password: string): Promise<void> {
-    // RFC 4513, 5.1.2: many directories take a bind without a password for one of nobody, and say that it is done.
+    // Many directories treat a bind without a password as anonymous and report success (RFC 4513, 5.1.2).
     if (password === '' || name === '') throw new ResultCode(49)
     this.boundAs = null
     await answered(this.#client.bind(name, password))
     this.boundAs = name
   }
 
-  /** Makes it nobody's again. */
+  /** Makes the connection anonymous again. */
   async bindNobody(): Promise<void> {
     if (this.boundAs === null) return
     await answered(this.#client.bind('', ''))
     this.boundAs = null
   }
 
-  /** Returns the entries found. @throws UnfitEntry for more than `max`, UnusableAnswer, or Error where there is no answer. */
+  /**
+   * Returns the entries found. @throws UnfitEntry if there are more than `max`, UnusableAnswer, or Error if
+   * there is no response.
+   */
   async search({ base, scope, filter, attributes, max }: Search): Promise<readonly Entry[]> {
     const { searchEntries } = await answered(
       this.#client.search(base, { scope, filter, attributes: [...attributes], sizeLimit: max + 1 }),
@@ -99,7 +111,7 @@ export class LdapConnection {
     return searchEntries
   }
 
-  /** Ends it, whatever it is doing. */
+  /** Closes the connection, whatever it is doing. */
   close(): void {
     this.#client.unbind().catch(() => {})
   }
@@ -109,17 +121,20 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    // The directory's own words stay with it: they may repeat what it was asked.
+    // The directory's message is dropped, because it may repeat the request.
     if (error instanceof ResultCodeError) throw new ResultCode(error.code)
     throw error
   }
 }
 
-/** sizeLimitExceeded (RFC 4511, appendix A): there is more than was asked for, or than the directory gives out. */
+/**
+ * sizeLimitExceeded (RFC 4511, appendix A): there are more entries than requested, or than the directory
+ * returns.
+ */
 const SIZE_LIMIT = 4
 
 function tooMany(max: number): UnfitEntry {
   return new UnfitEntry(
-    `a search finds more than ${max === 1 ? 'one entry' : `${max} entries`}, or than the directory gives out`,
+    `a search matches more than ${max === 1 ? 'one entry' : `${max} entries`}, or more than the directory returns`,
   )
 }

@@ -4,7 +4,7 @@ import { type LdapConnection, ResultCode, type Search, UnfitEntry, UnusableAnswe
 import { type ConnectionPool, DirectoryDown } from './connection-pool.js'
 import type { Template } from './name-template.js'
 
-/** Who has logged in. */
+/** A user who has logged in. */
 export interface DirectoryUser {
   readonly id: string
   readonly name: string
@@ -12,22 +12,22 @@ export interface DirectoryUser {
   readonly claims: ReadonlyMap<string, string>
 }
 
-/** Where groups are looked for. */
+/** Settings of the group search. */
 export interface GroupSearch {
   readonly base: string
   readonly scope: Search['scope']
   readonly filter: Template
   readonly attribute: string
-  /** Groups of groups count as well. */
+  /** True if groups that contain these groups are included. */
   readonly isNested: boolean
 }
 
 export interface DirectoryOptions {
-  /** The account that searches; null: the user does, who is bound by then. */
+  /** Account used for searches, or null to search as the user. */
   readonly service: { readonly dn: string; readonly password: string } | null
-  /** What the user binds with; null: the entry that is found. */
+  /** Template of the bind name, or null to bind as the entry found by the search. */
   readonly userName: Template | null
-  /** How the entry is found; null: it is the one that the user is bound as. */
+  /** Search for the user's entry, or null to read the entry that the user is bound as. */
   readonly userSearch: {
     readonly base: string
     readonly scope: Search['scope']
@@ -37,32 +37,32 @@ export interface DirectoryOptions {
   readonly attributes: {
     readonly id: string
     readonly name: string | null
-    /** Values are names of groups, or of their entries. */
+    /** Attribute whose values are group names or DNs of groups. */
     readonly groups: string | null
     readonly claims: readonly string[]
   }
 }
 
-/** What a directory answers to a bind of somebody who is not let in: RFC 4511, appendix A. */
+/** Result codes of a bind that mean a refused login (RFC 4511, appendix A). */
 const REFUSED: ReadonlySet<number> = new Set([
-  19, // constraintViolation: an account that is locked, for some directories
+  19, // constraintViolation: locked account, in some directories
   32, // noSuchObject
   34, // invalidDNSyntax
-  48, // inappropriateAuthentication: an entry without a password
+  48, // inappropriateAuthentication: entry without a password
   49, // invalidCredentials
   50, // insufficientAccessRights
-  53, // unwillingToPerform: an account that is locked, for others
+  53, // unwillingToPerform: locked account, in other directories
 ])
-/** Most groups of a user, rounds of groups in groups, and names in one filter. */
+/** Limits: groups of a user, levels of nested groups, and names per search filter. */
 const MAX_GROUPS = 1000
 const MAX_ROUNDS = 10
 const NAMES_PER_FILTER = 50
-/** Longest value that is taken out of an entry, in characters. */
+/** Maximum length of an attribute value, in characters. */
 const MAX_VALUE = 2048
 const MAX_ID = 256
 const ANY_ENTRY = '(objectClass=*)'
 
-/** Logs users in at a directory. */
+/** Authenticates users against a directory. */
 export class Directory {
   readonly #pool: ConnectionPool
   readonly #options: DirectoryOptions
@@ -73,8 +73,9 @@ export class Directory {
   }
 
   /**
-   * Returns the user with this name and password, or null if there is none.
-   * @throws UnfitEntry if the entry does not say who that is; DirectoryDown or DirectoryBusy if there is no answer.
+   * Returns the user with this name and password, or null if the login is wrong.
+   * @throws UnfitEntry if the entry does not identify the user; DirectoryDown or DirectoryBusy if there is no
+   * response.
    */
   async login(username: string, password: string): Promise<DirectoryUser | null> {
     try {
@@ -106,7 +107,8 @@ export class Directory {
       userSearch === null
         ? await this.#entryAt(connection, name)
         : await this.#find(connection, userSearch, username)
-    // It has let the user in, and does not show who that is: nobody must be called by a name that could be another's.
+    // The password is correct, but the entry is not readable. Guessing the user's id could give them another
+    // user's identity.
     if (found === null) throw new UnfitEntry('cannot read the entry of the authenticated user')
     return this.#userOf(connection, found, username)
   }
@@ -142,10 +144,10 @@ export class Directory {
   async #userOf(connection: LdapConnection, entry: Entry, username: string): Promise<DirectoryUser> {
     const { attributes, groups } = this.#options
     const ids = valuesOf(entry, attributes.id)
-    // One id, as the directory spells it: Alice and ALICE are one consumer.
+    // Uses the directory's spelling of the id, so that Alice and ALICE are the same consumer.
     if (ids.length !== 1 || ids[0]!.length > MAX_ID)
       throw new UnfitEntry(
-        `an entry has ${ids.length === 1 ? 'too long a' : `${ids.length} values of`} ${attributes.id}`,
+        `an entry has ${ids.length === 1 ? 'an overlong value' : `${ids.length} values`} of ${attributes.id}`,
       )
     const id = ids[0]!.normalize('NFC')
     const found = new Set<string>()
@@ -161,7 +163,10 @@ export class Directory {
     return { id, name: name.slice(0, MAX_ID), groups: [...found], claims: new Map(claims) }
   }
 
-  /** Round by round, up to MAX_ROUNDS: the groups of the user, the groups of those, each looked up once however they contain each other. */
+  /**
+   * Returns the groups of the user and, level by level up to MAX_ROUNDS, the groups that contain them. Each
+   * group is looked up once, even if groups contain each other.
+   */
   async #groupsOf(
     connection: LdapConnection,
     { base, scope, filter, attribute, isNested }: GroupSearch,
@@ -198,7 +203,9 @@ export class Directory {
   }
 }
 
-/** Whether the directory takes the password. @throws ResultCode for an answer that is about something else. */
+/**
+ * Returns true if the directory accepts the password. @throws ResultCode if the response has another meaning.
+ */
 async function isBound(connection: LdapConnection, name: string, password: string): Promise<boolean> {
   try {
     await connection.bind(name, password)
@@ -209,7 +216,7 @@ async function isBound(connection: LdapConnection, name: string, password: strin
   }
 }
 
-/** The texts under a name, whichever case the directory spells it in. */
+/** Returns the text values of an attribute, whose name is case-insensitive. */
 function valuesOf(entry: Entry, name: string): readonly string[] {
   const wanted = name.toLowerCase()
   for (const [type, value] of Object.entries(entry)) {
@@ -221,7 +228,10 @@ function valuesOf(entry: Entry, name: string): readonly string[] {
   return []
 }
 
-/** Of `cn=admins,ou=groups,dc=example` the first value, else the text itself. */
+/**
+ * Returns the first value of a DN such as `cn=admins,ou=groups,dc=example`, or the text itself if it is not a
+ * DN.
+ */
 function groupName(text: string): string {
   const name = parseDistinguishedName(text)
   return name?.[0]?.[0]?.value ?? text

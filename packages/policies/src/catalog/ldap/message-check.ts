@@ -1,4 +1,4 @@
-/** A part of a message: its tag, and where its content stands. */
+/** A BER element: its tag and the position of its content. */
 interface Element {
   readonly tag: number
   readonly start: number
@@ -11,15 +11,17 @@ const INTEGER = 0x02
 const OCTETS = 0x04
 const ENUMERATED = 0x0a
 const CONTROLS = 0xa0
-/** Bind response, search done, extended response: what has a result code. */
+/** Tags of responses with a result code: bind response, search result done and extended response. */
 const RESULTS: ReadonlySet<number> = new Set([0x61, 0x65, 0x78])
 const ENTRY = 0x64
 const REFERENCE = 0x73
-/** Tag and length of a whole message take no more. */
+/** Maximum size of the tag and length of a message, in bytes. */
 const MAX_HEAD = 6
 const MAX_LENGTH_BYTES = 4
 
-/** How long the message is that begins here, in bytes; 0: that is not known yet; null: it is no message. */
+/**
+ * Returns the length of the message in bytes, 0 if not known yet, or null if the bytes are not a message.
+ */
 export function messageLength(bytes: Uint8Array): number | null {
   if (bytes.length === 0) return 0
   if (bytes[0] !== SEQUENCE) return null
@@ -29,9 +31,9 @@ export function messageLength(bytes: Uint8Array): number | null {
 }
 
 /**
- * A message of a directory (RFC 4511, 4.1.1) in the plainest form that says the same: its number and its response, without
- * controls and without what follows a result. Null: it is not of the grammar. The client library trusts lengths and tags; it
- * must not see others.
+ * Returns a message (RFC 4511, 4.1.1) reduced to its id and response, without controls and without data after
+ * the result. Returns null if it is malformed.
+ * The client library trusts lengths and tags, so it must not see malformed messages.
  */
 export function checkedMessage(bytes: Uint8Array): Uint8Array | null {
   const message = headAt(bytes, 0)
@@ -78,11 +80,11 @@ function isNumber({ tag, start, end }: Element, expected: number): boolean {
 }
 
 interface Child extends Element {
-  /** Where its tag stands. */
+  /** Position of the tag. */
   readonly head: number
 }
 
-/** The parts that fill an element to its last byte; null: they do not. */
+/** Returns the children that fill an element exactly, or null if they do not. */
 function childrenOf(bytes: Uint8Array, { start, end }: Element): Child[] | null {
   const children: Child[] = []
   for (let at = start; at < end; ) {
@@ -94,7 +96,10 @@ function childrenOf(bytes: Uint8Array, { start, end }: Element): Child[] | null 
   return children
 }
 
-/** Tag and length (X.690, 8.1), of the forms that LDAP takes (RFC 4511, 5.1); null: another one, or it is not all there. */
+/**
+ * Reads tag and length (X.690, 8.1) in the forms that LDAP allows (RFC 4511, 5.1). Returns null for other
+ * forms, or if bytes are missing.
+ */
 function headAt(bytes: Uint8Array, at: number): Element | null {
   const tag = bytes[at]
   const first = bytes[at + 1]

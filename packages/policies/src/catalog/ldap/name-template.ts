@@ -1,52 +1,53 @@
 import { FilterParser } from 'ldapts'
 import { escapeNameValue, parseDistinguishedName } from '../../shared/distinguished-name.js'
 
-/** What a template may name: the user name as it was sent, and the name of the user's entry. */
+/** Template variables: the user name as sent, and the DN of the user's entry. */
 type Values = Readonly<Partial<Record<'username' | 'dn', string>>>
 
 const PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/g
-/** A user name where no escape protects what stands around it. */
+/** User names that are safe without escaping. */
 const PLAIN_USER = /^[\p{L}\p{N}](?:[\p{L}\p{N}._'-]*[\p{L}\p{N}._-])?$/u
 
-/** A template with values put into it, each of which stays one value; null: one cannot stand there. */
+/** Renders a template with escaped values. Returns null if a value is not allowed. */
 export type Template = (values: Values) => string | null
 
 /**
- * The name to bind with, `uid={{username}},ou=people,dc=example,dc=org`, or a name that is not one of an entry:
- * `{{username}}@example.org`, `EXAMPLE\{{username}}`.
- * @throws Error for one that is neither.
+ * Compiles the name to bind with: a DN, `uid={{username}},ou=people,dc=example,dc=org`, or another form,
+ * `{{username}}@example.org` or `EXAMPLE\{{username}}`.
+ * @throws Error if it is neither.
  */
 export function nameTemplate(text: string): Template {
   const parts = partsOf(text, ['username'], 'userDn')
   if (text.includes('=')) {
-    // What can stand in a value and nowhere else: not in a type, nor behind a backslash.
+    // `~` is only valid inside a value, not in a type or after a backslash.
     if (parseDistinguishedName(filled(parts, { username: '~' }, escapeNameValue)) === null)
       throw new Error(
-        "'userDn' is no distinguished name; write one such as uid={{username}},ou=people,dc=example",
+        "'userDn' is not a valid distinguished name; use for example uid={{username}},ou=people,dc=example",
       )
     return (values) => filled(parts, values, escapeNameValue)
   }
   if (!/[@\\]/.test(text))
-    throw new Error("'userDn' has to be a distinguished name, or to have @ or \\ around {{username}}")
+    throw new Error("'userDn' must be a distinguished name, or contain @ or \\ beside {{username}}")
   return (values) => (PLAIN_USER.test(values.username ?? '') ? filled(parts, values, (value) => value) : null)
 }
 
 /**
- * A search filter, `(&(objectClass=person)(uid={{username}}))`, with its values escaped (RFC 4515, 3).
- * @throws Error for one that is none.
+ * Compiles a search filter such as `(&(objectClass=person)(uid={{username}}))`. Values are escaped (RFC 4515,
+ * 3).
+ * @throws Error if the filter is invalid.
  */
 export function filterTemplate(text: string, names: readonly (keyof Values)[], what: string): Template {
   const parts = partsOf(text.startsWith('(') ? text : `(${text})`, names, what)
   try {
-    // What is not a letter is taken nowhere but in a value.
+    // Characters other than letters are only valid in a value.
     FilterParser.parseString(filled(parts, { username: '*()', dn: '*()' }, escapeFilterValue))
   } catch {
-    throw new Error(`'${what}' is no search filter; write one such as (uid={{username}})`)
+    throw new Error(`'${what}' is not a valid search filter; use for example (uid={{username}})`)
   }
   return (values) => filled(parts, values, escapeFilterValue)
 }
 
-/** RFC 4515, 3; and for line breaks and the like, which nobody expects in a filter. */
+/** Escapes a value for a filter (RFC 4515, 3), including control characters. */
 export function escapeFilterValue(value: string): string {
   return value.replace(
     /[\u0000-\u001f*()\\\u007f]/g,
@@ -54,13 +55,17 @@ export function escapeFilterValue(value: string): string {
   )
 }
 
-/** Text and names of placeholders in turn. @throws Error for a placeholder that is not known here, or when there is none. */
+/**
+ * Splits a template into text and placeholder names in turn. @throws Error if a placeholder is unknown, or if
+ * there is none.
+ */
 function partsOf(text: string, names: readonly string[], what: string): readonly string[] {
   const parts = text.split(PLACEHOLDER)
   const unknown = parts.find((part, i) => i % 2 === 1 && !names.includes(part))
   const known = names.map((name) => `{{${name}}}`).join(' or ')
-  if (unknown !== undefined) throw new Error(`'${what}' names {{${unknown}}}; it can name ${known}`)
-  if (parts.length === 1) throw new Error(`'${what}' does not name ${known}`)
+  if (unknown !== undefined)
+    throw new Error(`'${what}' contains the unknown placeholder {{${unknown}}}; use ${known}`)
+  if (parts.length === 1) throw new Error(`'${what}' must contain ${known}`)
   return parts
 }
 

@@ -26,10 +26,11 @@ import { type LdapConfig, ldapSchema } from './schema.js'
 import { directoryOptions, serverAddresses } from './settings.js'
 import { answerOf, openSharedLogins, type SharedLogins, userIn } from './shared-logins.js'
 
-/** Asks for a user name and a password, lets a directory check them, and names the consumer. */
+/** Authenticates the consumer by user name and password against an LDAP directory. */
 export const ldap = definePolicy({
   name: 'ldap',
-  summary: 'Asks for a user name and a password, checked by an LDAP directory, whose groups count.',
+  summary:
+    'Authenticates callers by user name and password against an LDAP directory, and reads their groups.',
   schema: ldapSchema,
   cost: 'io',
   authenticates: () => 'request',
@@ -39,31 +40,31 @@ export const ldap = definePolicy({
   },
 })
 
-/** A directory with what is remembered of it. */
+/** A directory and its cached logins. */
 interface Logins {
   readonly directory: Directory
-  /** By digest of the Basic token, under a key that never leaves the process. */
+  /** Cached logins, keyed by a digest of the Basic token. The digest key never leaves the process. */
   readonly cache: CallCache<Verdict>
   readonly digests: KeyedDigest
-  /** Null: each worker remembers by itself. */
+  /** Cache shared with other workers, or null if each worker caches for itself. */
   readonly shared: SharedLogins | null
 }
 
-/** Null: nobody has this name and password. */
+/** Result of a login. The consumer is null if the login was refused. */
 interface Verdict {
   readonly consumer: Consumer | null
 }
 
-/** The header holds no name and password. */
+/** Thrown if the header does not contain a user name and a password. */
 class Malformed extends Error {}
 
-/** Too many attempts of the address have failed. */
+/** Thrown if the client address has too many failed attempts. */
 class Throttled extends Error {}
 
 const REFUSED: Verdict = { consumer: null }
-/** Room for what is remembered, in bytes. */
+/** Maximum size of the login cache, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** The decision for one request. What is remembered is decided without a promise. */
+/** Decides about a request. Cached logins need no promise. */
 class Gate {
   readonly #logins: Logins
   readonly #ttlMs: number
@@ -105,24 +106,24 @@ class Gate {
     )
   }
 
-  /** Whether nothing more of the client's address is asked for a while; who is known already is not concerned. */
+  /** True if attempts of the client's address are blocked for now. Cached logins are not affected. */
   #isThrottled(x: Exchange): boolean {
     return this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures
   }
 
-  /** @throws Malformed, Throttled, and what the directory throws. */
+  /** @throws Malformed, Throttled, or an error of the directory. */
   async #login(x: Exchange, token: string): Promise<Found<Verdict>> {
-    // Without a password a directory may say yes to a bind of nobody.
+    // A directory may accept an anonymous bind if the password is empty.
     const credentials = parseBasicToken(token)
     if (credentials === null) throw new Malformed()
     if (this.#isThrottled(x)) throw new Throttled()
     const network = clientNetwork(x.clientIp)
     if (this.#failures.possible(network, x.startedMono) >= this.#maxFailures)
-      throw new DirectoryBusy('the address has too many attempts in progress')
+      throw new DirectoryBusy('too many attempts from this address are in progress')
     return this.#failures.during(network, this.#ask(token, credentials))
   }
 
-  /** Asks the directory, and passes on its errors. */
+  /** Asks the directory, and rethrows its errors. */
   async #ask(token: string, credentials: Credentials): Promise<Found<Verdict>> {
     const { directory, shared } = this.#logins
     const ask = async () => {
@@ -169,10 +170,7 @@ class Gate {
   }
 }
 
-/**
- * What is remembered is for a directory and what is read out of it, with all that says so; one for all uses with the same
- * configuration, also after a reload.
- */
+/** Opens the directory with its cache. Uses with the same configuration share them, also across reloads. */
 function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
   const { timeouts = {}, pool = {}, cache = {}, tls = {} } = config
   const servers = serverAddresses(config)
@@ -211,7 +209,7 @@ function loginsOf(config: LdapConfig, env: CompileEnv): Logins {
   }))
 }
 
-/** What is kept of a user takes about as much. */
+/** Estimates the memory of a cached user, in bytes. */
 function bytesOf({ id, name, groups, claims }: DirectoryUser): number {
   const texts = [id, name, ...groups, ...[...claims].flat()]
   return texts.reduce((sum, text) => sum + 2 * text.length + 32, 500)
@@ -219,7 +217,9 @@ function bytesOf({ id, name, groups, claims }: DirectoryUser): number {
 
 function compileRefusals(realm: string, env: CompileEnv) {
   if (!isFieldValue(realm))
-    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+    throw new Error(
+      "'realm' contains a character that is not allowed in a header; use visible ASCII and spaces",
+    )
   const quoted = realm.replaceAll(/["\\]/g, '\\$&')
   const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
   const again = ['retry-after', '1']

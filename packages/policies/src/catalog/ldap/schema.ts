@@ -17,10 +17,14 @@ const text = { minLength: 1, maxLength: 4096 }
 const attribute = { minLength: 1, maxLength: 256, pattern: '^[A-Za-z][A-Za-z0-9;.-]*$' }
 
 function scope() {
-  return optionalOneOf(['base', 'one', 'sub'], 'The base itself, its children, or all below it.', 'sub')
+  return optionalOneOf(
+    ['base', 'one', 'sub'],
+    'Search scope: the base entry, its children, or the whole subtree.',
+    'sub',
+  )
 }
 
-/** The configuration of `ldap`. */
+/** Schema of the configuration of `ldap`. */
 export const ldapSchema = policyOptions(
   {
     urls: list(
@@ -29,120 +33,123 @@ export const ldapSchema = policyOptions(
         pattern: '^ldaps?://[^/?#@]+/?$',
         destination: true,
       }),
-      'The directory, and those to ask where it cannot be reached, in this order.',
+      'Directory servers in order of preference. Later ones are used if earlier ones are unreachable.',
       { minItems: 1, maxItems: 10 },
     ),
-    tls: optionalClosed('How connections are protected.', {
+    tls: optionalClosed('TLS settings of connections.', {
       startTls: optionalFlag(
         false,
-        'For `ldap://`: changes to TLS before anything else is said (RFC 4511, 4.14).',
+        'Switches `ldap://` connections to TLS before any other request (StartTLS, RFC 4511, 4.14).',
       ),
-      caFile: optionalFile('The authorities of the directory’s certificate, PEM. Default: those of Node.js.'),
-      serverName: optionalString('The name in its certificate. Default: the host.', {
+      caFile: optionalFile('Trusted certificate authorities (PEM). Default: those of Node.js.'),
+      serverName: optionalString('Expected name in the server certificate. Default: the host.', {
         ...text,
         maxLength: 253,
       }),
-      certFile: optionalFile('The certificate of the gateway, PEM.'),
-      keyFile: optionalFile('Its key, PEM.'),
-      allowPlaintext: optionalFlag(
-        false,
-        'Lets passwords go over the network in clear, to a host that is not this one.',
-      ),
+      certFile: optionalFile('Client certificate of the gateway (PEM).'),
+      keyFile: optionalFile('Private key of the client certificate (PEM).'),
+      allowPlaintext: optionalFlag(false, 'Allows sending passwords to other hosts without TLS.'),
     }),
     userDn: optionalString(
-      'What users bind with: `uid={{username}},ou=people,dc=example,dc=org`, or for Active Directory `{{username}}@example.org`. Absent: the entry that `userFilter` finds.',
+      'Name that users bind with: `uid={{username}},ou=people,dc=example,dc=org`, or `{{username}}@example.org` for Active Directory. Default: the entry that `userFilter` finds.',
       text,
     ),
-    userBase: optionalString('Below which entry `userFilter` looks for users.', text),
+    userBase: optionalString('Base entry of the search with `userFilter`.', text),
     userScope: scope(),
     userFilter: optionalString(
-      'Finds the entry of a user (RFC 4515): `(&(objectClass=person)(uid={{username}}))`. It has to find one.',
+      'Filter that finds the entry of a user (RFC 4515): `(&(objectClass=person)(uid={{username}}))`. It must match exactly one entry.',
       text,
     ),
-    bind: optionalClosed(
-      'The account that searches. Absent: nobody (anonymous), and behind `userDn` the user.',
-      {
-        dn: string('Its name.', text),
-        password: string('Its password.', { secret: true, minLength: 1, maxLength: 1024 }),
-      },
-    ),
-    groups: optionalClosed('Looks for the groups of a user.', {
-      base: string('Below which entry.', text),
+    bind: optionalClosed('Account used for searches. Default: anonymous, or the user if `userDn` is set.', {
+      dn: string('DN of the account.', text),
+      password: string('Password of the account.', { secret: true, minLength: 1, maxLength: 1024 }),
+    }),
+    groups: optionalClosed('Searches for the groups of a user.', {
+      base: string('Base entry of the search.', text),
       scope: scope(),
-      filter: optionalString('Finds the groups of the entry `{{dn}}`, or of the name `{{username}}`.', {
-        default: '(member={{dn}})',
-        ...text,
-      }),
-      attribute: optionalString('What is the name of a group.', { default: 'cn', ...attribute }),
+      filter: optionalString(
+        'Filter that finds the groups of the entry `{{dn}}` or of the user name `{{username}}`.',
+        {
+          default: '(member={{dn}})',
+          ...text,
+        },
+      ),
+      attribute: optionalString('Attribute with the name of a group.', { default: 'cn', ...attribute }),
       nested: optionalFlag(
         false,
-        'Also the groups of these groups, up to 10 levels; groups above them do not count. The filter has to name `{{dn}}`.',
+        'Includes groups that contain these groups, up to 10 levels. The filter must contain `{{dn}}`.',
       ),
     }),
-    attributes: optionalClosed('What is read out of the entry of a user.', {
-      id: optionalString('The id of the consumer; it has to stand there once.', {
+    attributes: optionalClosed("Attributes of the user's entry to read.", {
+      id: optionalString('Attribute with the consumer id. It must have exactly one value.', {
         default: 'uid',
         ...attribute,
       }),
-      name: optionalString('The name of the consumer. Default: the id.', attribute),
+      name: optionalString('Attribute with the consumer name. Default: the id.', attribute),
       groups: optionalString(
-        'Groups that stand in the entry, such as `memberOf`: names, or distinguished names of which the first value counts.',
+        'Attribute with groups, such as `memberOf`. Its values are group names, or DNs whose first value is used.',
         attribute,
       ),
       claims: optionalList(
-        string('An attribute.', attribute),
-        'What becomes `consumer.claims`; several values are joined by commas.',
+        string('An attribute name.', attribute),
+        'Attributes to add to `consumer.claims`. Multiple values are joined with commas.',
         { maxItems: 50, uniqueItems: true },
       ),
     }),
-    realm: optionalString('The protection space that the challenge names.', {
+    realm: optionalString('Protection space named in the challenge.', {
       default: 'Restricted',
       maxLength: 256,
     }),
-    stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
+    stripCredentials: optionalFlag(true, 'Removes `authorization` before the request is sent upstream.'),
     maxFailuresPerMinute: optionalInteger(
-      'Failed attempts of one client address on these users, per worker and for all uses with the same users, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute, before the directory counts them. If the attempts in progress could use up the rest, further ones are answered 503 `GW_AUTH_OVERLOADED`.',
+      'Maximum number of failed attempts per client address and minute, counted per worker for all uses with the same users. After that, attempts get 429 `GW_RATE_LIMITED` for the rest of the minute and do not reach the directory. If attempts in progress could exceed the limit, further ones get 503 `GW_AUTH_OVERLOADED`.',
       { minimum: 1, maximum: 1_000_000 },
     ),
     cache: optionalClosed(
-      'What is remembered of logins, as HMAC under keys that live in the memory of the gateway only.',
+      "Cache of logins. They are stored as an HMAC with keys that exist only in the gateway's memory.",
       {
         scope: optionalOneOf(
           ['worker', 'gateway'],
-          'Who remembers: each worker for itself, or all workers together, so that one of them asks about a login.',
+          'Cache scope: each worker separately, or all workers together, so that one of them asks the directory.',
           'gateway',
         ),
-        ttl: optionalDuration('How long a login needs no other. 0s: not at all.', '60s'),
-        negativeTtl: optionalDuration('How long a refused login is refused without asking.', '10s'),
-        maxEntries: optionalInteger('Most logins, per worker; those that were used longest ago go first.', {
-          default: 10_000,
-          minimum: 1,
-          maximum: 1_000_000,
-        }),
+        ttl: optionalDuration('Time for which a successful login is cached. 0s disables the cache.', '60s'),
+        negativeTtl: optionalDuration('Time for which a refused login is cached.', '10s'),
+        maxEntries: optionalInteger(
+          'Maximum number of logins per worker. The least recently used ones are removed first.',
+          {
+            default: 10_000,
+            minimum: 1,
+            maximum: 1_000_000,
+          },
+        ),
         staleIfError: optionalDuration(
-          'How long after its `ttl` a login still counts while the directory is down.',
+          'Time after `ttl` in which a login is still accepted while the directory is down.',
           '0s',
         ),
       },
     ),
     pool: optionalClosed('Connections to the directory, per worker.', {
-      max: optionalInteger('Most at a time; 256 logins wait for one.', {
+      max: optionalInteger('Maximum number of connections. Up to 256 logins wait for a free one.', {
         default: 10,
         minimum: 1,
         maximum: 1000,
       }),
-      idle: optionalDuration('How long an unused one is kept.', '60s'),
+      idle: optionalDuration('Time for which an idle connection is kept open.', '60s'),
     }),
-    timeouts: optionalClosed('How long is waited.', {
-      connect: optionalDuration('For a connection, TLS included.', '1s'),
-      operation: optionalDuration('For the answer to one request, and for a free connection.', '2s'),
+    timeouts: optionalClosed('Timeouts of the directory.', {
+      connect: optionalDuration('Timeout for opening a connection, including TLS.', '1s'),
+      operation: optionalDuration(
+        'Timeout for the response to one request, and for a free connection.',
+        '2s',
+      ),
     }),
   },
   [
-    'Asks for a user name and a password with the Basic scheme (RFC 7617). Without them the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`. An empty password is refused before the directory is asked: many directories treat it as an unauthenticated bind (RFC 4513, 5.1.2). While the directory is down, does not answer in time or answers nonsense: 503 `GW_AUTH_UNAVAILABLE`, and event `ldap_down` in the gateway’s log. A login is refused with 401, and event `ldap_login_refused` says why, if the filter finds several entries, the entry does not have exactly one `attributes.id`, or the user is in more than 1,000 groups.',
-    'Equal logins that come at the same time are one. The user name is escaped wherever it is put (RFC 4514, RFC 4515). Referrals are not followed. A password that has changed counts after `cache.ttl`.',
+    'Uses the Basic scheme (RFC 7617). Missing credentials get 401 `GW_AUTH_MISSING`, wrong ones 401 `GW_AUTH_INVALID`. An empty password is refused without asking the directory, because many directories treat it as an unauthenticated bind (RFC 4513, 5.1.2). If the directory is down, too slow or sends invalid responses, requests get 503 `GW_AUTH_UNAVAILABLE`, and the gateway logs the event `ldap_down`. Some logins are refused with 401 and the event `ldap_login_refused`: the filter matches several entries, the entry does not have exactly one `attributes.id`, or the user is in more than 1,000 groups.',
+    'Concurrent identical logins are coalesced into one. The user name is always escaped (RFC 4514, RFC 4515). Referrals are not followed. A changed password takes effect after `cache.ttl`.',
   ],
 )
 
-/** The configuration of `ldap`. */
+/** Configuration of `ldap`, derived from its schema. */
 export type LdapConfig = Static<typeof ldapSchema>

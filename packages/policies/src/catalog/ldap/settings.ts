@@ -5,7 +5,10 @@ import { filterTemplate, nameTemplate } from './name-template.js'
 import type { LdapConfig } from './schema.js'
 import type { ServerAddress } from './transport.js'
 
-/** @throws Error for what is no address, and for one to which passwords would go in clear. */
+/**
+ * Parses the server addresses. @throws Error if an address is invalid, or would receive passwords without
+ * TLS.
+ */
 export function serverAddresses({ urls, tls = {} }: LdapConfig): readonly ServerAddress[] {
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
     throw new Error("'tls.certFile' and 'tls.keyFile' belong together; write both or neither")
@@ -16,13 +19,13 @@ export function serverAddresses({ urls, tls = {} }: LdapConfig): readonly Server
     const security = isTls ? 'tls' : tls.startTls === true ? 'start-tls' : 'none'
     if (security === 'none' && tls.allowPlaintext !== true && !isThisMachine(host))
       throw new Error(
-        `passwords would go to '${text}' in clear; write ldaps:// or tls.startTls, or tls.allowPlaintext: true`,
+        `passwords would be sent to '${text}' without TLS; use ldaps:// or tls.startTls, or set tls.allowPlaintext: true`,
       )
     return { url: text, host, port: port === '' ? (isTls ? 636 : 389) : Number(port), security }
   })
 }
 
-/** Whether passwords stay on this machine. */
+/** True if the host is this machine. */
 function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || (/^127\./.test(host) && isIP(host) === 4)
 }
@@ -31,19 +34,24 @@ function addressIn(text: string): URL {
   try {
     return new URL(text)
   } catch {
-    throw new Error(`'${text}' is no address of a directory; write one such as ldaps://ldap.example.org:636`)
+    throw new Error(
+      `'${text}' is not a valid directory address; use for example ldaps://ldap.example.org:636`,
+    )
   }
 }
 
-/** @throws Error for parts that do not fit together, and for names and filters that are none. */
+/**
+ * Compiles the directory options. @throws Error if options contradict each other, or if a DN or filter is
+ * invalid.
+ */
 export function directoryOptions(config: LdapConfig): DirectoryOptions {
   const { userDn, userFilter, userBase, userScope = 'sub', bind, groups, attributes = {} } = config
   if (userDn === undefined && userFilter === undefined)
-    throw new Error("write 'userDn', or 'userBase' and 'userFilter'")
+    throw new Error("configure 'userDn', or 'userBase' and 'userFilter'")
   if ((userFilter === undefined) !== (userBase === undefined))
     throw new Error("'userBase' and 'userFilter' belong together; write both or neither")
   if (userDn !== undefined && !userDn.includes('=') && userFilter === undefined)
-    throw new Error("'userDn' does not name an entry; add 'userBase' and 'userFilter', which find it")
+    throw new Error("'userDn' does not name an entry; add 'userBase' and 'userFilter' to find it")
   if (bind !== undefined) distinguishedName(bind.dn, 'bind.dn')
   return {
     service: bind ?? null,
@@ -69,7 +77,7 @@ export function directoryOptions(config: LdapConfig): DirectoryOptions {
 function groupSearch(groups: NonNullable<LdapConfig['groups']>): DirectoryOptions['groups'] {
   const { base, scope = 'sub', filter = '(member={{dn}})', attribute = 'cn', nested = false } = groups
   if (nested && !/\{\{\s*dn\s*\}\}/.test(filter))
-    throw new Error("'groups.nested' needs a 'groups.filter' that names {{dn}}")
+    throw new Error("'groups.nested' needs a 'groups.filter' that contains {{dn}}")
   return {
     base: distinguishedName(base, 'groups.base'),
     scope,
@@ -81,6 +89,8 @@ function groupSearch(groups: NonNullable<LdapConfig['groups']>): DirectoryOption
 
 function distinguishedName(text: string, what: string): string {
   if (parseDistinguishedName(text) === null)
-    throw new Error(`'${what}' is no distinguished name; write one such as ou=people,dc=example,dc=org`)
+    throw new Error(
+      `'${what}' is not a valid distinguished name; use for example ou=people,dc=example,dc=org`,
+    )
   return text
 }

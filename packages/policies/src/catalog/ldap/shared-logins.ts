@@ -6,15 +6,18 @@ import { SharedAnswerCache, type SharedCall } from '../../shared/shared-answer-c
 import type { DirectoryUser } from './directory.js'
 import type { LdapConfig } from './schema.js'
 
-/** So many operations of a login others wait for: for a connection, the bind of the account, a search, the bind of the user. */
+/**
+ * Number of operations that other workers may have to wait for: connection, service bind, search and user
+ * bind.
+ */
 const OPERATIONS = 4
 
 const NO_FIELDS = { headers: [] }
 const NO_BODY = new Uint8Array(0)
 
 /**
- * What the workers of a gateway remember together, in the memory of its supervisor, by HMAC of the Basic token under a key
- * that they alone have: nobody can try passwords on what is stored.
+ * Logins shared by the workers of a gateway, in the memory of the supervisor. The key is an HMAC of the Basic
+ * token with a secret that only the workers have, so stored entries cannot be used to test passwords.
  */
 export class SharedLogins {
   readonly #tier: SharedAnswerCache
@@ -25,15 +28,16 @@ export class SharedLogins {
     this.#key = key
   }
 
-  /** What is known of a login, or what one worker asks for all. Rejects as `ask` does. */
+  /** Returns a cached login, or lets one worker call for all. Rejects with the error of `ask`. */
   get<T>(token: string, call: SharedCall<T>): Promise<Found<T>> {
     return this.#tier.get(createHmac('sha256', this.#key).update(token).digest('base64url'), call)
   }
 }
 
 /**
- * Never in a store of the cluster: whoever could write into it could let anybody in. Null: each worker remembers by itself.
- * @param name all that says what a login is; other logins are other names.
+ * Opens the shared cache, or returns null if each worker caches for itself. Never uses a cluster store:
+ * anyone who can write to it could log in as anybody.
+ * @param name name that identifies the directory configuration.
  */
 export function openSharedLogins(config: LdapConfig, name: string, env: CompileEnv): SharedLogins | null {
   const { cache = {}, timeouts = {} } = config
@@ -42,13 +46,14 @@ export function openSharedLogins(config: LdapConfig, name: string, env: CompileE
   const timeoutMs = parseDuration(timeouts.connect ?? '1s') + OPERATIONS * operationMs
   const onDown = (error: string): void => env.report('ldap_store_down', { error })
   const tier = new SharedAnswerCache(env.state.store('gateway'), { space: 'ldap', timeoutMs, onDown })
-  // The name is in the key and not in the space: the password of the account could be guessed by a digest of it.
+  // The name is part of the HMAC key and not of the space, because it contains the account's password, which
+  // could be guessed from a digest.
   return new SharedLogins(tier, createHmac('sha256', env.state.secret).update(name).digest())
 }
 
 /**
- * Who has logged in, as the workers of a gateway tell each other, in the shape of an answer to a request: 401 for nobody,
- * else 200 with `{ id, name, groups: [text], claims: [[name, value]] }`.
+ * Encodes a login as an HTTP response for other workers: 401 if refused, otherwise 200 with `{ id, name,
+ * groups: [text], claims: [[name, value]] }`.
  */
 export function answerOf(user: DirectoryUser | null): HttpAnswer {
   if (user === null) return { status: 401, ...NO_FIELDS, body: NO_BODY }
@@ -56,16 +61,16 @@ export function answerOf(user: DirectoryUser | null): HttpAnswer {
   return { status: 200, ...NO_FIELDS, body }
 }
 
-/** Null: nobody. @throws Error for what no worker has said. */
+/** Decodes a login. Returns null if it was refused. @throws Error if the entry is malformed. */
 export function userIn({ status, body }: HttpAnswer): DirectoryUser | null {
   if (status === 401 && body.length === 0) return null
   const said = status === 200 ? parseStrictObject(body) : null
-  if (said === null) throw new Error('says nothing of a login')
+  if (said === null) throw new Error('not a valid login')
   const [id, name] = [memberOf(said, 'id'), memberOf(said, 'name')]
   const [groups, claims] = [memberOf(said, 'groups'), memberOf(said, 'claims')]
-  if (!isText(id) || id === '' || !isText(name)) throw new Error('says of nobody that they have logged in')
+  if (!isText(id) || id === '' || !isText(name)) throw new Error('a login without an id or a name')
   if (!isList(groups, isText) || !isList(claims, isPair))
-    throw new Error('has groups or claims that are none')
+    throw new Error('a login with invalid groups or claims')
   return { id, name, groups, claims: new Map(claims) }
 }
 

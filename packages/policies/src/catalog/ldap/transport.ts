@@ -3,28 +3,28 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { MessageReader } from './checked-stream.js'
 
-/** Where a directory is, and how it is spoken to. */
+/** Address of a directory server and its transport security. */
 export interface ServerAddress {
-  /** As the configuration has it. */
+  /** URL as configured. */
   readonly url: string
   readonly host: string
   readonly port: number
-  /** TLS from the beginning, behind StartTLS (RFC 4511, 4.14), or none. */
+  /** TLS from the start, StartTLS (RFC 4511, 4.14), or none. */
   readonly security: 'tls' | 'start-tls' | 'none'
 }
 
-/** The extended request StartTLS, number 1. */
+/** StartTLS extended request with message id 1. */
 const START_TLS = Buffer.concat([
   Buffer.from([0x30, 0x1d, 0x02, 0x01, 0x01, 0x77, 0x18, 0x80, 0x16]),
   Buffer.from('1.3.6.1.4.1.1466.20037'),
 ])
-/** The response to it, as checked messages begin: number 1, extended response, success. */
+/** Successful response to StartTLS in the form of checked messages: id 1, extended response, success. */
 const START_TLS_DONE = /^30(?:[0-7].|84.{8})02010178(?:[0-7].|84.{8})0a0100/
 
 /**
- * A connection that is ready for its first request.
- * @param withinMs longest time for all of it, TLS included.
- * @throws Error that says why there is none.
+ * Opens a connection that is ready for its first request.
+ * @param withinMs timeout including TLS, in milliseconds.
+ * @throws Error that gives the reason if it fails.
  */
 export async function openTransport(
   { host, port, security }: ServerAddress,
@@ -33,7 +33,7 @@ export async function openTransport(
 ): Promise<net.Socket> {
   const socket = net.connect({ host, port })
   socket.unref()
-  const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), withinMs)
+  const timer = setTimeout(() => socket.destroy(new Error('connection timeout')), withinMs)
   try {
     await once(socket, 'connect')
     socket.setNoDelay(true)
@@ -52,15 +52,18 @@ async function secured(socket: net.Socket, options: tls.ConnectionOptions): Prom
   const { host = '' } = options
   const name = net.isIP(host) === 0 ? { servername: host } : {}
   const secure = tls.connect({ ...name, ...options, socket })
-  // Where the socket below ends by its own error, this one says nothing.
-  const fail = (error?: Error): void => void secure.destroy(error ?? new Error('the connection has ended'))
+  // If the socket below fails with an error, the TLS socket does not report it.
+  const fail = (error?: Error): void => void secure.destroy(error ?? new Error('the connection was closed'))
   socket.once('error', fail)
   socket.once('close', () => fail())
   await once(secure, 'secureConnect')
   return secure
 }
 
-/** What stands behind the response in clear could be anybody's, and must not count as said under TLS. */
+/**
+ * Negotiates StartTLS. Data received in cleartext after the response could come from an attacker and must not
+ * count as received over TLS.
+ */
 async function startTls(socket: net.Socket): Promise<void> {
   const reader = new MessageReader()
   socket.write(START_TLS)
@@ -68,15 +71,14 @@ async function startTls(socket: net.Socket): Promise<void> {
     const [chunk] = (await Promise.race([once(socket, 'data'), ended(socket)])) as [Buffer]
     const [response, ...more] = reader.take(chunk)
     if (response === undefined) continue
-    if (more.length > 0 || reader.rest > 0)
-      throw new Error('the directory has sent more before TLS than it may')
+    if (more.length > 0 || reader.rest > 0) throw new Error('the directory sent unexpected data before TLS')
     if (!START_TLS_DONE.test(Buffer.from(response).toString('hex')))
-      throw new Error('the directory refuses StartTLS')
+      throw new Error('the directory refused StartTLS')
     return
   }
 }
 
 async function ended(socket: net.Socket): Promise<never> {
   await once(socket, 'close')
-  throw new Error('the directory has closed the connection')
+  throw new Error('the directory closed the connection')
 }

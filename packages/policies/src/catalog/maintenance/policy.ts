@@ -13,10 +13,10 @@ import { DEFAULT_MESSAGE, maintenanceSchema } from './schema.js'
 
 const PROGRAMS = ['application/json', 'application/problem+json', 'application/xml', 'text/xml']
 
-/** Keeps requests out for a while. */
+/** Refuses requests during maintenance. */
 export const maintenance = definePolicy({
   name: 'maintenance',
-  summary: 'Answers 503 with Retry-After while a service is being maintained, and lets some callers through.',
+  summary: 'Responds with 503 and Retry-After during maintenance, except to selected callers.',
   schema: maintenanceSchema,
   compile({ message = DEFAULT_MESSAGE, retryAfter = '5m', htmlFile, allow }, env) {
     const seconds = Math.ceil(parseDuration(retryAfter) / 1000)
@@ -35,7 +35,7 @@ export const maintenance = definePolicy({
 })
 
 function pageReply(problem: Reply, html: string, ownFile: string | undefined): Reply {
-  // The page of the gateway needs nothing; what a page of the operator needs is not known.
+  // The built-in page loads no resources. For a custom page the requirements are unknown.
   const policy = ownFile === undefined ? ['content-security-policy', "default-src 'none'"] : []
   const headers = [...problem.headers, 'content-type', 'text/html; charset=utf-8', ...policy]
   return { ...problem, headers, body: Buffer.from(html) }

@@ -8,30 +8,30 @@ import {
   string,
 } from '../../shared/options.js'
 
-/** What callers read unless the document says otherwise. */
-export const DEFAULT_MESSAGE = 'This service is being maintained; please try again later.'
+/** Default of `message`. */
+export const DEFAULT_MESSAGE = 'This service is down for maintenance; please try again later.'
 
-/** The configuration of `maintenance`. */
+/** Schema of the configuration of `maintenance`. */
 export const maintenanceSchema = policyOptions(
   {
-    message: optionalString('What callers read, as plain text.', {
+    message: optionalString('Message for callers, as plain text.', {
       default: DEFAULT_MESSAGE,
       minLength: 1,
       maxLength: 2000,
     }),
-    retryAfter: optionalDuration('When to try again, for `Retry-After`.', '5m'),
-    htmlFile: optionalFile('A page of your own for browsers, sent as it is.'),
+    retryAfter: optionalDuration('Time after which callers should try again, for `Retry-After`.', '5m'),
+    htmlFile: optionalFile('Custom page for browsers, sent unchanged.'),
     allow: optionalList(
       string('An address or a range, as in `ip-filter`.', { minLength: 1, maxLength: 100 }),
-      'Callers who are let through, by their address after trusted proxies: those who try whether it works again.',
+      'Addresses that may still call, for example testers. The client address is determined after trusted proxies.',
       { minItems: 1, maxItems: 1000 },
     ),
   },
   [
-    'Requests get 503 `GW_MAINTENANCE` with `Retry-After`, and `Cache-Control: no-store`. Callers that ask for HTML (`Accept` names `text/html`) get a page, all others a problem document, SOAP callers a fault.',
-    'Who is let through can also be said by `when`. Switch it on and off with `enabled` of the policy; shared policies and policy groups do that for many routes at once.',
+    'Requests get 503 `GW_MAINTENANCE` with `Retry-After` and `Cache-Control: no-store`. Callers that ask for HTML (`text/html` in `Accept`) get a page, SOAP callers a fault, all others a problem document.',
+    'Use `when` to exempt callers by other criteria. Switch the policy on and off with `enabled`. Shared policies and policy groups do that for many routes at once.',
   ],
 )
 
-/** The configuration of `maintenance`, derived from its schema. */
+/** Configuration of `maintenance`, derived from its schema. */
 export type MaintenanceConfig = Static<typeof maintenanceSchema>

@@ -4,13 +4,13 @@ import { compileBody, contentTypeOf } from '../../shared/generated-body.js'
 import { compileFields } from '../../shared/generated-fields.js'
 import { mockSchema } from './schema.js'
 
-/** Most answers that wait at once, per worker and policy. */
+/** Maximum number of delayed responses at once, per worker and policy. */
 const MAX_DELAYED = 1000
 
-/** Answers in place of the upstream. */
+/** Responds instead of the upstream. */
 export const mock = definePolicy({
   name: 'mock',
-  summary: 'Answers in place of the upstream, with values of the request where you want them.',
+  summary: 'Responds instead of the upstream, optionally with values from the request.',
   schema: mockSchema,
   compile(config, env) {
     const status = config.status ?? 200
@@ -18,7 +18,9 @@ export const mock = definePolicy({
     const fields = compileFields(config.headers ?? {}, type)
     const body = compileBody(config, type)
     if (body !== null && (status === 204 || status === 304)) {
-      throw new Error(`a response of status ${status} has no body; remove it, or choose another status`)
+      throw new Error(
+        `a response with status ${status} cannot have a body; remove it, or choose another status`,
+      )
     }
     const isFixed = Array.isArray(fields) && typeof body !== 'function'
     const fixed = isFixed ? substitute(status, fields, body) : null

@@ -1,22 +1,22 @@
 import { X509Certificate } from 'node:crypto'
 import { type ClientCertificate, certificateFacts } from '@sluice/core'
 
-/** Which element counts. */
+/** Element to use if there are several. */
 export type ElementChoice = 'only' | 'first' | 'last'
 
-/** Longest value that is looked at, in characters, and most elements and pairs in it. */
+/** Limits: length of a value in characters, elements and pairs in it. */
 const MAX_VALUE = 16_384
 const MAX_ELEMENTS = 20
 const MAX_PAIRS = 100
 
-/** `key=value` with its end: the next pair, the next element, or nothing. */
+/** Matches `key=value` and its end: the next pair, the next element, or nothing. */
 const PAIR = /([A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^",;\\]*))([;,]|$)/y
 
 type Element = ReadonlyMap<string, readonly string[]>
 
 /**
- * The certificate that `x-forwarded-client-cert` tells of, as Envoy writes it; null: the value cannot be read as one, or
- * tells of more than one where only one may be.
+ * Reads the certificate from `x-forwarded-client-cert`, in Envoy's format. Returns null if the value is
+ * malformed, or has several elements although only one is allowed.
  */
 export function forwardedCertificate(value: string, choice: ElementChoice): ClientCertificate | null {
   const elements = elementsOf(value)
@@ -47,14 +47,14 @@ function elementsOf(value: string): readonly Element[] | null {
   return null
 }
 
-/** The quotes of a subject are escaped as a distinguished name has them, together with all else in it. */
+/** Quotes in a subject stay escaped, because the distinguished name is parsed later. */
 function unquoted(name: string, text: string): string {
   return name === 'subject' ? text : text.replaceAll('\\"', '"')
 }
 
 /**
- * The hash has to be there, once: so a name that a client got signed and that holds `;Cert=` or `;Hash=` cannot make its
- * certificate another one.
+ * Returns the certificate of an element. The hash must occur exactly once. Otherwise a certificate with a
+ * name that contains `;Cert=` or `;Hash=` could pass for another one.
  */
 function certificateOf(element: Element): ClientCertificate | null {
   const fingerprint = single(element, 'hash')?.toLowerCase() ?? ''
@@ -69,7 +69,7 @@ function certificateOf(element: Element): ClientCertificate | null {
   return { subject, issuer: '', names, serial: '', fingerprint, expiresAt: Number.POSITIVE_INFINITY }
 }
 
-/** Empty: it is not there. Null: it stands there twice. */
+/** Returns '' if the key is missing, or null if it occurs twice. */
 function single(element: Element, name: string): string | null {
   const values = element.get(name)
   if (values === undefined) return ''

@@ -99,7 +99,7 @@ test('issuers keep out what others have signed, and time what has ended', () => 
 
 test('a configuration that is not sound is refused', () => {
   for (const [config, message] of [
-    [{}, /nobody could come in/],
+    [{}, /no client could be accepted/],
     [{ consumers: [{ id: 'a' }] }, /consumer 1 \('a'\): a certificate needs/],
     [{ consumers: [{ id: 'a', subject: 'acme' }] }, /not a valid distinguished name/],
     [{ consumers: [{ id: 'a', subject: ' ' }] }, /not a valid distinguished name/],

@@ -17,16 +17,15 @@ import { forwardedCertificate } from './forwarded-certificate.js'
 import { type MtlsConfig, mtlsSchema } from './schema.js'
 
 const FIELD = 'x-forwarded-client-cert'
-/** Room for field values that were read before, in characters. */
+/** Maximum total length of cached field values, in characters. */
 const MAX_REMEMBERED = 4 * 1024 * 1024
-/** Longest id that is taken out of a certificate. */
+/** Maximum length of an id taken from a certificate. */
 const MAX_ID = 256
 
-/** Asks for the certificate of the client, and names the consumer. */
+/** Authenticates the consumer by a client certificate. */
 export const mtls = definePolicy({
   name: 'mtls',
-  summary:
-    'Asks for a client certificate, on the connection or from a trusted proxy, and names its consumer.',
+  summary: 'Authenticates callers by a client certificate, from the connection or from a trusted proxy.',
   schema: mtlsSchema,
   authenticates: () => 'request',
   clientCertificates: ({ from }) => (from === 'xfcc' ? 'forwarded' : 'connection'),
@@ -55,7 +54,10 @@ function connected(x: Exchange): ClientCertificate | null {
   return x.clientCertificate
 }
 
-/** The field stands only in requests of trusted proxies: the listener takes it from all others. */
+/**
+ * Reads the certificate from the field. The listener removes the field from requests that do not come from a
+ * trusted proxy.
+ */
 function forwarded({ xfccElement = 'only' }: MtlsConfig) {
   const known = new LRUCache<string, ClientCertificate>({
     maxSize: MAX_REMEMBERED,
@@ -73,17 +75,17 @@ function forwarded({ xfccElement = 'only' }: MtlsConfig) {
   }
 }
 
-/** Who a certificate makes its bearer; found out once for each connection, or value of the field. */
+/** Maps certificates to consumers. The result is cached per connection, or per field value. */
 class Identities {
   readonly #known = new WeakMap<ClientCertificate, { readonly consumer: Consumer | null }>()
   readonly #owners = new CertificateOwners()
   readonly #issuers: ReadonlySet<string> | null
   readonly #idFrom: MtlsConfig['idFrom']
 
-  /** @throws Error for names that are none, and for a configuration that lets nobody in. */
+  /** @throws Error if a name is invalid, or if no certificate could ever be accepted. */
   constructor({ consumers = [], issuers, idFrom }: MtlsConfig) {
     if (consumers.length === 0 && idFrom === undefined)
-      throw new Error("nobody could come in; write 'consumers' or 'idFrom'")
+      throw new Error("no client could be accepted; configure 'consumers' or 'idFrom'")
     this.#idFrom = idFrom
     this.#issuers = issuers === undefined ? null : new Set(issuers.map((name) => nameOf(name, 'issuer')))
     for (const [i, { id, name = id, groups = [], roles, scopes, ...rule }] of consumers.entries()) {
@@ -115,7 +117,7 @@ class Identities {
   }
 }
 
-/** The id that stands in a certificate; empty: none does, or several do. */
+/** Returns the id from a certificate, or '' if it has none or several. */
 function idOf(certificate: ClientCertificate, from: NonNullable<MtlsConfig['idFrom']>): string {
   if (from === 'subject' || from === 'fingerprint') return certificate[from]
   if (from === 'common-name') {
@@ -135,7 +137,7 @@ function compileRefusals(env: CompileEnv) {
   const challenge = ['www-authenticate', 'ClientCertificate']
   return {
     missing: env.refusal('GW_AUTH_MISSING', 'connect with a client certificate', challenge),
-    invalid: env.refusal('GW_AUTH_INVALID', 'the client certificate is not one that may call', challenge),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the client certificate is not accepted', challenge),
     expired: env.refusal(
       'GW_AUTH_EXPIRED',
       'the client certificate has expired; connect with a new one',

@@ -16,63 +16,60 @@ function names(what: string, item: string) {
   return optionalList(string(item, text), what, { maxItems: 100 })
 }
 
-const owner = closed('Whose certificates are whose: one has to meet all that is named here.', {
-  id: string('The id of the consumer.', text),
-  name: optionalText(256, 'The name of the consumer; default: the id.'),
+const owner = closed('A consumer and its certificates. A certificate must match all of the criteria.', {
+  id: string('Consumer id.', text),
+  name: optionalText(256, 'Consumer name. Default: the id.'),
   groups: names('Groups of the consumer.', 'A group name.'),
   roles: names('Roles of the consumer.', 'A role.'),
   scopes: names('Scopes of the consumer.', 'A scope.'),
-  subject: optionalString(
-    'The subject, as in RFC 4514, the common name first: `CN=billing,O=Example`.',
-    NAME,
-  ),
-  issuer: optionalString('The authority that has signed it, likewise.', NAME),
+  subject: optionalString('Subject in RFC 4514 format, common name first: `CN=billing,O=Example`.', NAME),
+  issuer: optionalString('Issuer in the same format.', NAME),
   names: optionalList(
     string('An alternative name: `DNS:a.example`, `URI:spiffe://example/billing`, `email:…`.', NAME),
-    'Alternative names, of which it has one.',
+    'Alternative names, one of which the certificate must have.',
     { minItems: 1, maxItems: 100 },
   ),
   fingerprints: optionalList(
-    string('SHA-256 of the certificate, 64 hexadecimal digits, also with colons.', { maxLength: 95 }),
-    'It is one of these certificates.',
+    string('SHA-256 of the certificate, 64 hexadecimal digits, with or without colons.', { maxLength: 95 }),
+    'Fingerprints of accepted certificates.',
     { minItems: 1, maxItems: 100 },
   ),
 })
 
-/** The configuration of `mtls`. */
+/** Schema of the configuration of `mtls`. */
 export const mtlsSchema = policyOptions(
   {
     from: optionalOneOf(
       ['connection', 'xfcc'],
-      'Where the certificate is: on the connection, verified by the listener (`engine: node` with `tls.clientCaFile`), or in the field `x-forwarded-client-cert` of a proxy in `trustedProxies` that has verified it.',
+      'Source of the certificate: `connection` means verified by the listener (`engine: node` with `tls.clientCaFile`), `xfcc` means the field `x-forwarded-client-cert` of a proxy in `trustedProxies` that has verified it.',
       'connection',
     ),
     xfccElement: optionalOneOf(
       ['only', 'first', 'last'],
-      'Which element of `x-forwarded-client-cert` counts where proxies have added some: `last` is what the proxy in front has seen, `first` the client of the first proxy; `only` refuses more than one.',
+      'Element of `x-forwarded-client-cert` to use if proxies have added several: `last` is the client of the nearest proxy, `first` that of the first proxy. `only` refuses more than one.',
       'only',
     ),
     issuers: optionalList(
-      string('A distinguished name, as in RFC 4514.', NAME),
-      'Authorities whose certificates are taken; default: all that the listener takes. In `x-forwarded-client-cert` the proxy has to send `Cert`.',
+      string('A distinguished name in RFC 4514 format.', NAME),
+      'Accepted issuers. Default: all that the listener accepts. With `x-forwarded-client-cert` the proxy must send `Cert`.',
       { minItems: 1, maxItems: 100 },
     ),
     consumers: optionalList(
       owner,
-      'Whose certificates are whose. A fingerprint decides before a subject, that before an alternative name, that before an issuer; among equals the first.',
+      'Consumers and their certificates. A fingerprint match takes precedence over a subject, a subject over an alternative name, and that over an issuer. Among equals the first entry wins.',
       { minItems: 1, maxItems: 10_000 },
     ),
     idFrom: optionalOneOf(
       ['subject', 'common-name', 'dns', 'uri', 'email', 'fingerprint'],
-      'What is the id of the consumer where no entry of `consumers` is for the certificate; it has to stand there once. Absent: such a certificate is refused.',
+      'Part of the certificate to use as consumer id if no entry of `consumers` matches. It must occur exactly once. Without it such a certificate is refused.',
     ),
   },
   [
-    'Without a certificate the answer is 401 `GW_AUTH_MISSING`; with one that is nobody’s, or whose issuer is not among `issuers`, 401 `GW_AUTH_INVALID`; with one that has expired since the connection began 401 `GW_AUTH_EXPIRED`. `consumer.credential` is the fingerprint.',
-    '`x-forwarded-client-cert` is read as Envoy writes it. The listener removes it from requests of everybody who is not in `trustedProxies`; a trusted proxy has to replace what its client wrote (in Envoy `SANITIZE_SET`). An element needs `Hash`; where it has `Cert`, that certificate counts, and has to have this hash. What stands twice, or is not of the grammar, is refused. Envoy writes names without quotes: where an authority signs names with `;` in them, have the proxy send `Cert`, which counts alone. Conditions then see this certificate as that of the client.',
-    '`gw validate` refuses a document none of whose listeners can provide the certificates.',
+    'A missing certificate gets 401 `GW_AUTH_MISSING`. A certificate that matches no consumer, or whose issuer is not in `issuers`, gets 401 `GW_AUTH_INVALID`. One that has expired since the connection was opened gets 401 `GW_AUTH_EXPIRED`. `consumer.credential` is the fingerprint.',
+    "`x-forwarded-client-cert` is read in Envoy's format. The listener removes it from requests of clients that are not in `trustedProxies`. A trusted proxy must replace the client's value (`SANITIZE_SET` in Envoy). An element needs `Hash`. If it has `Cert`, only that certificate counts, and it must match the hash. Repeated keys and malformed values are refused. Envoy writes names without quotes: if an authority signs names that contain `;`, make the proxy send `Cert`. Conditions see this certificate as the client certificate.",
+    '`gw validate` rejects a document if none of its listeners can provide client certificates.',
   ],
 )
 
-/** The configuration of `mtls`, derived from its schema. */
+/** Configuration of `mtls`, derived from its schema. */
 export type MtlsConfig = Static<typeof mtlsSchema>

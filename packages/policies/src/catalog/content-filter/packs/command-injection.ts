@@ -1,12 +1,12 @@
 import type { Pack } from './packs.js'
 
 const BACKTICK = '`'
-/** What stands between two commands. A backtick after a space begins code in Markdown more often than a command. */
+/** Text between two commands. A backtick after a space is more often Markdown code than a command. */
 const BETWEEN = String.raw`(?:(?:;|\||&&|\$\(|(?:^|[\w=/:&|"'])${BACKTICK}) ?)`
-/** Commands that say something about the machine. */
+/** Commands that reveal information about the machine. */
 const SHORT = '(?:id|ls|pwd|ps|env|set|dir)'
 
-/** Commands of a shell that somebody smuggles into a value. */
+/** Shell commands injected into a value. */
 export const COMMAND_INJECTION: Pack = {
   version: 1,
   rules: [

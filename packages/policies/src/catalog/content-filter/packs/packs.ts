@@ -3,7 +3,7 @@ import { PATH_TRAVERSAL } from './path-traversal.js'
 import { SQLI } from './sqli.js'
 import { XSS } from './xss.js'
 
-/** The packs that come with the policy. A name with a version stays what it is, one without is the latest. */
+/** Built-in packs. A name with a version is stable, a name without one is the latest version. */
 export const PACKS = {
   sqli: SQLI,
   'sqli@1': SQLI,
@@ -17,15 +17,15 @@ export const PACKS = {
 
 export type PackName = keyof typeof PACKS
 
-/** A rule of a pack. Its pattern is written for text without comments and with single spaces, without regard to case. */
+/** Rule of a pack. Its pattern expects text without comments and with single spaces, and ignores case. */
 interface PackRule {
   readonly name: string
   readonly pattern: string
-  /** 5: an attack; 3: seen in attacks more than elsewhere. */
+  /** Score: 5 for a clear attack, 3 for text that is more frequent in attacks than elsewhere. */
   readonly score: 3 | 5
 }
 
-/** Rules against one kind of attack. Rules of a version that was released do not change. */
+/** Rules against one kind of attack. The rules of a released version never change. */
 export interface Pack {
   readonly version: number
   readonly rules: readonly PackRule[]

@@ -1,6 +1,6 @@
 import type { Pack } from './packs.js'
 
-/** Paths that lead out of where a server means to look, and files that nobody should ask for. */
+/** Paths that leave the document root, and files that must never be served. */
 export const PATH_TRAVERSAL: Pack = {
   version: 1,
   rules: [

@@ -1,10 +1,10 @@
 import type { Pack } from './packs.js'
 
-/** A quote, a bracket or a number, after which a statement goes on. */
+/** A quote, a bracket or a number, after which a statement continues. */
 const BEHIND_VALUE = String.raw`(?:['")\d] |[')\d])`
 const TABLE = '[\\w.`"\\[\\]]+'
 
-/** SQL that somebody smuggles into a value. */
+/** SQL injected into a value. */
 export const SQLI: Pack = {
   version: 1,
   rules: [

@@ -8,7 +8,7 @@ const EVENTS = [
   'unload|wheel',
 ].join('|')
 
-/** Markup and script that somebody smuggles into a page. */
+/** Markup and script injected into a page. */
 export const XSS: Pack = {
   version: 1,
   rules: [
@@ -18,7 +18,7 @@ export const XSS: Pack = {
       score: 5,
       pattern: `(?:<[^<>]*[ /"']|["'][ /]{0,3})on(?:${EVENTS}) ?=`,
     },
-    // In an attribute without quotes.
+    // Matches attributes without quotes.
     { name: 'event-call', score: 5, pattern: `[ /]on(?:${EVENTS})=["'\`]?[\\w.]+[(\`]` },
     {
       name: 'script-url',

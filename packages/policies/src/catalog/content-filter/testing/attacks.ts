@@ -1,4 +1,4 @@
-/** What scanners and published lists of payloads send, by the pack that is meant to find it. */
+/** Payloads of scanners and published lists, by the pack that must detect them. */
 export const SCANNED: Readonly<Record<string, readonly string[]>> = {
   sqli: [
     "' OR 1=1--",

@@ -1,4 +1,4 @@
-/** Ordinary texts, as people and programs send them: no pack may find anything in them. */
+/** Ordinary texts from people and programs. No pack may match any of them. */
 export const BENIGN: Readonly<Record<string, readonly string[]>> = {
   names: [
     "O'Brien",

@@ -51,7 +51,7 @@ export function request(fields: ExchangeFields = {}): Exchange {
   })
 }
 
-/** Signs as a client would. */
+/** Signs a request like a client. */
 export function signed(x: Exchange, config: Partial<SigningConfig> = {}, atMs = x.startedAt): Exchange {
   const components = [
     ...TARGET,

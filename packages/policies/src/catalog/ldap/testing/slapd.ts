@@ -8,23 +8,23 @@ import { setTimeout } from 'node:timers/promises'
 import { closedPort } from '@sluice/core/testing'
 import { makeCertificate } from '../../ws-security/testing/make-certificate.js'
 
-/** Debian installs it where only the administrator's PATH looks. */
+/** Adds a folder to PATH in which Debian installs slapd, but which is only on the administrator's PATH. */
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
 
-/** Whether it is installed. */
+/** True if slapd is installed. */
 export const hasSlapd: boolean = spawnSync('slapd', ['-VV'], { env }).error === undefined
 
-/** The option `skip` of tests against slapd: a reason where it is not installed, which CI does not take. */
+/** Value of the option `skip` for tests against slapd. On CI the tests always run. */
 export const slapdSkip: string | false =
   !hasSlapd && process.env['CI'] !== 'true' && 'slapd is not installed (apt-get install slapd)'
 
 const ROOT = 'dc=example,dc=org'
-/** Who may do all, and its password. */
+/** Administrator account. */
 export const ADMIN = { dn: `cn=admin,${ROOT}`, password: 'admin-secret' }
 export const PEOPLE = `ou=people,${ROOT}`
 export const GROUPS = `ou=groups,${ROOT}`
 
-/** An entry: its name, and its attributes. */
+/** An entry: its DN and its attributes. */
 export interface LdifEntry {
   readonly dn: string
   readonly [attribute: string]: string | readonly string[]
@@ -36,7 +36,7 @@ const BASE: readonly LdifEntry[] = [
   { dn: GROUPS, objectClass: 'organizationalUnit', ou: 'groups' },
 ]
 
-/** A person with a password. */
+/** Creates a person with a password. */
 export function person(
   uid: string,
   password: string,
@@ -47,16 +47,16 @@ export function person(
   return { dn, objectClass: 'inetOrgPerson', uid, cn: `The ${uid}`, sn: uid, userPassword: password, ...more }
 }
 
-/** A group of entries. */
+/** Creates a group of entries. */
 export function group(cn: string, ...members: readonly string[]): LdifEntry {
   return { dn: `cn=${cn},${GROUPS}`, objectClass: 'groupOfNames', cn, member: members }
 }
 
-/** OpenLDAP's server on the loopback address, with a directory of its own. */
+/** OpenLDAP server on the loopback address with its own directory. */
 export class Slapd {
   readonly url: string
   readonly secureUrl: string
-  /** Its certificate, which names localhost. */
+  /** Path of its certificate, which names localhost. */
   readonly caFile: string
   readonly pid: number
   readonly #folder: string
@@ -74,7 +74,7 @@ export class Slapd {
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#log += text))
   }
 
-  /** @param options lines of its configuration, beside the usual ones. @param parent of the folder with its files. */
+  /** @param options additional configuration lines. @param parent parent of the folder for its files. */
   static async start(
     entries: readonly LdifEntry[],
     options: readonly string[] = [],
@@ -95,12 +95,12 @@ export class Slapd {
     return slapd
   }
 
-  /** How many binds of a name it has logged. */
+  /** Returns the number of logged binds of a name. */
   bindsOf(dn: string): number {
     return this.#log.split(`BIND dn="${dn}" method=`).length - 1
   }
 
-  /** How many connections it has logged. */
+  /** Number of logged connections. */
   get connections(): number {
     return this.#log.split(' ACCEPT from ').length - 1
   }
@@ -118,7 +118,7 @@ export class Slapd {
       if (this.#child.exitCode !== null) throw new Error(`slapd: ${this.#log}`)
       await Promise.race([once(this.#child.stderr!, 'data'), once(this.#child, 'exit')])
     }
-    // It says so before it listens.
+    // The message is logged before the server listens.
     while (!(await accepts(this.url)) || !(await accepts(this.secureUrl))) await setTimeout(5)
   }
 }
