@@ -36,7 +36,7 @@ ${table(ADMIN_ERRORS)}
 `
 }
 
-test('the page of error codes is what the tables generate', () => {
+test('the page of error codes is generated from the tables', () => {
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(PAGE, page())
   const written = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
   assert.equal(written, page(), 'run the test with UPDATE_GOLDEN=1 to rewrite the page')

@@ -32,7 +32,7 @@ function reasonOf(explanation: Explanation, id: string): string | undefined {
   return explanation.losers.find((loser) => loser.id === id)?.reason
 }
 
-test('the route that wins is reported with its parameters, target, timeouts and limits', async () => {
+test('the selected route is reported with its parameters, target, timeouts and limits', async () => {
   const { outcome, route, losers } = await explain(
     `  - { id: item, match: { path: "/a/{id}" }, rewrite: { path: "/v2/{id}" }, upstream: up, timeouts: { total: 5s } }`,
     '/a/7?x=1',
@@ -55,7 +55,7 @@ test('the route that wins is reported with its parameters, target, timeouts and 
   )
 })
 
-test('escapes are explained as a listener takes them', async () => {
+test('escapes are explained as a listener handles them', async () => {
   const routes = `
   - { id: batch, match: { path: "/odata/%24batch" }, upstream: up }
   - { id: all, match: { path: "/*" }, upstream: up }`
@@ -66,7 +66,7 @@ test('escapes are explained as a listener takes them', async () => {
   assert.equal((await explain(routes, '/odata/$batch')).route?.id, 'batch')
 })
 
-test('each loser names the first predicate that fails', async () => {
+test('each rejected route names the first predicate that fails', async () => {
   const routes = `
   - { id: host, match: { hosts: [api.example.com, "*.example.org"], path: /a }, upstream: up }
   - { id: path, match: { path: /b }, upstream: up }
@@ -94,7 +94,7 @@ test('each loser names the first predicate that fails', async () => {
   )
 })
 
-test('a route that matches as well shows what the winner has over it', async () => {
+test('another matching route shows the advantage of the winner', async () => {
   const over = async (winner: string, loser: string): Promise<string | undefined> =>
     reasonOf(
       await explain(
@@ -133,7 +133,7 @@ test('a route that matches as well shows what the winner has over it', async () 
   )
 })
 
-test('a request that no route takes is refused like in a worker', async () => {
+test('a request without a route is refused as in a worker', async () => {
   const routes = '  - { id: a, match: { path: /a, methods: [GET, POST] }, upstream: up }'
   assert.deepEqual((await explain(routes, '/b')).refusal?.status, 404)
   const wrong = await explain(routes, '/a', { method: 'DELETE' })
@@ -145,7 +145,7 @@ test('a request that no route takes is refused like in a worker', async () => {
   assert.equal(wrong.route, null)
 })
 
-test('a request that the listener refuses never meets a route', async () => {
+test('a request refused by the listener never reaches a route', async () => {
   const routes = '  - { id: all, match: { path: /* }, upstream: up }'
   const cases: readonly (readonly [string, Partial<ExplainedRequest>, number])[] = [
     ['/a%zz', {}, 400],
@@ -214,7 +214,7 @@ test('host and client come from the URL, the header fields and trusted proxies',
   )
 })
 
-test('conditions of policies are answered where the request decides them', async () => {
+test('conditions of policies are evaluated where the request suffices', async () => {
   const policies = [
     '"req.method == \\"GET\\""',
     '"req.header[\\"x\\"] == \\"1\\""',
@@ -248,7 +248,7 @@ test('neither secrets nor the values of references are reported', async () => {
   assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
 })
 
-test('a secret that is written into a match, a rewrite or a condition is not reported', async () => {
+test('secrets in a match, a rewrite or a condition are not reported', async () => {
   const random = 'zq7-4f9a8b7c6d5e4f3a2b1c'
   const routes = `
   - id: gate
@@ -268,7 +268,7 @@ test('a secret that is written into a match, a rewrite or a condition is not rep
   assert.doesNotMatch(JSON.stringify(taken.route), /zq7/)
 })
 
-test('what a route does is reported from its values, and the values are not', async () => {
+test('actions are computed from referenced values without reporting the values', async () => {
   const routes = `
   - { id: hook, match: { path: "/in/\${env:HIDDEN}" }, rewrite: { path: "/out/\${env:HIDDEN}" }, upstream: up }
   - { id: away, match: { path: /away }, redirect: { path: "/\${env:HIDDEN}" } }`
@@ -281,7 +281,7 @@ test('what a route does is reported from its values, and the values are not', as
   assert.doesNotMatch(JSON.stringify(away), /hidden-value/)
 })
 
-test('redirects and fixed answers are reported with what they give', async () => {
+test('redirects and fixed responses are reported with their results', async () => {
   const routes = `
   - { id: old, match: { path: /old/* }, redirect: { status: 308, prefix: /new } }
   - { id: fixed, match: { path: /fixed }, respond: { status: 204 } }`
@@ -293,7 +293,7 @@ test('redirects and fixed answers are reported with what they give', async () =>
   assert.deepEqual((await explain(routes, '/fixed')).route?.action, { kind: 'respond', status: 204 })
 })
 
-test('what is neither a path nor a URL is refused with what to write', async () => {
+test('input that is neither a path nor a URL is refused with a remedy', async () => {
   for (const url of ['orders', '', 'ftp://a/b', '?x=1']) {
     await assert.rejects(explain('  - { id: a, match: { path: /* }, upstream: up }', url), {
       name: 'RangeError',
@@ -302,7 +302,7 @@ test('what is neither a path nor a URL is refused with what to write', async () 
   }
 })
 
-test('exactly the routes that match alone are reported to match, whatever the routes and the request', async () => {
+test('a route is reported as matching exactly if it matches on its own', async () => {
   const segment = fc.constantFrom('a', 'b', '{x}')
   const path = fc
     .tuple(fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '/*'))
@@ -340,7 +340,7 @@ test('exactly the routes that match alone are reported to match, whatever the ro
   )
 })
 
-test('the side of a canary is shown, by what the request asks for or by its key', async () => {
+test('the canary decision is shown, by explicit request or by key', async () => {
   const targets = '[http://a, { url: http://b, role: canary }, { url: http://c, role: mirror }]'
   const sideOf = async (canary: string, ...headers: [string, string][]): Promise<unknown> => {
     const head = `version: 1\nlisteners: [{ address: ':8080' }]\n`

@@ -25,10 +25,10 @@ import { applyRequest, type ExplainedRequest, listenerFor, targetOf } from './ex
 import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
 import {
   type ComparedRoute,
-  isMet,
+  conditionMatches,
+  evaluateCondition,
   type RejectedRoute,
   rejectedRouteOf,
-  verdictOf,
 } from './explain/rejected-route.js'
 
 export type { ExplainedRequest } from './explain/arrival.js'
@@ -165,7 +165,7 @@ function missReply(allowed: readonly string[] | null): Reply {
 
 function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candidate<ComparedRoute> {
   const { when } = plan.match
-  const predicate = when === null ? null : { test: (x: Exchange) => isMet(when, x, catalog) }
+  const predicate = when === null ? null : { test: (x: Exchange) => conditionMatches(when, x, catalog) }
   const answers = plan.policies.some((use) => answersPreflights(use, catalog))
   return { plan, value: { plan, shown }, when: predicate, answersPreflights: answers }
 }
@@ -210,7 +210,7 @@ function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): Expl
   const { constant } = compileCondition(when, 'policy', { bodies: catalog.bodies })
   if (constant !== null) return constant ? 'true' : 'false'
   const isKnown = checkCondition(when, 'route').ok || (x.consumer !== null && !LATER.test(when))
-  return isKnown ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
+  return isKnown ? evaluateCondition({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
 }
 
 function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Plan): ExplainedAction {

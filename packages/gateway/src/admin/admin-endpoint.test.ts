@@ -62,7 +62,7 @@ function commonName(url: string): Promise<string> {
   })
 }
 
-test('the first address answers as soon as it is prepared, a discarded one no more', async (t) => {
+test('the first address responds as soon as it is prepared, until it is discarded', async (t) => {
   const { admin, change } = endpoint(t)
   assert.equal(admin.url, null)
   const prepared = await change(FAKE_ADMIN)
@@ -73,7 +73,7 @@ test('the first address answers as soon as it is prepared, a discarded one no mo
   assert.equal(await statusOf(url), 'refused')
 })
 
-test('a move answers on both addresses until it is activated', async (t) => {
+test('both addresses respond during a move until it is activated', async (t) => {
   const { admin, change } = endpoint(t)
   await (await change(FAKE_ADMIN)).activate()
   const old = admin.url ?? ''
@@ -94,7 +94,7 @@ test('a discarded move leaves the old address and its tokens', async (t) => {
   assert.equal(await statusOf(old), 200)
 })
 
-test('new tokens count from activation on, on the same address', async (t) => {
+test('new tokens take effect on activation, on the same address', async (t) => {
   const { admin, change } = endpoint(t)
   await (await change(FAKE_ADMIN)).activate()
   const url = admin.url ?? ''
@@ -106,7 +106,7 @@ test('new tokens count from activation on, on the same address', async (t) => {
   assert.equal(await statusOf(url, { authorization: 'Bearer secret' }), 200)
 })
 
-test('TLS is served, renewed with the files and taken back', async (t) => {
+test('TLS is enabled, renewed with its files and disabled again', async (t) => {
   const { admin, change } = endpoint(t)
   const { files, put } = certificateFiles(t)
   const secure: AdminPlan = { ...FAKE_ADMIN, tls: files }
@@ -123,7 +123,7 @@ test('TLS is served, renewed with the files and taken back', async (t) => {
   assert.equal(await statusOf(admin.url ?? ''), 200)
 })
 
-test('an address in use and a certificate that cannot be read are reported with the remedy', async (t) => {
+test('an address in use and an unreadable certificate are reported with a remedy', async (t) => {
   const { admin, change } = endpoint(t)
   await (await change(FAKE_ADMIN)).activate()
   const port = Number(new URL(admin.url ?? '').port)

@@ -39,7 +39,7 @@ export class AdminEndpoint {
     return `${plan.tls === null ? 'http' : 'https'}://${addressText(plan.host, port)}`
   }
 
-  /** Opens what the plan needs, beside the running server. */
+  /** Opens a server for the plan beside the running one. */
   async prepare(plan: AdminPlan): Promise<AdminPreparation> {
     let tls: TlsFiles | null
     try {

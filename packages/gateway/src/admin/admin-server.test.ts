@@ -70,7 +70,7 @@ function assertProblem(reply: Reply, status: number, code: string): void {
   assert.ok(String(problem['detail']).length > 10)
 }
 
-test('every GET answers, is not cached, and HEAD answers the same head', async (t) => {
+test('every GET responds without caching, and HEAD returns the same head', async (t) => {
   const { ask } = await served(t)
   for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method === 'GET')) {
     const reply = await ask(path, { method })
@@ -101,7 +101,7 @@ test('an unknown path is 404 and a wrong method 405 with Allow', async (t) => {
   assert.equal((await ask('/v1/config')).headers['allow'], 'PUT')
 })
 
-test('readiness shows why not', async (t) => {
+test('readiness shows the reason when not ready', async (t) => {
   const { ask, backend } = await served(t)
   assert.equal((await ask('/readyz')).status, 200)
   backend.currentStatus = fakeStatus({ ready: false, reason: 'no worker is ready' })
@@ -111,7 +111,7 @@ test('readiness shows why not', async (t) => {
   assert.equal((await ask('/healthz')).status, 200)
 })
 
-test('before the first plan what is read from it answers 503', async (t) => {
+test('endpoints that need a plan respond 503 before the first one', async (t) => {
   const { ask, backend } = await served(t)
   backend.hasPlan = false
   for (const path of ['/v1/plan', '/v1/routes', '/v1/upstreams']) {
@@ -120,7 +120,7 @@ test('before the first plan what is read from it answers 503', async (t) => {
   assertProblem(await ask('/metrics'), 404, 'GW_ADMIN_NOT_FOUND')
 })
 
-test('a document is applied with its note, its condition and who sent it', async (t) => {
+test('a document is applied with its note, If-Match and caller', async (t) => {
   const { ask, backend } = await served(t)
   const headers = { ...YAML, 'if-match': `"${FAKE_DIGEST}"` }
   const path = '/v1/config?dryRun=1&note=a%20note'
@@ -131,7 +131,7 @@ test('a document is applied with its note, its condition and who sent it', async
   assert.deepEqual(backend.journal, [{ text: 'version: 1', request }])
 })
 
-test('a dry run that is asked for in other words is refused and never a deploy', async (t) => {
+test('an invalid dryRun value is refused and never deploys', async (t) => {
   const { ask, backend } = await served(t)
   for (const value of ['yes', 'TRUE', '']) {
     const put = { method: 'PUT', headers: YAML, body: 'version: 1' }
@@ -140,7 +140,7 @@ test('a dry run that is asked for in other words is refused and never a deploy',
   assert.deepEqual(backend.journal, [])
 })
 
-test('each end of a deploy has its status', async (t) => {
+test('each result of a deploy has its status', async (t) => {
   const { ask, backend } = await served(t)
   const put = () => ask('/v1/config', { method: 'PUT', headers: YAML, body: 'version: 1' })
   backend.result = { result: 'invalid', diagnostics: [] }
@@ -175,7 +175,7 @@ test('a body that is too large, of another type or not UTF-8 is refused and neve
   for (const type of types) assert.equal((await put('{}', { 'content-type': type })).status, 200, type)
 })
 
-test('a rollback names a deploy or the one before, and nothing else', async (t) => {
+test('a rollback accepts a deploy id or nothing', async (t) => {
   const { ask, backend } = await served(t)
   const headers = { 'content-type': 'application/json' }
   const post = (body: string) => ask('/v1/rollback', { method: 'POST', headers, body })
@@ -206,7 +206,7 @@ const BODIES: Readonly<Record<string, string>> = {
   '/v1/quotas/set': '{"policy":"p","key":"k","used":1}',
 }
 
-test('with tokens each role may do what it is for, and no more', async (t) => {
+test('each role can use its own endpoints and no others', async (t) => {
   const { ask, backend } = await served(t, true)
   const rank = (access: string): number => ['open', ...ROLES].indexOf(access)
   for (const role of ROLES) {
@@ -223,7 +223,7 @@ test('with tokens each role may do what it is for, and no more', async (t) => {
   assert.equal(backend.journal[0]?.request.actor, 'admin@127.0.0.1')
 })
 
-test('targets are drained by name, and what is no name or names nothing is refused', async (t) => {
+test('targets are drained by name, and invalid or unknown names are refused', async (t) => {
   const { ask } = await served(t)
   const post = (body: string) =>
     ask('/v1/upstreams/drain', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -240,7 +240,7 @@ test('targets are drained by name, and what is no name or names nothing is refus
     assertProblem(await post(body), 400, 'GW_ADMIN_BAD_REQUEST')
 })
 
-test('without a token only health and readiness answer', async (t) => {
+test('without a token only health and readiness respond', async (t) => {
   const { ask, backend } = await served(t, true)
   for (const { method, path, access } of ENDPOINTS) {
     const reply = await ask(path, { method, headers: YAML, ...(method === 'GET' ? {} : { body: '{}' }) })
@@ -264,7 +264,7 @@ test('credentials that are not a known bearer token are refused', async (t) => {
   assert.equal((await codeFor('bearer admin-token'))['x-gw-error'], undefined)
 })
 
-test('wrong tokens lock the address out for others of their kind, and a right one works all the same', async (t) => {
+test('wrong tokens lock an address out for further wrong ones, but not for a valid token', async (t) => {
   const { ask } = await served(t, true)
   for (let i = 0; i < 11; i++) {
     assertProblem(await ask('/v1/status', { headers: bearer('wrong') }), 401, 'GW_ADMIN_AUTH_INVALID')
@@ -282,7 +282,7 @@ test('wrong tokens lock the address out for others of their kind, and a right on
   assert.equal((await ask('/healthz')).status, 200)
 })
 
-test('a browser is refused by its Origin and by a Host that is a foreign name, before anything else', async (t) => {
+test('browsers are refused by Origin and by a foreign Host before anything else', async (t) => {
   const { ask, backend } = await served(t)
   const put = (headers: Readonly<Record<string, string>>) =>
     ask('/v1/config', { method: 'PUT', headers: { ...YAML, ...headers }, body: 'version: 1' })
@@ -292,7 +292,7 @@ test('a browser is refused by its Origin and by a Host that is a foreign name, b
   assert.deepEqual(backend.journal, [])
 })
 
-test('no answer allows another origin', async (t) => {
+test('no response allows another origin', async (t) => {
   const { ask } = await served(t)
   const headers = { origin: 'null', 'access-control-request-method': 'PUT' }
   for (const reply of [await ask('/v1/status'), await ask('/v1/config', { method: 'OPTIONS', headers })]) {
@@ -304,7 +304,7 @@ test('no answer allows another origin', async (t) => {
   }
 })
 
-test('a bug of the backend is answered 500 without its text, and logged', async (t) => {
+test('a bug in the backend returns 500 without details and is logged', async (t) => {
   const { ask, logged } = await served(t)
   const reply = await ask('/v1/config', { method: 'PUT', headers: YAML, body: 'throw' })
   assertProblem(reply, 500, 'GW_ADMIN_INTERNAL')
@@ -338,7 +338,7 @@ const HALF_OPEN: readonly (readonly [string, string])[] = [
 ]
 
 for (const [place, bytes] of HALF_OPEN) {
-  test(`connections that fall silent ${place} keep neither health nor numbers out`, async (t) => {
+  test(`connections that stall ${place} do not block health checks or metrics`, async (t) => {
     const { ask, server } = await served(t)
     await crowd(t, server.port, bytes)
     for (const path of ['/healthz', '/readyz', '/metrics', '/healthz']) {
@@ -347,13 +347,13 @@ for (const [place, bytes] of HALF_OPEN) {
   })
 }
 
-test('connections that never finish the TLS handshake keep health out no more than others', async (t) => {
+test('connections that never finish the TLS handshake do not block health checks', async (t) => {
   const { ask, server } = await served(t, false, tlsFiles())
   await crowd(t, server.port, '')
   for (let i = 0; i < 3; i++) assert.equal((await ask('/healthz')).status, 200)
 })
 
-test('the admin API refuses to negotiate a connection again', async (t) => {
+test('the admin API refuses TLS renegotiation', async (t) => {
   const { server } = await served(t, false, tlsFiles())
   for (const isRenewed of [false, true]) {
     if (isRenewed) server.renewTls(tlsFiles())
@@ -361,7 +361,7 @@ test('the admin API refuses to negotiate a connection again', async (t) => {
   }
 })
 
-test('a deploy under way is not given up for a crowd of silent connections', async (t) => {
+test('many stalled connections do not evict a deploy in progress', async (t) => {
   const { ask, server, backend } = await served(t)
   let finish: () => void = () => {}
   backend.until = new Promise((resolve) => {

@@ -14,7 +14,7 @@ import type { ResponsesQuery } from '../worker/messages.js'
 /** Options of a write request and its caller. */
 export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor' | 'save' | 'confirm'>
 
-/** What the admin API shows and changes: the supervisor, or a small object in a test. */
+/** Backend of the admin API: the supervisor, or a small object in a test. */
 export interface AdminBackend {
   status(): SupervisorStatus
   /** Returns the active plan with all secrets masked, or null before the first. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** One open connection with its latest request. */
+/** An open connection with its latest request. */
 interface Connection {
   readonly socket: Socket
   readonly address: string

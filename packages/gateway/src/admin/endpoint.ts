@@ -3,7 +3,7 @@ import type { AdminBackend } from './backend.js'
 import type { AdminAnswer } from './problem.js'
 import type { BodyText } from './request-body.js'
 
-/** One authorized request. */
+/** An authorized request. */
 export interface AdminCall {
   readonly backend: AdminBackend
   /** Caller as `id@address`. */
@@ -15,7 +15,7 @@ export interface AdminCall {
   body(types: readonly string[]): Promise<BodyText>
 }
 
-/** One method of one path. */
+/** A method of a path. */
 export interface Endpoint {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string

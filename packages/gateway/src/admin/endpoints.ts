@@ -3,7 +3,7 @@ import { type AdminAnswer, problemAnswer } from './problem.js'
 import { READ_ENDPOINTS } from './read-endpoints.js'
 import { WRITE_ENDPOINTS } from './write-endpoints.js'
 
-/** All endpoints of the admin API. */
+/** Endpoints of the admin API. */
 export const ENDPOINTS: readonly Endpoint[] = [...READ_ENDPOINTS, ...WRITE_ENDPOINTS]
 
 /** Read-only health and metrics endpoints, open to anyone who can reach the address. */

@@ -15,7 +15,7 @@ function callOf(body: string, query = '', backend = new FakeBackend()): AdminCal
   }
 }
 
-test('what is no request for counts is refused, and never reaches the counts', async () => {
+test('invalid requests for counts are refused before they reach the counts', async () => {
   const bad = [
     '',
     '[]',
@@ -36,7 +36,7 @@ test('what is no request for counts is refused, and never reaches the counts', a
   assert.equal((await resetAnswer(callOf('{"policy":"none"}'), 'quota')).status, 404)
 })
 
-test('a store that does not answer is 503', async () => {
+test('an unavailable store is reported with 503', async () => {
   const down = async (): Promise<never> => {
     throw new StateUnavailable('away')
   }

@@ -19,7 +19,7 @@ test('the eleventh wrong token within a minute locks the peer out until the minu
   assert.equal(door.secondsLeft('10.0.0.1'), 0)
 })
 
-test('a flood of peers does not grow the memory and forgets the oldest first', () => {
+test('many addresses do not grow the memory, and the oldest is forgotten first', () => {
   const { lockout: door } = lockout()
   for (let i = 0; i < 11; i++) door.wrong('first')
   for (let i = 0; i < 11; i++) door.wrong('second')

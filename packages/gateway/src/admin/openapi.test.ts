@@ -4,7 +4,7 @@ import { ENDPOINTS } from './endpoints.js'
 import { OPENAPI } from './openapi.js'
 import { ADMIN_ERRORS } from './problem.js'
 
-test('every path and method that is served is described, and every described one is served', () => {
+test('the description lists exactly the paths and methods that exist', () => {
   const served = ENDPOINTS.map(({ method, path }) => `${method.toLowerCase()} ${path}`)
   const described = Object.entries(OPENAPI.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${path}`),
@@ -12,13 +12,13 @@ test('every path and method that is served is described, and every described one
   assert.deepEqual(described.sort(), served.sort())
 })
 
-test('every reference leads to a schema and every schema is referred to', () => {
+test('every reference resolves, and every schema is used', () => {
   const references = new Set(JSON.stringify(OPENAPI).match(/#\/components\/schemas\/\w+/g))
   const schemas = Object.keys(OPENAPI.components.schemas).map((name) => `#/components/schemas/${name}`)
   assert.deepEqual([...references].sort(), schemas.sort())
 })
 
-test('the open endpoints are described as open, the others ask for the token', () => {
+test('open endpoints are described as open, and others require the token', () => {
   const operations: Readonly<Record<string, object>> = OPENAPI.paths
   for (const { method, path, access } of ENDPOINTS) {
     const operation: unknown = Object.entries(operations[path] ?? {}).find(
@@ -28,7 +28,7 @@ test('the open endpoints are described as open, the others ask for the token', (
   }
 })
 
-test('codes are upper snake case and carry a status that says refused', () => {
+test('codes are upper snake case and have a 4xx or 5xx status', () => {
   for (const [code, { status }] of Object.entries(ADMIN_ERRORS)) {
     assert.match(code, /^GW_ADMIN_[A-Z_]+$/)
     assert.ok(status >= 400)

@@ -1,4 +1,4 @@
-/** All error codes of the admin API, like `ERRORS` of @sluice/core. Codes are stable. */
+/** Error codes of the admin API, like `ERRORS` of @sluice/core. Codes are stable. */
 export const ADMIN_ERRORS = {
   GW_ADMIN_BAD_REQUEST: {
     status: 400,

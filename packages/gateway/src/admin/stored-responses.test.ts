@@ -16,7 +16,7 @@ function callOf(text: string, query = ''): { readonly call: AdminCall; readonly 
   return { call, backend }
 }
 
-test('one scope is purged on all workers, and those that have not answered are counted', async () => {
+test('a purge runs on all workers, and those without an answer are counted', async () => {
   for (const [text, purge] of [
     ['{"key":"a/b?c"}', { by: 'key', value: 'a/b?c' }],
     ['{"tag":"t"}', { by: 'tag', value: 't' }],
@@ -30,7 +30,7 @@ test('one scope is purged on all workers, and those that have not answered are c
   }
 })
 
-test('what names no scope, or more than one, purges nothing', async () => {
+test('a request without a scope, or with several, purges nothing', async () => {
   const long = JSON.stringify({ key: 'x'.repeat(20_000) })
   const texts = [
     '',

@@ -42,7 +42,7 @@ test('an upstream shows the share of its canary, and how many workers have abort
   assert.deepEqual(view?.canary, { percent: 0.05, key: 'header:x-user', abortedWorkers: 2 })
 })
 
-test('an upstream gets the numbers whose labels name it, a target those that name it too', () => {
+test('upstreams and targets show the metrics labelled with their names', () => {
   const plan = fakePlan({ upstreams: [upstream('orders', ['http://a:1', 'http://a:12'])] })
   const samples = [
     { name: 'gw_upstream_requests_total', labels: 'upstream="orders",target="http://a:1"', value: 3 },

@@ -22,7 +22,7 @@ export function readCacheAddress(path: string): CacheAddress | null {
   const slash = path.indexOf('/', ROOT.length)
   if (slash < 0) return null
   const space = path.slice(ROOT.length, slash)
-  const key = bytesOfEscapes(path.slice(slash + 1))
+  const key = decodePercent(path.slice(slash + 1))
   if (key === null || key === '' || key.length > MAX_KEY_BYTES || !isSpaceName(space)) return null
   return key.includes('.') && DOT_SEGMENT.test(key) ? null : { space, key }
 }
@@ -36,7 +36,7 @@ export function isSpaceName(text: string): boolean {
  * Decodes percent-encoding into bytes, one per character (RFC 3986, 2.1). Returns null if an escape is
  * incomplete.
  */
-export function bytesOfEscapes(text: string): string | null {
+export function decodePercent(text: string): string | null {
   let at = text.indexOf('%')
   if (at < 0) return text
   let decoded = ''

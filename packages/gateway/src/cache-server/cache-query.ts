@@ -1,5 +1,5 @@
 import { parseDuration, QueryCursor } from '@sluice/core'
-import { bytesOfEscapes } from './cache-address.js'
+import { decodePercent } from './cache-address.js'
 
 /** Maximum lifetime of an entry in milliseconds: 365 days. */
 const MAX_TTL_MS = 365 * 86_400_000
@@ -38,8 +38,8 @@ export function readPurgeOrder(
 ): { readonly prefix: string; readonly tag: string | null } | null {
   const values = readParameters(query, ['prefix', 'tag'])
   if (values === null) return null
-  const prefix = bytesOfEscapes(values.get('prefix') ?? '')
-  const tag = bytesOfEscapes(values.get('tag') ?? '')
+  const prefix = decodePercent(values.get('prefix') ?? '')
+  const tag = decodePercent(values.get('tag') ?? '')
   if (prefix === null || tag === null || tag.includes(' ')) return null
   return { prefix, tag: tag === '' ? null : tag }
 }

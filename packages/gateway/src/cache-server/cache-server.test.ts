@@ -55,7 +55,7 @@ test('a value comes back with its type and entity tag, until it is removed', asy
   assert.equal((await call('GET', '/v1/cache/s/a/b/c')).status, 404)
 })
 
-test('a server shows that it works when all of its threads do', async (t) => {
+test('a server reports itself alive when all of its threads are', async (t) => {
   const { turned } = await serve(t, { workers: 2 })
   await turned()
   const goOn = await hangOneThread(t)
@@ -93,7 +93,7 @@ test('all threads serve the same entries', async (t) => {
   assert.match(metrics, /sluice_cache_entries\{store=""\} 30\n/)
 })
 
-test('an entry lives as long as ttl says, else as long as its space says; spaces have stores of their own', async (t) => {
+test("an entry lives for its ttl or its space's; spaces can have their own stores", async (t) => {
   const spaces = [
     { name: 'short', ttlMs: 1, maxBytes: null },
     { name: 'own', ttlMs: null, maxBytes: 8 * 1024 ** 2 },
@@ -109,7 +109,7 @@ test('an entry lives as long as ttl says, else as long as its space says; spaces
     assert.equal((await call('PUT', `/v1/cache/s/a?ttl=${ttl}`, { body: 'v' })).status, 400, ttl)
 })
 
-test('a value is put only if it is absent when asked to', async (t) => {
+test('a conditional write stores a value only if it is absent', async (t) => {
   const { call } = await serve(t)
   const headers = { 'if-none-match': '*' }
   assert.equal((await call('PUT', '/v1/cache/s/a', { body: '1', headers })).status, 204)
@@ -135,7 +135,7 @@ test('a purge removes a space, a prefix or a tag', async (t) => {
   assert.equal((await call('POST', '/v1/cache/s/a')).status, 405)
 })
 
-test('without the token nothing is told or changed but whether the server lives', async (t) => {
+test('without the token only liveness is available', async (t) => {
   const token = 'a-token-of-some-length'
   const { call } = await serve(t, { token })
   const authorized = { headers: { authorization: `Bearer ${token}` } }
@@ -160,7 +160,7 @@ test('without the token nothing is told or changed but whether the server lives'
   assert.equal((await call('PUT', '/v1/cache/s/a', { ...authorized, body: 'v' })).status, 204)
 })
 
-test('without a token a web page can neither read nor change anything, under no name that it has pointed here', async (t) => {
+test('on a server without a token, web pages can neither read nor write, even with DNS rebinding', async (t) => {
   const { port, call } = await serve(t)
   assert.equal((await call('PUT', '/v1/cache/s/a', { body: 'v' })).status, 204)
   const status = async (host: string, more = ''): Promise<number | undefined> => {
@@ -179,7 +179,7 @@ test('without a token a web page can neither read nor change anything, under no 
   assert.equal(await status('localhost'), 200)
 })
 
-test('keys are bytes, decoded once, and no way out of their space', async (t) => {
+test('keys are bytes, decoded once, and cannot escape their space', async (t) => {
   const { port } = await serve(t)
   const status = async (method: string, path: string): Promise<number | undefined> =>
     statusesOf(
@@ -211,7 +211,7 @@ test('keys are bytes, decoded once, and no way out of their space', async (t) =>
     assert.match(String(await status('GET', path)), /^40[04]$/, path)
 })
 
-test('a value over the limit is refused, announced or not, and does not reach the store', async (t) => {
+test('a value over the limit is refused, with or without Content-Length, and not stored', async (t) => {
   const { port, call } = await serve(t)
   const over = CACHE_SETTINGS.maxObjectBytes + 1
   assert.equal((await call('PUT', '/v1/cache/s/a', { body: Buffer.alloc(over) })).status, 413)
@@ -229,7 +229,7 @@ test('a value over the limit is refused, announced or not, and does not reach th
   assert.deepEqual(whole, Buffer.alloc(over - 1, 'y'))
 })
 
-test('an upload that is given up leaves what was there', async (t) => {
+test('an aborted upload keeps the previous value', async (t) => {
   const { port, call } = await serve(t)
   await call('PUT', '/v1/cache/s/a', { body: 'old' })
   const upload = await connectRaw(t, port)
@@ -239,7 +239,7 @@ test('an upload that is given up leaves what was there', async (t) => {
   assert.equal(await textOf(call('GET', '/v1/cache/s/a')), 'old')
 })
 
-test('requests sent ahead are answered one a time or closed, never mixed up', async (t) => {
+test('pipelined requests are answered one at a time or closed, never mixed up', async (t) => {
   const { port, call } = await serve(t)
   await call('PUT', '/v1/cache/s/a', { body: 'AAA' })
   await call('PUT', '/v1/cache/s/b', { body: 'BBB' })
@@ -249,7 +249,7 @@ test('requests sent ahead are answered one a time or closed, never mixed up', as
   assert.deepEqual(bodies, ['AAA', 'BBB', 'AAA'].slice(0, bodies.length))
 })
 
-test('a server that ends answers what is under way and then closes', async (t) => {
+test('a stopping server answers requests in flight and then closes', async (t) => {
   const server = await startCacheServer(CACHE_SETTINGS)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
@@ -274,7 +274,7 @@ test('a server that ends answers what is under way and then closes', async (t) =
   assert.ok(performance.now() - started < 10_000)
 })
 
-test('an address that another server has is not shared with it', async (t) => {
+test('an address in use by another server is not shared', async (t) => {
   const port = await closedPort()
   const other = createServer().listen(port, '127.0.0.1')
   t.after(() => other.close())

@@ -28,7 +28,7 @@ function read(store: CacheStore, key: string, nowMs = 0): Buffer | null {
   return store.read(key, nowMs, found) ? Buffer.from(found.value) : null
 }
 
-test('whatever is written and removed, a key has what was written last or nothing, and the counts are true', () => {
+test('a key always has its last value or none, and the counts are correct', () => {
   const step = fc.record({
     kind: fc.constantFrom('put', 'put', 'put', 'remove', 'read'),
     key: fc.integer({ min: 0, max: 40 }),
@@ -60,7 +60,7 @@ test('whatever is written and removed, a key has what was written last or nothin
   )
 })
 
-test('what is read stays when the store is full, and what nobody reads goes', () => {
+test('a full store keeps entries that are read and evicts others', () => {
   const store = new CacheStore(createStoreMemory(1024 ** 2))
   const value = Buffer.alloc(1000)
   for (const name of ['s/hot', 's/cold']) put(store, name, value)
@@ -73,7 +73,7 @@ test('what is read stays when the store is full, and what nobody reads goes', ()
   assert.ok(store.counts().evicted > 3000)
 })
 
-test('an entry expires, is kept when only an absent one may be written, and has a version of its own', () => {
+test('entries expire, survive conditional writes, and have their own versions', () => {
   const store = new CacheStore(createStoreMemory(1024 ** 2))
   const value = Buffer.from('v')
   const first = put(store, 's/a', value, { at: 100 })
@@ -85,7 +85,7 @@ test('an entry expires, is kept when only an absent one may be written, and has 
   assert.equal(store.counts().expired, 1)
 })
 
-test('a purge takes what begins with its prefix and has its whole tag', async () => {
+test('a purge removes entries with its prefix and its exact tag', async () => {
   const store = new CacheStore(createStoreMemory(64 * 1024 ** 2))
   const value = Buffer.alloc(10)
   for (let i = 0; i < 2000; i++)
@@ -98,7 +98,7 @@ test('a purge takes what begins with its prefix and has its whole tag', async ()
   assert.notEqual(read(store, 's2/1'), null)
 })
 
-test('a value larger than its shard takes is refused, and however many keys come, they stay within the memory', () => {
+test('a value too large for a shard is refused, and many keys stay within the memory', () => {
   const store = new CacheStore(createStoreMemory(8 * 1024 ** 2))
   assert.throws(() => put(store, 's/a', Buffer.alloc(2 * 1024 ** 2)), RangeError)
   const value = Buffer.alloc(16)
@@ -108,7 +108,7 @@ test('a value larger than its shard takes is refused, and however many keys come
   assert.equal(entries + evicted, 100_000)
 })
 
-test('threads that write the same keys never see half a value', async () => {
+test('threads that write the same keys never see partial values', async () => {
   const memory = createStoreMemory(512 * 1024)
   const threads = [1, 2].map(async (seed) => {
     const workerData: WriterData = { memory, rounds: 10_000, seed }

@@ -5,7 +5,7 @@ import { TRANSFER_MS, type TransferBudget } from './transfer-budget.js'
 /** Threshold in bytes. Smaller values are not counted, because a connection can buffer one. */
 export const LARGE_BYTES = 16 * 1024
 
-/** A large value being sent. What the client does not read yet is buffered for a while, within the budget. */
+/** A large value being sent. Bytes that the client does not read yet are buffered for a while, within the budget. */
 export class Download implements ClientOwner, Deadline {
   dueAt = 0
   wheelNext: Deadline | null = null

@@ -1,6 +1,6 @@
 /**
  * Computes HalfSipHash-1-3 of a text with one byte per character, 32 bits (J.-P. Aumasson, D. J. Bernstein,
- * "SipHash"; rounds as in Linux hsiphash). Without the secret, nobody can construct keys that share a hash
+ * "SipHash"; rounds as in Linux hsiphash). Without the secret, attackers cannot construct keys that share a hash
  * chain.
  */
 export function keyHash(text: string, secret0: number, secret1: number): number {

@@ -17,7 +17,7 @@ import { TransferBudget } from './transfer-budget.js'
  */
 const LISTEN_ON_MS = 2000
 const DRAIN_MS = 10_000
-const LOOK_EVERY_MS = 50
+const POLL_MS = 50
 
 function tell(message: FromThread): void {
   parentPort?.postMessage(message)
@@ -97,7 +97,7 @@ function drain(gate: CacheRequestHandler, listener: Listener, budget: TransferBu
     if (!isIdle && waited < DRAIN_MS) return
     clearInterval(timer)
     tell({ kind: 'drained' })
-  }, LOOK_EVERY_MS)
+  }, POLL_MS)
 }
 
 process.on('uncaughtException', fail)

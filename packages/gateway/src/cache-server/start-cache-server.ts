@@ -128,7 +128,7 @@ async function endOf(
   return null
 }
 
-/** One server thread and its messages. */
+/** A server thread and its messages. */
 class ServerThread {
   readonly listening: Promise<void>
   readonly drained: Promise<void>

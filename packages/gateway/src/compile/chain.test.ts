@@ -93,7 +93,7 @@ function run(hooks: readonly Hook[] | null, x = new Exchange()): Eventual {
   return runHooks(hooks ?? [], x, { hook: null, isOver: false, turn: 0 }, 0)
 }
 
-test('a chain of no policy, or of policies that do nothing, has nothing to do in any phase', async () => {
+test('a chain without policies, or with policies without hooks, is empty in every phase', async () => {
   const { compile } = bench()
   assert.deepEqual(await compile(), EMPTY_CHAIN)
   assert.deepEqual(await compile({ use: 'nothing' }), EMPTY_CHAIN)
@@ -126,7 +126,7 @@ test('each hook runs in its phase, in the order of the chain', async () => {
   )
 })
 
-test('equal uses of a policy share one step, others do not', async () => {
+test('policies with equal configuration share one step', async () => {
   const { compile, compiled } = bench()
   await compile({ with: { a: 1 } }, { with: { a: 1 } })
   await compile({ id: 'elsewhere', with: { a: 1 } })
@@ -135,7 +135,7 @@ test('equal uses of a policy share one step, others do not', async () => {
   assert.deepEqual(compiled, ['all', 'all'])
 })
 
-test('a condition decides for each request; one that is known decides at once', async () => {
+test('conditions are evaluated per request, and constant ones at compile time', async () => {
   const { compile, compiled } = bench()
   const chain = await compile({ use: 'blocks', when: 'req.method == "POST"' })
   assert.equal(run(chain.request, Object.assign(new Exchange(), { method: 'GET' })), null)
@@ -146,7 +146,7 @@ test('a condition decides for each request; one that is known decides at once', 
   assert.deepEqual(compiled, [])
 })
 
-test('a policy that fails stops the request, unless it is allowed to: then its failure is reported', async () => {
+test('a failing policy stops the request, or is only reported with onError: continue', async () => {
   const { compile, ignored } = bench()
   const strict = await compile({ use: 'throws' })
   assert.throws(() => run(strict.request), /broken/)
@@ -158,7 +158,7 @@ test('a policy that fails stops the request, unless it is allowed to: then its f
   assert.deepEqual(ignored, ['id-throws: broken', 'id-rejects: broken later'])
 })
 
-test('a check without a verdict stops the request, also where its policy may fail', async () => {
+test('a failed check stops the request even with onError: continue', async () => {
   const { compile, ignored } = bench()
   const now = await compile({ use: 'unchecked', onError: 'continue' })
   const later = await compile({ use: 'unchecked-later', onError: 'continue' })
@@ -180,7 +180,7 @@ test('a condition that fails is a failure of its policy', async () => {
   assert.equal(ask(lenient, '1'), BLOCKED)
 })
 
-test('a policy that may fail still refuses', async () => {
+test('a policy with onError: continue still refuses', async () => {
   const { compile, ignored } = bench()
   const now = await compile({ use: 'blocks', onError: 'continue' })
   const later = await compile({ use: 'blocks-later', onError: 'continue' })
@@ -189,7 +189,7 @@ test('a policy that may fail still refuses', async () => {
   assert.deepEqual(ignored, [])
 })
 
-test('a policy that cannot be compiled is named', async () => {
+test('an error names the policy that does not compile', async () => {
   const { compile } = bench()
   await assert.rejects(compile({ use: 'unusable' }), {
     message: "policy 'id-unusable' (unusable): the key is too short",

@@ -30,7 +30,7 @@ function bench(shared = new SharedTable(() => {})): Bench {
   }
 }
 
-test('each slot has a value of its own in each exchange', () => {
+test('each slot has its own value per exchange', () => {
   const { env } = bench()
   const [a, b] = [env.slot<number>(), env.slot<number | undefined>()]
   const [x, y] = [new Exchange(), new Exchange()]
@@ -52,7 +52,7 @@ test('a slot is not mistaken for a value that is a slot', () => {
   assert.deepEqual([a.get(x), b.get(x)], ['of a', 'of b'])
 })
 
-test('what policies share outlives the snapshot that made it, and its name is not one of ours', () => {
+test('shared values of policies outlive their snapshot, in their own namespace', () => {
   const shared = new SharedTable(() => {})
   const first = bench(shared)
   const made = first.env.shared('cache', () => ({}))
@@ -64,7 +64,7 @@ test('what policies share outlives the snapshot that made it, and its name is no
   assert.notEqual(shared.acquire('cache', () => ({})).value, made)
 })
 
-test('a job runs again and again until the snapshot closes; a failure is reported and ends nothing', async (t) => {
+test('a job repeats until the snapshot closes; failures are reported and do not stop it', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { env, closers, reported } = bench()
   let runs = 0
@@ -113,7 +113,7 @@ test('the jobs of one document are bounded', () => {
   for (const close of closers) close()
 })
 
-test('what a policy opens is closed with the snapshot', () => {
+test('resources of a policy are closed with the snapshot', () => {
   const { env, closers } = bench()
   const close = (): void => {}
   env.onClose(close)

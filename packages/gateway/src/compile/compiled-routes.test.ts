@@ -42,7 +42,7 @@ function routesWith(...names: string[]): PlanOverrides {
   return { upstreams: UPSTREAMS, routes }
 }
 
-test('a policy that has not changed is not compiled again, and closes with the last snapshot that has it', async (t) => {
+test('an unchanged policy is reused, and closed with the last snapshot that uses it', async (t) => {
   const { gateway, taken } = await notingGateway(t, routesWith('a', 'b'))
   assert.deepEqual(taken(), ['+a', '+b'])
   const second = await prepare(gateway, routesWith('a', 'c'))
@@ -60,7 +60,7 @@ test('a policy that has not changed is not compiled again, and closes with the l
   assert.deepEqual(taken().sort(), ['-a', '-c'])
 })
 
-test('all policies are compiled again when what they may see beside their settings has changed', async (t) => {
+test('all policies are recompiled when the rest of their inputs changes', async (t) => {
   const { gateway, taken } = await notingGateway(t, routesWith('a'))
   taken()
   const next = await prepare(gateway, routesWith('a'), { '/etc/keys.json': 'another version' })
@@ -88,7 +88,7 @@ test('all policies are compiled again when the CA of the cache server has change
   assert.deepEqual(seen, [[], ['+a', '-a'], []])
 })
 
-test('routes with references are taken over for as long as no value changes, without a copy of the values for each', async () => {
+test('routes with references are reused while values are unchanged, without copying the values', async () => {
   const texts = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ id: `r${i}`, host: '${env:HOST}' }))
   const bundle = (host: string) => ({
     ...packBundle(bundleOf({})),
@@ -107,7 +107,7 @@ test('routes with references are taken over for as long as no value changes, wit
   assert.equal(fourth, second)
 })
 
-test('a route that has not changed goes to the new upstream when that has', async (t) => {
+test('an unchanged route uses the new upstream when the upstream has changed', async (t) => {
   const [first, second] = [
     await httpOrigin(t, (_, res) => res.end('1')),
     await httpOrigin(t, (_, res) => res.end('2')),

@@ -22,13 +22,13 @@ function phases(bodies: readonly number[]): Phases {
 const names = (hooks: readonly { readonly name: string }[] | null): string =>
   (hooks ?? []).map(({ name }) => name).join('')
 
-test('without a step that keeps responses all hooks run in the order of the document', () => {
+test('without a step that stores responses all hooks run in document order', () => {
   const chain = chainOf(phases([3, 4]), null)
   assert.deepEqual([names(chain.response), names(chain.responseBody)], ['01234', '34'])
   assert.deepEqual([chain.layers, chain.refresh], [null, null])
 })
 
-test('responses meet what stands behind the keeping step first, then that, then what stands before it', () => {
+test('responses pass the steps behind the storing step, then that step, then the steps before it', () => {
   const chain = chainOf(phases([0, 1]), 2)
   assert.equal(names(chain.request), '01234')
   assert.equal(names(chain.response), '34201')
@@ -36,13 +36,13 @@ test('responses meet what stands behind the keeping step first, then that, then 
   assert.equal(chain.layers, null, 'nothing behind it reads bodies')
 })
 
-test('bodies are through with what stands behind before heads meet the keeping step', () => {
+test('bodies pass the steps behind before heads reach the storing step', () => {
   const { layers } = chainOf(phases([0, 3, 4]), 2)
   assert.deepEqual([names(layers!.inner.response), names(layers!.inner.responseBody)], ['34', '34'])
   assert.deepEqual([names(layers!.outer.response), names(layers!.outer.responseBody)], ['201', '0'])
 })
 
-test('a request that is sent again meets what stands behind, and every hook on attempts', () => {
+test('a refresh runs the steps behind the storing step, and all attempt hooks', () => {
   const { refresh } = chainOf(phases([0, 3]), 2)
   assert.equal(names(refresh!.request), '34')
   assert.equal(names(refresh!.attempt), '01234')

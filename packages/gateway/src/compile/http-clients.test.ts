@@ -72,7 +72,7 @@ test('a call is answered with status, fields and body, and no redirect is follow
   assert.deepEqual(results(), { answered: 1 })
 })
 
-test('what takes too long, or nobody answers, ends with its kind of failure', async (t) => {
+test('timeouts and unreachable servers end with their own kind of failure', async (t) => {
   const { client, results } = worker(t)
   const silent = await rawServer(t, () => {})
   assert.equal(await failure(client({ origin: silent, headersMs: 20 }).call(get)), 'timeout')
@@ -87,7 +87,7 @@ test('what takes too long, or nobody answers, ends with its kind of failure', as
   assert.deepEqual(results(), { timeout: 2, unreachable: 1, invalid: 1, broken: 1 })
 })
 
-test('an answer that is too large ends the call, announced or not', async (t) => {
+test('a response that is too large ends the call, with or without Content-Length', async (t) => {
   const { client } = worker(t)
   const announced = await rawServer(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 101\r\n\r\n'),
@@ -105,7 +105,7 @@ test('an answer that is too large ends the call, announced or not', async (t) =>
   assert.ok(sent > 0)
 })
 
-test('connections and the queue for them are bounded; who waits gets a connection when there is one', async (t) => {
+test('connections and their queue are bounded; waiting calls get freed connections', async (t) => {
   const waiting: ServerResponse[] = []
   const origin = await httpOrigin(t, (_, res) => void waiting.push(res))
   const caller = worker(t).client({ origin: origin.url, connections: 2, maxPending: 1 })
@@ -119,7 +119,7 @@ test('connections and the queue for them are bounded; who waits gets a connectio
   assert.equal(waiting.length, 0)
 })
 
-test('a call that joins another one gets its answer; one with another body does not join', async (t) => {
+test('identical calls are coalesced; calls with another body are not', async (t) => {
   const waiting: (() => void)[] = []
   const origin = await httpOrigin(t, (_, res) => {
     const n = waiting.length
@@ -145,7 +145,7 @@ test('a call that joins another one gets its answer; one with another body does 
   assert.notEqual(await later, a)
 })
 
-test('a kept connection that is dead is replaced once for calls that may be repeated', async (t) => {
+test('a dead idle connection is replaced once for repeatable calls', async (t) => {
   let connections = 0
   const origin = await rawServer(t, (socket) => {
     connections++
@@ -176,7 +176,7 @@ test('clients of one origin share its connections, also those of a later snapsho
   assert.equal([...shared.values()].length, 2)
 })
 
-test('TLS is checked by the authority that the document names, and an origin is nothing more', async (t) => {
+test('TLS uses the configured CA, and an origin must be only an origin', async (t) => {
   const { cert, key } = FAKE_CERTIFICATES.localhost
   const server = createSecureServer({ cert, key }, (_, res) => res.end('secure')).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -195,7 +195,7 @@ test('TLS is checked by the authority that the document names, and an origin is 
     assert.throws(() => client({ origin: wrong }), /invalid server address/)
 })
 
-test('calls go only to addresses that they may go to, whatever a name says at the time of the connection', async (t) => {
+test('calls go only to allowed addresses, whatever the name resolves to when connecting', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { connection: 'close' }).end())
   const answers: string[] = []
   const asked: string[] = []

@@ -29,7 +29,7 @@ function prefixed(depth: number, prefix: string): (path: string) => string {
   return (path) => rewrite(exchange(path))
 }
 
-test('a template puts parameters in by their names', () => {
+test('a template inserts parameters by name', () => {
   const x = exchange('/o/7/a%2Fb', { id: '7', line: 'a%2Fb' })
   x.rawPath = x.path
   assert.equal(compileTemplate('/v2/{line}/{id}/{id}', MATCHED)(x), '/v2/a%2Fb/7/7')
@@ -38,14 +38,14 @@ test('a template puts parameters in by their names', () => {
   assert.equal(compileTemplate('/{absent}/x', MATCHED)(x), '//x')
 })
 
-test('a template puts parameters in with the escapes that they came with', () => {
+test('a template inserts parameters with their original escapes', () => {
   const x = Object.assign(exchange('/o/a+b/c@d', { id: 'a+b', line: 'c@d' }), {
     rawPath: '/o;v=1/%61%2bb;w/c%40d',
   })
   assert.equal(compileTemplate('/v2/{id}/{line}', MATCHED)(x), '/v2/a%2Bb/c%40d')
 })
 
-test('a prefix takes the place of the segments that were matched', () => {
+test('a prefix replaces the matched segments', () => {
   assert.equal(prefixed(1, '/v2')('/orders/7'), '/v2/7')
   assert.equal(prefixed(1, '/v2/')('/orders/7'), '/v2/7')
   assert.equal(prefixed(2, '/v2')('/a/b/c/'), '/v2/c/')
@@ -54,7 +54,7 @@ test('a prefix takes the place of the segments that were matched', () => {
   assert.equal(prefixed(0, '/v2')('/orders'), '/v2/orders')
 })
 
-test('a prefix leaves the parameters of what follows', () => {
+test('a prefix keeps the path parameters of the rest', () => {
   const x = Object.assign(exchange('/orders/7/lines'), { rawPath: '/orders;v=1/7;w=2//lines' })
   const rewrite = (depth: number): string => {
     const segments = Array.from({ length: depth }, () => ({ kind: 'literal', text: 'x' }))
@@ -65,7 +65,7 @@ test('a prefix leaves the parameters of what follows', () => {
   assert.equal(rewrite(1), '/v2/7/lines')
 })
 
-test('a regular expression rewrites what it matches in either form, and leaves escapes where it can', () => {
+test('a regular expression matches either form of the path and keeps escapes where possible', () => {
   const rewrite = compileRegexRewrite('^/\\$batch/(.*)$', '/b/$1')
   const sent = (rawPath: string): string =>
     rewrite(Object.assign(exchange(canonicalPath(rawPath)!), { rawPath }))
@@ -74,7 +74,7 @@ test('a regular expression rewrites what it matches in either form, and leaves e
   assert.equal(sent('/other;v=1/a%40b'), '/other;v=1/a%40b')
 })
 
-test('a prefix of "/" takes the matched segments away', () => {
+test('a prefix of "/" removes the matched segments', () => {
   assert.equal(prefixed(1, '/')('/orders/7'), '/7')
   assert.equal(prefixed(1, '/')('/orders'), '/')
   assert.equal(prefixed(0, '/')('/'), '/')
@@ -92,7 +92,7 @@ test('the new path begins with "/" and is canonical again, whatever the old one 
   )
 })
 
-test('an expression rewrites the canonical path, and a result that is no path is not sent', () => {
+test('an expression rewrites the canonical path, and an invalid result is not sent', () => {
   const rewrite = compileRegexRewrite('^/u/(\\d+)$', '/users/$1')
   assert.equal(rewrite(exchange('/u/7')), '/users/7')
   assert.equal(rewrite(exchange('/u/x')), '/u/x')
@@ -102,7 +102,7 @@ test('an expression rewrites the canonical path, and a result that is no path is
     assert.equal(compileRegexRewrite('^/a$', replacement)(exchange('/a')), '/a', replacement)
 })
 
-test('a path does not climb out of what an expression makes of it', () => {
+test('a path cannot escape the folder that an expression maps it to', () => {
   const alias = compileRegexRewrite('^/files(.*)$', '/public/$1')
   const cut = compileRegexRewrite('-v1', '')
   for (const path of ['/files../admin', '/files..;/admin', '/files..;x', '/files..%2Fadmin', '/files.%5Ca'])

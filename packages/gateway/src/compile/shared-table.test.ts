@@ -9,14 +9,14 @@ function table(): { table: SharedTable; closed: unknown[] } {
   return { table: new SharedTable((value) => closed.push(value)), closed }
 }
 
-test('a value is made once for all who ask for its key', () => {
+test('a value is created once per key', () => {
   const { table: shared } = table()
   const first = shared.acquire('a', () => ({}))
   assert.equal(shared.acquire('a', () => assert.fail('it is there already')).value, first.value)
   assert.notEqual(shared.acquire('b', () => ({})).value, first.value)
 })
 
-test('a value is closed some time after its last user has gone', (t) => {
+test('a value is closed some time after its last release', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { table: shared, closed } = table()
   const [one, two] = [shared.acquire('a', () => 'v'), shared.acquire('a', () => 'v')]
@@ -32,7 +32,7 @@ test('a value is closed some time after its last user has gone', (t) => {
   assert.equal(shared.acquire('a', () => 'new').value, 'new')
 })
 
-test('a value that was used again in between has the whole time once more', (t) => {
+test('using a value again restarts its grace period', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { table: shared, closed } = table()
   shared.acquire('a', () => 'v').release()
@@ -44,7 +44,7 @@ test('a value that was used again in between has the whole time once more', (t) 
   assert.deepEqual(closed, ['v'])
 })
 
-test('clearing closes everything once, and what is released afterwards is not closed again', (t) => {
+test('clearing closes everything once, and later releases do not close again', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { table: shared, closed } = table()
   const used = shared.acquire('used', () => 'used')
@@ -57,7 +57,7 @@ test('clearing closes everything once, and what is released afterwards is not cl
   assert.deepEqual(closed, ['used', 'idle'])
 })
 
-test('a value that could not be made leaves nothing behind', () => {
+test('a value whose creation failed leaves nothing behind', () => {
   const { table: shared } = table()
   const fail = (): never => {
     throw new Error('no')

@@ -76,7 +76,7 @@ export class SharedTable {
   }
 }
 
-/** Cancels the grace period. It starts anew after the next release. */
+/** Cancels the grace period. It restarts after the next release. */
 function endGrace(entry: Entry): void {
   if (entry.grace !== null) clearTimeout(entry.grace)
   entry.grace = null

@@ -39,13 +39,13 @@ const CHOICES = [
 ] as const
 
 for (const { transport, url, takes } of CHOICES) {
-  test(`transport ${transport} asks ${url} over the ${takes.name}`, (t) => {
+  test(`transport ${transport} uses the ${takes.name} for ${url}`, (t) => {
     const [target] = targetsOf(t, [url], { transport })
     assert.equal(target!.transport.constructor, takes)
   })
 }
 
-test('an address with TLS never gets the transport that speaks none', (t) => {
+test('a TLS address never gets the transport without TLS', (t) => {
   // The document's checks refuse `wire` with https where they can read the address; one from a reference they cannot.
   const [target] = targetsOf(t, [SECURE], { transport: 'wire' })
   assert.equal(target!.transport.constructor, UndiciTransport)

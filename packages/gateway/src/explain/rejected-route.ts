@@ -40,7 +40,7 @@ export function rejectedRouteOf(
 }
 
 /** Evaluates a condition. One that fails to evaluate counts as false everywhere. */
-export function verdictOf(
+export function evaluateCondition(
   { text, scope }: { readonly text: string; readonly scope: 'route' | 'policy' },
   x: Exchange,
   catalog: Catalog,
@@ -56,7 +56,7 @@ export function verdictOf(
  * Returns true if a route's condition matches.
  * @throws UnreadableBody for a body that every route refuses.
  */
-export function isMet(text: string, x: Exchange, catalog: Catalog): boolean {
+export function conditionMatches(text: string, x: Exchange, catalog: Catalog): boolean {
   try {
     return compileCondition(text, 'route', { bodies: catalog.bodies }).test(x)
   } catch (error) {
@@ -118,7 +118,7 @@ function fieldText({ name, test, value }: FieldPredicate, actual: string | null)
 
 function conditionMismatch({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Mismatch | null {
   const { when } = plan.match
-  const verdict = when === null ? 'true' : verdictOf({ text: when, scope: 'route' }, x, catalog)
+  const verdict = when === null ? 'true' : evaluateCondition({ text: when, scope: 'route' }, x, catalog)
   if (verdict === 'true') return null
   return ['when', `condition ${shown.match.when} ${verdict === 'false' ? 'is false' : 'cannot be evaluated'}`]
 }

@@ -14,11 +14,11 @@ function addressesOf(...slices: ReturnType<typeof slice>[]): string[] {
   return endpointsOf(SERVICE, slices).endpoints.map(({ address }) => address)
 }
 
-test('conditions that are not said are those of a pod that is ready', () => {
+test('missing conditions mean that a pod is ready', () => {
   assert.deepEqual(addressesOf(slice(['10.0.0.1'])), ['10.0.0.1'])
 })
 
-test('a slice cannot send requests to what listens beside the gateway', () => {
+test('a slice cannot direct requests to services beside the gateway', () => {
   const forbidden = [
     '127.0.0.1',
     '0.0.0.0',
@@ -36,18 +36,18 @@ test('a slice cannot send requests to what listens beside the gateway', () => {
   assert.deepEqual(addressesOf(slice([...forbidden6, 'fd00::1'], { addressType: 'IPv6' })), ['fd00::1'])
 })
 
-test('each pod of a service with both families counts once', () => {
+test('each pod of a dual-stack service counts once', () => {
   assert.deepEqual(addressesOf(slice(['fd00::1'], { addressType: 'IPv6' }), slice(['10.0.0.1'])), [
     '10.0.0.1',
   ])
 })
 
-test('names of hosts are no slice of pods', () => {
+test('a slice of host names is ignored', () => {
   assert.equal(readSlice({ metadata: { name: 'a' }, addressType: 'FQDN', endpoints: [] }), null)
   for (const value of [null, 3, 'x', [], {}, { metadata: null }]) assert.equal(readSlice(value), null)
 })
 
-test('a slice of any shape is read without harm', () => {
+test('a slice of any shape is parsed safely', () => {
   for (const endpoints of [
     null,
     {},
@@ -60,7 +60,7 @@ test('a slice of any shape is read without harm', () => {
   assert.deepEqual(addressesOf(slice(['10.0.0.1'], { ports: [{ port: '8080' }, null, { port: 1.5 }] })), [])
 })
 
-test('ports that no pod can have are none, and what no slice can have is not read', () => {
+test('invalid ports are ignored, and oversized slices are truncated', () => {
   for (const port of [0, -1, 65_536, 1e9]) {
     const { endpoints } = endpointsOf({ ...SERVICE, port: String(port) }, [
       slice(['10.0.0.1'], { ports: [{ name: 'http', port }] }),
@@ -74,7 +74,7 @@ test('ports that no pod can have are none, and what no slice can have is not rea
   assert.ok(problem!.length < 1000)
 })
 
-test('a port that the pods do not have is named, with those that they have', () => {
+test('a missing port is reported with the available ones', () => {
   const { problem } = endpointsOf({ ...SERVICE, port: '80' }, [slice(['10.0.0.1'])])
   assert.equal(
     problem,
@@ -84,7 +84,7 @@ test('a port that the pods do not have is named, with those that they have', () 
   assert.equal(none, 'the Service orders in namespace default has no pods, or there is no such Service')
 })
 
-test('no more pods are used than there is room for', () => {
+test('the number of pods is limited', () => {
   const many = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
   assert.equal(addressesOf(slice(many)).length, MAX_SERVICE_ENDPOINTS)
 })

@@ -93,7 +93,7 @@ function once(kind: 'list' | 'watch', how: (...args: Parameters<Misbehave>) => v
   }
 }
 
-test('the pods of a service are known before a rollout goes on, and followed from then on', async (t) => {
+test('a rollout waits for the pods of a service, and they are watched from then on', async (t) => {
   const { api, known, addresses } = await following(t)
   assert.deepEqual(known(), [
     { key: 'default/orders:http', endpoints: [{ address: '10.1.0.1', port: 8080 }] },
@@ -108,7 +108,7 @@ test('the pods of a service are known before a rollout goes on, and followed fro
   assert.equal(api.asked[0]!.token, 'Bearer secret')
 })
 
-test('pods that end and still serve get requests only while no other is ready', async (t) => {
+test('terminating pods that still serve get requests only while no other is ready', async (t) => {
   const { api, addresses, problem } = await following(t)
   const ending = { address: '10.1.0.1', ready: false, serving: true, terminating: true }
   api.set('orders-1', [ending, { address: '10.1.0.2' }])
@@ -120,7 +120,7 @@ test('pods that end and still serve get requests only while no other is ready', 
   assert.equal(problem(), 'no pod of the Service orders in namespace default is ready')
 })
 
-test('a watch that ends goes on where it was, a bookmark included', async (t) => {
+test('a watch that ends resumes at its version, including bookmarks', async (t) => {
   const { api, addresses } = await following(t)
   const version = api.bookmark()
   api.cut('end')
@@ -150,7 +150,7 @@ const TROUBLES: Readonly<Record<string, (api: ApiServer) => Promise<void> | void
 }
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
-  test(`everything is listed anew, and known meanwhile, when ${name}`, async (t) => {
+  test(`a new list is requested, and known pods stay in use, when ${name}`, async (t) => {
     const { api, addresses, problem } = await following(t)
     api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
     await trouble(api)
@@ -187,7 +187,7 @@ const REFUSALS: Readonly<Record<string, readonly [Misbehave, RegExp | null]>> = 
 }
 
 for (const [name, [misbehave, reason]] of Object.entries(REFUSALS)) {
-  test(`a server that ${name} is asked again, and what was known last holds`, async (t) => {
+  test(`a server that ${name} is asked again, and known pods stay in use`, async (t) => {
     const { api, addresses, logged } = await following(t)
     api.misbehave = misbehave
     api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
@@ -197,7 +197,7 @@ for (const [name, [misbehave, reason]] of Object.entries(REFUSALS)) {
   })
 }
 
-test('a server that is silent is given up, and asked again', async (t) => {
+test('a silent server is abandoned and asked again', async (t) => {
   const api = await ApiServer.start(t)
   api.misbehave = () => true
   const followed = services(t, api, { answerMs: 50 })
@@ -209,19 +209,19 @@ test('a server that is silent is given up, and asked again', async (t) => {
   await until(() => followed.addresses() === '10.1.0.1')
 })
 
-test('a watch that the server forgets is given up', async (t) => {
+test('a watch that the server forgets is abandoned', async (t) => {
   const { api } = await following(t, { watchMs: 10, overdueMs: 10, answerMs: 500 })
   await until(() => api.count('watch') >= 3 && api.openWatches <= 1)
 })
 
-test('what no event told is found by listing everything again', async (t) => {
+test('changes without an event are found by a new list', async (t) => {
   const { api, addresses } = await following(t, { resyncMs: 1 })
   api.set('orders-1', [{ address: '10.1.0.2' }], { isTold: false })
   api.cut('end')
   await until(() => addresses() === '10.1.0.2')
 })
 
-test('a server that closes each watch after one event is not asked without a pause', async (t) => {
+test('a server that closes each watch after one event is asked with pauses', async (t) => {
   const { api } = await following(t, { retryMs: 60_000, maxRetryMs: 60_000 })
   api.misbehave = (_, res, isWatch) => {
     if (isWatch) res.end('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n')
@@ -235,7 +235,7 @@ test('a server that closes each watch after one event is not asked without a pau
   assert.ok(api.count('watch') <= 2, `${api.count('watch')} watches in the time of 30 requests`)
 })
 
-test('a server in trouble is asked more and more rarely', async (t) => {
+test('retries to a failing server back off', async (t) => {
   const api = await ApiServer.start(t)
   const moments: number[] = []
   api.misbehave = (_, res) => {
@@ -249,7 +249,7 @@ test('a server in trouble is asked more and more rarely', async (t) => {
   assert.ok(moments[3]! - moments[0]! >= 138)
 })
 
-test('a plan that is discarded is followed no longer, and one that stays is not listed again', async (t) => {
+test('services of a discarded plan are not watched, and those that stay are not listed again', async (t) => {
   const { api, followed, known } = await following(t)
   const preparation = await followed.services.prepare(plan('http', '8080'))
   assert.ok(preparation.ok)
@@ -263,7 +263,7 @@ test('a plan that is discarded is followed no longer, and one that stays is not 
   await until(() => api.openWatches === 0)
 })
 
-test('a cluster that cannot be found is a reason to refuse the plan', async (t) => {
+test('a plan is refused if its cluster cannot be found', async (t) => {
   const followed = new Services({ publish: async () => {}, log: createOperationLog({ write: () => {} }) })
   t.after(() => followed.close())
   const preparation = await followed.prepare(plan('http'))

@@ -12,7 +12,7 @@ import { type ServiceStatus, WatchedService } from './watched-service.js'
 
 /** Dependencies of `Services`. */
 export interface ServicesDependencies {
-  /** Sends the pods of all Services to the workers, replacing what was sent before. */
+  /** Sends the pods of all Services to the workers, replacing the previous ones. */
   readonly publish: (services: readonly KnownService[]) => Promise<void>
   readonly log: OperationLog
   /** Finds the API server. Defaults to the plan's kubeconfig, otherwise the cluster of this process. */

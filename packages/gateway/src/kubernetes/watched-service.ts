@@ -26,7 +26,7 @@ export interface WatchedServiceDependencies {
 const UNKNOWN: ServiceAnswer = { endpoints: [], problem: 'the API server has not answered yet' }
 
 /**
- * One port of a Service, watched while a plan uses it. The last known pods stay valid while the API server is
+ * A port of a Service, watched while a plan uses it. The last known pods stay valid while the API server is
  * unreachable.
  */
 export class WatchedService {

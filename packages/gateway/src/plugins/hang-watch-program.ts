@@ -7,7 +7,7 @@ import type { WatchSettings } from './run-marks.js'
  * Check interval in milliseconds, and the number of checks without progress that count as a hang: at least
  * one second.
  */
-const LOOK_MS = 250
+const POLL_MS = 250
 const HANGS_AFTER = 5
 
 const { cells, worker } = workerData as WatchSettings
@@ -19,15 +19,15 @@ const log = createOperationLog({
   fields: { worker, pid: process.pid },
 })
 let seen = 0
-let looks = 0
+let stuckChecks = 0
 
 parentPort!.on('message', (name: string) => names.push(name))
 setInterval(() => {
   const running = Atomics.load(cells, 0)
   const begun = Atomics.load(cells, 1)
-  looks = running !== 0 && begun === seen ? looks + 1 : 0
+  stuckChecks = running !== 0 && begun === seen ? stuckChecks + 1 : 0
   seen = begun
-  if (looks !== HANGS_AFTER) return
+  if (stuckChecks !== HANGS_AFTER) return
   const remedy = 'the event loop is blocked, and the worker is replaced after 4 s: fix the plugin'
   log.error('plugin.hangs', { running: names[running - 1] ?? 'unknown', remedy })
-}, LOOK_MS)
+}, POLL_MS)

@@ -35,7 +35,7 @@ test('the calls of one turn go in one message', async () => {
   assert.deepEqual([seat.messages.length, Math.max(...sums)], [1, 900])
 })
 
-test('a supervisor that does not answer or is gone makes the store unavailable; what it says too late is not heard', async () => {
+test('the store is unavailable while the supervisor does not answer; late answers are ignored', async () => {
   const { store, seat } = supervised(20)
   seat.isAnswering = false
   await assert.rejects(store.add('c', 1, 1000), StateUnavailable)
@@ -48,7 +48,7 @@ test('a supervisor that does not answer or is gone makes the store unavailable; 
   assert.equal(await store.add('c', 1, 1000), 3)
 })
 
-test('tokens are waited for while the supervisor is slow, and not once it is gone', async () => {
+test('taking tokens waits for a slow supervisor, but not for one that is gone', async () => {
   const { store, seat } = supervised(20, 60_000)
   const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
   seat.isAnswering = false
@@ -66,7 +66,7 @@ test('tokens are waited for while the supervisor is slow, and not once it is gon
   )
 })
 
-test('tokens that are granted when nobody waits for them any more go back', async () => {
+test('tokens granted too late are returned', async () => {
   const { store, seat } = supervised(20)
   const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
   seat.isAnswering = false
@@ -76,7 +76,7 @@ test('tokens that are granted when nobody waits for them any more go back', asyn
   await until(async () => (await store.take('c', rule, 0)).remaining === 10)
 })
 
-test('a supervisor that reads nothing is sent 16 messages, and what waits is bounded by number and bytes', async () => {
+test('a supervisor that does not read gets 16 messages, and waiting calls are bounded', async () => {
   const { store, seat } = supervised(200)
   seat.isAnswering = false
   seat.isReading = false
@@ -98,7 +98,7 @@ test('a supervisor that reads nothing is sent 16 messages, and what waits is bou
   assert.ok(refused.every((error) => error instanceof StateUnavailable))
 })
 
-test('one message does not make the supervisor hold more values than it may', () => {
+test('one message cannot make the supervisor buffer too many values', () => {
   const table = new MemoryTable()
   table.set('k', new Uint8Array(MAX_STATE_VALUE_BYTES), 300_000)
   const results = answerCalls(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ANSWERS_PREFIX, CACHED_PREFIX, USED_PREFIX } from '@sluice/core'
 import { SharedMemory } from './shared-memory.js'
 
-test('values that callers make a cache keep push out each other, and neither limits, quotas nor what was used', () => {
+test('cached values evict only each other, never limits, quotas or single-use values', () => {
   const memory = new SharedMemory()
   const value = new Uint8Array(1)
   const keys = ['rate-limit:p:a', 'quota:p:a', `${USED_PREFIX}n`, `${CACHED_PREFIX}s:first`]

@@ -1,6 +1,6 @@
 import type { MemoryTable, StateStore } from '@sluice/core'
 
-/** One call of the state store, as sent between a worker and the supervisor. */
+/** A call of the state store, as sent between a worker and the supervisor. */
 export type StateCall = {
   [M in keyof StateStore]: readonly [method: M, ...args: Parameters<StateStore[M]>]
 }[keyof StateStore]

@@ -41,7 +41,7 @@ async function saturate(t: TestContext, url: string): Promise<() => number> {
   return () => answers
 }
 
-test('a worker whose event loop is kept full of requests is not killed, and is once it hangs', async (t) => {
+test('a worker saturated with requests is not killed, but a hanging one is', async (t) => {
   const gateway = await new GatewayProcess(t, { document: DOCUMENT, workers: 1, kind: 'busy' }).started()
   const answers = await saturate(t, gateway.url)
   await until(() => answers() > CONNECTIONS)

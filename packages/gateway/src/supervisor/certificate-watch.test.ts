@@ -31,7 +31,7 @@ function sign({ certFile, keyFile }: KeyPairPlan, days: number): void {
   assert.equal(spawnSync('openssl', command).status, 0)
 }
 
-test('a certificate that is valid for long is a number and no warning', (t) => {
+test('a certificate with long validity is a metric without a warning', (t) => {
   const plan = planOf(certificateFiles(t))
   const { watch, logged, numberOf } = watched(t, () => plan)
   assert.deepEqual([watch.warnings(), logged], [[], []])
@@ -62,7 +62,7 @@ const DAMAGES: readonly [string, RegExp, (files: KeyPairPlan) => void][] = [
 ]
 
 for (const [how, why, damage] of DAMAGES) {
-  test(`a certificate file that ${how} is broken, with its name`, (t) => {
+  test(`a certificate file that ${how} is reported as broken with its name`, (t) => {
     const files = certificateFiles(t)
     damage(files)
     const plan = planOf(files)
@@ -75,7 +75,7 @@ for (const [how, why, damage] of DAMAGES) {
   })
 }
 
-test('certificates of names, of the admin API and of upstreams are watched as well', (t) => {
+test('SNI certificates and those of the admin API and upstreams are watched too', (t) => {
   const [own, named, admin, client] = [1, 2, 3, 4].map(() => certificateFiles(t)) as [
     KeyPairPlan,
     KeyPairPlan,
@@ -94,7 +94,7 @@ test('certificates of names, of the admin API and of upstreams are watched as we
     assert.ok(files.some(({ labels }) => labels.includes(certFile)))
 })
 
-test('a plan that changes has its certificates at once', (t) => {
+test('a changed plan is watched with its certificates at once', (t) => {
   const good = planOf(certificateFiles(t))
   const files = certificateFiles(t)
   rmSync(files.keyFile)
@@ -107,7 +107,7 @@ test('a plan that changes has its certificates at once', (t) => {
   assert.deepEqual(watch.warnings(), [])
 })
 
-test('references of a plan are resolved, and one that cannot be leaves what was known', (t) => {
+test('references are resolved, and an unresolvable one keeps the last known state', (t) => {
   let resolve = (): null => null
   const plan = {} as never
   const watch = new CertificateWatch(

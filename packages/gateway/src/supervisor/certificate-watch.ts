@@ -11,7 +11,7 @@ export const CERTIFICATES_HELP: Readonly<Record<string, string>> = {
   gw_certificate_broken: '1 if the certificate or its key cannot be used.',
 }
 
-const LOOK_MS = 10_000
+const POLL_MS = 10_000
 const READ_MS = 60_000
 const DAY_MS = 86_400_000
 /** Number of days before expiry at which warnings start. */
@@ -53,7 +53,7 @@ export class CertificateWatch {
     this.#plan = plan
     this.#resolved = resolved
     this.#log = log
-    this.#timer = setInterval(() => this.#refresh(), LOOK_MS).unref()
+    this.#timer = setInterval(() => this.#refresh(), POLL_MS).unref()
   }
 
   /** Returns one warning per certificate that is broken or expires soon. */

@@ -29,7 +29,7 @@ test('deploys are listed newest first, also after a restart', (t) => {
   assert.equal('text' in history.list()[0]!, false)
 })
 
-test('the oldest deploys are forgotten beyond the bound and ids go on growing', (t) => {
+test('the oldest deploys are deleted beyond the limit, and ids keep growing', (t) => {
   const dir = directory(t)
   const history = new DeployHistory(dir)
   for (let i = 0; i < MAX_DEPLOYS + 5; i++) history.record(facts(`d${i}`), { name: 'f', text: 'T' })
@@ -38,7 +38,7 @@ test('the oldest deploys are forgotten beyond the bound and ids go on growing', 
   assert.equal(history.find({ id: '1', servingDigest: null }), null)
 })
 
-test('without an id the newest deploy that differs from what serves is found', (t) => {
+test('without an id the newest deploy that differs from the active one is found', (t) => {
   const history = new DeployHistory(directory(t))
   history.record(facts('a'), { name: 'f', text: 'A' })
   history.record(facts('b'), { name: 'f', text: 'B' })
@@ -47,7 +47,7 @@ test('without an id the newest deploy that differs from what serves is found', (
   assert.equal(history.find({ id: '../../etc/passwd', servingDigest: 'b' }), null)
 })
 
-test('only the owner can read what is stored, and a broken file is no deploy', (t) => {
+test('stored deploys are readable only by the owner, and broken files are ignored', (t) => {
   const dir = directory(t)
   const history = new DeployHistory(dir)
   history.record(facts('a'), { name: 'f', text: 'A' })
@@ -57,7 +57,7 @@ test('only the owner can read what is stored, and a broken file is no deploy', (
   assert.equal(new DeployHistory(dir).list().length, 1)
 })
 
-test('what served last is read back whole, and a broken file is as good as none', (t) => {
+test('the last good document is read back, and a broken file is ignored', (t) => {
   const dir = directory(t)
   const file = new LastGoodFile(dir)
   assert.equal(file.read(), null)
@@ -68,7 +68,7 @@ test('what served last is read back whole, and a broken file is as good as none'
   assert.equal(file.read(), null)
 })
 
-test('what served last is not for who was started with another document', (t) => {
+test('the last good document is not used with another document', (t) => {
   const dir = directory(t)
   const [first, again, other] = ['a.yaml', 'a.yaml', 'b.yaml'].map((document) => {
     const file = new LastGoodFile(dir)

@@ -7,7 +7,7 @@ import { writePrivateFile } from './private-file.js'
 /** Source of a document. */
 export type Origin = 'file' | 'api' | 'last-good'
 
-/** One document that became active. */
+/** A document that became active. */
 export interface Deploy {
   readonly id: string
   /** Deployment time, ISO 8601. */

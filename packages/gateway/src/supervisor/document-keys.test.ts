@@ -10,7 +10,7 @@ import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-p
 
 // The keys of the document that the supervisor itself obeys, where no other test has them.
 
-test('metrics.enabled: false takes the numbers away, and a deploy brings them back', async (t) => {
+test('metrics.enabled: false turns metrics off, and a deploy turns them on again', async (t) => {
   const off = fakeDocument('first', 'metrics: { enabled: false }')
   const gateway = await new GatewayProcess(t, { document: off }).started()
   assert.equal((await gateway.api('/metrics')).status, 404)
@@ -19,7 +19,7 @@ test('metrics.enabled: false takes the numbers away, and a deploy brings them ba
   assert.equal((await gateway.api('/metrics')).status, 200)
 })
 
-test('metrics.address answers metrics and health to everybody, and nothing else, until a deploy takes it away', async (t) => {
+test('metrics.address serves only metrics and health, without tokens, until a deploy removes it', async (t) => {
   const token = { id: 'rules', role: 'admin', sha256: sha256('admin-token') }
   const withAddress = (metrics: string): string =>
     fakeDocument('first', metrics).replace(
@@ -50,7 +50,7 @@ test('metrics.address answers metrics and health to everybody, and nothing else,
   assert.equal(await answers('/metrics'), 'refused')
 })
 
-test('a document whose address for metrics is taken is refused, and what served serves on', async (t) => {
+test('a document whose metrics address is in use is refused, and the previous one stays active', async (t) => {
   const gateway = await new GatewayProcess(t, {
     document: fakeDocument('first', 'metrics: { address: "127.0.0.1:0" }'),
   }).started()
@@ -64,7 +64,7 @@ test('a document whose address for metrics is taken is refused, and what served 
   assert.equal((await fetch(`${gateway.addresses.metrics}/readyz`)).status, 200)
 })
 
-test('admin.tokens of the document decide who may do what, and a deploy changes them', async (t) => {
+test('admin.tokens control access, and a deploy changes them', async (t) => {
   const tokensOf = (viewer: string): string => {
     const tokens = [
       { id: 'looks', role: 'viewer', sha256: sha256(viewer) },

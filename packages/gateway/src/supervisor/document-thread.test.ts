@@ -20,7 +20,7 @@ function thread(t: TestContext, bounds: Partial<typeof BOUNDS> = {}): DocumentTh
   return started
 }
 
-test('a document is checked beside the event loop with the settings of the gateway, again and again', async (t) => {
+test('documents are checked off the event loop with the settings of the gateway', async (t) => {
   const checked = thread(t, { idleMs: 1 })
   for (const body of ['one', 'two']) {
     const text = fakeDocument(body).replace('body: ok', 'body: "${env:NAME}"')
@@ -45,7 +45,7 @@ test('a document whose check takes too much memory is refused, and the next is c
   assert.equal((await checked.load({ name: 'gateway.yaml', text: fakeDocument('small') }, null)).ok, true)
 })
 
-test('a deploy of 30,000 mistakes leaves health, numbers and workers alone, and shows the first of them', async (t) => {
+test('a document with 30,000 errors does not affect health, metrics and workers, and the first errors are shown', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   let isOver = false
   const deploy = gateway.put(MISTAKES).finally(() => {
@@ -65,14 +65,14 @@ test('a deploy of 30,000 mistakes leaves health, numbers and workers alone, and 
   assert.deepEqual(gateway.log('worker.silent'), [])
 })
 
-test('aliases that stand for a million values are refused before anything is made of them', async (t) => {
+test('aliases that expand to a million values are refused before expansion', async (t) => {
   const lists = Array.from({ length: 8 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i},`.repeat(10)}]`)
   const text = ['version: 1', `x0: &x0 [${'a,'.repeat(10)}]`, ...lists].join('\n')
   const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text }, null)
   assert.match(JSON.stringify(result), /aliases expand to more than \d{5} values/)
 })
 
-test('the policies of a document are found in its text, and where they are written otherwise', async (t) => {
+test('the policies of a document are found in its text, in any notation', async (t) => {
   const checked = startDocumentThread({})
   t.after(() => checked.close())
   const textOf = (use: string): string => `version: 1

@@ -28,7 +28,7 @@ interface FleetRecord {
 /** Time in milliseconds that orphaned processes keep serving without a new supervisor. */
 export const ORPHAN_LIFETIME_MS = 60_000
 /** Polling interval of orphaned processes in milliseconds. */
-export const LOOK_MS = 200
+export const POLL_MS = 200
 /** Longest wait for an abandoned supervisor to exit, in milliseconds of its CPU time. */
 const LEAVE_MS = 5000
 
@@ -65,7 +65,7 @@ export class FleetFile {
     if (last.isAbandoned && isAlive(last.pid)) {
       write(this.path, { ...last, successor: this.instance })
       const clock = new ProcessClock(last.pid)
-      while (isAlive(last.pid) && clock.now() < LEAVE_MS) await sleep(LOOK_MS)
+      while (isAlive(last.pid) && clock.now() < LEAVE_MS) await sleep(POLL_MS)
     }
     if (last.pid === process.pid || !isAlive(last.pid)) this.#former = last
   }
@@ -119,14 +119,14 @@ export async function waitForSuccessor(
   stopSignal: AbortSignal,
 ): Promise<string> {
   let wasThere = false
-  for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS; waitedMs += POLL_MS) {
     if (stopSignal.aborted) return 'another supervisor has taken over, or the gateway is stopping'
     const record = readRecord(path)
     if (record !== null && record.instance !== instance) return 'another supervisor serves'
     // The next supervisor has exited already, or cannot write its own record.
     if (record === null && wasThere) return 'the gateway state file has been removed'
     wasThere ||= record !== null
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
   return 'no new supervisor has started'
 }

@@ -3,7 +3,7 @@ import type { AdminEndpoint, AdminPreparation, PreparedAdmin } from '../admin/ad
 import type { MetricsEndpoint } from '../admin/metrics-endpoint.js'
 import type { Services } from '../kubernetes/services.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
-import type { OwnCacheServer } from './cache-server/own-cache-server.js'
+import type { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type MayActivate, type Objection, rollOut } from './rollout.js'
 import type { WorkerPool } from './worker-pool.js'
@@ -15,7 +15,7 @@ export interface FleetOptions {
   readonly admin: AdminEndpoint
   readonly metrics: MetricsEndpoint
   readonly services: Services
-  readonly cacheServer: OwnCacheServer
+  readonly cacheServer: EmbeddedCacheServer
   /** Returns the number of workers for a plan. */
   readonly size: (plan: Plan) => number
   /** Returns the plan with resolved references. */
@@ -103,7 +103,7 @@ export class Fleet {
     const isUp = pool.isStarted || (await pool.start(this.#options.size(plan), first))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers did not start; see the log')]
     const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
-    if (this.#takesNewProcesses(bundle.plan)) {
+    if (this.#needsNewProcesses(bundle.plan)) {
       if (confirm !== null)
         return [ownObjection('a plugin has changed and needs new workers: a prepared rollout cannot do that')]
       return this.#renew(assignment)
@@ -118,7 +118,7 @@ export class Fleet {
    * Returns true if a plugin has changed. Node.js imports a module once, so new plugin code needs new
    * processes.
    */
-  #takesNewProcesses({ plugins }: Plan): boolean {
+  #needsNewProcesses({ plugins }: Plan): boolean {
     const isChanged = plugins.some(({ entry, digest }) => (this.#imported.get(entry) ?? digest) !== digest)
     for (const { entry, digest } of plugins) if (!isChanged) this.#imported.set(entry, digest)
     return isChanged

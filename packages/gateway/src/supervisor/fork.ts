@@ -26,10 +26,10 @@ const HEAD_ROOM_BYTES = 16 * 1024
  * The young generation keeps its full size, in MB per worker heap. After 100 s without a full collection V8 would shrink
  * it to save memory, and then collect up to six times as often for minutes.
  *
- * Allocation-site pretenuring is off. V8 counts which objects survive. If all of a worker's first clients arrive at once,
- * field lists and target orders of the many requests in flight survive, and V8 allocates them in the old generation from
- * then on. Each such dead object keeps a young exchange alive until the next full collection (docs/internals/performance.md, what
- * V8 takes for lasting).
+ * Allocation-site pretenuring is off, because V8 counts which objects survive. If a worker's first clients all
+ * arrive at once, the field lists and target orders of their requests survive. From then on V8 would allocate
+ * these in the old generation. Each of them, once dead, keeps a young exchange alive until the next full
+ * collection (docs/internals/performance.md, what V8 takes for lasting).
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']
 

@@ -29,7 +29,7 @@ async function started(t: TestContext) {
   }
 }
 
-test('a document that is held serves nothing before it is activated, and then on all workers', async (t) => {
+test('a held document is inactive until it is activated on all workers', async (t) => {
   const { put, settle, serves } = await started(t)
   const before = await serves()
   const held = await put('second', '?hold=1m')
@@ -42,7 +42,7 @@ test('a document that is held serves nothing before it is activated, and then on
   assert.equal((await settle('activate', { digest: held.digest })).status, 404)
 })
 
-test('one that is discarded leaves what serves; the next document does not wait for it', async (t) => {
+test('discarding a held document keeps the active one, and the next document does not wait', async (t) => {
   const { put, settle, serves } = await started(t)
   const before = await serves()
   const held = await put('second', '?hold=1m')
@@ -57,7 +57,7 @@ test('one that is discarded leaves what serves; the next document does not wait 
   assert.notEqual(await serves(), held.digest)
 })
 
-test('one that nobody asks for again is discarded when its time is over', async (t) => {
+test('a held document is discarded when its time is over', async (t) => {
   const { gateway, put, settle, serves } = await started(t)
   const before = await serves()
   const held = await put('second', '?hold=1s')
@@ -66,7 +66,7 @@ test('one that nobody asks for again is discarded when its time is over', async 
   assert.equal(await serves(), before)
 })
 
-test('what is not valid, serves already or is only asked about is not held', async (t) => {
+test('invalid, unchanged and dry-run documents are not held', async (t) => {
   const { gateway, put, settle } = await started(t)
   assert.equal((await gateway.put('version: 2', '?hold=1m')).status, 422)
   assert.equal((await put('first', '?hold=1m')).result, 'unchanged')

@@ -34,7 +34,7 @@ async function bodyAt(url: string): Promise<string> {
   return (await fetch(url, { headers: { connection: 'close' } })).text()
 }
 
-test('workers go on serving when their supervisor is killed, and leave when the next one serves on their port', async (t) => {
+test('workers survive a killed supervisor, and exit when the next one serves on their port', async (t) => {
   const dir = testDirectory()
   const origin = await heldOrigin(t)
   const first = await started(t, { dir, document: documentFor('first', origin.url) })
@@ -69,7 +69,7 @@ test('workers go on serving when their supervisor is killed, and leave when the 
   assert.deepEqual(fleetFiles(dir), [])
 })
 
-test('a document that was deployed before the supervisor was killed serves again, not the one on disk', async (t) => {
+test('a document deployed before the supervisor was killed is restored, not the one on disk', async (t) => {
   const dir = testDirectory()
   const first = await started(t, { dir, document: documentFor('disk') })
   assert.equal((await first.put(documentFor('deployed'))).status, 200)
@@ -80,7 +80,7 @@ test('a document that was deployed before the supervisor was killed serves again
   assert.equal((await second.status()).origin, 'api')
 })
 
-test('a target that is drained stays so for the next supervisor, until it is undrained or leaves the upstream', async (t) => {
+test('a target stays drained across supervisors until it is undrained or removed', async (t) => {
   const dir = testDirectory()
   const origin = await heldOrigin(t)
   origin.release()
@@ -114,7 +114,7 @@ test('a target that is drained stays so for the next supervisor, until it is und
   assert.equal(await heldStatus(fourth), 200)
 })
 
-test('a spare worker and workers under way to their end do not stay behind', async (t) => {
+test('a spare worker and draining workers do not outlive the supervisor', async (t) => {
   const dir = testDirectory()
   const gateway = await started(t, { dir, document: documentFor('first') })
   const spares = await until(() => {

@@ -33,7 +33,7 @@ interface Upstreams {
   readonly upstreams: readonly { readonly targets: readonly { readonly state: object }[] }[]
 }
 
-test('a kubeconfig and its context say where Services are followed; status and metrics show them', async (t) => {
+test('Services are watched with the kubeconfig and context, and shown in status and metrics', async (t) => {
   const api = await ApiServer.start(t)
   api.set('orders-1', [{ address: '10.1.0.1' }, { address: '10.1.0.2' }])
   const dir = testDirectory()
@@ -64,7 +64,7 @@ test('a kubeconfig and its context say where Services are followed; status and m
   assert.ok(!told.includes('top-secret'))
 })
 
-test('a user who needs a program for its credentials is refused, and the program is not run', async (t) => {
+test('a kubeconfig user with a credential program is refused, and the program is not run', async (t) => {
   const api = await ApiServer.start(t)
   const dir = testDirectory()
   writeFileSync(join(dir, 'kubeconfig.yaml'), kubeconfig(api.port, 'x'))

@@ -41,7 +41,7 @@ test('an address that the gateway serves itself is not probed', async (t) => {
   assert.deepEqual(await ports.claim([fakeListener(port)]), { ok: true, ports: ports.serving })
 })
 
-test('an address that nobody listens on yet belongs to the gateway that has claimed it, until it gives it up', {
+test('a claimed address is reserved for the gateway until it is released', {
   skip: process.platform !== 'linux' && 'no abstract sockets',
 }, async () => {
   const [one, two] = [new ListenerPorts(), new ListenerPorts()]
@@ -73,6 +73,6 @@ test('an address of another machine is refused', async () => {
   )
 })
 
-test('an IPv6 host stands in brackets', () => {
+test('an IPv6 host is put in brackets', () => {
   assert.equal(addressText('::1', 80), '[::1]:80')
 })

@@ -44,7 +44,7 @@ export class ListenerPorts {
     for (const [i, listener] of listeners.entries()) {
       const known = this.#serving[listener.address]
       if (known === undefined) {
-        const found = await this.#find(listener)
+        const found = await this.#findPort(listener)
         if (typeof found === 'number') ports[listener.address] = found
         else reasons.push(found(`listeners[${i}].address`))
       } else ports[listener.address] = known
@@ -68,7 +68,7 @@ export class ListenerPorts {
     this.#names.keepOnly({})
   }
 
-  async #find({ address, host, port }: ListenerPlan): Promise<number | AddressProblem> {
+  async #findPort({ address, host, port }: ListenerPlan): Promise<number | AddressProblem> {
     // Workers of a killed supervisor still listen here. They are asked to exit once the new workers listen
     // beside them.
     const former = this.#formerPort(address)
@@ -76,7 +76,7 @@ export class ListenerPorts {
       await this.#names.take(address, former)
       return former
     }
-    if (port === 0) return this.#any(address, host)
+    if (port === 0) return this.#pickFreePort(address, host)
     // The port may be active on another address of this gateway, and then a test bind would fail.
     const found = Object.values(this.#serving).includes(port) ? port : await freePort(host, port)
     if (typeof found !== 'number' || (await this.#names.take(address, port))) return found
@@ -84,7 +84,7 @@ export class ListenerPorts {
   }
 
   /** Picks a free port from our range, or lets the system choose if none is found. */
-  async #any(address: string, host: string): Promise<number | AddressProblem> {
+  async #pickFreePort(address: string, host: string): Promise<number | AddressProblem> {
     for (let i = 0; i < ATTEMPTS; i++) {
       const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
       if (typeof found === 'number' && (await this.#names.take(address, found))) return found

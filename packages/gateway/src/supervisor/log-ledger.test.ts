@@ -7,7 +7,7 @@ function isWhole(log: LogIdentity): boolean {
   return log.received === log.indexed + log.dead + log.dropped + log.onDisk + log.inMemory
 }
 
-test('the identity holds over living and ended workers, with what an ended one held counted as dropped', () => {
+test('the counts add up over living and exited workers, with records held by an exited one counted as dropped', () => {
   const ledger = new LogLedger()
   ledger.retire({ ...EMPTY_LOG, received: 10, indexed: 6, dropped: 1, droppedBy: { full: 1 }, inMemory: 3 })
   const total = ledger.total([{ ...EMPTY_LOG, received: 5, indexed: 4, inMemory: 1 }])
@@ -22,7 +22,7 @@ test('the identity holds over living and ended workers, with what an ended one h
   })
 })
 
-test('a worker that held nothing leaves no reason behind', () => {
+test('a worker without records adds no drop reason', () => {
   const ledger = new LogLedger()
   ledger.retire({ ...EMPTY_LOG, received: 2, indexed: 2 })
   assert.deepEqual(ledger.total([]).droppedBy, {})
@@ -39,7 +39,7 @@ function worker(
   return { ...log, spools: { left: had === 0 ? {} : { [owner]: had }, takeovers } }
 }
 
-test('what an ended worker has left in a spool stays counted as on disk until another has taken it over', () => {
+test('records left in a spool count as on disk until another worker takes them over', () => {
   const ledger = new LogLedger()
   ledger.retire(worker('a', { received: 10, indexed: 4, onDisk: 5, inMemory: 1 }))
   const between = ledger.total([worker('b', { received: 3, indexed: 3 })])
@@ -56,7 +56,7 @@ test('what an ended worker has left in a spool stays counted as on disk until an
   assert.equal(total.spools, undefined)
 })
 
-test('what an ended worker delivered and received after its last heartbeat is counted when its spool is taken over', () => {
+test('records after the last heartbeat of an exited worker are counted when its spool is taken over', () => {
   const ledger = new LogLedger()
   ledger.retire(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
   ledger.retire(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
@@ -69,7 +69,7 @@ test('what an ended worker delivered and received after its last heartbeat is co
   assert.deepEqual([total.received, total.indexed, total.onDisk], [15, 10, 5])
 })
 
-test('records of a spool go from one worker to the next, also when one of them ended unheard', () => {
+test('spool records pass from worker to worker, even if one exited without reporting', () => {
   const ledger = new LogLedger()
   ledger.retire(worker('a', { received: 5, onDisk: 5 }))
   // b took them over and was killed before its first heartbeat.
@@ -82,7 +82,7 @@ test('records of a spool go from one worker to the next, also when one of them e
   assert.deepEqual([total.received, total.indexed, total.onDisk], [5, 2, 3])
 })
 
-test('a target that is given the spool of another counts what it finds there, and neither goes backwards', () => {
+test("a target that takes over another's spool counts its records, and no count goes backwards", () => {
   const ledger = new LogLedger()
   const old = worker('a', { received: 5, indexed: 2, onDisk: 3 })
   ledger.retire({ ...old, targets: { siem: old } })
@@ -93,7 +93,7 @@ test('a target that is given the spool of another counts what it finds there, an
   assert.deepEqual([targets!['audit']!.received, targets!['audit']!.onDisk], [3, 3])
 })
 
-test('dead letters that had to go stay counted when their worker has ended, and are part of no sum', () => {
+test('removed dead letters stay counted after their worker exits, outside the sum', () => {
   const ledger = new LogLedger()
   ledger.retire({ ...EMPTY_LOG, received: 4, dead: 4, deadRemoved: 3 })
   const total = ledger.total([{ ...EMPTY_LOG, received: 1, dead: 1, deadRemoved: 7 }])

@@ -18,7 +18,7 @@ test('metrics of a log with several targets name the target, and the others name
   )
 })
 
-test('each count has a metric of its own', () => {
+test('each count has its own metric', () => {
   const counts = { received: 31, indexed: 1, dead: 2, deadRemoved: 3, dropped: 4, onDisk: 8, inMemory: 16 }
   const samples = logSamples({ ...EMPTY_LOG, ...counts, droppedBy: { queue_full: 4 }, lagMs: 500 })
   assert.deepEqual(Object.fromEntries(samples.map(({ name, value }) => [name, value])), {

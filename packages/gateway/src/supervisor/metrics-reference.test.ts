@@ -29,7 +29,7 @@ ${reasons.join('\n')}
 `
 }
 
-test('the page of metrics is what the help texts generate', () => {
+test('the page of metrics is generated from the help texts', () => {
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(PAGE, page())
   const written = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
   assert.equal(written, page(), 'run the test with UPDATE_GOLDEN=1 to rewrite the page')

@@ -3,7 +3,7 @@ import { processStart } from './process-stat.js'
 
 /** Extra time after the drain to flush the traffic log, in milliseconds. */
 const GRACE_MS = 8000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 /**
  * Workers of all supervisors that this parent has started. Workers of a killed supervisor keep serving. The
@@ -40,7 +40,7 @@ export class OrphanedWorkers {
     while (this.#workers.size > 0) {
       if (this.#isCut || performance.now() > endMono)
         for (const pid of this.#workers.keys()) signal(pid, 'SIGKILL')
-      await sleep(LOOK_MS)
+      await sleep(POLL_MS)
       this.#forgetEnded()
     }
   }

@@ -4,7 +4,7 @@ import { createOperationLog, type OperationLog } from '../telemetry/operation-lo
 import { LimitCopies } from './limits/parent-copy.js'
 import { OrphanedWorkers } from './orphaned-workers.js'
 import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-link.js'
-import { parentsOfThisProcess } from './process-stat.js'
+import { parentProcessIds } from './process-stat.js'
 import { RestartBudget } from './restart-budget.js'
 
 /** Base of a shell's exit code for a process ended by a signal. */
@@ -13,7 +13,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 /** Time in milliseconds that a supervisor may take beyond its drain. */
 const STOP_GRACE_MS = 30_000
 /** Interval in milliseconds for checking the npm that started this process. */
-const NPM_LOOK_MS = 500
+const NPM_POLL_MS = 500
 
 /**
  * Runs this command again as the supervisor, and restarts it when it is killed. Its workers keep serving
@@ -89,13 +89,13 @@ class Parent {
 
   /** Stops the gateway when npm or its shell exits: npx and npm do not forward signals through the shell. */
   #followNpm(): void {
-    const parents = String(parentsOfThisProcess())
+    const parents = String(parentProcessIds())
     const timer = setInterval(() => {
-      if (String(parentsOfThisProcess()) === parents) return
+      if (String(parentProcessIds()) === parents) return
       clearInterval(timer)
       this.#log.info('parent.gone', { because: 'the npm process that started the gateway has exited' })
       if (!this.#isEnding) this.#forward('SIGTERM')
-    }, NPM_LOOK_MS)
+    }, NPM_POLL_MS)
     timer.unref()
   }
 

@@ -24,7 +24,7 @@ function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
-test('the time of a process that is always runnable is the CPU time that it gets', { skip }, async (t) => {
+test('the clock of a runnable process advances by its CPU time', { skip }, async (t) => {
   const { pid } = child(t, 'for (;;);')
   await until(() => cpuMs(pid) > 500)
   const clock = new ProcessClock(pid)
@@ -36,7 +36,7 @@ test('the time of a process that is always runnable is the CPU time that it gets
   assert.ok(clockMs <= usedMs + 2 * TICK_MS, `${clockMs} ms of the clock, ${usedMs} ms of CPU time`)
 })
 
-test('the time of a process that is stopped, waits or is gone goes on', { skip }, async (t) => {
+test('the clock of a stopped, waiting or exited process advances in real time', { skip }, async (t) => {
   const stopped = child(t, 'for (;;);')
   stopped.kill('SIGSTOP')
   const waiting = child(t, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)')

@@ -42,12 +42,12 @@ export class ProcessClock {
  */
 export function processTimeout(clock: ProcessClock, timeoutMs: number, expire: () => void): () => void {
   const endMs = clock.now() + timeoutMs
-  const look = (): void => {
+  const check = (): void => {
     const leftMs = endMs - clock.now()
     if (leftMs <= 0) expire()
-    else timer = setTimeout(look, Math.min(leftMs, READING_MS))
+    else timer = setTimeout(check, Math.min(leftMs, READING_MS))
   }
-  let timer = setTimeout(look, Math.min(timeoutMs, READING_MS))
+  let timer = setTimeout(check, Math.min(timeoutMs, READING_MS))
   return () => clearTimeout(timer)
 }
 

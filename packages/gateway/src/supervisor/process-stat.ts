@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * One `stat` line of procfs: the process or thread name and the fields after it: state, parent, group and so
+ * A `stat` line of procfs: the process or thread name and the fields after it: state, parent, group and so
  * on (proc(5)).
  */
 export interface ProcessStat {
@@ -43,7 +43,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Returns the parent process id. If that is a shell, its parent's id follows. */
-export function parentsOfThisProcess(): readonly number[] {
+export function parentProcessIds(): readonly number[] {
   const { ppid } = process
   try {
     const { name, fields } = readStat(`/proc/${ppid}/stat`)

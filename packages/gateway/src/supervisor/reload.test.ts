@@ -8,14 +8,14 @@ import { until } from './testing/until.js'
 const serves = (gateway: GatewayProcess, routeId: string): Promise<true> =>
   until(async () => (await gateway.echo()).routes.join() === routeId)
 
-test('a document that is written again is applied without being asked', async (t) => {
+test('a changed document is applied automatically', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   gateway.write(fakeDocument('second'))
   await serves(gateway, 'second')
   assert.equal((await gateway.status()).origin, 'file')
 })
 
-test('a document mounted as Kubernetes does it is applied when the ..data link is swapped', async (t) => {
+test('a document mounted by Kubernetes is applied when the ..data link is swapped', async (t) => {
   const dir = testDirectory()
   for (const routeId of ['first', 'second']) {
     mkdirSync(join(dir, `..${routeId}`))
@@ -29,7 +29,7 @@ test('a document mounted as Kubernetes does it is applied when the ..data link i
   await serves(gateway, 'second')
 })
 
-test('a document that becomes broken is reported with its mistakes and the old plan goes on serving', async (t) => {
+test('a broken document is reported with its errors, and the old plan stays active', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   gateway.write('version: 1\nroutes: 5\n')
   const [entry] = await until(() =>
@@ -75,7 +75,7 @@ test('SIGHUP reads the document again, and references get their new values', asy
   assert.doesNotMatch(plan, /"two"/)
 })
 
-test('a document deployed over the API serves until the file is read again', async (t) => {
+test('a document deployed over the API is active until the file is read again', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   await gateway.put(fakeDocument('second'))
   await serves(gateway, 'second')
@@ -103,7 +103,7 @@ test('the admin API moves to another address and the old one closes', async (t) 
   assert.equal((await fetch(`${line?.['url']}/healthz`)).status, 200)
 })
 
-test('a document that cannot be read when SIGHUP comes is reported as refused, a dry run is not', async (t) => {
+test('an unreadable document on SIGHUP is reported as refused, a dry run is not', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   await gateway.put('version: 1\nroutes: 5\n', '?dryRun=1')
   assert.equal((await gateway.status()).lastRollout?.result, 'applied')

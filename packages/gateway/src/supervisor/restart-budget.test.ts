@@ -16,23 +16,23 @@ function delaysOf(slot: RestartBudget, deaths: number, ageMs: number): number[] 
   })
 }
 
-test('the first death of a slot that never served costs no wait, the following ones wait twice as long each', () => {
+test('a slot that never served restarts at once the first time, then with doubling delays', () => {
   assert.deepEqual(delaysOf(budget().budget, 5, 0), [0, 500, 1000, 2000, -1])
 })
 
-test('a slot that served is filled at once five times in a minute, then with gaps of up to 5 s', () => {
+test('a slot that served restarts at once five times a minute, then with delays up to 5 s', () => {
   const { budget: slot } = budget()
   slot.becameReady()
   assert.deepEqual(delaysOf(slot, 10, 0), [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 5000])
 })
 
-test('the time that a worker lived is part of the gap', () => {
+test('the lifetime of a worker counts towards the delay', () => {
   const { budget: slot } = budget()
   slot.becameReady()
   assert.deepEqual(delaysOf(slot, 9, 1500), [0, 0, 0, 0, 0, 0, 0, 500, 2500])
 })
 
-test('five deaths and never a ready worker are a crash loop, however long a slow machine takes for each', () => {
+test('five deaths without a ready worker are a crash loop, however slow the machine', () => {
   for (const ageMs of [20, 60_000]) {
     const { budget: slot, clock } = budget()
     for (let i = 0; i < 4; i++) {
@@ -49,7 +49,7 @@ test('a slot that was ready once is restarted for ever', () => {
   for (let i = 0; i < 50; i++) assert.equal(slot.died(young).kind, 'restart')
 })
 
-test('a worker that lived ten seconds begins a new count', () => {
+test('a worker that lived ten seconds resets the count', () => {
   const { budget: slot } = budget()
   slot.becameReady()
   slot.died(young)

@@ -4,7 +4,7 @@ export interface Death {
 }
 
 /** Reaction to a worker's death. */
-export type Verdict =
+export type RestartDecision =
   | { readonly kind: 'restart'; readonly delayMs: number }
   /** The worker cannot start. Further restarts would only hide the reason. */
   | { readonly kind: 'stop'; readonly deaths: number }
@@ -44,7 +44,7 @@ export class RestartBudget {
   }
 
   /** Records a death and returns the reaction. */
-  died(death: Death): Verdict {
+  died(death: Death): RestartDecision {
     const now = this.#now()
     if (this.#wasReady) {
       if (death.ageMs >= STABLE_MS) this.#deathTimes = []

@@ -13,7 +13,7 @@ interface Answer {
 
 const answerOf = async (response: Response): Promise<Answer> => (await response.json()) as Answer
 
-test('a deploy reaches every worker and the same document again changes nothing', async (t) => {
+test('a deploy reaches every worker, and the same document again changes nothing', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   assert.deepEqual((await gateway.echo()).routes, ['first'])
   const applied = await answerOf(await gateway.put(fakeDocument('second'), '?note=try'))
@@ -79,7 +79,7 @@ test('a dry run and a stale digest change nothing', async (t) => {
   assert.equal((await answerOf(current)).result, 'applied')
 })
 
-test('a document with mistakes is answered with every one of them', async (t) => {
+test('an invalid document is answered with all errors', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const response = await gateway.put('version: 1\nlistners: []\nroutes: 5\n')
   assert.equal(response.status, 422)
@@ -110,7 +110,7 @@ test('earlier documents are listed and can be rolled back to', async (t) => {
   )
 })
 
-test('a larger head limit brings new workers, ready before the old ones leave', async (t) => {
+test('a larger head limit starts new workers, ready before the old ones exit', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const before = await gateway.status()
   assert.equal((await gateway.echo()).headBytes, '32768')

@@ -40,14 +40,14 @@ test('one refusal discards the bundle everywhere and says who refused and why', 
   assert.deepEqual(journal, ['1 prepare', '2 prepare', '1 discard', '2 discard'])
 })
 
-test('a worker that cannot let go of a refused bundle is replaced', async () => {
+test('a worker that cannot discard a refused bundle is replaced', async () => {
   const journal: string[] = []
   const stuck = participant(1, journal, { discard: 'no answer' })
   await rollOut(assignment, [stuck, participant(2, journal, { prepare: 'no' })])
   assert.equal(journal.at(-1), '1 kill: no answer')
 })
 
-test('a worker that breaks its promise after the vote is replaced and the bundle stands', async () => {
+test('a worker that fails to activate after the vote is replaced, and the bundle stays active', async () => {
   const journal: string[] = []
   const broken = participant(2, journal, { activate: 'exited' })
   const result = await rollOut(assignment, [participant(1, journal), broken])
@@ -55,6 +55,6 @@ test('a worker that breaks its promise after the vote is replaced and the bundle
   assert.deepEqual(journal.at(-1), '2 kill: exited')
 })
 
-test('a rollout without workers is no success', async () => {
+test('a rollout without workers fails', async () => {
   assert.equal((await rollOut(assignment, [])).kind, 'rolled-back')
 })

@@ -19,7 +19,7 @@ class Receiver {
   }
 }
 
-test('a worker has the routes of each bundle, and keeps those of this one and the one that serves', () => {
+test("a worker receives each bundle's routes, and keeps those of this and the active one", () => {
   const bundle = fc.uniqueArray(
     fc.integer({ min: 0, max: 9 }).map((n) => `route ${n}`),
     { maxLength: 8 },

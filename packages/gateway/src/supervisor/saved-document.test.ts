@@ -28,7 +28,7 @@ async function end(gateway: GatewayProcess): Promise<void> {
   await gateway.exited
 }
 
-test('a deploy that is not saved is named by the status, and by the start that replaces it', async (t) => {
+test('an unsaved deploy is reported by the status, and by the start that replaces it', async (t) => {
   const dir = testDirectory()
   const first = await started(t, dir, fakeDocument('file'))
   assert.deepEqual((await first.status()).warnings, [])
@@ -50,7 +50,7 @@ test('a deploy that is not saved is named by the status, and by the start that r
   assert.deepEqual([third.log('start.deploy-replaced'), (await third.status()).warnings], [[], []])
 })
 
-test('a deploy that is saved is in the file of the gateway, which keeps its mode and its link', async (t) => {
+test("a saved deploy is written to the gateway's file, which keeps its mode and its link", async (t) => {
   const dir = testDirectory()
   const first = await started(t, dir, fakeDocument('file'))
   const real = join(dir, 'real.yaml')
@@ -77,7 +77,7 @@ test('a deploy does not overwrite an edit that the gateway has not read', () => 
   assert.equal(readFileSync(file, 'utf8'), 'deployed')
 })
 
-test('a deploy serves though it cannot be saved, and the answer says why', async (t) => {
+test('a deploy that cannot be saved is still active, and the response gives the reason', async (t) => {
   const gateway = await started(t, testDirectory(), fakeDocument('file'))
   rmSync(gateway.configFile)
   const answer = (await (await gateway.put(fakeDocument('deployed'), '?save=1')).json()) as Answer

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SerialQueue } from './serial-queue.js'
 
-test('jobs run one after the other in their order, also after one that failed', async () => {
+test('jobs run one at a time in order, even after a failed one', async () => {
   const queue = new SerialQueue(16)
   const journal: string[] = []
   const job = (name: string) => async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-test('all workers share one store; it outlives a worker, and is unavailable while the supervisor is stopped', async (t) => {
+test('all workers share a store that survives workers and is unavailable while the supervisor is stopped', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const workers = new Map<number, number>()
   let last = 0

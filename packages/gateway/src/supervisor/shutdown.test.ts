@@ -40,7 +40,7 @@ test('SIGINT does not wait for load balancers, cuts what is in flight at the dea
   assert.deepEqual(pids.filter(isAlive), [])
 })
 
-test('SIGTERM while the gateway starts ends it without a addressProblem', async (t) => {
+test('SIGTERM while the gateway starts stops it without an error', async (t) => {
   const gateway = new GatewayProcess(t, { document: fakeDocument('slow-by-1') })
   await until(() => gateway.log('plane.dawdles').length === 1)
   gateway.signal('SIGTERM')

@@ -43,7 +43,7 @@ export function handleSignals(supervisor: Supervisor, reload: () => void, log: O
 
 /**
  * Deduplicates signals. A terminal signals the whole process group, so one signal arrives from the system and
- * again from the parent. It counts once. Reloading twice is harmless.
+ * again from the parent. It counts once. DocumentReloader twice is harmless.
  */
 function withoutDuplicates(actions: Readonly<Record<Signal, () => void>>) {
   const counts = { own: new Map<Signal, number>(), parent: new Map<Signal, number>() }

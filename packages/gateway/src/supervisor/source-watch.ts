@@ -30,7 +30,7 @@ export class SourceWatch {
   readonly #poll: NodeJS.Timeout
   #known: string | null = null
   /** Times, size and inode of the file when last examined. */
-  #looked = ''
+  #fileState = ''
   /** Fingerprint found last and not reported yet. */
   #found: string | null = null
   #watcher: FSWatcher | null = null
@@ -41,8 +41,8 @@ export class SourceWatch {
     this.#options = options
     this.#poll = setInterval(() => {
       if (this.#watcher === null) this.#watch()
-      this.#looked = ''
-      this.#look()
+      this.#fileState = ''
+      this.#check()
     }, options.pollMs ?? POLL_MS)
     this.#watch()
   }
@@ -79,15 +79,15 @@ export class SourceWatch {
     if (this.#isClosed || this.#debounce !== null) return
     this.#debounce = setTimeout(() => {
       this.#debounce = null
-      this.#look()
+      this.#check()
     }, this.#options.debounceMs ?? DEBOUNCE_MS)
   }
 
   /** Examines the file. If it is missing or half swapped, the next event or poll tries again. */
-  #look(): void {
+  #check(): void {
     const state = stateOf(this.#options.path)
-    if (state === this.#looked && this.#found === null) return
-    this.#looked = state
+    if (state === this.#fileState && this.#found === null) return
+    this.#fileState = state
     const source = documentAt(this.#options.path)
     const found = source === null ? null : fingerprint(source.text)
     if (source === null || found === null || found === this.#known) {

@@ -33,7 +33,7 @@ test('there is one spare at most, and the next only after it was taken', (t) => 
   assert.equal(processes.length, 2)
 })
 
-test('the process learns which worker it is once it listens, and only once', (t) => {
+test('the process receives its worker number once, when it is listening', (t) => {
   const { worker, processes } = spare(t)
   worker.keep(16_384)
   worker.take(16_384)?.assignNumber(2)
@@ -42,14 +42,14 @@ test('the process learns which worker it is once it listens, and only once', (t)
   assert.deepEqual(processes[0]?.heard, [{ kind: 'identity', worker: 2, secret: SECRET }])
 })
 
-test('a spare for smaller heads is ended instead of taken', (t) => {
+test('a spare for smaller heads is killed instead of used', (t) => {
   const { worker, processes } = spare(t)
   worker.keep(16_384)
   assert.equal(worker.take(32_768), null)
   assert.deepEqual(processes[0]?.signals, ['SIGKILL'])
 })
 
-test('a spare that dies is started again, after a close it is not', async (t) => {
+test('a dead spare is restarted, but not after close', async (t) => {
   const { worker, processes } = spare(t)
   worker.keep(16_384)
   processes[0]?.end(9, null)

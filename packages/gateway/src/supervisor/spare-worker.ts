@@ -8,7 +8,7 @@ interface Spare {
 }
 
 /**
- * One worker process that has loaded its modules but serves nothing. Loading is most of a worker's start
+ * A worker process that has loaded its modules but serves nothing. Loading is most of a worker's start
  * time, so a slot that takes the spare is filled in a fraction of it.
  */
 export class SpareWorker {

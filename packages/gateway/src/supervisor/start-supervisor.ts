@@ -4,12 +4,12 @@ import { formatDiagnostic, readDocumentFile, resolvePlan } from '@sluice/config/
 import type { Catalog } from '@sluice/core'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
 import { documentFile } from './document-file.js'
+import { DocumentReloader } from './document-reloader.js'
 import { type DocumentThread, startDocumentThread } from './document-thread.js'
 import type { Documents } from './documents.js'
 import { FleetFile } from './fleet-file.js'
 import { workerFork } from './fork.js'
 import { outliveParent } from './parent-link.js'
-import { Reloading } from './reloading.js'
 import { saveDocument } from './saved-document.js'
 import { handleSignals } from './signals.js'
 import { heapFlags, type Tier, thisMachine, workerCount } from './sizing.js'
@@ -83,16 +83,16 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     version,
     log,
   })
-  const reloading = new Reloading(supervisor, log)
-  const removeSignalHandlers = handleSignals(supervisor, () => void reloading.reload('SIGHUP'), log)
+  const reloader = new DocumentReloader(supervisor, log)
+  const removeSignalHandlers = handleSignals(supervisor, () => void reloader.reload('SIGHUP'), log)
   void supervisor.finished.then(() => {
     removeSignalHandlers()
-    reloading.close()
+    reloader.close()
     thread.close()
   })
   const source = await supervisor.start()
   outliveParent(supervisor)
-  if (options.source === undefined && configFile !== undefined) reloading.watch(configFile, source)
+  if (options.source === undefined && configFile !== undefined) reloader.watch(configFile, source)
   return supervisor
 }
 

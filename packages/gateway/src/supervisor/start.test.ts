@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-test('the last good document serves when the one on disk is broken, and says so loudly', async (t) => {
+test('the last good document is activated and reported when the one on disk is broken', async (t) => {
   const dir = testDirectory()
   const first = await new GatewayProcess(t, { dir, document: fakeDocument('good') }).started()
   const { digest } = await first.status()
@@ -30,7 +30,7 @@ test('the last good document serves when the one on disk is broken, and says so 
   await until(async () => (await second.status()).warnings.length === 0)
 })
 
-test('a document that the workers refuse at start gives way to the last good one', async (t) => {
+test('the last good document replaces one that workers refuse at start', async (t) => {
   const dir = testDirectory()
   const first = await new GatewayProcess(t, { dir, document: fakeDocument('good') }).started()
   first.signal('SIGTERM')
@@ -39,7 +39,7 @@ test('a document that the workers refuse at start gives way to the last good one
   assert.deepEqual((await second.echo()).routes, ['good'])
 })
 
-test('without a last good document a broken one ends the start with every mistake', async (t) => {
+test('without a last good document a broken one fails the start with all errors', async (t) => {
   const gateway = new GatewayProcess(t, { document: 'version: 1\nlistners: []\nroutes: 5\n' })
   const error = (await gateway.startError()) ?? ''
   assert.ok(error.split('\n').length >= 2, error)
@@ -47,7 +47,7 @@ test('without a last good document a broken one ends the start with every mistak
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
 })
 
-test('what is stored holds references, not their values', async (t) => {
+test('stored documents contain references, not values', async (t) => {
   const dir = testDirectory()
   const secret = 'a value that must not be stored'
   const document = fakeDocument('first').replace('body: ok', 'body: "${env:GW_TEST_SECRET}"')
@@ -81,7 +81,7 @@ test('an address that another process holds is refused at start and on a deploy,
   assert.deepEqual((await gateway.echo()).routes, ['first'])
 })
 
-test('an admin address that another process holds ends the start', async (t) => {
+test('an admin address in use fails the start', async (t) => {
   const foreign = createServer()
   foreign.listen(0, '127.0.0.1')
   await once(foreign, 'listening')
@@ -98,7 +98,7 @@ test('an admin address that another process holds ends the start', async (t) => 
   )
 })
 
-test('a data directory that cannot be written costs the memory, not the service', async (t) => {
+test('a read-only data directory loses the history, not the service', async (t) => {
   const dir = testDirectory()
   writeFileSync(join(dir, 'data'), 'a file where the directory should be')
   const gateway = await new GatewayProcess(t, { dir, document: fakeDocument('first') }).started()
@@ -106,7 +106,7 @@ test('a data directory that cannot be written costs the memory, not the service'
   assert.equal((await gateway.echo()).ready, true)
 })
 
-test('a worker runs with one helper thread of V8, and young objects keep their room', {
+test('a worker has one V8 helper thread, and a constant young generation', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
@@ -119,7 +119,7 @@ test('a worker runs with one helper thread of V8, and young objects keep their r
   }
 })
 
-test('a worker that only stands by comes to rest', {
+test('a spare worker goes idle', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()

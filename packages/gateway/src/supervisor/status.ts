@@ -51,7 +51,7 @@ export function pluginStatuses(plugins: readonly PluginPlan[]): PluginStatus[] {
   }))
 }
 
-/** One worker process. */
+/** A worker process. */
 export interface WorkerStatus {
   readonly id: number
   /** Process id, or null while the slot waits for a restart. */
@@ -92,7 +92,7 @@ export interface Addresses {
   readonly listeners: readonly ListenerStatus[]
 }
 
-/** One listener with its actual port. */
+/** A listener with its actual port. */
 export interface ListenerStatus {
   readonly address: string
   readonly host: string

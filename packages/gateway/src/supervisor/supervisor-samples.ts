@@ -4,7 +4,7 @@ import { label } from '../telemetry/text-format.js'
 import type { SupervisorStatus, WorkerStatus } from './status.js'
 
 /** Inputs for the supervisor's own metrics. */
-export interface SupervisorNumbers {
+export interface SupervisorMetricsInput {
   readonly status: SupervisorStatus
   readonly rollouts: Readonly<Record<string, number>>
   readonly queueLength: number
@@ -29,7 +29,7 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
 }
 
 /** Returns the supervisor's own metrics. Those of the workers are merged separately. */
-export function supervisorSamples({ status, rollouts, queueLength }: SupervisorNumbers): Sample[] {
+export function supervisorSamples({ status, rollouts, queueLength }: SupervisorMetricsInput): Sample[] {
   const results = Object.entries(rollouts)
   return [
     sample('gw_build_info', 1, label('version', status.version)),

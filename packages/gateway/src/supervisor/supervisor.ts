@@ -11,13 +11,12 @@ import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
 import type { ResponsesQuery } from '../worker/messages.js'
 import type { ApplyRequest, ApplyResult } from './apply-result.js'
-import { OwnCacheServer } from './cache-server/own-cache-server.js'
+import { EmbeddedCacheServer } from './cache-server/embedded-cache-server.js'
 import { CertificateWatch } from './certificate-watch.js'
-import { Changes } from './changes.js'
 import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment } from './deployment.js'
 import { Fleet } from './fleet.js'
-import { LOOK_MS, ORPHAN_LIFETIME_MS } from './fleet-file.js'
+import { ORPHAN_LIFETIME_MS, POLL_MS } from './fleet-file.js'
 import { HeldRollout } from './held-rollout.js'
 import { LastGoodFile } from './last-good.js'
 import { Bans } from './limits/bans.js'
@@ -30,6 +29,7 @@ import { logSamples } from './log-samples.js'
 import { METRICS_HELP } from './metrics-help.js'
 import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
+import { StateChanges } from './state-changes.js'
 import { type Addresses, type ListenerStatus, pluginStatuses, type SupervisorStatus } from './status.js'
 import type { SupervisorDependencies } from './supervisor-dependencies.js'
 import { supervisorSamples } from './supervisor-samples.js'
@@ -51,7 +51,7 @@ export class Supervisor implements AdminBackend {
   readonly #dependencies: SupervisorDependencies
   readonly #admin: AdminEndpoint
   readonly #metrics: MetricsEndpoint
-  readonly #cacheServer: OwnCacheServer
+  readonly #cacheServer: EmbeddedCacheServer
   readonly #ports: ListenerPorts
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
@@ -64,7 +64,7 @@ export class Supervisor implements AdminBackend {
   readonly #certificates: CertificateWatch
   readonly #deployment: Deployment
   readonly held = new HeldRollout()
-  readonly #changes = new Changes()
+  readonly #changes = new StateChanges()
   readonly #startedAt = new Date()
   readonly #startedMono = performance.now()
   #finish: (code: number) => void = () => {}
@@ -89,7 +89,7 @@ export class Supervisor implements AdminBackend {
     this.#lastGood = new LastGoodFile(dependencies.dataDir)
     this.#admin = new AdminEndpoint(this, log)
     this.#metrics = new MetricsEndpoint(this, log)
-    this.#cacheServer = new OwnCacheServer(log)
+    this.#cacheServer = new EmbeddedCacheServer(log)
     this.#ports = new ListenerPorts((address) => dependencies.fleetFile.formerPort(address))
     this.#pool = new WorkerPool({
       fork: dependencies.fork,
@@ -215,7 +215,7 @@ export class Supervisor implements AdminBackend {
 
   status(): SupervisorStatus {
     const current = this.#deployment.current
-    const reason = this.#unreadiness()
+    const reason = this.#notReadyReason()
     const { admin } = current?.bundle.plan ?? {}
     const url = this.#admin.url
     return {
@@ -303,8 +303,8 @@ export class Supervisor implements AdminBackend {
     const { fleetFile, log } = this.#dependencies
     log.warn('supervisor.abandoned', { servesForMs: ORPHAN_LIFETIME_MS })
     fleetFile.abandon()
-    for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS && this.#draining === null; waitedMs += LOOK_MS) {
-      await sleep(LOOK_MS)
+    for (let waitedMs = 0; waitedMs < ORPHAN_LIFETIME_MS && this.#draining === null; waitedMs += POLL_MS) {
+      await sleep(POLL_MS)
       // The workers keep serving until those of the successor do.
       if (fleetFile.hasSuccessor) process.exit(0)
     }
@@ -400,7 +400,7 @@ export class Supervisor implements AdminBackend {
     this.#dependencies.fleetFile.serve({ workers, ports: this.#ports.serving, origin })
   }
 
-  #unreadiness(): string | null {
+  #notReadyReason(): string | null {
     if (this.#draining !== null || this.#ending !== null) return 'the gateway is draining'
     if (this.#deployment.current === null) return 'no configuration is active yet'
     return this.#pool.readyCount === 0 ? 'no worker is ready' : null

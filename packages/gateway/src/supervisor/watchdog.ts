@@ -11,7 +11,7 @@ const ASK_AFTER_MS = 1000
 export const SILENCE_MS = 4000
 
 /** Reason given when a silent process is killed. */
-export const SILENT = 'no heartbeat: the event loop hangs or the process is stopped'
+export const SILENCE_REASON = 'no heartbeat: the event loop hangs or the process is stopped'
 
 /** Heartbeat tracking of one process. */
 export class HeartbeatMonitor {

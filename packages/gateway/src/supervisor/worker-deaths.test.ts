@@ -18,7 +18,7 @@ function replaced(gateway: GatewayProcess, slot: number, pid: number) {
   })
 }
 
-test('killed workers are replaced, one after the other and both at once', async (t) => {
+test('killed workers are replaced, one at a time and both at once', async (t) => {
   const gateway = await started(t)
   const [one, two] = (await gateway.status()).workers
   process.kill(one!.pid!, 'SIGKILL')
@@ -46,7 +46,7 @@ test('a worker that is killed again and again is replaced at once each time', as
   assert.deepEqual(delays, [0, 0, 0, 0])
 })
 
-test('a stopped worker is noticed by its silence and replaced', async (t) => {
+test('a stopped worker is detected by missing heartbeats and replaced', async (t) => {
   const gateway = await started(t)
   const [one] = (await gateway.status()).workers
   process.kill(one!.pid!, 'SIGSTOP')
@@ -55,7 +55,7 @@ test('a stopped worker is noticed by its silence and replaced', async (t) => {
   assert.equal(gateway.log('worker.silent').length, 1)
 })
 
-test('a worker whose event loop hangs is noticed by its silence and replaced', async (t) => {
+test('a hanging worker is detected by missing heartbeats and replaced', async (t) => {
   const gateway = await started(t)
   const hung = fetch(`${gateway.url}/block`).catch(() => null)
   const [silent] = await until(() => {
@@ -66,7 +66,7 @@ test('a worker whose event loop hangs is noticed by its silence and replaced', a
   await replaced(gateway, Number(silent?.['worker']), Number(silent?.['pid']))
 })
 
-test('an error that nobody caught ends one worker, is logged once with its stack, and the worker is replaced', async (t) => {
+test('an uncaught error ends one worker, is logged once with its stack, and the worker is replaced', async (t) => {
   const gateway = await started(t)
   await fetch(`${gateway.url}/throw`).catch(() => null)
   const [crash] = await until(() =>
@@ -91,7 +91,7 @@ test('workers that die before they are ready are given up and the start fails wi
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
 })
 
-test('a slot that cannot be filled any more leaves the others serving, and is filled when it can be', async (t) => {
+test('a slot that cannot restart does not affect others, and restarts when possible', async (t) => {
   const dir = testDirectory()
   const flag = join(dir, 'crash')
   const options = { dir, document: fakeDocument('first'), env: { GW_TEST_CRASH_FLAG: flag } }

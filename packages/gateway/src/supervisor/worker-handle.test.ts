@@ -5,7 +5,7 @@ import type { FromWorker } from '../worker/messages.js'
 import { fakeBundle } from './testing/fake-plan.js'
 import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
-import { SILENT, watchSilence } from './watchdog.js'
+import { SILENCE_REASON, watchSilence } from './watchdog.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 
 const SHORT: WorkerDeadlines = {
@@ -33,7 +33,7 @@ function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
   return { process, worker: new WorkerHandle(process, deadlines, new Uint8Array(32)) }
 }
 
-test('a spare is not asked for numbers, which it would never answer; a numbered worker is', async () => {
+test('a spare is not asked for metrics, but a numbered worker is', async () => {
   const { process, worker } = handle()
   process.say({ kind: 'hello' })
   await worker.sample()
@@ -45,7 +45,7 @@ test('a spare is not asked for numbers, which it would never answer; a numbered 
   assert.equal(worker.lastSamples[0]?.value, 3)
 })
 
-test('a worker knows which targets are out of service before it is given anything to serve', async () => {
+test('a worker knows the outages before it receives a bundle', async () => {
   const outages = [{ upstream: 'up', target: 'http://a:1', isDrained: true, isHealthy: true }]
   const { process, worker } = handle()
   const known = worker.setTargets({ outages, services: [] })
@@ -64,7 +64,7 @@ test('a worker knows which targets are out of service before it is given anythin
   await changed
 })
 
-test('an answer belongs to the question with its number', async () => {
+test('an answer settles the request with its id', async () => {
   const { process, worker } = handle()
   const prepared = worker.prepare(ASSIGNMENT)
   const activated = worker.activate(3)
@@ -75,7 +75,7 @@ test('an answer belongs to the question with its number', async () => {
   assert.deepEqual([worker.epoch, worker.digest], [3, 'abc'])
 })
 
-test('a worker that does not answer is a refusal at the deadline, and its late answer is ignored', async () => {
+test('a missing answer counts as a refusal at the deadline, and a late one is ignored', async () => {
   const { process, worker } = handle(SHORT)
   assert.equal(await worker.prepare(ASSIGNMENT), 'no answer to prepare within 30 ms')
   assert.equal(await worker.activate(3), 'no answer to activate within 30 ms')
@@ -83,7 +83,7 @@ test('a worker that does not answer is a refusal at the deadline, and its late a
   assert.equal(worker.epoch, 0)
 })
 
-test('the end of the process answers every open question and all later ones', async () => {
+test('the exit settles all open and later requests', async () => {
   const { process, worker } = handle()
   const prepared = worker.prepare(ASSIGNMENT)
   process.end(null, 'SIGSEGV')
@@ -92,7 +92,7 @@ test('the end of the process answers every open question and all later ones', as
   assert.equal((await worker.exited).signal, 'SIGSEGV')
 })
 
-test('last words that arrive after the exit still count', async () => {
+test('messages that arrive after the exit still count', async () => {
   const { process, worker } = handle()
   process.say({ kind: 'hello' })
   const drained = worker.drain(1000)
@@ -110,7 +110,7 @@ test('a worker that does not start in time is killed', async () => {
   assert.deepEqual(process.signals, ['SIGKILL'])
 })
 
-test('a worker that has not started is not drained but killed', async () => {
+test('a worker that has not started is killed instead of drained', async () => {
   const { process, worker } = handle()
   assert.equal(await worker.drain(1000), 0)
   assert.deepEqual(process.signals, ['SIGKILL'])
@@ -126,7 +126,7 @@ test('the watchdog kills a worker that falls silent and leaves the others alone'
   t.after(
     watchSilence(
       () => [silent.worker, lively.worker],
-      (worker) => worker.kill(SILENT),
+      (worker) => worker.kill(SILENCE_REASON),
     ),
   )
   await until(() => silent.process.signals.length > 0)

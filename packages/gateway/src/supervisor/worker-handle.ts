@@ -124,7 +124,7 @@ export class WorkerHandle implements Participant, Watched {
   readonly #clock: ProcessClock
   readonly #heartbeat: HeartbeatMonitor
   /** Plugin code being run during `prepare`, or null. */
-  #doing: string | null = null
+  #pluginCode: string | null = null
   #isUp = false
   /** Exit reason; null while the process runs. No requests are sent once it is set. */
   #endReason: string | null = null
@@ -268,7 +268,7 @@ export class WorkerHandle implements Participant, Watched {
   /** Kills the process. SIGKILL also ends a process that is stopped or whose event loop hangs. */
   kill(reason: string): void {
     if (this.#endReason !== null) return
-    this.killReason ??= this.#withDoing(reason)
+    this.killReason ??= this.#withPluginCode(reason)
     this.isReady = false
     this.#process.process.kill('SIGKILL')
   }
@@ -287,7 +287,7 @@ export class WorkerHandle implements Participant, Watched {
     if (this.#endReason !== null) return Promise.resolve({ kind: 'failed', id, reason: this.#endReason })
     return new Promise((resolve) => {
       const expire = (): void => {
-        const reason = this.#withDoing(`no answer to ${request.kind} within ${deadlineMs} ms`)
+        const reason = this.#withPluginCode(`no answer to ${request.kind} within ${deadlineMs} ms`)
         this.#settle({ kind: 'failed', id, reason })
       }
       const stop = WALL_CLOCK_REQUESTS.has(request.kind)
@@ -316,8 +316,8 @@ export class WorkerHandle implements Participant, Watched {
       this.#greet(true)
       return
     }
-    if (message.kind === 'doing') {
-      this.#doing = message.what
+    if (message.kind === 'plugin-code') {
+      this.#pluginCode = message.what
       return
     }
     if (message.kind === 'heartbeat') {
@@ -333,14 +333,14 @@ export class WorkerHandle implements Participant, Watched {
       this.onChanged(message.uris)
       return
     }
-    if (message.kind === 'prepared' || message.kind === 'failed') this.#doing = null
+    if (message.kind === 'prepared' || message.kind === 'failed') this.#pluginCode = null
     if (message.kind === 'samples' || message.kind === 'drained') this.lastSamples = message.samples
     if (message.kind === 'drained') this.lastLog = message.log
     this.#settle(message)
   }
 
-  #withDoing(reason: string): string {
-    return this.#doing === null ? reason : `${reason}; it was ${this.#doing}`
+  #withPluginCode(reason: string): string {
+    return this.#pluginCode === null ? reason : `${reason}; it was ${this.#pluginCode}`
   }
 
   #settle(answer: Answer): void {

@@ -61,7 +61,7 @@ test('no more workers start at a time than there are CPUs, and the next when one
   assert.equal(workers.slots.filter(({ state }) => state === 'idle').length, cpus + 2)
 })
 
-test('workers that were started early are those that the plan needs', async (t) => {
+test('workers started early are used for the plan', async (t) => {
   const { workers, forked, sayHello } = pool(t)
   workers.startEarly(2)
   assert.equal(workers.isStarted, false)
@@ -77,7 +77,7 @@ test('workers that were started early are those that the plan needs', async (t) 
   )
 })
 
-test('a plan with other workers than were expected gets its own', async (t) => {
+test('a plan with another worker count gets its own workers', async (t) => {
   const more = pool(t)
   more.workers.startEarly(1)
   more.sayHello()
@@ -94,7 +94,7 @@ test('a plan with other workers than were expected gets its own', async (t) => {
   )
 })
 
-test('workers that were started for smaller heads than the plan takes are replaced', async (t) => {
+test('workers started for smaller heads are replaced', async (t) => {
   const { workers, forked, settled } = pool(t)
   workers.startEarly(1)
   const started = workers.start(1, { headBytes: 65_536, reservedBytes: 0 })
@@ -108,7 +108,7 @@ test('workers that were started for smaller heads than the plan takes are replac
   )
 })
 
-test('workers whose heaps were meant for another number of them are replaced', async (t) => {
+test('workers with the heap size of another worker count are replaced', async (t) => {
   const { workers, forked, settled } = pool(t, String)
   workers.startEarly(2)
   const started = workers.start(1, { headBytes: 16_384, reservedBytes: 0 })

@@ -12,12 +12,12 @@ import {
   type TargetFacts,
   type TargetOutage,
 } from '../worker/messages.js'
-import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 import { heapFlags } from './sizing.js'
 import { SpareWorker } from './spare-worker.js'
-import { SILENT, watchSilence } from './watchdog.js'
+import { StateChanges } from './state-changes.js'
+import { SILENCE_REASON, watchSilence } from './watchdog.js'
 import type { ResponsesAnswer, WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
@@ -48,13 +48,13 @@ export interface FirstWorkers {
   readonly reservedBytes: number
 }
 
-/** All workers of the gateway: one slot for each worker in the plan, kept filled. */
+/** The workers of the gateway: one slot for each worker in the plan, kept filled. */
 export class WorkerPool {
   readonly #options: PoolOptions
-  readonly #changes = new Changes()
+  readonly #changes = new StateChanges()
   readonly #samples = new SampleLedger()
   readonly #logs = new LogLedger()
-  /** All running processes, including draining ones. */
+  /** Running processes, including draining ones. */
   readonly #live = new Set<WorkerHandle>()
   readonly #spare = new SpareWorker((headBytes) => this.#fork(headBytes))
   readonly #stopWatch: () => void
@@ -80,7 +80,7 @@ export class WorkerPool {
       () => this.#live,
       (silent) => {
         options.log.error('worker.silent', { worker: silent.worker, pid: silent.pid })
-        silent.kill(SILENT)
+        silent.kill(SILENCE_REASON)
       },
     )
   }

@@ -4,7 +4,7 @@ import { consoleLine } from './console-format.js'
 
 const TIME = new Date(2026, 0, 31, 8, 15, 2, 7).toISOString()
 
-test('an entry for people has the time of day, the level, the event and its facts on one line', () => {
+test('a console entry has time, level, event and fields on one line', () => {
   const entry = {
     time: TIME,
     level: 'warn',
@@ -19,7 +19,7 @@ test('an entry for people has the time of day, the level, the event and its fact
   )
 })
 
-test('a stack stands below its entry', () => {
+test('a stack is printed below its entry', () => {
   const entry = {
     time: TIME,
     level: 'error',
@@ -31,7 +31,7 @@ test('a stack stands below its entry', () => {
   assert.deepEqual(below, ['    Error: x', '    at f (a.js:1:2)'])
 })
 
-test('what would steer the terminal is shown and not obeyed', () => {
+test('terminal control characters are made visible', () => {
   const entry = {
     time: TIME,
     level: 'info',

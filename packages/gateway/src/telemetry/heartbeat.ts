@@ -1,7 +1,7 @@
-/** Interval of heartbeats in milliseconds, an eighth of what the watchdog allows. */
+/** Interval of heartbeats in milliseconds, an eighth of the watchdog's limit. */
 const HEARTBEAT_MS = 500
 /** Interval of the timer in milliseconds. */
-const LOOK_MS = 50
+const POLL_MS = 50
 /** Delay of the timer in milliseconds after which requests send the heartbeat instead. */
 const MOST_LATE_MS = 100
 
@@ -29,8 +29,8 @@ export class Heartbeat {
 
   /** Starts the heartbeat for the lifetime of the process. */
   begin(): void {
-    this.#look()
-    setInterval(() => this.#look(), LOOK_MS)
+    this.#check()
+    setInterval(() => this.#check(), POLL_MS)
   }
 
   /**
@@ -49,7 +49,7 @@ export class Heartbeat {
     this.#turn()
   }
 
-  #look(): void {
+  #check(): void {
     this.#beat(performance.now())
   }
 

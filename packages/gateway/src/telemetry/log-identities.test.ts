@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { EMPTY_LOG } from '@sluice/core'
 import { sumOfLogs } from './log-identities.js'
 
-test('counts of targets are added up by their names, and a log with one place is the main one', () => {
+test('counts are summed by target, and a log without targets counts as main', () => {
   const shipped = { ...EMPTY_LOG, received: 5, indexed: 2, onDisk: 3 }
   const written = { ...EMPTY_LOG, received: 2, indexed: 1, inMemory: 1 }
   const both = { ...sumOfLogs([shipped, written]), targets: { main: shipped, files: written } }
@@ -17,7 +17,7 @@ test('counts of targets are added up by their names, and a log with one place is
   })
 })
 
-test('a target may be called what objects have by themselves', () => {
+test('targets may be named like object properties', () => {
   const one = { ...EMPTY_LOG, received: 1, indexed: 1 }
   for (const id of ['constructor', 'toString', 'valueOf', '__proto__']) {
     const log = { ...one, targets: Object.fromEntries([[id, one]]) }

@@ -94,7 +94,7 @@ interface LabelledCounter extends Counter {
   readonly labels: string
 }
 
-/** All counters of one worker. They survive reloads, so they never decrease. */
+/** The counters of one worker. They survive reloads, so they never decrease. */
 export class Metrics {
   readonly #routes = new Map<string, RouteMetrics>()
   readonly #errors = new Map<string, number>()

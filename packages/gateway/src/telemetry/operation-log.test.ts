@@ -52,7 +52,7 @@ test('a clock that is set back does not silence an event', () => {
   assert.equal(entries().length, 2)
 })
 
-test('a field that JSON cannot hold costs the fields, not the process', () => {
+test('a field that JSON refuses loses the fields, not the process', () => {
   const { log, entries } = recorder(1)
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle

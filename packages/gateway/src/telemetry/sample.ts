@@ -2,7 +2,7 @@
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
 
 /**
- * One value of one series, reported by a worker and summed over workers by the supervisor. Buckets of a
+ * A value of one series, reported by a worker and summed over workers by the supervisor. Buckets of a
  * histogram are samples of `<name>_bucket`, `<name>_sum` and `<name>_count`.
  */
 export interface Sample {

@@ -7,7 +7,7 @@ import { connectRaw } from '../testing/raw-connection.js'
 import { startLogged } from '../testing/traffic-records.js'
 
 for (const way of ['at the deadline', 'at once'] as const) {
-  test(`requests that a drain cuts ${way} are shed in their records, and not left by their clients`, async (t) => {
+  test(`requests cut by a drain ${way} are recorded as shed, not as client aborts`, async (t) => {
     const responses: ServerResponse[] = []
     const origin = await httpOrigin(t, (req, res) => {
       responses.push(res)

@@ -13,7 +13,7 @@ test('this process knows how many descriptors it may have open', () => {
   assert.ok(descriptorLimit() > 0)
 })
 
-test('what clients, waiting bodies, upstreams and the process itself get is less than the limit', () => {
+test('the shares of clients, bodies, upstreams and the process stay below the limit', () => {
   for (const limit of [64, 256, 1024, 4096, 65_536]) {
     const { clients, bodies } = divideDescriptors(limit, PLAN)
     assert.ok(clients >= limit / 4, `${clients} of ${limit}`)
@@ -22,7 +22,7 @@ test('what clients, waiting bodies, upstreams and the process itself get is less
   assert.equal(divideDescriptors(1024, PLAN).clients, 1024 - 128 - 128 - 256)
 })
 
-test('listeners have as many connections as they want where there are descriptors for them, else their part', () => {
+test('listeners get their connections if descriptors suffice, otherwise a share', () => {
   const two = { ...PLAN, listeners: [PLAN.listeners[0]!, PLAN.listeners[0]!] }
   const budget = { clients: 1000, bodies: 0 }
   assert.equal(affordableConnections(10_000, PLAN, { clients: 10_000, bodies: 0 }), 10_000)
@@ -30,7 +30,7 @@ test('listeners have as many connections as they want where there are descriptor
   assert.equal(affordableConnections(10_000, two, budget), 500)
 })
 
-test('operators are reported of limits.connections that there are no descriptors for', async (t) => {
+test('limits.connections beyond the available descriptors are reported', async (t) => {
   const gateway = await startGateway(
     t,
     { listener: { limits: { connections: 10_000 } }, routes: [] },
@@ -43,7 +43,7 @@ test('operators are reported of limits.connections that there are no descriptors
   assert.deepEqual(rest, [])
 })
 
-test('an address does not get all connections where there are descriptors for few', async (t) => {
+test('one client address cannot use up scarce descriptors', async (t) => {
   const limits = { connections: 10_000, connectionsPerClient: 2500 }
   const gateway = await startGateway(t, { listener: { limits }, routes: [] }, { descriptors: 256 })
   const clients = await Promise.all(

@@ -36,7 +36,7 @@ interface Prepared {
 /** Both ends are in this process: what was sent has been read after some turns of its event loop. */
 const read = (): Promise<void> => sleep(50)
 
-test('what comes before a worker serves waits for it, and a client that leaves meanwhile costs nothing', async (t) => {
+test('early requests wait for the worker, and clients that leave meanwhile are harmless', async (t) => {
   const { port, plane, events, activate } = await prepared(t)
   const leaving = await connectRaw(t, port)
   leaving.send('GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -61,7 +61,7 @@ test('what comes before a worker serves waits for it, and a client that leaves m
   )
 })
 
-test('a large upload that waits is not read', async (t) => {
+test('the body of a waiting upload is not read', async (t) => {
   const limits = { bodyBytes: 1024 ** 3 }
   const { port, activate } = await prepared(t, bundleOf({ ...OK, listener: { limits } }))
   const socket = net.connect(port, '127.0.0.1')
@@ -90,7 +90,7 @@ test('health is reported while others wait, and neither logged nor counted', asy
   assert.deepEqual(counted, [])
 })
 
-test('no more than a thousand wait; who has left makes room, and the next is reported to come again', async (t) => {
+test('at most a thousand requests wait; departed clients make room, and others get 503', async (t) => {
   const { port, activate } = await prepared(t)
   const wait = async (): Promise<RawConnection> => {
     const connection = await connectRaw(t, port)
@@ -112,7 +112,7 @@ test('no more than a thousand wait; who has left makes room, and the next is rep
   for (const connection of [...waiting.slice(1), taken]) await until(() => connection.text.endsWith('ok'))
 })
 
-test('a worker that stops before it has served refuses those who wait', async (t) => {
+test('a worker that stops before serving refuses waiting requests', async (t) => {
   const { port, plane } = await prepared(t)
   const connection = await connectRaw(t, port)
   connection.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')

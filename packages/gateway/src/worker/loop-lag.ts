@@ -16,15 +16,15 @@ const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000,
 export class LoopLag {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
   readonly #timer: NodeJS.Timeout
-  readonly #onLook: (lateMs: number) => void
+  readonly #onMeasured: (lateMs: number) => void
   #sumMs = 0
   #longestMs = 0
   #lastMono = performance.now()
 
-  /** @param onLook called with each delay in milliseconds. */
-  constructor(onLook: (lateMs: number) => void) {
-    this.#onLook = onLook
-    this.#timer = setInterval(() => this.#look(), RESOLUTION_MS).unref()
+  /** @param onMeasured called with each delay in milliseconds. */
+  constructor(onMeasured: (lateMs: number) => void) {
+    this.#onMeasured = onMeasured
+    this.#timer = setInterval(() => this.#measure(), RESOLUTION_MS).unref()
   }
 
   /** Longest delay since the last `takeMs`, in milliseconds; 0 if the loop kept pace. */
@@ -58,13 +58,13 @@ export class LoopLag {
     clearInterval(this.#timer)
   }
 
-  #look(): void {
+  #measure(): void {
     const nowMono = performance.now()
     const lateMs = Math.max(0, nowMono - this.#lastMono - RESOLUTION_MS)
     this.#lastMono = nowMono
     this.#longestMs = Math.max(this.#longestMs, lateMs)
     this.#count(lateMs)
-    this.#onLook(lateMs)
+    this.#onMeasured(lateMs)
     // A hang skips measurements. Count each of them as late, otherwise the hang would count only once.
     for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#count(leftMs)
   }

@@ -13,7 +13,7 @@ import type { Sample } from '../telemetry/sample.js'
  *     identity(worker)                ──►
  *     routes that it does not have    ──►
  *     prepare(epoch, bundle)          ──► prepared | failed
- *                                     ◄── doing(what), while it prepares plugins
+ *                                     ◄── plugin-code(what), while it prepares plugins
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
  *                                     ◄── heartbeat, every 500 ms
@@ -73,7 +73,7 @@ export interface PrepareMessage {
 /** A purge or lookup of a worker's stored responses. */
 export type ResponsesQuery = { readonly purge: PurgeScope } | { readonly key: string }
 
-/** State of all targets; replaces what was sent before. */
+/** State of all targets; replaces the previous message. */
 export interface TargetsMessage extends TargetFacts {
   readonly kind: 'targets'
   readonly id: number
@@ -81,9 +81,9 @@ export interface TargetsMessage extends TargetFacts {
 
 /** Target states known to every worker. */
 export interface TargetFacts {
-  /** All targets that are out of service. */
+  /** Targets that are out of service. */
   readonly outages: readonly TargetOutage[]
-  /** All Kubernetes Services used as targets. */
+  /** Kubernetes Services used as targets. */
   readonly services: readonly KnownService[]
 }
 
@@ -102,7 +102,7 @@ export interface TargetOutage {
 /** Message from a worker. */
 export type FromWorker =
   | { readonly kind: 'hello' }
-  | DoingMessage
+  | PluginCodeMessage
   | HeartbeatMessage
   | StateMessage
   | ChangedMessage
@@ -115,8 +115,8 @@ export interface ChangedMessage {
 }
 
 /** Plugin code about to run. If it hangs, this is the only way to know where. */
-export interface DoingMessage {
-  readonly kind: 'doing'
+export interface PluginCodeMessage {
+  readonly kind: 'plugin-code'
   readonly what: string
 }
 
@@ -169,9 +169,7 @@ export interface HeartbeatMessage {
 
 /** Environment variable of a worker: version to report. */
 export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'
-/**
- * Environment variables of a worker: fleet file of its supervisor, and the supervisor instance that started
- * it.
- */
+/** Environment variable of a worker: fleet file of its supervisor. */
 export const FLEET_FILE_ENV = 'GW_FLEET_FILE'
+/** Environment variable of a worker: instance of the supervisor that started it. */
 export const FLEET_INSTANCE_ENV = 'GW_FLEET_INSTANCE'

@@ -174,7 +174,7 @@ test('a plan with several targets gives each the calls and fields that it asks f
   assert.ok('gw' in record)
 })
 
-test('of several targets one that cannot be opened leaves none open', async (t) => {
+test('if one of several targets fails to open, all are closed', async (t) => {
   const dir = scratch(t)
   writeFileSync(join(dir, 'in-the-way'), '')
   const fileOf = (id: string) => ({ dir: join(dir, id), maxBytes: 1024 ** 2, segmentBytes: 256 * 1024 })

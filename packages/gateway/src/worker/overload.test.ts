@@ -14,7 +14,7 @@ const MOST_TAKEN = 40 / POLICY_MS + 1
 const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
 for (const engine of ['uws', 'node'] as const) {
-  test(`${engine}: a worker that is behind answers all requests that wait, and runs no policy for those that it refuses`, async (t) => {
+  test(`${engine}: an overloaded worker answers all waiting requests, and runs no policy for refused ones`, async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('ok'))
     let runs = 0
     const catalog = catalogOf(() => {

@@ -40,7 +40,7 @@ test('a bundle is prepared, then activated once', async () => {
   assert.deepEqual(journal, ['prepare', 'activate'])
 })
 
-test('a failed prepare shows its reason and can be discarded all the same', async () => {
+test('a failed prepare reports its reason and can still be discarded', async () => {
   const journal: string[] = []
   const preparation = new Preparation(fakePlane(journal))
   const failed = await preparation.prepare(1, 7, fakeBundle({ routes: [] }))
@@ -63,7 +63,7 @@ test('a discard that overtakes a slow prepare discards what it prepared', async 
   assert.deepEqual(journal, ['prepare', 'discard'])
 })
 
-test('a new prepare lets go of one that was left behind', async () => {
+test('a new prepare discards a previous one', async () => {
   const journal: string[] = []
   const preparation = new Preparation(fakePlane(journal))
   await preparation.prepare(1, 7, fakeBundle())

@@ -27,7 +27,7 @@ function receiveBufferOf(fd: number): number {
   return Number(stdout.toString())
 }
 
-test('a data plane bounds what the kernel holds of its connections', {
+test("a data plane bounds the kernel's receive buffers", {
   skip: process.platform === 'linux' ? false : 'only Linux bounds what it holds of a connection',
 }, async (t) => {
   const port = await closedPort()

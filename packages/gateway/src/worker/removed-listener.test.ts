@@ -24,7 +24,7 @@ function get(port: number, agent: http.Agent): Promise<Seen> {
   })
 }
 
-test('a connection of a listener that a deploy removed ends with its next answer', async (t) => {
+test('connections of a removed listener close with their next response', async (t) => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
   const gateway = await startGateway(t, { routes: ROUTES })

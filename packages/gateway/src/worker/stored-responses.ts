@@ -20,7 +20,7 @@ export const CACHE_HELP: Readonly<Record<string, string>> = {
   gw_cache_bytes: 'Memory used by stored responses of all workers.',
 }
 
-/** All responses stored by policies in this worker. */
+/** The responses stored by policies in this worker. */
 export class WorkerResponses {
   readonly #shared: SharedTable
   /** Counters of stores that no longer exist. */

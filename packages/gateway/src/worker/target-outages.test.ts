@@ -34,7 +34,7 @@ async function ask(url: string): Promise<string> {
   return code === null ? response.text() : `${code} ${response.headers.get('retry-after')}`
 }
 
-test('what is out of service is passed over, for a failover target too, until nothing is left', async (t) => {
+test('targets out of service are skipped, also for failover, until none is left', async (t) => {
   const [first, second] = [await named(t, 'first'), await named(t, 'second')]
   const upstream: UpstreamOverrides = {
     urls: [],
@@ -68,7 +68,7 @@ test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one n
   assert.deepEqual(await answers(), new Set(['GW_UPSTREAM_UNAVAILABLE 1']))
 })
 
-test('an upstream that comes with a reload knows what was said before, and those of other names do not', async (t) => {
+test('a new upstream knows earlier outages of its name, and not those of others', async (t) => {
   const [a, b] = [await named(t, 'a'), await named(t, 'b')]
   const gateway = await startGateway(t, { upstreams: [{ urls: [a.url] }] })
   gateway.plane.setTargets({ outages: [outage(b, 'drained'), outage(a, 'drained', 'other')], services: [] })

@@ -6,7 +6,7 @@ import { httpOrigin } from '../testing/origin.js'
 /** How long an upstream that no snapshot uses is kept. */
 const GRACE_MS = 10_000
 
-test('counters of an upstream go on when it is changed, removed and added again', async (t) => {
+test('counters of an upstream continue when it is changed, removed and added again', async (t) => {
   const { url } = await httpOrigin(t, (_, res) => res.end('ok'))
   const overrides: PlanOverrides = { upstreams: [{ urls: [url] }] }
   const gateway = await startGateway(t, overrides)

@@ -23,7 +23,7 @@ function hang(forMs: number): void {
   while (performance.now() < endMono) Math.sqrt(2)
 }
 
-test('a loop that hangs is seen in the longest delay, once, and in every look it left out', async (t) => {
+test('a hang shows once in the longest delay, and in every skipped measurement', async (t) => {
   const vitals = opened(t)
   const name = 'gw_worker_loop_delay_seconds'
   await until(() => reading(vitals.samples(3), `${name}_count`) > 0)
@@ -63,7 +63,7 @@ test('garbage collections are counted with the time they took', async (t) => {
   assert.ok(reading(vitals.samples(3), 'gw_worker_heap_used_bytes') > 1_000_000)
 })
 
-test('what captured bodies hold is reported, and how many were cut because all held too much', (t) => {
+test('the memory of captured bodies is reported, and how many were truncated', (t) => {
   const vitals = opened(t)
   const held = (): number => reading(vitals.samples(3), 'gw_worker_capture_held_bytes')
   const cut = (): number => reading(vitals.samples(3), 'gw_worker_capture_cut_total')

@@ -4,7 +4,7 @@ import { conceal, spoolDir } from '@sluice/config/serving'
 import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
 import { FormerSpoolWatch, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'
-import { SwitchedSink } from './switched-sink.js'
+import { SwappableSink } from './swappable-sink.js'
 
 /** Dependencies of a worker's log. */
 export interface WorkerLogOptions {
@@ -29,7 +29,7 @@ export interface LoggedBundle {
 /** The traffic log of a worker. Its sink is replaced when a bundle configures another one. */
 export class WorkerLog {
   readonly #options: WorkerLogOptions
-  readonly #sink = new SwitchedSink(noneSink)
+  readonly #sink = new SwappableSink(noneSink)
   readonly #formerSpools = new FormerSpoolWatch()
   #key = ''
 

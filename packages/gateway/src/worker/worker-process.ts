@@ -3,9 +3,9 @@ import { ORPHAN_LIFETIME_MS, waitForSuccessor } from '../supervisor/fleet-file.j
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
 import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
-import { type PlaneDependencies, WorkerLife } from './worker-life.js'
+import { type PlaneDependencies, WorkerRuntime } from './worker-runtime.js'
 
-/** What a worker process passes to its data plane. */
+/** Dependencies and settings that a worker process passes to its data plane. */
 export interface WorkerContext extends PlaneDependencies {
   /** Worker number, from 1 to N. */
   readonly worker: number
@@ -20,7 +20,7 @@ const ORPHAN_DRAIN_MS = 10_000
 const CRASH_DRAIN_MS = 1000
 
 /**
- * Turns this process into a worker. It serves what the supervisor sends. It exits on request, after an
+ * Turns this process into a worker. It serves the bundles that the supervisor sends. It exits on request, after an
  * uncaught error, or some time after the supervisor is gone. Call it once, in the worker's entry file.
  * @throws Error if the process was not started by the supervisor.
  */
@@ -28,7 +28,7 @@ export function runWorker(create: (context: WorkerContext) => DataPlane): void {
   const self = cluster.worker
   if (self === undefined) throw new Error('this file runs as a worker; start the gateway with `gw start`')
   let log = createOperationLog({ fields: { pid: process.pid } })
-  const life = new WorkerLife((worker, dependencies) => {
+  const runtime = new WorkerRuntime((worker, dependencies) => {
     log = createOperationLog({ fields: { worker, pid: process.pid } })
     const version = process.env[WORKER_VERSION_ENV] ?? ''
     return create({ ...dependencies, worker, version, report: reporter(log) })
@@ -44,29 +44,29 @@ export function runWorker(create: (context: WorkerContext) => DataPlane): void {
   self.on('disconnect', () => {
     // Otherwise node:cluster ends the process right after this event, in the middle of its requests.
     self.exitedAfterDisconnect = true
-    void outliveSupervisor(life, log, stop.signal)
+    void outliveSupervisor(runtime, log, stop.signal)
   })
   const crash = (error: unknown): void => {
-    if (!life.isEnding) log.error('worker.crashed', errorFields(error))
-    void life.end(CRASH_DRAIN_MS, 1)
+    if (!runtime.isEnding) log.error('worker.crashed', errorFields(error))
+    void runtime.end(CRASH_DRAIN_MS, 1)
   }
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
-  process.on('message', (message: ToWorker) => life.onMessage(message))
-  life.begin()
+  process.on('message', (message: ToWorker) => runtime.onMessage(message))
+  runtime.begin()
 }
 
 /** Keeps serving until the next supervisor takes over or the wait times out. */
 async function outliveSupervisor(
-  life: WorkerLife,
+  runtime: WorkerRuntime,
   log: OperationLog,
   stopSignal: AbortSignal,
 ): Promise<void> {
-  if (!life.isServing) return life.end(ORPHAN_DRAIN_MS, 0)
+  if (!runtime.isServing) return runtime.end(ORPHAN_DRAIN_MS, 0)
   const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
   log.warn('worker.left-behind', { servesForMs: ORPHAN_LIFETIME_MS })
   log.info('worker.leaves', { because: await waitForSuccessor(path, instance, stopSignal) })
-  await life.end(life.drainMs, 0)
+  await runtime.end(runtime.drainMs, 0)
 }
 
 function reporter(log: OperationLog): WorkerContext['report'] {

@@ -28,7 +28,7 @@ export class PersistLink {
 
   /** Announces a completed write, after `changing`. */
   changed(key: string): void {
-    if (this.#changed.push(key) === 1) setImmediate(() => this.#tell())
+    if (this.#changed.push(key) === 1) setImmediate(() => this.#flush())
   }
 
   load(key: string, then: (outcome: PersistOutcome) => void): void {
@@ -60,7 +60,7 @@ export class PersistLink {
    * request.
    */
   #ask(call: (id: number) => PersistCall, then: (outcome: PersistOutcome) => void): void {
-    this.#tell()
+    this.#flush()
     const id = ++this.#lastId
     const whole = call(id)
     if (whole.kind === 'load' && this.#waiting.size >= MAX_WAITING) {
@@ -71,7 +71,7 @@ export class PersistLink {
     this.#post(whole)
   }
 
-  #tell(): void {
+  #flush(): void {
     if (this.#changed.length === 0) return
     this.#post({ kind: 'changed', keys: this.#changed })
     this.#changed = []

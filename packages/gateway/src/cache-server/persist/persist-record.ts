@@ -23,7 +23,7 @@ export interface PersistRecord {
 }
 
 /** Maximum record size in bytes without key and value. */
-export const BESIDE_BYTES = HEAD_BYTES + MAX_TYPE_BYTES + MAX_TAGS_BYTES
+export const RECORD_OVERHEAD_BYTES = HEAD_BYTES + MAX_TYPE_BYTES + MAX_TAGS_BYTES
 
 /** Serializes a record. */
 export function writeRecord({ entry, epoch, number }: PersistRecord): Buffer {

@@ -10,7 +10,7 @@ const WRITE_MS = 2000
 const MAX_FIELDS = 1010
 
 /** The values in Valkey that belong to this server. */
-export interface Holding {
+export interface StoredGeneration {
   /** Part of each key name. With a new generation, earlier values are no longer found. */
   readonly generation: string
   /** Number of this start of the server on these values. */
@@ -37,7 +37,7 @@ export class PersistServer {
   }
 
   /** Takes over the values of a previous server with this prefix. Returns null if there is nothing usable. */
-  async adopt(log: PurgeLog): Promise<Holding | null> {
+  async adopt(log: PurgeLog): Promise<StoredGeneration | null> {
     const generation = await this.#readMeta(log)
     if (generation === null) return null
     const epoch = Number(await this.#ask(['HINCRBY', this.#meta, 'e', '1']))
@@ -46,7 +46,7 @@ export class PersistServer {
   }
 
   /** Starts a new generation. Earlier values are no longer found, and expire on their own. */
-  async renew(): Promise<Holding> {
+  async renew(): Promise<StoredGeneration> {
     const generation = randomBytes(8).toString('hex')
     await this.forgetAll()
     await this.#ask(['HSET', this.#meta, 'g', generation, 'e', '1', 'o', this.#owner])

@@ -95,7 +95,7 @@ class Server {
   }
 }
 
-test('a server that starts again finds its values, with type and tags, until their time is over', {
+test('a restarted server finds its values with type and tags until they expire', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t)
@@ -131,7 +131,7 @@ test('a server that starts again finds its values, with type and tags, until the
   assert.equal(await second.get('s/a/b%ff'), 404)
 })
 
-test('what was removed, replaced or purged does not come back when the server is killed', {
+test('removed, replaced and purged values do not return after a kill', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t)
@@ -161,7 +161,7 @@ test('what was removed, replaced or purged does not come back when the server is
   assert.deepEqual(found, ['old', 404, 'new', 404, 404, 404, 'old', 'old', 'later'])
 })
 
-test('while Valkey is away the server goes on; what is removed meanwhile is not there when both are back', {
+test('the server keeps serving without Valkey, and removals made meanwhile persist', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
@@ -188,7 +188,7 @@ test('while Valkey is away the server goes on; what is removed meanwhile is not 
   assert.deepEqual(found, ['old', 404, 404, 'new'])
 })
 
-test('a Valkey that hangs holds nobody up for longer than its time', { skip }, async (t) => {
+test('a hanging Valkey delays requests at most by its timeout', { skip }, async (t) => {
   const redis = await RedisServer.start(t)
   await until(() => redis.cli('ping') === 'PONG')
   const server = await Server.start(t, planOf(redis, { timeoutMs: 50 }))
@@ -206,7 +206,7 @@ test('a Valkey that hangs holds nobody up for longer than its time', { skip }, a
   assert.equal(await second.get('s/a'), 404)
 })
 
-test('a Valkey without room keeps nothing that was replaced, and purges hold all the same', {
+test('a full Valkey keeps no outdated values, and purges still apply', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t, ['--maxmemory-policy', 'noeviction'])
@@ -226,7 +226,7 @@ test('a Valkey without room keeps nothing that was replaced, and purges hold all
   assert.deepEqual([await second.get('s/a'), await second.get('t/a')], [404, 404])
 })
 
-test('what others have written to Valkey is no value, and no way to a field of an answer', {
+test('foreign data in Valkey is never served as a value or a header', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t)
@@ -289,7 +289,7 @@ test('what others have written to Valkey is no value, and no way to a field of a
   assert.equal(await fourth.delete('s/a'), 204)
 })
 
-test('of two servers with one prefix the first gives up, one without its own record begins anew', {
+test('of two servers with one prefix the first gives up; without its metadata a server starts over', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t)
@@ -306,7 +306,7 @@ test('of two servers with one prefix the first gives up, one without its own rec
   assert.equal(await second.isUp(), true)
 })
 
-test('a user of Valkey needs no more rights than documented, and with less the reason is told', {
+test('the documented Valkey permissions suffice, and missing ones are reported', {
   skip,
 }, async (t) => {
   const redis = await RedisServer.start(t)

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PersistPlan } from '@sluice/config'
-import { BEGINNING } from '../../state/valkey/connection.js'
+import { NOT_CONNECTED } from '../../state/valkey/connection.js'
 import type { PurgeOrder } from '../cache-store.js'
 import { keyHash } from '../key-hash.js'
 import type { Spaces } from '../spaces.js'
 import type { PersistCall, PersistMemory, PersistOutcome } from './persist-calls.js'
 import { PersistCounters, slotOf } from './persist-calls.js'
-import { BESIDE_BYTES, readRecord, writeRecord } from './persist-record.js'
-import { type Holding, PersistServer } from './persist-server.js'
+import { RECORD_OVERHEAD_BYTES, readRecord, writeRecord } from './persist-record.js'
+import { PersistServer, type StoredGeneration } from './persist-server.js'
 import { PurgeLog } from './purge-log.js'
 import { WriteBehind } from './write-behind.js'
 
@@ -32,7 +32,7 @@ const MAX_LOADS = 1000
 const MAX_LOAD_BYTES = 128 * 1024 ** 2
 /** Maximum lifetime in Valkey in milliseconds, used for values without an expiry: 365 days. */
 const LONGEST_MS = 365 * 86_400_000
-const LOOK_MS = 200
+const POLL_MS = 200
 const OWNER_MS = 1000
 /** Pause in milliseconds after the write queue overflowed. */
 const FULL_PAUSE_MS = 10_000
@@ -68,7 +68,7 @@ export class Persistence {
   readonly #queue: WriteBehind
   readonly #timer: NodeJS.Timeout
   /** Current generation, or null while nothing is read or written. */
-  #holding: Holding | null = null
+  #current: StoredGeneration | null = null
   #number = 0
   /** True if nothing has changed since the server started. */
   #isUntouched = true
@@ -78,7 +78,7 @@ export class Persistence {
   #ownerCheckedMono = performance.now()
   #onBegun = (): void => {}
   /** Last reported reason why persistence is off. */
-  #told: string | null = null
+  #reportedProblem: string | null = null
 
   constructor(options: PersistOptions) {
     this.#options = options
@@ -96,7 +96,7 @@ export class Persistence {
       if (event === 'state_unavailable') this.#lose(String(problem))
       else if (event === 'state_available') options.report('persist_connected', { server })
     })
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref()
+    this.#timer = setInterval(() => this.#check(), POLL_MS).unref()
     this.opened = this.#untilBegun().then(() => {
       // Values written from now on may be newer than the stored ones.
       this.#isUntouched = false
@@ -128,7 +128,7 @@ export class Persistence {
   /** Writes the remaining values, within a time limit. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    if (this.#holding !== null)
+    if (this.#current !== null)
       await Promise.race([this.#queue.idle(), sleep(FLUSH_MS, undefined, { ref: false })])
     this.#server.server.close()
   }
@@ -140,7 +140,7 @@ export class Persistence {
     return new Promise((resolve) => {
       let deadline = setTimeout(() => {
         const { problem } = this.#server.server
-        if (problem !== null && problem !== BEGINNING) resolve()
+        if (problem !== null && problem !== NOT_CONNECTED) resolve()
         else deadline = setTimeout(resolve, SLOW_MS)
       }, OPENED_WITHIN_MS)
       this.#onBegun = () => {
@@ -161,8 +161,8 @@ export class Persistence {
       waiting.push(answer)
       return
     }
-    const holding = this.#holding
-    if (holding === null || this.#loads.size >= this.#mostLoads || this.#isChanging(key)) {
+    const current = this.#current
+    if (current === null || this.#loads.size >= this.#mostLoads || this.#isChanging(key)) {
       answer('absent')
       return
     }
@@ -176,7 +176,7 @@ export class Persistence {
       this.#counters.count('late')
       settle('absent')
     }, this.#options.plan.timeoutMs)
-    void this.#fetch(key, holding)
+    void this.#fetch(key, current)
       .catch((): PersistOutcome => 'absent')
       .then((outcome) => {
         clearTimeout(deadline)
@@ -185,17 +185,17 @@ export class Persistence {
   }
 
   /** Loads a value into memory, unless it was written, removed or purged meanwhile. */
-  async #fetch(key: string, holding: Holding): Promise<PersistOutcome> {
+  async #fetch(key: string, current: StoredGeneration): Promise<PersistOutcome> {
     const { spaces, maxObjectBytes } = this.#options
     const slot = this.#slotOf(key)
     const before = this.#heard[slot]
-    const maxBytes = maxObjectBytes + key.length + BESIDE_BYTES
-    const bytes = await this.#server.read(holding.generation, key, maxBytes)
+    const maxBytes = maxObjectBytes + key.length + RECORD_OVERHEAD_BYTES
+    const bytes = await this.#server.read(current.generation, key, maxBytes)
     const nowMs = Date.now()
     const record = bytes.length === 0 ? null : readRecord(bytes, key, { nowMs, maxBytes: maxObjectBytes })
-    const isUsable = record !== null && !this.#isOld(record.entry, record.epoch, record.number, holding)
+    const isUsable = record !== null && !this.#isOld(record.entry, record.epoch, record.number, current)
     this.#counters.count(bytes.length === 0 ? 'absent' : isUsable ? 'found' : 'unusable')
-    if (!isUsable || this.#holding !== holding || this.#heard[slot] !== before || this.#isChanging(key))
+    if (!isUsable || this.#current !== current || this.#heard[slot] !== before || this.#isChanging(key))
       return 'absent'
     const { store } = spaces.of(spaceOf(key))
     store.write(record.entry, nowMs, true)
@@ -209,9 +209,9 @@ export class Persistence {
     { key, tags }: { readonly key: string; readonly tags: string },
     epoch: number,
     number: number,
-    holding: Holding,
+    current: StoredGeneration,
   ): boolean {
-    return epoch > holding.epoch || this.#log.has(key, tags, epoch, number)
+    return epoch > current.epoch || this.#log.has(key, tags, epoch, number)
   }
 
   /** Returns true if a key waits to be written, or a thread is changing it. */
@@ -222,12 +222,12 @@ export class Persistence {
 
   async #remove(key: string): Promise<PersistOutcome> {
     this.#heard[this.#slotOf(key)]!++
-    const holding = this.#holding
+    const current = this.#current
     this.#options.spaces.of(spaceOf(key)).store.remove(key, Date.now())
     this.#queue.forget(key)
-    if (holding === null) return 'unknown'
+    if (current === null) return 'unknown'
     return this.#confirmed(
-      this.#server.remove(holding.generation, key).then((wasThere) => {
+      this.#server.remove(current.generation, key).then((wasThere) => {
         this.#counters.count('removed')
         return wasThere ? 'found' : 'absent'
       }),
@@ -240,9 +240,9 @@ export class Persistence {
    */
   async #purge(order: PurgeOrder): Promise<PersistOutcome> {
     this.#queue.hold()
-    const holding = this.#holding
-    if (holding === null) return 'unknown'
-    const kept = this.#log.add(order, holding.epoch, ++this.#number)
+    const current = this.#current
+    if (current === null) return 'unknown'
+    const kept = this.#log.add(order, current.epoch, ++this.#number)
     const remembered = kept === null ? Promise.reject(new Error()) : this.#server.keepPurge(...kept)
     return this.#confirmed(
       remembered.then(
@@ -273,14 +273,14 @@ export class Persistence {
 
   /** Sends the key's current value, or its removal if there is none. */
   #write(key: string, done: (isKept: boolean) => void): number {
-    const holding = this.#holding
+    const current = this.#current
     const nowMs = Date.now()
     const entry = this.#options.spaces.of(spaceOf(key)).store.copy(key, nowMs)
-    if (holding === null) {
+    if (current === null) {
       queueMicrotask(() => done(false))
       return 0
     }
-    const { generation, epoch } = holding
+    const { generation, epoch } = current
     const remove = async (): Promise<void> => void (await this.#server.remove(generation, key))
     if (entry === null) {
       this.#settle(remove(), 'forgotten', done)
@@ -310,26 +310,26 @@ export class Persistence {
   /** Stops reading and writing until Valkey is available and a new generation has started. */
   #lose(problem: string, pauseMs = 0): void {
     this.#notBeforeMono = Math.max(this.#notBeforeMono, performance.now() + pauseMs)
-    this.#tell(problem)
-    if (this.#holding === null) return
-    this.#holding = null
+    this.#reportOnce(problem)
+    if (this.#current === null) return
+    this.#current = null
     this.#queue.stop()
     this.#log.clear()
     this.#show()
   }
 
   /** Reports why persistence is off, once per reason. */
-  #tell(problem: string): void {
-    if (this.#told === problem) return
-    this.#told = problem
+  #reportOnce(problem: string): void {
+    if (this.#reportedProblem === problem) return
+    this.#reportedProblem = problem
     this.#options.report('persist_lost', { problem: problem.slice(0, 200) })
   }
 
-  #look(): void {
+  #check(): void {
     this.#show()
     if (this.#isTaken || this.#server.server.problem !== null) return
     const nowMono = performance.now()
-    if (this.#holding === null) {
+    if (this.#current === null) {
       if (nowMono >= this.#notBeforeMono) void this.#begin()
     } else if (nowMono - this.#ownerCheckedMono > OWNER_MS) {
       this.#ownerCheckedMono = nowMono
@@ -341,21 +341,21 @@ export class Persistence {
    * Takes over the stored values if nothing has changed since the start; otherwise starts a new generation.
    */
   async #begin(): Promise<void> {
-    if (this.#isBeginning || this.#holding !== null || this.#server.server.problem !== null) return
+    if (this.#isBeginning || this.#current !== null || this.#server.server.problem !== null) return
     this.#isBeginning = true
     try {
       const adopted = this.#isUntouched ? await this.#server.adopt(this.#log) : null
       const isAdopted = adopted !== null && this.#isUntouched
       if (!isAdopted) this.#log.clear()
-      const holding = isAdopted ? adopted : await this.#server.renew()
+      const current = isAdopted ? adopted : await this.#server.renew()
       if (this.#server.server.problem !== null) return
-      this.#holding = holding
+      this.#current = current
       this.#onBegun()
-      this.#told = null
+      this.#reportedProblem = null
       this.#queue.start([...this.#options.spaces.stores.values()])
       this.#options.report('persist_ready', { values: isAdopted ? 'found' : 'none' })
     } catch (error) {
-      this.#tell(messageOf(error))
+      this.#reportOnce(messageOf(error))
       this.#notBeforeMono = performance.now() + FAILED_PAUSE_MS
     } finally {
       this.#isBeginning = false
@@ -377,7 +377,7 @@ export class Persistence {
   }
 
   #show(): void {
-    this.#counters.show(this.#holding !== null, this.#queue.size)
+    this.#counters.show(this.#current !== null, this.#queue.size)
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WriteBehind } from './write-behind.js'
 
-test('keys wait once, within their bytes, and are sent again only when they change again', async () => {
+test('keys are queued once, within a byte limit, and sent again only after another change', async () => {
   const sent: string[] = []
   const done: ((isKept: boolean) => void)[] = []
   let full = 0
@@ -37,7 +37,7 @@ test('keys wait once, within their bytes, and are sent again only when they chan
   assert.deepEqual(sent, ['a'])
 })
 
-test('so many are on their way at a time, and what did not come there is reported', () => {
+test('concurrent writes are limited, and failed ones are reported', () => {
   const done: ((isKept: boolean) => void)[] = []
   let failed = 0
   const queue = new WriteBehind({

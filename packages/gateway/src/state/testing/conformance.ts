@@ -34,7 +34,7 @@ export function testConformance(name: string, make: (t: TestContext) => Promise<
 }
 
 function testValues(conforms: Conforms): void {
-  conforms('a value is there until it expires, is replaced or deleted', async (store) => {
+  conforms('a value exists until it expires, is replaced or deleted', async (store) => {
     assert.equal(await store.get('v'), null)
     assert.equal(await store.set('v', bytes('a'), LONG_MS), true)
     assert.deepEqual(Buffer.from((await store.get('v'))!), bytes('a'))
@@ -48,24 +48,21 @@ function testValues(conforms: Conforms): void {
     assert.equal(await store.set('v', bytes('e'), LONG_MS, 'absent'), true)
   })
 
-  conforms(
-    'a value is any bytes, up to its bound, and does not change with the memory it came in',
-    async (store) => {
-      const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
-      await store.set('all', all, LONG_MS)
-      const stored = Buffer.from(all)
-      all.fill(0)
-      assert.deepEqual(Buffer.from((await store.get('all'))!), stored)
-      await store.set('none', new Uint8Array(0), LONG_MS)
-      assert.equal((await store.get('none'))!.length, 0)
-      await store.set('much', new Uint8Array(MAX_STATE_VALUE_BYTES), LONG_MS)
-      assert.equal((await store.get('much'))!.length, MAX_STATE_VALUE_BYTES)
-      const tooMuch = new Uint8Array(MAX_STATE_VALUE_BYTES + 1)
-      await assert.rejects(store.set('more', tooMuch, LONG_MS), RangeError)
-    },
-  )
+  conforms('a value is any bytes up to the limit, and is copied', async (store) => {
+    const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+    await store.set('all', all, LONG_MS)
+    const stored = Buffer.from(all)
+    all.fill(0)
+    assert.deepEqual(Buffer.from((await store.get('all'))!), stored)
+    await store.set('none', new Uint8Array(0), LONG_MS)
+    assert.equal((await store.get('none'))!.length, 0)
+    await store.set('much', new Uint8Array(MAX_STATE_VALUE_BYTES), LONG_MS)
+    assert.equal((await store.get('much'))!.length, MAX_STATE_VALUE_BYTES)
+    const tooMuch = new Uint8Array(MAX_STATE_VALUE_BYTES + 1)
+    await assert.rejects(store.set('more', tooMuch, LONG_MS), RangeError)
+  })
 
-  conforms('a counter adds up, and its time counts from its beginning', async (store) => {
+  conforms('a counter adds up, and its lifetime starts with the first addition', async (store) => {
     assert.equal(await store.add('c', 0, LONG_MS), 0)
     assert.equal(await store.add('c', 2, LONG_MS), 2)
     assert.deepEqual(await Promise.all([store.add('c', 3, 1), store.add('c', -1, 1)]), [5, 4])
@@ -76,7 +73,7 @@ function testValues(conforms: Conforms): void {
 }
 
 function testLimits(conforms: Conforms, algorithm: LimitRule['algorithm']): void {
-  conforms(`${algorithm}: never more tokens than there are, however many ask at once`, async (store) => {
+  conforms(`${algorithm}: concurrent calls never get more tokens than available`, async (store) => {
     const limit = rule({ algorithm })
     const grants = await Promise.all(Array.from({ length: 30 }, () => store.take('l', limit, 1)))
     assert.equal(grants.filter(({ granted }) => granted === 1).length, 10)
@@ -87,26 +84,23 @@ function testLimits(conforms: Conforms, algorithm: LimitRule['algorithm']): void
     assert.ok(last.resetMs > 0 && last.resetMs <= HOUR_MS)
   })
 
-  conforms(
-    `${algorithm}: a part is granted, what was not used is given back, 0 looks only`,
-    async (store) => {
-      const limit = rule({ algorithm })
-      assert.equal((await store.take('l', limit, 0)).remaining, 10)
-      assert.equal((await store.take('l', limit, 7)).remaining, 3)
-      const part = await store.take('l', limit, 7)
-      assert.deepEqual([part.granted, part.remaining], [3, 0])
-      await store.giveBack('l', limit, 4)
-      assert.equal((await store.take('l', limit, 0)).remaining, 4)
-      await store.giveBack('l', limit, 1000)
-      assert.equal((await store.take('l', limit, 1000)).granted, 10)
-      await store.giveBack('unknown', limit, 5)
-      assert.equal((await store.take('unknown', limit, 1000)).granted, 10)
-      assert.equal(await store.delete('l'), true)
-      assert.equal((await store.take('l', limit, 0)).remaining, 10)
-    },
-  )
+  conforms(`${algorithm}: partial grants, returned tokens, and 0 to only read`, async (store) => {
+    const limit = rule({ algorithm })
+    assert.equal((await store.take('l', limit, 0)).remaining, 10)
+    assert.equal((await store.take('l', limit, 7)).remaining, 3)
+    const part = await store.take('l', limit, 7)
+    assert.deepEqual([part.granted, part.remaining], [3, 0])
+    await store.giveBack('l', limit, 4)
+    assert.equal((await store.take('l', limit, 0)).remaining, 4)
+    await store.giveBack('l', limit, 1000)
+    assert.equal((await store.take('l', limit, 1000)).granted, 10)
+    await store.giveBack('unknown', limit, 5)
+    assert.equal((await store.take('unknown', limit, 1000)).granted, 10)
+    assert.equal(await store.delete('l'), true)
+    assert.equal((await store.take('l', limit, 0)).remaining, 10)
+  })
 
-  conforms(`${algorithm}: tokens come again`, async (store) => {
+  conforms(`${algorithm}: tokens are refilled`, async (store) => {
     const limit = rule({ algorithm, limit: 2, periodMs: 50, burst: 2 })
     await store.take('l', limit, 2)
     await until(async () => (await store.take('l', limit, 0)).remaining === 2)
@@ -114,25 +108,22 @@ function testLimits(conforms: Conforms, algorithm: LimitRule['algorithm']): void
 }
 
 function testRules(conforms: Conforms): void {
-  conforms('fixed: windows begin where the rule says', async (store) => {
+  conforms('fixed: windows begin at the anchor of the rule', async (store) => {
     const anchorMs = Date.now() - 10_000
     const limit = rule({ algorithm: 'fixed', periodMs: 3 * HOUR_MS, anchorMs })
     const { resetMs } = await store.take('l', limit, 1)
     assert.ok(resetMs > 3 * HOUR_MS - 10_000 - LONG_MS && resetMs <= 3 * HOUR_MS - 10_000)
   })
 
-  conforms(
-    'gcra: a rule that allows less now does not close the limit for longer than its burst',
-    async (store) => {
-      await store.take('l', rule({ limit: 1, burst: 1000 }), 1000)
-      const { resetMs } = await store.take('l', rule({ limit: 3600, burst: 10 }), 1)
-      assert.ok(resetMs <= 10_000)
-    },
-  )
+  conforms('gcra: after a stricter rule the limit is blocked at most for its burst', async (store) => {
+    await store.take('l', rule({ limit: 1, burst: 1000 }), 1000)
+    const { resetMs } = await store.take('l', rule({ limit: 3600, burst: 10 }), 1)
+    assert.ok(resetMs <= 10_000)
+  })
 }
 
 function testKeys(conforms: Conforms): void {
-  conforms('keys are any text: of any characters, and long ones are kept apart', async (store) => {
+  conforms('keys are any text, and long keys do not collide', async (store) => {
     const odd = ['', ' ', '\0', 'a\r\nb', '{x}:y', '*?[a]\\', 'ğ€😀', '\ud800', '\udfff', 'x'.repeat(200)]
     const long = ['a', 'b'].map((end) => 'k'.repeat(100_000) + end)
     const keys = [...odd, ...long]
@@ -144,7 +135,7 @@ function testKeys(conforms: Conforms): void {
     )
   })
 
-  conforms('keys are listed and deleted by what they begin with, and nothing else is', async (store) => {
+  conforms('keys are listed and deleted by prefix, and no others', async (store) => {
     for (const key of ['a*:1', 'a*:2', 'a*:3', 'ab:1', 'b']) await store.add(key, 1, LONG_MS)
     assert.deepEqual((await store.list('a*:', 10)).sort(), ['a*:1', 'a*:2', 'a*:3'])
     assert.equal((await store.list('a', 2)).length, 2)

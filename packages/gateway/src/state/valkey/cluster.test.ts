@@ -38,7 +38,7 @@ async function opened(t: TestContext, overrides: Parameters<typeof planOf>[0] = 
 
 if (cluster !== null) testConformance('Redis cluster', async (t) => (await opened(t)).store)
 
-test('keys lie on all nodes, are listed and deleted on all of them, and other stores see them', {
+test('keys are spread over all nodes, listed and deleted on all, and visible to other stores', {
   skip,
 }, async (t) => {
   const { store, plan } = await opened(t)
@@ -51,7 +51,7 @@ test('keys lie on all nodes, are listed and deleted on all of them, and other st
   assert.deepEqual(await store.list('', 100), [])
 })
 
-test('a slot that moves is followed: key by key, then as a whole, to a node that had none', {
+test('a moving slot is followed key by key and then as a whole, to a new node', {
   skip,
 }, async (t) => {
   const { store, plan, keyAt } = await opened(t)
@@ -73,7 +73,7 @@ test('a slot that moves is followed: key by key, then as a whole, to a node that
   assert.equal(store.counts.refused, 0)
 })
 
-test('a node that hangs is late for its keys; those of others are answered, and who comes then is not held up', {
+test('a hanging node delays only its own keys, and later calls fail at once', {
   skip,
 }, async (t) => {
   const { store, events, keyAt, isUp } = await opened(t, { timeoutMs: 500 })
@@ -101,7 +101,7 @@ test('a node that hangs is late for its keys; those of others are answered, and 
   assert.ok(events.some((event) => event.startsWith('state_unavailable')))
 })
 
-test('a node that is down takes no others with it; a replica that takes its place is found, and has what it had', {
+test('a node failure affects only its keys, and its promoted replica is found with its data', {
   skip,
 }, async (t) => {
   const { store, keyAt, isUp } = await opened(t)
@@ -120,7 +120,7 @@ test('a node that is down takes no others with it; a replica that takes its plac
   assert.equal((await store.take(keyAt(1), RULE, 10)).granted, 3)
 })
 
-test('over TLS all nodes are, with the user and the name that the document says', { skip }, async (t) => {
+test('all nodes are contacted over TLS with the configured user and name', { skip }, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-cluster-tls-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const { cert, key } = FAKE_CERTIFICATES.localhost
@@ -164,7 +164,7 @@ test('over TLS all nodes are, with the user and the name that the document says'
   assert.ok(!wrong.events.join().includes('wr0ng'))
 })
 
-test('credentials go to a node that others have named over TLS only, where the document says TLS', async (t) => {
+test('credentials are sent to discovered nodes only over TLS if TLS is configured', async (t) => {
   const heard: Buffer[] = []
   const plain = await rawOrigin(t, (socket) => void socket.on('data', (data: Buffer) => heard.push(data)))
   const server = createTlsServer(FAKE_CERTIFICATES.localhost)
@@ -194,7 +194,7 @@ async function fakeCluster(
   return { node, ...openStore(t, plan) }
 }
 
-test('a node that answers nonsense when it is asked for slots is not believed', async (t) => {
+test('an invalid answer to CLUSTER SLOTS is rejected', async (t) => {
   const entry = (from: string, to: string, host: string, port: string): string =>
     `*1\r\n*3\r\n${from}\r\n${to}\r\n*2\r\n${host}\r\n${port}\r\n`
   const good = '$9\r\n127.0.0.1'
@@ -226,7 +226,7 @@ test('a node that answers nonsense when it is asked for slots is not believed', 
   }
 })
 
-test('nodes that send in circles, to nobody, or away with another slot are given up', async (t) => {
+test('redirect loops, redirects to nowhere and to another slot are abandoned', async (t) => {
   const slot = slotOf('test:k')
   const whole = (port: number): string => layoutOf([[0, 16_383, '127.0.0.1', port]])
   const nobody = await closedPort()
@@ -250,7 +250,7 @@ test('nodes that send in circles, to nobody, or away with another slot are given
   }
 })
 
-test('hosts of nodes are read as URLs have them, and an absent one is that of the node that was asked', () => {
+test("node hosts are parsed as in URLs, and a missing host is the asked node's", () => {
   const node = (host: string | null, port: unknown = 7): unknown => [
     [0, 5, [host === null ? null : Buffer.from(host), port]],
   ]

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import calculateSlot from '@redis/client/dist/lib/utils/calculate-slot.js'
 import { StateUnavailable } from '@sluice/core'
 import { readLayout, readRedirect, SLOTS, type SlotRange } from './cluster-layout.js'
-import { type Argument, BEGINNING } from './connection.js'
+import { type Argument, NOT_CONNECTED } from './connection.js'
 import {
   type SendOptions,
   type ServerOptions,
@@ -166,7 +166,7 @@ export class ValkeyCluster implements ValkeyServers {
 
   /** Waits for the connection to a new node, at most for the timeout of a call. */
   async #connected(server: ValkeyServer, startedMono: number): Promise<void> {
-    if (server.problem !== BEGINNING) return
+    if (server.problem !== NOT_CONNECTED) return
     if (this.#following >= MAX_FOLLOWING) throw this.#unavailable('too many calls are waiting for a new node')
     this.#following++
     const leftMs = startedMono + this.#options.timeoutMs - performance.now()
@@ -197,7 +197,7 @@ export class ValkeyCluster implements ValkeyServers {
     const pauseMs = this.#learnedMono + LEARN_PAUSE_MS - performance.now()
     if (pauseMs > 0) await sleep(pauseMs, undefined, { ref: false })
     if (this.#isClosed) return
-    for (const node of this.#informants()) {
+    for (const node of this.#nodesToAsk()) {
       try {
         const layout = readLayout(await node.ask(['CLUSTER', 'SLOTS']), node.address)
         if (!this.#isClosed) this.#apply(layout)
@@ -213,7 +213,7 @@ export class ValkeyCluster implements ValkeyServers {
    * Returns nodes to ask for the layout, in random order. Any node can answer, but one cut off from the
    * others may be outdated.
    */
-  #informants(): ValkeyServer[] {
+  #nodesToAsk(): ValkeyServer[] {
     const there = [...this.#nodes.values()].filter(({ problem }) => problem === null)
     if (there.length === 0) this.#openSeeds()
     const begin = Math.floor(Math.random() * there.length)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { StatePlan } from '@sluice/config'
 
-/** One argument of a command. */
+/** Argument of a command. */
 export type Argument = string | Buffer
 
 /** Address and credentials of one server. */
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 }
 
 /** Problem reported before the first connection attempt has finished. */
-export const BEGINNING = 'is not connected yet'
+export const NOT_CONNECTED = 'is not connected yet'
 
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 5000
@@ -48,7 +48,7 @@ export class ValkeyConnection {
   #failures = 0
   #retry: NodeJS.Timeout | null = null
   #isClosed = false
-  #problem = BEGINNING
+  #problem = NOT_CONNECTED
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -105,11 +105,11 @@ export class ValkeyConnection {
     const late = setTimeout(() => lose(new Error('did not answer the handshake in time')), CONNECT_MS).unref()
     client
       .connect()
-      .then(() => this.#gain(client), lose)
+      .then(() => this.#onConnected(client), lose)
       .finally(() => clearTimeout(late))
   }
 
-  #gain(client: Client): void {
+  #onConnected(client: Client): void {
     if (this.#client !== client) return
     this.#isUp = true
     this.#failures = 0

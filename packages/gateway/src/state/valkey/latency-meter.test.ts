@@ -27,7 +27,7 @@ test('a server that answers slowly all the time becomes slow, once', () => {
   assert.deepEqual([latency.isSlow, changes()], [true, 1])
 })
 
-test('a hiccup makes no server slow, however many calls it delays', () => {
+test('a hiccup does not mark a server as slow, however many calls it delays', () => {
   const { latency, answers } = meter()
   answers(100, 1)
   answers(1, 10_000)
@@ -51,7 +51,7 @@ test('a slow server counts as slow until it has been fast for 5 s', () => {
   assert.deepEqual([latency.isSlow, changes()], [false, 2])
 })
 
-test('a latency that swings around the bound changes the verdict once', () => {
+test('a latency that oscillates around the limit changes the state once', () => {
   const { answers, changes } = meter()
   for (let i = 0; i < 100; i++) {
     answers(20, 130)

@@ -95,7 +95,7 @@ interface Waiting {
   isLate: boolean
 }
 
-/** One server with one connection. Every call has a deadline. While a call is overdue, no others are sent. */
+/** A server with a single connection. Every call has a deadline. While a call is overdue, no others are sent. */
 export class ValkeyServer implements ValkeyServers {
   readonly opened: Promise<void>
   /** Host and port as in its URL. */
@@ -128,7 +128,7 @@ export class ValkeyServer implements ValkeyServers {
   }
 
   get problem(): string | null {
-    return this.#connection.problem ?? this.#lateness()
+    return this.#connection.problem ?? this.#lateProblem()
   }
 
   get isSlow(): boolean {
@@ -146,7 +146,7 @@ export class ValkeyServer implements ValkeyServers {
   /** Sends a command. Rejects with StateUnavailable, or with ServerRefused for an error answer. */
   ask(args: readonly Argument[], options: CallOptions = {}): Promise<unknown> {
     const bytes = (options.valueBytes ?? 0) + 200
-    const problem = this.problem ?? this.#fullness(bytes) ?? this.#slowness(options)
+    const problem = this.problem ?? this.#fullProblem(bytes) ?? this.#slowProblem(options)
     if (problem !== null) {
       this.#options.counts.refused++
       return Promise.reject(new StateUnavailable(`the server ${problem}`))
@@ -203,13 +203,13 @@ export class ValkeyServer implements ValkeyServers {
     budget.bytes += bytes
   }
 
-  #fullness(bytes: number): string | null {
+  #fullProblem(bytes: number): string | null {
     const { budget } = this.#options
     const isFull = budget.calls >= MAX_CALLS || budget.bytes + bytes > MAX_BYTES
     return isFull ? 'has too many unanswered calls' : null
   }
 
-  #slowness({ skipIfSlow = false }: CallOptions): string | null {
+  #slowProblem({ skipIfSlow = false }: CallOptions): string | null {
     return skipIfSlow && this.isSlow
       ? `is slow: its average response time exceeds ${this.#options.slowAfterMs} ms`
       : null
@@ -228,7 +228,7 @@ export class ValkeyServer implements ValkeyServers {
   /**
    * Returns a problem while the oldest call is late: answers come in order, so a new call would be late too.
    */
-  #lateness(): string | null {
+  #lateProblem(): string | null {
     const [oldest] = this.#waiting
     return oldest?.isLate === true ? `did not answer within ${this.#options.timeoutMs} ms` : null
   }

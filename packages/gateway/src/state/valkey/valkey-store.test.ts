@@ -31,7 +31,7 @@ if (redisSkip === false) {
   })
 }
 
-test('over TLS only a server with a certificate of the authority is believed', {
+test('over TLS only a server with a trusted certificate is accepted', {
   skip: redisSkip,
 }, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-redis-tls-'))
@@ -53,7 +53,7 @@ test('over TLS only a server with a certificate of the authority is believed', {
   await until(() => wary.store.problem?.includes('certificate') === true)
 })
 
-test('two stores share what has the same prefix, and nothing else', { skip: redisSkip }, async (t) => {
+test('two stores share the keys of the same prefix only', { skip: redisSkip }, async (t) => {
   const { server, store } = await start(t)
   const other = openStore(t, statePlanOf(server.port))
   const stranger = openStore(t, statePlanOf(server.port, { keyPrefix: 'other:' }))
@@ -67,7 +67,7 @@ test('two stores share what has the same prefix, and nothing else', { skip: redi
   assert.deepEqual(await store.list('', 10), ['l'])
 })
 
-test('a server that is killed is away at once; restarted empty, it is there again and knows the scripts', {
+test('a killed server is unavailable at once, and after a restart usable again with scripts', {
   skip: redisSkip,
 }, async (t) => {
   const { server, store, events, isUp } = await start(t)
@@ -85,7 +85,7 @@ test('a server that is killed is away at once; restarted empty, it is there agai
   )
 })
 
-test('a server that hangs is late, then asked no more until it has a new connection', {
+test('a hanging server times out, then gets no calls until it is reconnected', {
   skip: redisSkip,
 }, async (t) => {
   const { server, store, events, isUp } = await start(t, [], 100)
@@ -105,7 +105,7 @@ test('a server that hangs is late, then asked no more until it has a new connect
   )
 })
 
-test('a server without memory refuses, and its words are told', { skip: redisSkip }, async (t) => {
+test('a server without memory refuses, and its message is reported', { skip: redisSkip }, async (t) => {
   const { server, store } = await start(t, ['--maxmemory-policy', 'noeviction'])
   server.cli('config', 'set', 'maxmemory', '1')
   await assert.rejects(store.set('v', Buffer.from('x'), LONG_MS), /OOM command not allowed/)
@@ -115,7 +115,7 @@ test('a server without memory refuses, and its words are told', { skip: redisSki
   assert.equal((await store.take('l', RULE, 1)).granted, 1)
 })
 
-test('a wrong password keeps the store away and is not told; the right one opens it', {
+test('a wrong password makes the store unavailable and is not logged; the right one works', {
   skip: redisSkip,
 }, async (t) => {
   const server = await RedisServer.start(t, ['--requirepass', 'right'])
@@ -129,7 +129,7 @@ test('a wrong password keeps the store away and is not told; the right one opens
   await assert.rejects(wrong.store.get('k'), (error: Error) => !error.message.includes('wr0ng-secret'))
 })
 
-test('a primary that becomes a replica is left; the one that takes its place has what it had', {
+test('a primary that becomes a replica is dropped for the new primary, which has the data', {
   skip: redisSkip,
 }, async (t) => {
   const { server, store, events } = await start(t)
@@ -159,7 +159,7 @@ async function liar(t: TestContext, lie: (write: (bytes: string | Buffer) => voi
   return port
 }
 
-test('a server that answers nonsense, or sends to another host, is not believed or followed', async (t) => {
+test('invalid answers are rejected, and redirects to another host are not followed', async (t) => {
   const elsewhere = { connections: 0 }
   const other = await rawOrigin(t, () => void elsewhere.connections++)
   const lies = [
@@ -182,7 +182,7 @@ test('a server that answers nonsense, or sends to another host, is not believed 
   assert.equal(elsewhere.connections, 0)
 })
 
-test('a value without an end is given up with its connection', async (t) => {
+test('an endless value is abandoned with its connection', async (t) => {
   let sent = 0
   const port = await liar(t, (write) => {
     write('$536870912\r\n')

@@ -73,7 +73,7 @@ function documentOf(serve: object | null, more: object = {}, route = 'first'): s
 
 const threadsOf = (pid: number): number => readdirSync(`/proc/${pid}/task`).length
 
-test('every key of cache.serve does what it says, and the server ends with its supervisor', async (t) => {
+test('every key of cache.serve takes effect, and the server ends with its supervisor', async (t) => {
   const spaces = { short: { ttl: '1ms' }, own: { max: '8mb' } }
   const sizes = { maxBytes: '8mb', maxObjectBytes: '900kb' }
   const serving = await Serving.start(t, { workers: 3, ...sizes, spaces })
@@ -137,7 +137,7 @@ function httpsStatus(port: number): Promise<number> {
   })
 }
 
-test('reloads keep the values of a cache server that they do not change; one that dies comes back', async (t) => {
+test('reloads keep the values of an unchanged cache server, and a dead one is restarted', async (t) => {
   const serving = await Serving.start(t, {})
   const { gateway } = serving
   const first = await serving.pid()
@@ -181,7 +181,7 @@ test('reloads keep the values of a cache server that they do not change; one tha
   assert.equal((await gateway.status()).cacheServer, null)
 })
 
-test('a cache server that is stopped is noticed by its silence and replaced', async (t) => {
+test('a stopped cache server is detected by missing heartbeats and replaced', async (t) => {
   const serving = await Serving.start(t)
   const first = await serving.pid()
   process.kill(first, 'SIGSTOP')
@@ -196,7 +196,7 @@ test('a cache server that is stopped is noticed by its silence and replaced', as
   assert.match(String(gateway.log('cache-server.ended')[0]?.['reason']), /no heartbeat/)
 })
 
-test('the token reaches both sides, and no list of processes, log or plan', async (t) => {
+test('the token reaches both sides, but no process list, log or plan', async (t) => {
   const [dir, port] = [testDirectory(), await closedPort()]
   writeFileSync(join(dir, 'token.txt'), `${TOKEN}\n`)
   const document = documentOf({ listen: `127.0.0.1:${port}` }, { token: '${file:token.txt}' })
@@ -221,7 +221,7 @@ test('the token reaches both sides, and no list of processes, log or plan', asyn
   await assert.rejects(ask(TOKEN))
 })
 
-test('with persist the values are there again after a death, and after other settings', {
+test('with persist the values survive a crash and changed settings', {
   skip: redisSkip,
 }, async (t) => {
   const redis = await RedisServer.start(t, ['--requirepass', 'a-password-of-valkey'])

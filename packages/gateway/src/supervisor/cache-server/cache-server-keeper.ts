@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CacheSettings } from '../../cache-server/settings.js'
 import type { OperationLog } from '../../telemetry/operation-log.js'
 import { RestartBudget } from '../restart-budget.js'
-import { SILENT, watchSilence } from '../watchdog.js'
+import { SILENCE_REASON, watchSilence } from '../watchdog.js'
 import { CacheServerProcess } from './cache-server-process.js'
 
 /** The server of a previous supervisor may still hold the address for a moment. */
@@ -92,7 +92,7 @@ export class CacheServerKeeper {
 
   #giveUp(process: CacheServerProcess): void {
     this.#log.error('cache-server.silent', { pid: process.pid })
-    void process.kill(SILENT)
+    void process.kill(SILENCE_REASON)
   }
 
   #onEnd(process: CacheServerProcess, reason: string): void {

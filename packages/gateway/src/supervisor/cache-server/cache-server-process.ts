@@ -17,7 +17,7 @@ const START_MS = 30_000
 const END_MS = 15_000
 
 /**
- * One cache server process. It receives its settings over IPC, so that the token never shows up in the
+ * A cache server process. It receives its settings over IPC, so that the token never shows up in the
  * process list.
  */
 export class CacheServerProcess implements Watched {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { StateStore } from '@sluice/core'
 import { LimitCounters } from './limit-counters.js'
 
-test('a period ends at one moment, though the store has a clock of its own', async (t) => {
+test('a period has one end time although the store has its own clock', async (t) => {
   const end = Date.parse('2030-02-01T00:00:00Z')
   t.mock.timers.enable({ apis: ['Date'], now: end - 1_000_000 })
   for (const difference of [-0.6, 0, 0.6, 3]) {
@@ -23,7 +23,7 @@ test('a period ends at one moment, though the store has a clock of its own', asy
   }
 })
 
-test('the count of an address of IPv6 is that of its /64, of what else looks like one its own', async () => {
+test('IPv6 addresses are counted by /64, other keys that look like one separately', async () => {
   const take = async () => ({ granted: 0, remaining: 10, resetMs: 1000 })
   const store = { take } as unknown as StateStore
   for (const [key, counted] of [

@@ -39,7 +39,7 @@ export class PersistentMemory extends SharedMemory {
     this.#timer ??= this.#wait(EVERY_MS)
   }
 
-  /** Writes the counts if they have changed. A full disk loses what the next supervisor would know. */
+  /** Writes the counts if they have changed. With a full disk, the next supervisor starts without them. */
   save(): void {
     const { revision } = this.persistent
     if (revision === this.#savedRevision) return

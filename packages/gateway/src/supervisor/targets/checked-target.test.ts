@@ -20,7 +20,7 @@ const PLAN: HealthPlan = {
 /** What a check that is over has said is heard. */
 const heard = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a target that works again is back a tenth of an interval after the first check that says so', async (t) => {
+test('a recovered target is back a tenth of an interval after the first passing check', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let problem: string | null = 'unexpected status 500'
   let changes = 0
@@ -44,7 +44,7 @@ test('a target that works again is back a tenth of an interval after the first c
   target.stop()
 })
 
-test('many targets are checked a hundred at a time, and all of them', async (t) => {
+test('many targets are all checked, a hundred at a time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const ends: (() => void)[] = []
   let most = 0

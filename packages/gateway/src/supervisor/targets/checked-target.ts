@@ -5,16 +5,16 @@ import type { HealthCheck } from './health-check.js'
 export type Health = 'unknown' | 'healthy' | 'unhealthy'
 
 /** Maximum number of concurrent checks. Checks beyond it are delayed. */
-const MAX_UNDERWAY = 100
+const MAX_RUNNING = 100
 const WAIT_MS = 50
 /** The first checks of many targets are spread over at most this many milliseconds. */
 const SPREAD_MS = 1000
 /** A recovering target is checked this many times more often. */
-const HURRY = 10
+const RECOVERY_SPEEDUP = 10
 
-const underway = { count: 0 }
+const running = { count: 0 }
 
-/** One target with its health checks, for as long as it is in the plan. */
+/** A target with its health checks, for as long as it is in the plan. */
 export class CheckedTarget {
   health: Health = 'unknown'
   /** Reason why the last check failed, or null if it passed or there was none. */
@@ -61,14 +61,14 @@ export class CheckedTarget {
   }
 
   #begin(): void {
-    if (underway.count >= MAX_UNDERWAY) this.#schedule(WAIT_MS * (1 + Math.random()))
+    if (running.count >= MAX_RUNNING) this.#schedule(WAIT_MS * (1 + Math.random()))
     else void this.#run(this.#check)
   }
 
   async #run(check: HealthCheck): Promise<void> {
-    underway.count++
+    running.count++
     const problem = await check()
-    underway.count--
+    running.count--
     // A check replaced meanwhile has its successor scheduled already.
     if (this.#isStopped || check !== this.#check) return
     this.#note(problem)
@@ -97,6 +97,6 @@ export class CheckedTarget {
   #nextMs(): number {
     const { intervalMs, jitter } = this.#plan
     const ms = intervalMs * (1 + jitter * (2 * Math.random() - 1))
-    return this.health === 'unhealthy' && this.problem === null ? ms / HURRY : ms
+    return this.health === 'unhealthy' && this.problem === null ? ms / RECOVERY_SPEEDUP : ms
   }
 }

@@ -51,7 +51,7 @@ function check(url: string, health: Partial<HealthPlan> = {}, upstream: Partial<
   return createHealthCheck(plan!, { ...HEALTH, ...health }, new URL(url))()
 }
 
-test('a target that refuses, resets, lies or is silent is not healthy, and the reason says which', async (t) => {
+test('targets that refuse, reset, send wrong data or stay silent are unhealthy, with a reason', async (t) => {
   const refused = `http://127.0.0.1:${await closedPort()}`
   assert.equal(await check(refused), 'the target refused the connection')
   const reset = await rawOrigin(t, (socket) => socket.on('data', () => socket.resetAndDestroy()))
@@ -67,7 +67,7 @@ test('a target that refuses, resets, lies or is silent is not healthy, and the r
   assert.notEqual(await check(cut.url), null)
 })
 
-test('a body without an end is read as far as it counts', async (t) => {
+test('an endless body is read up to the limit', async (t) => {
   const endless = await httpOrigin(t, (_, res) => {
     const timer = setInterval(() => res.write('x'.repeat(16_384)), 1)
     res.write('up')
@@ -80,7 +80,7 @@ test('a body without an end is read as far as it counts', async (t) => {
   )
 })
 
-test('a check speaks TLS as the upstream does', async (t) => {
+test("a check uses the upstream's TLS settings", async (t) => {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (_, res) => res.end())
   const url = `https://localhost:${await listening(t, server)}`
   const secured = (tls: Partial<UpstreamTlsPlan>) => check(url, {}, { tls: { ...TLS, ...tls } })
@@ -101,7 +101,7 @@ function certificateFile(t: TestContext): string {
   return file
 }
 
-test('a check speaks HTTP/2 where the upstream does', async (t) => {
+test('a check uses HTTP/2 if the upstream does', async (t) => {
   const answer = (req: http2.Http2ServerRequest, res: http2.Http2ServerResponse): void => {
     res.writeHead(req.url === '/cut' ? 200 : 204)
     if (req.url === '/cut') res.stream.close(http2.constants.NGHTTP2_CANCEL)
@@ -122,7 +122,7 @@ test('a check speaks HTTP/2 where the upstream does', async (t) => {
   assert.notEqual(await check(old.url, {}, { http2: 'prior-knowledge' }), null)
 })
 
-test('a check asks for the pinned key', async (t) => {
+test('a check verifies the pinned key', async (t) => {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (_, res) => res.end())
   const url = `https://localhost:${await listening(t, server)}`
   const key = new X509Certificate(FAKE_CERTIFICATES.localhost.cert).publicKey
@@ -132,7 +132,7 @@ test('a check asks for the pinned key', async (t) => {
   assert.equal(await pinned(hash.digest('base64')), null)
 })
 
-test('a check goes through the outbound proxy, and says so when that opens no tunnel', async (t) => {
+test('a check uses the outbound proxy, and reports a failed tunnel', async (t) => {
   const target = await httpOrigin(t, (_, res) => res.end())
   const seen: string[] = []
   const proxy = http.createServer()
@@ -154,7 +154,7 @@ test('a check goes through the outbound proxy, and says so when that opens no tu
   assert.deepEqual(seen, ['orders.internal:9000 Basic dTpw', 'orders.internal:9000 undefined'])
 })
 
-test('an answer that switches protocols is none', async (t) => {
+test('a protocol switch is not a valid response', async (t) => {
   const switching = await rawOrigin(
     t,
     answering('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),

@@ -9,7 +9,7 @@ import type { FromWorker, PrepareMessage, RoutesMessage, ToWorker } from './mess
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
-/** What a worker provides to its data plane. */
+/** Dependencies that a worker provides to its data plane. */
 export interface PlaneDependencies {
   /** Chosen port by listener address. It grows before a bundle that needs more ports is prepared. */
   readonly ports: Readonly<Record<string, number>>
@@ -42,7 +42,7 @@ const LOOP_SIGNAL = 'SIGURG'
 const MAX_BEATS_UNDERWAY = 120
 
 /** The worker's side of the protocol in `messages.ts`, from the first message to the exit. */
-export class WorkerLife {
+export class WorkerRuntime {
   readonly #createPlane: CreatePlane
   readonly #ports: Record<string, number> = {}
   readonly #memory = new ChannelStore((id, calls, written) => {
@@ -119,7 +119,7 @@ export class WorkerLife {
     this.#worker = worker
     const vitals = new Vitals((lateMs) => {
       this.#plane?.onLoopDelay(lateMs)
-      this.#tellChanges()
+      this.#reportChanges()
     })
     this.#vitals = vitals
     this.#plane = this.#createPlane(worker, {
@@ -134,7 +134,7 @@ export class WorkerLife {
   }
 
   /** Reports changed URIs, batched per event loop measurement. */
-  #tellChanges(): void {
+  #reportChanges(): void {
     const uris = this.#plane?.responses.takeChanged() ?? []
     if (uris.length > 0) send({ kind: 'changed', uris })
   }
@@ -254,7 +254,7 @@ function send(message: FromWorker): void {
 
 function announce(what: string): Promise<void> {
   return new Promise((resolve) => {
-    if (process.connected) process.send!({ kind: 'doing', what } satisfies FromWorker, () => resolve())
+    if (process.connected) process.send!({ kind: 'plugin-code', what } satisfies FromWorker, () => resolve())
     else resolve()
   })
 }

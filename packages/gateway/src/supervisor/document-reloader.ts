@@ -4,7 +4,7 @@ import { SourceWatch } from './source-watch.js'
 import type { Supervisor } from './supervisor.js'
 
 /** Applies the document again when its content changes or on request. */
-export class Reloading {
+export class DocumentReloader {
   readonly #supervisor: Supervisor
   readonly #log: OperationLog
   #watch: SourceWatch | null = null

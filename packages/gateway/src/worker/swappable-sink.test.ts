@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EMPTY_LOG, type LogSink, type Takeover } from '@sluice/core'
-import { SwitchedSink } from './switched-sink.js'
+import { SwappableSink } from './swappable-sink.js'
 
 /** A sink with one record, which it loses hold of when the test says so. */
 function slowSink() {
@@ -23,9 +23,9 @@ function slowSink() {
   return { sink, finish: () => finish!() }
 }
 
-test('closing right after a reload waits for the sink that was exchanged, too', async () => {
+test('closing right after a reload also waits for the replaced sink', async () => {
   const [first, second] = [slowSink(), slowSink()]
-  const log = new SwitchedSink(first.sink)
+  const log = new SwappableSink(first.sink)
   const switched = log.switchTo(second.sink, 1000)
   let isClosed = false
   const closed = log.close(1000).then(() => {
@@ -40,7 +40,7 @@ test('closing right after a reload waits for the sink that was exchanged, too', 
   assert.deepEqual([received, indexed, inMemory], [2, 2, 0])
 })
 
-test('records that a sink leaves in its spool, or delivers and is discarded then, stay counted', async () => {
+test('records of a discarded sink, in its spool or delivered, stay counted', async () => {
   const spooled = (
     owner: string,
     received: number,
@@ -55,7 +55,7 @@ test('records that a sink leaves in its spool, or delivers and is discarded then
     },
     close: () => Promise.resolve(),
   })
-  const log = new SwitchedSink(spooled('a', 5, 1))
+  const log = new SwappableSink(spooled('a', 5, 1))
   await log.switchTo(spooled('b', 0, 0), 1000)
   assert.deepEqual([log.identity().received, log.identity().onDisk], [5, 4])
   const candidate = spooled('c', 4, 3, [{ made: 'a', from: 'a', by: 'c', records: 4 }])

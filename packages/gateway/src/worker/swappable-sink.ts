@@ -6,7 +6,7 @@ import { deduplicate } from '../telemetry/spool-takeovers.js'
  * The worker's log sink, which a reload can replace. Counts of all sinks are kept, so that none goes
  * backwards.
  */
-export class SwitchedSink implements LogSink {
+export class SwappableSink implements LogSink {
   #current: LogSink
   /** Prepared sinks, and sinks being closed. */
   readonly #others = new Set<LogSink>()
@@ -30,7 +30,7 @@ export class SwitchedSink implements LogSink {
     this.#others.add(sink)
   }
 
-  /** Sends records to the new sink from now on. The old one writes out what it holds. */
+  /** Sends records to the new sink from now on. The old one writes out its records. */
   switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink

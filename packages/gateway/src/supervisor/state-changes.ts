@@ -1,10 +1,10 @@
 /** Notifies waiters when shared state changes. */
-export class Changes {
+export class StateChanges {
   readonly #waiters = new Set<() => void>()
 
   /** Re-evaluates all conditions being waited for. */
   notify(): void {
-    for (const look of [...this.#waiters]) look()
+    for (const check of [...this.#waiters]) check()
   }
 
   /**
@@ -15,15 +15,15 @@ export class Changes {
     if (condition()) return Promise.resolve(true)
     return new Promise((resolve) => {
       const end = (isMet: boolean): void => {
-        this.#waiters.delete(look)
+        this.#waiters.delete(check)
         clearTimeout(timer)
         resolve(isMet)
       }
-      const look = (): void => {
+      const check = (): void => {
         if (condition()) end(true)
       }
       const timer = deadlineMs === undefined ? undefined : setTimeout(() => end(false), deadlineMs)
-      this.#waiters.add(look)
+      this.#waiters.add(check)
     })
   }
 }

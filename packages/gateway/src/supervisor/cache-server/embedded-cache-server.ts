@@ -11,7 +11,7 @@ import { CacheServerKeeper } from './cache-server-keeper.js'
  * API. A server on a new port starts beside the running one. With other settings on the same port it replaces
  * the running one and starts empty. A server that persists to Valkey always replaces the running one.
  */
-export class OwnCacheServer {
+export class EmbeddedCacheServer {
   readonly #log: OperationLog
   #keeper: CacheServerKeeper | null = null
 
