@@ -14,9 +14,6 @@ const PAGES = [
   ...readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`),
 ]
 
-/** Pages with excerpts that are not complete values yet. */
-const PENDING = /plugins\.md/
-
 interface Block {
   readonly place: string
   readonly language: string
@@ -38,12 +35,14 @@ test('the YAML of every guide fits the schema of documents and policies', async 
   const ajv = new Ajv({ strict: false, inlineRefs: false, code: { optimize: false } })
   const validate = ajv.compile(JSON.parse(stdout) as object)
   const problems = blocks
-    .filter(({ language, place }) => language === 'yaml' && !PENDING.test(place))
+    .filter(({ language }) => language === 'yaml')
     .flatMap(({ place, text }) =>
       parseAllDocuments(text).flatMap((parsed) => {
         if (!('toJS' in parsed)) return []
         if (parsed.errors.length > 0) return [`${place}: ${parsed.errors[0]?.message}`]
-        return validate(documentOf(parsed.toJS())) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`]
+        const value: unknown = parsed.toJS()
+        if (hasPlugins(value)) return []
+        return validate(documentOf(value)) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`]
       }),
     )
   assert.deepEqual(problems, [])
@@ -54,6 +53,11 @@ function documentOf(value: unknown): object {
   const policies = Array.isArray(value) ? value : isPolicy(value) ? [value] : null
   if (policies !== null) return { version: 1, routes: [{ id: 'excerpt', respond: {}, policies }] }
   return { version: 1, ...(value as object) }
+}
+
+/** True if the schema does not know the policies of the document. */
+function hasPlugins(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'plugins' in value
 }
 
 function isPolicy(value: unknown): boolean {

@@ -60,9 +60,12 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'log.targets[]',
-    text: 'Each target has its own selection of records and its own spool. See [several targets](../guides/traffic-log-targets.md#several-targets).',
+    text: 'Each target has its own selection of records and its own spool. See [several targets](../guides/traffic-log-targets.md#use-several-targets).',
   },
-  { at: 'log.capture', text: 'See [keeping the messages](../guides/traffic-log.md#keeping-the-messages).' },
+  {
+    at: 'log.capture',
+    text: 'See [capture headers and bodies](../guides/traffic-log.md#capture-headers-and-bodies).',
+  },
   {
     at: 'log.privacy',
     text: 'See [keeping secrets out of the traffic log](../guides/traffic-log-privacy.md).',
@@ -92,7 +95,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'cache.serve',
-    text: 'Runs a [cache server](../guides/cache-server.md#one-that-the-gateway-runs) next to the workers. It is restarted if it exits, or if these keys or `token` change. Values in its memory are then lost.',
+    text: 'Runs a [cache server](../guides/cache-server.md#let-the-gateway-run-it) next to the workers. It is restarted if it exits, or if these keys or `token` change. Values in its memory are then lost.',
   },
   {
     at: 'kubernetes',
