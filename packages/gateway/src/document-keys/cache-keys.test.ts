@@ -13,7 +13,7 @@ import { until } from '../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../testing/origin.js'
 import { serve, testKeys } from './testing.js'
 
-/** Answers 200 where the cache has a value, 204 where it has none, 503 while it is away; to PUT by writing one. */
+/** Responds with 200 if the cache has a value, 204 if not, and 503 while it is unavailable. PUT stores a value. */
 const ASKING: Catalog = new Map([
   [
     'ask',
@@ -35,7 +35,7 @@ const ASKING: Catalog = new Map([
   ],
 ])
 
-/** The port of a cache server that has the value. */
+/** Returns the port of a cache server that has the value. */
 async function withValue(t: TestContext, settings: Partial<CacheSettings>): Promise<number> {
   const server = await startCacheServer({ ...CACHE_SETTINGS, ...settings })
   t.after(async () => {
@@ -56,7 +56,7 @@ function cacheOf(port: number, { tls = null, token }: Partial<CacheSettings>): o
   }
 }
 
-/** Asks a gateway with this cache. */
+/** Sends a request to a gateway with this cache. */
 async function ask(t: TestContext, cache: object, method = 'GET'): Promise<() => Promise<number>> {
   const route = { respond: { status: 500 }, policies: [{ use: 'ask', with: {} }] }
   const { url } = await serve(t, { route, cache, catalog: ASKING })

@@ -19,7 +19,7 @@ async function echoing(t: TestContext, listener: object): Promise<TestGateway> {
   return serve(t, { target: (await echoOrigin(t)).url, listener })
 }
 
-/** The status of a request under some limits, and under the defaults. */
+/** Returns the status of a request with the given limits, and with the defaults. */
 async function under(t: TestContext, limits: object, head: string): Promise<readonly number[]> {
   const statuses: number[] = []
   for (const each of [limits, {}]) {
@@ -52,7 +52,7 @@ const byName: Effect = async (t) => {
   }
 }
 
-/** 0: no answer over HTTP/2. */
+/** Returns 0 if there is no response over HTTP/2. */
 function statusOverHttp2(t: TestContext, url: string): Promise<number> {
   const session = http2.connect(url).on('error', () => {})
   t.after(() => session.destroy())
@@ -63,7 +63,7 @@ function statusOverHttp2(t: TestContext, url: string): Promise<number> {
   })
 }
 
-/** The status of a call, or why there is none. */
+/** Returns the status of a call, or its error. */
 function statusOverTls(port: number, options: https.RequestOptions): Promise<string> {
   const { cert: ca } = FAKE_CERTIFICATES.localhost
   const request = { port, host: '127.0.0.1', servername: 'localhost', agent: false, ca, ...options } as const
@@ -74,7 +74,7 @@ function statusOverTls(port: number, options: https.RequestOptions): Promise<str
   })
 }
 
-/** How many of three connections that are open at once are served. */
+/** Returns how many of three simultaneous connections are served. */
 async function servedOfThree(t: TestContext, limits: object): Promise<number> {
   const gateway = await echoing(t, { limits })
   let served = 0
@@ -87,7 +87,7 @@ async function servedOfThree(t: TestContext, limits: object): Promise<number> {
   return served
 }
 
-/** The status of an upload that brings a byte and stops, or goes on with one every 50 ms. */
+/** Returns the status of an upload that sends one byte and stops, or continues with a byte every 50 ms. */
 async function dripped(t: TestContext, limits: object, goesOn: boolean): Promise<number> {
   const gateway = await echoing(t, { limits })
   const client = await connectRaw(t, gateway.port)

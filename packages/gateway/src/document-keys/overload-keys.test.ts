@@ -13,7 +13,7 @@ const ROUTES = ['low', 'normal', 'critical'].map((criticality) => ({
   respond: { status: 204 },
 }))
 
-/** Status and Retry-After of twenty requests to each route. */
+/** Returns status and Retry-After of twenty requests to each route. */
 async function answers(gateway: TestGateway): Promise<Record<string, readonly (string | null)[]>> {
   const found: Record<string, (string | null)[]> = {}
   for (const { id } of ROUTES) {
@@ -29,7 +29,7 @@ async function answers(gateway: TestGateway): Promise<Record<string, readonly (s
   return found
 }
 
-/** A gateway with as many requests in flight at a silent target. */
+/** Starts a gateway with as many requests in flight to a silent target. */
 async function busy(t: TestContext, inFlight: number, overload: object, listener = {}): Promise<TestGateway> {
   const origin = await httpOrigin(t, () => {})
   const slow = { id: 'slow', criticality: 'critical', match: { path: '/slow' }, upstream: 'up' }

@@ -7,10 +7,10 @@ import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
 import { overload, serve, testKeys } from './testing.js'
 
-/** The upstream's own are long. */
+/** Long timeouts of the upstream itself. */
 const LONG = { connect: '20s', headers: '20s', idle: '20s', total: '20s' }
 
-/** Statuses of two requests to a route that answers 204 where it matches. */
+/** Returns the statuses of two requests to a route that responds with 204 if it matches. */
 async function matched(
   t: TestContext,
   match: object,
@@ -20,7 +20,7 @@ async function matched(
   return Promise.all(asked.map(async ([path, init]) => (await fetch(gateway.url + path, init)).status))
 }
 
-/** What the upstream is asked for. */
+/** Returns the request that the upstream receives. */
 async function sent(
   t: TestContext,
   route: object,
@@ -43,7 +43,7 @@ async function location(t: TestContext, redirect: object): Promise<string> {
   return (await replied(t, { redirect })).headers.get('location')!
 }
 
-/** What becomes of a request to a target that is silent, or says so much and is silent then. */
+/** Returns the result of a request to a target that is silent, or becomes silent after some bytes. */
 async function stalled(t: TestContext, timeouts: object, said = ''): Promise<string> {
   const origin = await rawOrigin(t, said === '' ? () => {} : answering(said))
   const upstream = { targets: [origin.url], timeouts: LONG }
@@ -51,7 +51,7 @@ async function stalled(t: TestContext, timeouts: object, said = ''): Promise<str
   return (await fetch(gateway.url)).text().catch(() => 'cut')
 }
 
-/** An open WebSocket of a client that would compress, to a target that would too. */
+/** Opens a WebSocket through the gateway, with compression offered on both sides. */
 async function webSocket(t: TestContext, websocket: object): Promise<WebSocket> {
   const { url } = await webSocketOrigin(t, { compresses: true })
   const gateway = await serve(t, { listener: { engine: 'node' }, target: url, route: { websocket } })
@@ -208,6 +208,6 @@ testKeys(
       assert.equal((await webSocket(t, { compression: 'pass' })).extensions, 'permessage-deflate')
     },
   },
-  // Tests of the traffic log, of the chain and of policies prove these.
+  // Covered by the tests of the traffic log, of the chain and of the policies.
   ['api', 'log.', 'policies.'],
 )

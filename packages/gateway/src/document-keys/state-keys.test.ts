@@ -13,7 +13,7 @@ import { until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { serve, testKeys } from './testing.js'
 
-/** Answers how often it was asked, in all gateways that share its count; `away` without a store. */
+/** Responds with the number of requests, counted by all gateways with the same state; `away` without a store. */
 const COUNTING: Catalog = new Map([
   [
     'count',
@@ -63,14 +63,14 @@ const TAKING: Catalog = new Map([
   ],
 ])
 
-/** Asks a gateway that has this state. */
+/** Sends a request to a gateway with this state. */
 async function counter(t: TestContext, state: object): Promise<() => Promise<string>> {
   const route = { respond: { status: 204 }, policies: [{ use: 'count', with: {} }] }
   const { url } = await serve(t, { route, state, catalog: COUNTING })
   return async () => (await fetch(url)).text()
 }
 
-/** The first answer of a gateway whose store is there. */
+/** Returns the first response of a gateway whose store is available. */
 async function firstCount(t: TestContext, state: object): Promise<string> {
   const ask = await counter(t, state)
   let answer = 'away'

@@ -12,10 +12,10 @@ import type { TestGateway } from '../testing/gateway.js'
 import { closedPort, httpOrigin, type Origin } from '../testing/origin.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 
-/** Proves what a key of the document does, from its text to the wire. */
+/** Tests the effect of a key of the document, from its text to the wire. */
 export type Effect = (t: TestContext) => Promise<void>
 
-/** What of a document a test writes; everything goes to the upstream `up` unless it says otherwise. */
+/** Parts of a test's document. By default all requests go to the upstream `up`. */
 export interface DocumentParts {
   readonly target?: string
   readonly listener?: object
@@ -25,14 +25,14 @@ export interface DocumentParts {
   readonly overload?: object
   readonly state?: object
   readonly cache?: object
-  /** Default: without policies. */
+  /** Policies of the catalog. Default: none. */
   readonly catalog?: Catalog
   readonly network?: Network
 }
 
 const NO_POLICIES: Catalog = new Map()
 
-/** A gateway that serves a document, which is loaded as `gw start` does. */
+/** Starts a gateway that serves a document, loaded like in `gw start`. */
 export async function serve(t: TestContext, parts: DocumentParts): Promise<TestGateway> {
   const port = await closedPort()
   const {
@@ -78,7 +78,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
 
 type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state' | 'cache'
 
-/** The upstream of a document as a worker has it, for what cannot be brought about from outside. */
+/** Returns the upstream of a document as a worker has it, for effects that cannot be caused from outside. */
 export function compiledUpstream(t: TestContext, upstream: object): Upstream {
   const document = { version: 1, listeners: [{ address: ':0' }], upstreams: { up: upstream }, routes: [] }
   const plan = resolvePlan(loadOrThrow(JSON.stringify(document), NO_POLICIES))
@@ -89,12 +89,12 @@ export function compiledUpstream(t: TestContext, upstream: object): Upstream {
   return compiled
 }
 
-/** A target that answers with its name. */
+/** Starts a target that responds with its name. */
 export function named(t: TestContext, name: string): Promise<Origin> {
   return httpOrigin(t, (_, res) => void res.end(name))
 }
 
-/** The bodies of so many answers, one after another. */
+/** Returns the bodies of `count` sequential responses. */
 export async function bodies(
   url: string,
   count: number,
@@ -105,7 +105,7 @@ export async function bodies(
   return texts
 }
 
-/** The keys below a part of the document, as `limits.bodyBytes`. */
+/** Returns the keys below a part of the document, such as `limits.bodyBytes`. */
 export function keysOf(part: DocumentPart): string[] {
   const { properties } = documentSchema as unknown as { readonly properties: Record<string, Schema> }
   const schema = properties[part]!
@@ -113,7 +113,7 @@ export function keysOf(part: DocumentPart): string[] {
   return [...new Set(leavesOf(item as Schema, ''))].sort()
 }
 
-/** Runs the effects of a part of the document, and fails where a key has none. */
+/** Runs the tests of all keys of a part of the document. Fails for a key without a test. */
 export function testKeys(
   part: DocumentPart,
   effects: Readonly<Record<string, Effect>>,
@@ -144,7 +144,9 @@ function leavesOf(schema: Schema, path: string): string[] {
   return inner.some((each) => each !== path) ? inner.filter((each) => each !== path) : [path]
 }
 
-/** The event loop has been late so often with as much work, and works on: what comes now it reaches long after its last look. */
+/**
+ * Simulates an overloaded event loop: several late ticks with real work, and then more work before the next request.
+ */
 export function overload(gateway: TestGateway, lateMs: number, looks = 2): void {
   for (let i = 0; i < looks; i++) {
     work(lateMs + 5)
@@ -153,7 +155,7 @@ export function overload(gateway: TestGateway, lateMs: number, looks = 2): void 
   work(60)
 }
 
-/** Uses as many milliseconds of the processor. */
+/** Uses the CPU for some milliseconds. */
 function work(ms: number): void {
   const before = process.cpuUsage()
   for (;;) {

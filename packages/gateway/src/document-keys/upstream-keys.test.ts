@@ -16,14 +16,14 @@ import { STATE_KEYS } from './upstream-state-keys.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** What a gateway answers that balances over the targets `a` and `b`. */
+/** Returns the response of a gateway that balances over the targets `a` and `b`. */
 async function balanced(t: TestContext, more: object, headers?: Record<string, string>): Promise<string[]> {
   const targets = [(await named(t, 'a')).url, (await named(t, 'b')).url]
   const gateway = await serve(t, { upstream: { targets, ...more } })
   return bodies(gateway.url, 8, headers)
 }
 
-/** Three requests at once over one connection to a target that answers only the first, of before. */
+/** Sends three requests at once over one connection to a target that responds only to the first one. */
 async function crowded(t: TestContext, more: object): ReturnType<typeof crowdedParts> {
   return crowdedParts(t, more)
 }
@@ -42,7 +42,7 @@ async function crowdedParts(t: TestContext, more: object) {
   return { origin, gateway, answers, free }
 }
 
-/** 0: the gateway ended with the test. */
+/** Returns 0 if the gateway ended with the test. */
 async function statusOf(url: string): Promise<number> {
   return fetch(url).then(
     ({ status }) => status,
@@ -50,14 +50,14 @@ async function statusOf(url: string): Promise<number> {
   )
 }
 
-/** What becomes of requests to a target that is silent, or says so much and is silent then. */
+/** Returns the results of requests to a target that is silent, or becomes silent after some bytes. */
 async function stalled(t: TestContext, timeouts: object, said = ''): Promise<string> {
   const origin = await rawOrigin(t, said === '' ? () => {} : answering(said))
   const gateway = await serve(t, { upstream: { targets: [origin.url], timeouts } })
   return (await fetch(gateway.url)).text().catch(() => 'cut')
 }
 
-/** Retries are asked of an upstream whose first target is not there. */
+/** Sends retried requests to an upstream whose first target is unreachable. */
 async function statusesWith(t: TestContext, retry: object): Promise<number[]> {
   const targets = [`http://127.0.0.1:${await closedPort()}`, (await named(t, 'b')).url]
   const gateway = await serve(t, { upstream: { targets, retry } })
@@ -149,7 +149,7 @@ testKeys('upstreams', {
   pendingTimeout: async (t) => {
     const { answers, origin, free } = await crowded(t, { pendingTimeout: '50ms' })
     assert.equal(await Promise.race(answers), 503)
-    // On a busy machine those that have a connection come after the end of those that have none.
+    // On a busy machine, requests with a connection may finish after those without one.
     await until(() => origin.paths().length >= 2)
     assert.equal(origin.paths().length, 2)
     free()
@@ -226,7 +226,7 @@ testKeys('upstreams', {
   ...STATE_KEYS,
   ...CHECK_KEYS,
   transport: async (t) => {
-    // One of the differences that docs/reference/limits.md shows.
+    // One of the differences listed in docs/reference/limits.md.
     const { url } = await rawOrigin(t, answering('HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
     for (const [transport, status] of [
       ['wire', 502],

@@ -12,7 +12,7 @@ import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 
 const SECRET = 'the-secret-of-the-gateway'
 
-/** A gateway whose one route authenticates at a target. */
+/** Starts a gateway with one route that authenticates to a target. */
 async function gatewayTo(
   t: TestContext,
   targets: readonly string[],
@@ -39,7 +39,7 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** A backend that takes the tokens it is told. */
+/** Starts a backend that accepts the given tokens. */
 async function guardedBackend(t: TestContext) {
   const accepted = new Set<string>()
   const seen: string[] = []
@@ -53,7 +53,7 @@ async function guardedBackend(t: TestContext) {
   return { url: origin.url, accepted, seen }
 }
 
-/** An authorization server that issues `t1`, `t2`, …; or does what the test says instead. */
+/** Starts an authorization server that issues `t1`, `t2`, …, or responds as the test says. */
 async function tokenServer(t: TestContext) {
   const calls: { form: URLSearchParams; authorization: string | undefined }[] = []
   const server = { calls, url: '', answer: null as ((res: ServerResponse) => void) | null }
@@ -131,13 +131,13 @@ test('a refused token is replaced once, and the request sent again where its bod
   backend.accepted.clear()
   backend.accepted.add('Bearer t2')
   backend.seen.length = 0
-  // More than `limits.bodyBuffer`: it is gone when the answer comes.
+  // Larger than `limits.bodyBuffer`, so the body is gone when the response arrives.
   assert.equal(await send('x'.repeat(200_000)), 401)
   assert.equal(server.calls.length, 1)
   assert.deepEqual(await Promise.all([send('four'), send(), send('four')]), [200, 200, 200])
   assert.equal(server.calls.length, 2)
   assert.ok(backend.seen.includes('Bearer t2 4'))
-  // Whoever accepts no token at all is not asked for ever, nor is the token endpoint.
+  // A backend that accepts no token at all does not cause endless retries or token requests.
   backend.accepted.clear()
   backend.seen.length = 0
   assert.equal(await send(), 401)
@@ -237,7 +237,7 @@ test('each attempt is signed for the target it goes to, and nothing of the clien
   assert.deepEqual(seen, ['right', 'right', 'right'])
 })
 
-/** Signature Version 4 as a service of the kind of S3 checks it, for what these tests send. */
+/** Verifies Signature Version 4 like an S3-compatible service, as far as these tests need it. */
 function awsVerdict(req: IncomingMessage, body: string): string {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
   const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest()

@@ -9,7 +9,7 @@ import { callee } from './api-call/calling-gateway.js'
 
 const PASSWORD = 'Circle of Life'
 
-/** A backend as RFC 7616 describes it, which counts the uses of its nonce. */
+/** A backend that follows RFC 7616 and counts the uses of its nonce. */
 async function digestBackend(t: TestContext, algorithm = 'SHA-256') {
   const state = { nonce: 'n1', uses: new Set<string>(), asked: 0, stale: false }
   const backend = await callee(t, (res, req) => {

@@ -11,7 +11,7 @@ const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** A backend that says which token it got, and a gateway that authenticates there. */
+/** Starts a backend that reports the received token, and a gateway that authenticates to it. */
 async function gatewayWith(t: TestContext, oauth2: object, more: { before?: string; behind?: string } = {}) {
   const backend = await callee(t, (res, req) => res.end(req.headers.authorization ?? 'nothing'))
   const settings = { clientId: 'sluice', clientSecret: 'secret', timeout: '20s', ...oauth2 }
@@ -31,7 +31,7 @@ async function gatewayWith(t: TestContext, oauth2: object, more: { before?: stri
   return { backend, gateway, send }
 }
 
-/** An authorization server that issues `for-SUBJECT-N`, and refuses the subject `bad`. */
+/** Starts an authorization server that issues `for-SUBJECT-N`, and refuses the subject `bad`. */
 async function exchangeServer(t: TestContext) {
   const forms: URLSearchParams[] = []
   const server = await callee(t, (res) => {
@@ -53,7 +53,7 @@ test('the token of each client is exchanged for one of the backend, once, and ke
     audience: 'orders',
     resource: 'https://orders.example.com',
   }
-  // What authenticates the client takes its token away before the backend sees the request.
+  // The policy that authenticates the client removes its token before the backend sees the request.
   const strip = '{ use: header, with: { request: { remove: [authorization] } } }'
   const { backend, send } = await gatewayWith(t, own, { behind: strip })
   const as = (token: string) => send({ authorization: `Bearer ${token}` })

@@ -9,7 +9,7 @@ import { answering, closedPort, httpOrigin, rawOrigin } from '../testing/origin.
 
 type Use = readonly [config: object, when?: string]
 
-/** A server that no test waits for in vain: none is slower than that unless it is to be. */
+/** Timeout of the calls, long enough that no test waits in vain for a slow server. */
 const PLAN: Omit<CachePlan, 'url'> = {
   token: null,
   timeoutMs: 10_000,
@@ -33,7 +33,7 @@ const cacheUses = (uses: readonly Use[]): PolicyUse[] =>
 interface Options {
   readonly cache?: Partial<CachePlan>
   readonly before?: readonly PolicyUse[]
-  /** What the upstream answers; default: how often it was asked. */
+  /** Response of the upstream. Default: the number of requests. */
   readonly answer?: (asked: number) => {
     readonly status?: number
     readonly headers?: object
@@ -41,7 +41,7 @@ interface Options {
   }
 }
 
-/** A gateway before an upstream, and what a client gets through it. */
+/** Starts a gateway in front of an upstream, with a client. */
 async function serve(t: TestContext, uses: readonly Use[], { cache, before = [], answer }: Options = {}) {
   const seen: NodeJS.Dict<string | string[]>[] = []
   const origin = await httpOrigin(t, (req, res) => {
@@ -205,7 +205,7 @@ test('a key may read the body of the request, though the value comes with the re
   assert.equal(await textOf('/', post('{"id":1}')), '1')
   assert.equal(await textOf('/', post('{"id": 1, "other": 2}')), '1')
   assert.equal(await textOf('/', post('{"id":2}')), '2')
-  // A body that is no JSON has no key, and is refused.
+  // A body that is not JSON has no key and is refused.
   assert.match((await send('/', post('{'))).text, /GW_BODY_UNPARSABLE/)
   assert.equal(await textOf('/', post('{"id":3}')), '3')
 })
@@ -237,13 +237,13 @@ test('errors, parts, coded bodies, answers to HEAD and large ones are not kept',
   assert.equal(negative.seen.length, 1)
 })
 
-/** A client that does not know a coding says so. */
+/** The client does not support a content coding and says so. */
 async function fetchQuietly(send: () => Promise<unknown>): Promise<void> {
   await send().catch(() => {})
 }
 
 test('a hit does not become younger by being served', async (t) => {
-  // The populating policy stands before the lookup, so that it sees what that answers with.
+  // The populating policy precedes the lookup, so that it sees the response of the lookup.
   const { seen, textOf, gateway } = await serve(t, [[POPULATE], [LOOKUP]])
   await textOf('/')
   await textOf('/')
@@ -292,7 +292,7 @@ test('attacks: no caller reaches a value of another consumer, space or key', asy
     answers.add(answer)
     assert.equal(await ask(...attempt), answer)
   }
-  // Nothing of it has left the space, and nothing was purged.
+  // Nothing has left the space, and nothing was purged.
   assert.equal(await ask('a', 'x', 'y'), known)
   assert.equal((await fetch(`${url}/v1/cache/other/@a/x/y`)).status, 404)
 })
@@ -327,7 +327,7 @@ test('attacks: what others have written at the server adds no field, and is no t
   assert.equal((await send('/')).status, 200)
   assert.equal(seen[0]!['x-value'], undefined)
   assert.equal(await (await fetch(`${url}/v1/cache/s/made`)).text(), '["miss"]')
-  // Of a type that no field of ours may hold nothing is left.
+  // Values of a type that is no longer used are all gone.
   const foreign = await httpOrigin(t, (_, res) => res.setHeader('content-type', 'text/\u00e9').end('value'))
   const replying = await serve(t, [[LOOKUP]], { cache: { url: foreign.url } })
   const { headers, text } = await replying.send('/type')
@@ -356,7 +356,7 @@ test('while a server hangs all requests go on, and values are found again when i
   const { textOf } = await serve(t, [[LOOKUP], [{ ...POPULATE, onStoreDown: 'open' }]], {
     cache: { url: server.url, timeoutMs: 100 },
   })
-  // On a busy machine even a server that works may be late.
+  // On a busy machine even a working server may be late.
   const isFound = async (): Promise<boolean> => {
     const first = await textOf('/')
     return (await textOf('/')) === first

@@ -27,7 +27,7 @@ test('who guesses keys is out before the next guess is looked at, and cannot mak
     {
       upstreams: [{ urls: [origin.url] }],
       routes: [{ id: 'all', policies: uses({ threshold: 5, ban: '1h' }) }],
-      // Another address of this machine than the one that the client calls from.
+      // An address of this machine other than the client's.
       listener: { trustedProxies: ['127.0.0.2/32'] },
     },
     {},
@@ -41,7 +41,7 @@ test('who guesses keys is out before the next guess is looked at, and cannot mak
   let calls = 0
   await until(async () => (await call('a-wrong-key', `203.0.113.${calls++}`)).status === 429)
   assert.ok(calls >= 6 && calls < 10, `${calls} calls`)
-  // The address that the client claims is not believed: whoever has it is not banned, and the client stays so.
+  // The address that the client claims is not trusted: its owner is not banned, and the client stays banned.
   const banned = await call('the-right-key-of-a', '198.51.100.1')
   assert.equal(banned.status, 429)
   assert.equal(banned.headers.get('x-gw-error'), 'GW_CLIENT_BANNED')
@@ -69,7 +69,7 @@ test('behind a trusted proxy each client is banned for itself', async (t) => {
     const headers = { 'x-api-key': key, 'x-forwarded-for': client }
     return (await fetch(gateway.url, { headers })).status
   }
-  // Every address of a /64 is of the same client.
+  // All addresses of a /64 belong to the same client.
   let host = 1
   await until(async () => (await status('a-wrong-key', `2001:db8::${(host++).toString(16)}`)) === 429)
   assert.equal(await status('the-right-key-of-a', '2001:db8:0:0:9::1'), 429)

@@ -18,7 +18,7 @@ interface Answer {
   readonly raw: Buffer
 }
 
-/** Asks without taking the answer apart, which `fetch` does. */
+/** Sends a request without decoding the response, unlike `fetch`. */
 function ask(
   port: number,
   path: string,
@@ -65,7 +65,7 @@ async function serve(t: TestContext, handler: http.RequestListener, setting: Set
   )
 }
 
-/** Answers with fields and a body that stand in the query. */
+/** Responds with the headers and the body in the query. */
 const asAsked: http.RequestListener = (req, res) => {
   const { searchParams } = new URL(req.url!, 'http://a')
   const body = searchParams.get('body') === 'large' ? LARGE : SMALL

@@ -7,7 +7,7 @@ import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
 import { startLogged } from '../testing/traffic-records.js'
 
-/** A gateway with these policies before an origin that answers with what it got, or with `reply`. */
+/** Starts a gateway with these policies in front of an origin that echoes requests, or responds with `reply`. */
 async function serve(t: TestContext, uses: readonly [string, object][], reply?: string) {
   const seen: { url: string; body: string }[] = []
   const origin = await httpOrigin(t, async (req, res) => {

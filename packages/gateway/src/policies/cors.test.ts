@@ -26,7 +26,7 @@ const CORS = use('cors', { origins: [APP], credentials: true })
 const AUTH = use('api-key', { keys: [{ id: 'a', sha256: '0'.repeat(64) }] })
 const THROWS = use('throws', {})
 
-/** The policies of the gateway, and one that fails. */
+/** Policies of the gateway, and one that fails. */
 const CATALOG: Catalog = Object.assign(new Map(catalog), catalog, {})
 function withThrowing(): Catalog {
   const step: Step = {

@@ -7,8 +7,8 @@ import { type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { nginxSkip as skip, startNginx } from '../testing/nginx.js'
 import { readAsNode, readAsTomcat, readDecodedFirst } from '../testing/path-readings.js'
 
-// /admin/* asks for a key, everything else is open, and all goes to the same upstream: a real nginx, which says which
-// of its locations it took and what it was sent. That is read once more as Tomcat and programs on Node.js would.
+// /admin/* requires a key, everything else is open, and all goes to the same upstream: a real nginx, which reports
+// the matched location and the received path. The path is also interpreted as by Tomcat and Node.js programs.
 
 const LOCATIONS = `
   add_header x-target $request_uri always;
@@ -59,7 +59,7 @@ const OPEN = [
     rewrite: { prefix: null, path: null, regex: { pattern: '^/v2', replacement: '/public' }, host: 'keep' },
   }),
 ]
-/** What nginx calls an alias without a slash at the end: `/alias../admin` would be `/public/../admin`. */
+/** An nginx alias without a trailing slash: `/alias../admin` would be `/public/../admin`. */
 const ALIAS = route('alias', '~^/alias', {
   rewrite: {
     prefix: null,
@@ -109,7 +109,7 @@ const WORDS = [
   ],
 ]
 
-/** Every slash with every way up; and those that rewrite the path with the plain word. */
+/** Combines every slash with every dot-dot segment, and adds paths that contain the plain word. */
 function* attacks(): Generator<string> {
   for (const slash of SLASHES) {
     for (const up of UPS) {
@@ -155,7 +155,7 @@ function isAdmin(path: string | null): boolean {
   return path === '/admin' || path?.startsWith('/admin/') === true
 }
 
-/** Who takes it for the protected area. */
+/** Servers that read the path as the protected area. */
 function readersOf({ status, body, target }: Seen): string[] {
   if (status !== 200) return []
   const readings = {
@@ -167,7 +167,10 @@ function readersOf({ status, body, target }: Seen): string[] {
   return [...(body === 'admin' ? ['nginx'] : []), ...readers.map(([name]) => name)]
 }
 
-/** Asks for every path, some at a time. Answers who took what for the protected area, and how many were answered 200. */
+/**
+ * Requests every path, several at once. Returns which server reads which path as the protected area, and the number
+ * of 200 responses.
+ */
 async function attack(port: number): Promise<{ readonly found: readonly string[]; readonly served: number }> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
   const found: string[] = []

@@ -9,8 +9,9 @@ import { type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { nginxSkip, startNginx } from '../testing/nginx.js'
 import { readAsTomcat } from '../testing/path-readings.js'
 
-// Paths with characters that need no escape in a segment. Each of their characters may be sent escaped; upstreams that
-// decode before they choose a resource serve the same one. A real nginx and a real Node.js server are the upstreams.
+// Paths with characters that need no escape in a segment. Each of their characters may be sent escaped. Upstreams
+// that decode before they choose a resource serve the same one. The upstreams are a real nginx and a real Node.js
+// server.
 
 const PROTECTED = [
   '/odata/$batch',
@@ -23,7 +24,7 @@ const PROTECTED = [
   '/star*',
 ]
 
-/** A spelling of one of the paths: any of its characters escaped, with digits of any case. */
+/** Returns a spelling of one of the paths: any of its characters escaped, with hexadecimal digits of any case. */
 const SPELLINGS = fc.sample(
   fc.constantFrom(...PROTECTED).chain((path) =>
     fc
@@ -64,11 +65,11 @@ const BY_ROUTE: Routes = [
   ...PROTECTED.map((path, i) => ({ ...route(`r${i}`, exact(path)), policies: [{ ...KEY, when: null }] })),
   ALL,
 ]
-/** Written with escapes, as a document may have them. */
+/** Returns the path with escapes, as a document may contain it. */
 const WHEN = `req.path in ${JSON.stringify(PROTECTED.map((path) => path.replace(/[^\w/.~-]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)))}`
 const BY_CONDITION: Routes = [{ ...ALL, policies: [{ ...KEY, when: WHEN }] }]
 
-/** Serves what the decoded path names, as static file servers and frameworks on Node.js do. */
+/** Serves the resource of the decoded path, like static file servers and Node.js frameworks. */
 async function startNode(t: TestContext): Promise<number> {
   const server = http.createServer((request, response) => {
     response.setHeader('x-target', request.url!)

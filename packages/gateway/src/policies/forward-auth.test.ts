@@ -11,7 +11,7 @@ const FIELDS = [
   "{ use: header, with: { response: { set: { x-who: '{{consumer.id}}', x-state: '{{vars.forward-auth}}' } } } }",
 ]
 
-/** A gateway that asks `url` about the requests of its one route, which goes to `target`. */
+/** Starts a gateway that sends the requests of its one route to `url` for a decision and then to `target`. */
 async function gatewayAsking(
   t: TestContext,
   target: string,
@@ -29,7 +29,7 @@ routes: [{ id: a, upstream: up, policies: [${[policy, ...FIELDS].join(', ')}] }]
   return startGateway(t, { upstreams, routes: plan.routes }, options)
 }
 
-/** A server that records what it is asked, and answers as the test says. */
+/** Starts a server that records its requests and responds as the test says. */
 async function server(t: TestContext, first: (res: ServerResponse, req: IncomingMessage) => void) {
   const calls: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = []
   const it = { calls, answer: first, url: '' }
@@ -87,7 +87,7 @@ test('the server hears what the request was, and the upstream what the server sa
     [sent['x-user-id'], sent['x_user_id'], sent['x-admin'], sent['x-other']],
     ['ann', undefined, undefined, undefined],
   )
-  // Who reads groups there reads what the server has said, or nothing.
+  // The upstream gets the groups from the server's response or none.
   assert.deepEqual([sent['x-user-groups'], sent['x_user_groups']], [undefined, undefined])
 })
 

@@ -33,7 +33,7 @@ test('callers are let in by the place of the address that a trusted proxy names,
   assert.equal(refused.status, 403)
   assert.equal(refused.headers.get('x-gw-error'), 'GW_GEO_DENIED')
   assert.doesNotMatch(await refused.text(), /198\.51|"DE"/)
-  // Nobody vouches for the address that this one claims.
+  // No trusted proxy vouches for the claimed address.
   const distrusting = await serve([])
   assert.equal((await call(distrusting.url, '203.0.113.7')).status, 403)
 })

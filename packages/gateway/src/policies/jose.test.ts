@@ -41,7 +41,7 @@ function routesWith(uses: readonly Use[]) {
   return [{ id: 'all', policies }]
 }
 
-/** A gateway with these policies before an origin that answers with the body it was sent. */
+/** Starts a gateway with these policies in front of an origin that echoes the body. */
 async function serve(t: TestContext, uses: readonly Use[]) {
   const seen: Seen[] = []
   const origin = await httpOrigin(t, async (req, res) => {

@@ -9,7 +9,7 @@ interface Seen {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** A gateway with these policies before an origin that answers with what it was sent, or with what the test says. */
+/** Starts a gateway with these policies in front of an origin that echoes requests, or responds as the test says. */
 async function serve(t: TestContext, uses: readonly (readonly [string, object])[], reply?: string) {
   const seen: Seen[] = []
   const origin = await httpOrigin(t, async (req, res) => {

@@ -11,7 +11,7 @@ import { until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
 
-/** A gateway that lets those in whose token an issuer has signed. */
+/** Starts a gateway that accepts tokens of an issuer. */
 async function gatewayTrusting(t: TestContext, jwks: object, more: object = {}) {
   return (await startTrusting(t, jwks, more)).ask
 }

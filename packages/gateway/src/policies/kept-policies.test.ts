@@ -22,7 +22,7 @@ test('each policy goes on through a change of another route, and closes once whe
   const noted = new Map([...catalog].map(([name, policy]) => [name, noting(policy)]))
   const uses = [...catalog.values()].flatMap((policy) =>
     exampleUses(policy).map((use, i) => {
-      // Fills the defaults in.
+      // Adds the defaults.
       assert.deepEqual(schemaMistakes(policy, use.with), [])
       return { ...use, id: `${policy.name}-${i}`, when: null, onError: 'fail' as const }
     }),
@@ -74,7 +74,7 @@ test('a policy keeps what it has counted through a change of another route', asy
 
 type Route = Partial<RoutePlan> & { readonly id: string }
 
-/** A route for the path of its id. */
+/** Returns a route whose path is its id. */
 function routeAt(id: string, route: Partial<RoutePlan>): Route {
   const segments = [{ kind: 'literal' as const, text: id }]
   const path = { text: `/${id}`, kind: 'exact' as const, segments }

@@ -99,7 +99,7 @@ test('a route is chosen by the beginning of an XML body, and a policy decides by
     schema: {} as Policy['schema'],
     compile: () => ({ name: 'report' }),
   }
-  // There is no such work, so whatever goes to a thread fails.
+  // This work does not exist, so everything sent to a worker thread fails.
   const catalog = Object.assign(new Map([['report', report]]), {
     bodies: policyCatalog.bodies!,
     bodyWork: new URL('no-such-work.js', import.meta.url),

@@ -12,7 +12,7 @@ const SECRET = 'a-secret-of-the-gateway-that-is-long'
 const AUDIENCE = 'urn:orders'
 const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
 
-/** oidc-provider with a client for each way to authenticate, which get opaque tokens for `AUDIENCE`. */
+/** Starts oidc-provider with one client per authentication method. The clients get opaque tokens for `AUDIENCE`. */
 async function startProvider(t: TestContext, publicJwk: object) {
   const introspected: number[] = []
   let serve: RequestListener = () => {}

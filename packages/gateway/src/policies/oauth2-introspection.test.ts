@@ -13,7 +13,7 @@ const ECHO = [
   ...["x-lists: '{{consumer.groups}}/{{consumer.scopes}}' } } } }"],
 ].join(' ')
 
-/** A gateway that asks `url` about the tokens of its one route, which goes to `target`. */
+/** Starts a gateway that introspects the tokens of its one route at `url` and forwards to `target`. */
 async function gatewayAsking(t: TestContext, target: string, settings: object, port?: number) {
   const client = { clientId: 'gw', clientSecret: 's', timeout: '20s' }
   const policy = JSON.stringify({ use: 'oauth2-introspection', with: { ...client, ...settings } })
@@ -162,8 +162,8 @@ test('1,000 requests with the same token at once are one call', async (t) => {
   const waiting: ServerResponse[] = []
   const server = await callee(t, (res) => void waiting.push(res))
   const { gateway, send } = await gatewayAsking(t, up.url, { url: server.url })
-  // Plain sockets: each writes as soon as it is connected, where a thousand calls of fetch keep this process busy for
-  // seconds, in which the gateway ends those that have sent nothing yet.
+  // Plain sockets: each writes as soon as it is connected. A thousand calls of fetch would keep this process busy for
+  // seconds, and the gateway would close connections that have not sent anything yet.
   const request = 'GET / HTTP/1.1\r\nhost: a\r\nauthorization: Bearer same\r\n\r\n'
   const whole = { waitMs: 60_000, until: (text: string) => text.endsWith('from the backend') }
   const all = Array.from({ length: 1000 }, () => sendRaw(gateway.port, [request], whole))
@@ -195,7 +195,7 @@ test('answers are kept no longer than the token lives, whatever the clock', asyn
   assert.equal(await callsOf(json(ACTIVE), { cache: { ttl: '0ms' } }), 2)
   assert.equal(await callsOf(inactive, { cache: { negativeTtl: '0ms' } }), 2)
   assert.equal(await callsOf(ending(600)), 1)
-  // The clock of the gateway is 10 minutes ahead: what the server says counts, and is not kept.
+  // The gateway's clock is 10 minutes ahead. The server's answer counts and is not cached.
   assert.equal(await callsOf(ending(-600)), 2)
   assert.equal(await callsOf(ending(0)), 2)
   server.answer = ending(2)
@@ -235,14 +235,14 @@ test('while the server is away known tokens may pass, it is left alone, and foun
   server.answer = json(INACTIVE)
   await until(async () => (await other.send('known')).status === 401)
 
-  // Tokens that the server does not take do not make it look broken.
+  // Rejected tokens do not open the circuit breaker.
   const strict = await gatewayAsking(t, up.url, { ...settings, breaker: { failures: 1, openFor: '5m' } })
   server.answer = (res) => res.writeHead(400).end('{"error":"invalid_request"}')
   assert.deepEqual(
     [await strict.codeOf('a.b.c'), await strict.codeOf('d.e.f')],
     Array(2).fill('GW_TOKEN_INACTIVE'),
   )
-  // Nor do those for which its answer is none that can be used, whoever has got them.
+  // Neither do tokens for which the response is unusable.
   const large = { active: true, sub: 'ann', x: 'x'.repeat(70_000) }
   for (const answer of [large, { active: 'yes' }, { active: true, sub: 1 }]) {
     server.answer = json(answer)

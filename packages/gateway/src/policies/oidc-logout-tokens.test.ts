@@ -16,13 +16,13 @@ function encoded(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** A token with the signature of the issuer. */
+/** Returns a token signed by the issuer. */
 function signed(claims: object, header: object = {}): string {
   const input = `${encoded({ alg: 'RS256', kid: 'one', typ: 'logout+jwt', ...header })}.${encoded(claims)}`
   return `${input}.${createSign('RSA-SHA256').update(input).sign(privateKey, 'base64url')}`
 }
 
-/** An issuer with one key, and a gateway that takes its logout tokens. */
+/** Starts an issuer with one key, and a gateway that accepts its logout tokens. */
 async function startReceiver(t: TestContext) {
   const origin = await httpOrigin(t, (req, res) => {
     const endpoints = { authorization_endpoint: `${origin.url}/a`, token_endpoint: `${origin.url}/t` }

@@ -5,7 +5,7 @@ import { catalog } from '@sluice/policies'
 
 const SECRET = 'a secret of the gateway, which is long enough'
 
-/** What `gw validate` warns of, in a document whose routes have these paths. */
+/** Returns the warnings of `gw validate` for a document whose routes have these paths. */
 function warningsOf(paths: readonly (string | null)[], settings: object = {}, shared = true): string[] {
   const policy = {
     use: 'oidc',

@@ -29,7 +29,7 @@ test('gateways with one store refresh a session once, and hear of each other’s
   const cookieOf = (browser: Browser): string =>
     [...browser.jarOf(first.url)].map(([name, value]) => `${name}=${value}`).join('; ')
   const headers = { cookie: cookieOf(ann) }
-  // From another site of the same name and secrets the session is taken.
+  // A session of another site with the same name and secrets is accepted.
   const { authorization } = (await shown(await ask(second.url, { headers }))).headers
   ahead(t, 25_000)
   const refreshes = () => provider.asked.filter((line) => line === 'POST /token').length

@@ -100,7 +100,7 @@ test('a response that comes twice, or whose login is forgotten, begins a login o
   await shown(await browser.ask(url))
   assert.deepEqual(errorOf(await browser.ask(restarted)), [400, 'GW_LOGIN_FAILED'], 'not for ever')
 
-  // Other sites can have a browser ask for pictures, and would fill it with cookies of logins.
+  // Other sites can make a browser load images, which would fill it with login cookies.
   for (const headers of [{ 'sec-fetch-mode': 'no-cors' }, { 'sec-fetch-dest': 'iframe' }]) {
     const pictured = await new Browser().ask(back, { headers })
     assert.deepEqual(
@@ -218,7 +218,7 @@ test('tokens are refreshed once, however many requests come, and the browser get
   const before = browser.jarOf(url).get('sluice-session')!
   const first = (await shown(await browser.ask(url))).headers['authorization']
   assert.match(first!, /^Bearer .{20}/)
-  // A third of its life before its end the token is refreshed.
+  // The token is refreshed when a third of its lifetime is left.
   ahead(t, 21_000)
   const refreshes = () => provider.asked.filter((line) => line === 'POST /token').length
   const asked = refreshes()
@@ -340,7 +340,7 @@ test('a provider ends sessions, by tokens that nobody else can make', async (t) 
   const { url, events } = await startSite(t, provider, { idTokenHeader: 'x-id-token' })
   const browser = new Browser()
   await logIn(browser, `${url}/a`)
-  // Of the same session at the provider; nobody has asked yet whether it has ended.
+  // It belongs to the same provider session, and its end has not been checked yet.
   const twin = new Browser()
   for (const [name, value] of browser.jarOf(provider.issuer)) twin.jarOf(provider.issuer).set(name, value)
   await logIn(twin, `${url}/a`)

@@ -16,7 +16,7 @@ const ECHO = [
   ...["x-lists: '{{consumer.groups}}/{{consumer.roles}}/{{consumer.scopes}}', x-var: '{{vars.a}}' } } } }"],
 ].join(' ')
 
-/** A gateway whose route has one policy, and answers by itself without a target. */
+/** Starts a gateway whose route has one policy, and responds by itself without a target. */
 async function gatewayOf(t: TestContext, use: string, settings: object, target?: string) {
   const action = target === undefined ? 'respond: { status: 200 }' : 'upstream: up'
   const up = target === undefined ? '' : `upstreams: { up: { targets: ['${target}'] } }\n`

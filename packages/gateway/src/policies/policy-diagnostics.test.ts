@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { formatDiagnostic, loadDocument } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 
-/** What `gw validate` says of a policy with these parameters, without the place. */
+/** Returns the messages of `gw validate` for a policy with these options, without the location. */
 function said(use: string, parameters: object): string[] {
   const policies = [{ use, with: parameters }]
   const document = { version: 1, routes: [{ id: 'a', match: { path: '/a' }, respond: {}, policies }] }

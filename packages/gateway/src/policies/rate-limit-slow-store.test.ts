@@ -8,7 +8,7 @@ import { httpOrigin } from '../testing/origin.js'
 
 const skip = redisSkip
 
-/** A gateway whose limits are in a server behind a bridge. */
+/** Starts a gateway with limits in a server behind a bridge. */
 async function limitedBehind(t: TestContext, port: number, config: object) {
   const origin = await httpOrigin(t, (_, res) => res.end())
   const policy = { id: 'p', use: 'rate-limit', with: config, when: null, onError: 'fail' as const }
@@ -32,7 +32,7 @@ async function limitedBehind(t: TestContext, port: number, config: object) {
   return { gateway, ask, sample }
 }
 
-/** How many scripts the server has run. */
+/** Returns the number of scripts that the server has run. */
 function scriptsRun(server: RedisServer): number {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(server.cli('info', 'commandstats'))?.[1] ?? 0)
 }
@@ -45,7 +45,7 @@ test('a used-up limit refuses without asking a slow server, in each worker', { s
   const statuses = await Promise.all(workers.flatMap(({ ask }) => Array.from({ length: 20 }, () => ask())))
   assert.equal(statuses.filter((status) => status === 200).length, 10)
   for (const { ask } of workers) await until(async () => (await ask()) === 429)
-  // From now on nothing comes back from the server.
+  // From now on the server's responses are lost.
   bridge.delayMs = 3_600_000
   for (const { ask } of workers) for (let i = 0; i < 100; i++) assert.equal(await ask(), 429)
   assert.ok(scriptsRun(server) < 60, `${scriptsRun(server)} scripts`)

@@ -9,7 +9,7 @@ import { httpOrigin } from '../testing/origin.js'
 
 const skip = redisSkip
 
-/** A gateway whose limits are in a server. */
+/** Starts a gateway with limits in a server. */
 function limitedBy(t: TestContext, server: RedisServer, config: object) {
   return limitedIn(t, statePlanOf(server.port, { timeoutMs: 500 }), config)
 }
@@ -55,7 +55,7 @@ test('the server is killed: each gateway counts for itself until it is back', { 
   const a = await limitedBy(t, server, { scope: 'cluster' })
   const b = await limitedBy(t, server, {})
   let together = passed([...(await a.asked(8)), ...(await b.asked(8))])
-  // Tokens that one gateway has fetched ahead go back when it does not need them.
+  // A gateway returns the tokens that it leased in advance but does not need.
   await until(async () => {
     together += passed([await a.ask(), await b.ask()])
     return together >= 10
@@ -63,7 +63,7 @@ test('the server is killed: each gateway counts for itself until it is back', { 
   assert.equal(together, 10)
   await server.kill()
   await until(() => a.gateway.events.length > 0 && b.gateway.events.length > 0)
-  // What was refused by the server is not asked for again before a second has gone by.
+  // A key that the server refused is not requested again within a second.
   await until(async () => (await a.ask()) === 200)
   assert.equal(passed(await a.asked(30)), 9)
   await until(async () => (await b.ask()) === 200)

@@ -10,7 +10,10 @@ interface Use {
   readonly with: object
 }
 
-/** A gateway with one route for each list of policies, `/0/*`, `/1/*`, …; its upstream says what requests cost. */
+/**
+ * Starts a gateway with one route for each list of policies: `/0/*`, `/1/*`, …. Its upstream reports the cost of
+ * requests.
+ */
 async function serve(t: TestContext, ...routes: readonly (readonly Use[])[]): Promise<TestGateway> {
   const origin = await httpOrigin(t, (req, res) => {
     const cost = new URL(req.url!, 'http://a').searchParams.get('cost')
@@ -81,7 +84,7 @@ test('Retry-After says when a request of this cost can pass', async (t) => {
     waits.push(Number(refused.headers.get('retry-after')))
   }
   const [gcra, sliding, fixed] = waits as [number, number, number]
-  // Two tokens are left, and one comes back every five minutes.
+  // Two tokens are left, and one is added every five minutes.
   assert.ok(gcra > 840 && gcra <= 900, `${gcra} s`)
   assert.ok(sliding >= fixed + 600, `${sliding} s, window of ${fixed} s`)
 })
@@ -228,7 +231,7 @@ test('countPer: a shared policy counts for all its routes, or for each', async (
   const gateway = await serve(t, [shared('policy')], [shared('policy')], [shared('route')], [shared('route')])
   assert.deepEqual([(await ask(gateway, '/0/')).status, (await ask(gateway, '/1/')).status], [200, 429])
   assert.deepEqual([(await ask(gateway, '/2/')).status, (await ask(gateway, '/3/')).status], [200, 200])
-  // Written in the routes, equal policies are two.
+  // Inline in routes, equal policies count separately.
   const own = { with: { limit: '1/h' } }
   const apart = await serve(t, [own], [own])
   assert.deepEqual([(await ask(apart, '/0/')).status, (await ask(apart, '/1/')).status], [200, 200])

@@ -6,14 +6,15 @@ import { explainRequest } from '../explain.js'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 
-// What decides by a JSON body refuses one in which an object has a name twice: the upstream could read the other value.
+// Policies that decide by a JSON body refuse bodies with a duplicate name, because the upstream could read the other
+// value.
 
 const ROLE = `req.body.json("$.role")`
 const ANN = `{ use: api-key, with: { keys: [{ id: ann, sha256: ${hashKey('k')} }] } }`
 const KEY = `{ use: api-key, with: { keys: [{ id: a, sha256: ${'a'.repeat(64)} }] }, when: '${ROLE} == "admin"' }`
 const SCRIPT = 'export function onRequest(ctx) { if (ctx.req.body.json().role === "admin") ctx.respond(401) }'
 
-/** What a route has beside its upstream; each of them refuses the role `admin` or counts by it. */
+/** Options of the routes. Each route refuses the role `admin` or counts by it. */
 const READERS: Readonly<Record<string, string>> = {
   'the condition of a policy': `policies: [${KEY}]`,
   'the condition of a policy that may fail': `policies: [{ onError: continue, ${KEY.slice(1)}]`,
@@ -40,7 +41,7 @@ const CLEAN = [
   ' { "role" : "user" , "a:b" : "c:\\"d" , "toString" : {} } ',
 ]
 
-/** The same body, large enough to be read on a thread. */
+/** The same body, large enough to be read on a worker thread. */
 function large(body: string): string {
   return `${body.slice(0, body.lastIndexOf('}'))},"filling":"${'x'.repeat(60_000)}"}`
 }

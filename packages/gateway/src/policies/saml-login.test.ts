@@ -85,7 +85,7 @@ test('a login that cannot be finished is 400 for the browser, and the log says w
   assert.ok(!JSON.stringify(records).includes('ann@example.com'))
 })
 
-/** The browser is sent to the provider again, without a session. */
+/** Asserts that the browser is redirected to the provider again, without a session. */
 async function restarts(browser: Browser, acs: string, fields: Record<string, string>, what: string) {
   const reply = await postForm(browser, acs, fields)
   assert.ok(reply.headers.get('location')?.startsWith(`${SSO}?SAMLRequest=`), what)
@@ -106,7 +106,7 @@ test('a response is of no use in another browser, for another login, again, or s
     assert.deepEqual(errorOf(await postForm(browser, acs, fields)), FAILED, what)
     assert.ok(!browser.jarOf(url).has('sluice-session'), what)
   }
-  // Of somebody who would have a victim go on in the session of the thief.
+  // The response belongs to an attacker who wants the victim to continue in the attacker's session.
   await restarts(victim, acs, answer, 'a browser that has begun no login')
   await beginLogin(thief, `${url}/b`)
   await restarts(thief, acs, answer, 'another browser')

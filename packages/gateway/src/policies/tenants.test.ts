@@ -16,7 +16,7 @@ const [OURS, PARTNER, STRANGER] = [
   '33333333-cccc-4ccc-8ccc-333333333333',
 ] as const
 
-/** An issuer of many tenants, in the manner of Microsoft Entra ID. */
+/** A multi-tenant issuer like Microsoft Entra ID. */
 async function startTenants(t: TestContext, more: { readonly issuer?: string; readonly jwk?: object } = {}) {
   const { publicKey, privateKey } = await generateKeyPair('RS256')
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid: '1', use: 'sig', ...more.jwk }
@@ -208,7 +208,7 @@ test('browsers log in by the tenants that are listed, and sessions end with the 
     [[OURS], 302],
     [undefined, 503],
   ] as const) {
-    // Another route, or the same after a reload.
+    // Another route, or the same one after a reload.
     const other = await startSite(
       t,
       provider,

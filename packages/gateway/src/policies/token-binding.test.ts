@@ -11,7 +11,7 @@ import { certificateFiles } from '../data-plane/listener/testing/certificate-fil
 import { serve } from '../document-keys/testing.js'
 import { httpOrigin } from '../testing/origin.js'
 
-/** What `cnf` says of a certificate (RFC 8705, 3.1). */
+/** Returns the `cnf` value of a certificate (RFC 8705 section 3.1). */
 const thumbprint = ({ der }: Pair): string => createHash('sha256').update(der).digest('base64url')
 
 test('a token that is bound to a certificate is taken with it alone, and one that is bound to a key not at all', async (t) => {
@@ -88,7 +88,7 @@ test('a token that is bound to a certificate is taken with it alone, and one tha
         assert.equal(await answer, isTaken ? '204 passed' : REFUSED, `${path} ${kind}`)
       await expect(isHeld, ask(path, token, holder))
       if (!isHeld) continue
-      // The answer is in the cache by now.
+      // The response is in the cache by now.
       await expect(isBearer, ask(path, token, thief))
       await expect(isBearer, ask(path, token))
       const saying = (own: Pair | undefined, pair: Pair): Promise<string> => {

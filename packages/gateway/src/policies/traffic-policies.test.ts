@@ -9,7 +9,7 @@ type Use = readonly [use: string, config: object, when?: string]
 
 const DENIED: Use = ['ip-filter', { deny: ['127.0.0.1'] }]
 
-/** A logging gateway with these policies before an upstream that says what it was sent. */
+/** Starts a logging gateway with these policies in front of an upstream that echoes requests. */
 async function serve(t: TestContext, ...uses: readonly Use[]) {
   const seen: NodeJS.Dict<string | string[]>[] = []
   const origin = await httpOrigin(t, (req, res) => {

@@ -10,7 +10,7 @@ function stylesheet(templates: string, version = '1.0'): { readonly inline: stri
   }
 }
 
-/** Renames one element and copies the rest, in the form that is recognised. */
+/** Renames one element and copies the rest, in the form that the engine optimizes. */
 function renaming(from: string, to: string): { readonly inline: string } {
   const all = '<xsl:apply-templates select="@*|node()"/>'
   return stylesheet(
@@ -24,7 +24,7 @@ interface Use {
   readonly with: object
 }
 
-/** A gateway before an origin that answers with what it was sent, or with what the test says. */
+/** Starts a gateway in front of an origin that echoes requests, or responds as the test says. */
 async function serve(
   t: TestContext,
   uses: readonly Use[],

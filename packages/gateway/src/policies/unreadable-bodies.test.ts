@@ -6,8 +6,8 @@ import { explainRequest } from '../explain.js'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 
-// A route with a condition on the body guards what an open route would let through: a body that the gateway cannot read
-// must not fall to that one, because the upstream may read it.
+// A route with a condition on the body guards what an open route would admit. A body that the gateway cannot read
+// must not fall through to the open route, because the upstream may be able to read it.
 
 const JSON_TYPE = 'application/json'
 const XML_TYPE = 'text/xml'
@@ -15,7 +15,7 @@ const ADMIN = '{"role":"admin"}'
 const UTF16 = Buffer.from(ADMIN, 'utf16le')
 const DOCTYPE = '<!DOCTYPE r><r><role>admin</role></r>'
 
-/** Media type (none: no field), body, further fields, status. */
+/** Media type (null for none), body, additional headers and status. */
 const CASES: readonly (readonly [string, string | Buffer, Record<string, string>, number])[] = [
   [JSON_TYPE, ADMIN, {}, 203],
   [JSON_TYPE, '{"role":"user"}', {}, 200],

@@ -10,7 +10,7 @@ const server = makeCertificate({ name: 'server' })
 const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
 const user = { name: 'ana', password: 'correct horse' }
 
-/** What the client's side does, and what the other side expects of it. */
+/** Policies of the client side, and expectations of the other side. */
 const CLIENT = {
   request: {
     add: {
@@ -53,7 +53,7 @@ async function gatewayBefore(t: TestContext, url: string, config: object) {
   return startGateway(t, { upstreams: [{ urls: [url] }], routes: [{ id: 'all', policies }] }, { catalog })
 }
 
-/** An origin that answers with what it was sent, and keeps it. */
+/** Starts an origin that echoes and records requests. */
 async function echo(t: TestContext) {
   const seen: string[] = []
   const origin = await httpOrigin(t, async (req, res) => {

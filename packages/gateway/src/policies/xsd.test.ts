@@ -25,7 +25,7 @@ interface Seen {
   readonly validation: string | undefined
 }
 
-/** A gateway before an origin that answers with what it was sent, or with what the test says. */
+/** Starts a gateway in front of an origin that echoes requests, or responds as the test says. */
 async function serve(t: TestContext, config: object, reply?: string) {
   const seen: Seen[] = []
   const origin = await httpOrigin(t, async (req, res) => {
@@ -121,7 +121,7 @@ test('a body for which a pattern takes without end is ended with its thread', {
   )
   const { seen, post } = await serve(t, { schemas: [{ inline: slow }] })
   assert.equal((await post(orders(1, 'xxy'))).status, 200)
-  // Each takes less than what libxml2 gives up at, and all of them hours.
+  // Each is below the limits of libxml2, and all of them would take hours.
   const ended = await post(orders(20_000, 'x'.repeat(22)))
   assert.equal(ended.status, 500)
   assert.equal(ended.headers.get('x-gw-error'), 'GW_POLICY_ERROR')

@@ -12,7 +12,10 @@ import { xsd } from '../catalog/xsd/policy.js'
 import { xslt } from '../catalog/xslt/policy.js'
 import { exchange, testEnv } from '../testing.js'
 
-/** Charsets in which ASCII bytes can be other characters: whoever believes them reads another document than the policy. */
+/**
+ * Charsets in which ASCII bytes can mean other characters. A reader that trusts them reads another document than the
+ * policy.
+ */
 const CHARSETS = [
   'utf-7',
   'shift_jis',

@@ -6,7 +6,7 @@ import { type CheckSettings, SchemaCheck } from '../catalog/json-schema/check.js
 import type { JsonView } from '../engines/json/view.js'
 import { jsonOfBytes } from '../engines/json/view.js'
 
-/** What authors of schemas and senders of bodies could try with the compiler of JSON schemas. */
+/** Attacks by authors of schemas and senders of bodies on the JSON Schema compiler. */
 
 const SETTINGS: Omit<CheckSettings, 'schemas'> = {
   references: [],
@@ -31,7 +31,7 @@ async function isValid(schema: unknown, body: string): Promise<boolean> {
 }
 
 const global = globalThis as { planted?: unknown }
-/** Ends a string, a template, a comment and a regular expression, and then does something that can be seen. */
+/** Text that ends a string, a template, a comment and a regular expression, and then has a visible effect. */
 const CODE = '"]\'`*/\n;globalThis.planted=1;//${globalThis.planted=1}\u2028globalThis.planted=1'
 
 test('no text of a schema or a body becomes code', async () => {

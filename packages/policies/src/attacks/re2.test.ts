@@ -5,8 +5,8 @@ import { compilePattern } from '../shared/text/pattern.js'
 import { PatternSet } from '../shared/text/pattern-set.js'
 import { outcomeOf } from './testing/bait.js'
 
-// RE2 matches the author's patterns against the bytes of callers and upstreams. It has nothing to run code, read files
-// or reach the network with: what is left is time and memory.
+// RE2 matches the author's patterns against the bytes of callers and upstreams. It cannot run code, read files or use
+// the network, so only time and memory are at risk.
 
 const REPLACED = (): string => 'x'
 

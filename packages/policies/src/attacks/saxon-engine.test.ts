@@ -16,8 +16,8 @@ import { compileInSandbox, StylesheetSandbox } from '../engines/xslt/saxon/sandb
 import { SaxonRunner } from '../engines/xslt/saxon/saxon-runner.js'
 
 /**
- * What SaxonJS can do when it runs a stylesheet that should have been refused: everything here goes to the engine
- * directly, below the refusals that are tested in xslt-code.test.ts.
+ * Tests what SaxonJS can do with a stylesheet that should have been refused. All stylesheets go to the engine
+ * directly, bypassing the checks of xslt-code.test.ts.
  */
 
 const SECRET = 'hunter2-planted'
@@ -59,7 +59,7 @@ after(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** Expressions of XPath that look for what was planted, or leave a trace. */
+/** XPath expressions that search for the planted secrets or leave a trace. */
 const PROBES: readonly string[] = [
   'js:planted()',
   "js:eval('plantedText')",
@@ -152,7 +152,7 @@ test('every object in the sandbox is of the sandbox, so that no constructor lead
   assert.match(found, /^\d{4,} objects, strangers: $/)
 })
 
-/** Visits all that can be reached from the global object, through properties, accessors and prototypes. */
+/** Visits everything reachable from the global object, through properties, accessors and prototypes. */
 const WALK = `(() => {
   const seen = new Set(), strangers = [], open = [[globalThis, 'globalThis']]
   const inner = Object.getPrototypeOf({})
@@ -259,7 +259,7 @@ function childrenOf(pid: number): number[] {
     .filter((each) => each > 0)
 }
 
-/** One that has ended and that nobody has asked about yet is not running. */
+/** A zombie process that was not reaped yet does not count as running. */
 function isRunning(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.startsWith('Z')
@@ -279,7 +279,7 @@ function addressed(probe: string): string {
   return probe.replaceAll('FOLDER', folder).replaceAll('ORIGIN', origin)
 }
 
-/** What comes of a body, as text; what the compiler says when it does not come to that. */
+/** Returns the result for a body as text, or the error of the compiler. */
 function inSandbox(templates: string): string {
   try {
     return JSON.stringify(sandboxOf(templates).run('<a/>', INPUT, 10_000))

@@ -10,8 +10,8 @@ import { exchange, testEnv } from '../testing.js'
 import { plant } from './testing/planted.js'
 
 /**
- * What documents and schemas can make libxml2 do, as the gate, XPath and `xsd` use it. That the gate refuses a DOCTYPE,
- * and documents that are too deep, too many or too large, is in xml/attacks.test.ts.
+ * Attacks of documents and schemas on libxml2, as the parser, XPath and `xsd` use it. The refusal of DOCTYPE and of
+ * documents that are too deep or too large is tested in xml/attacks.test.ts.
  */
 
 const planted = await plant()
@@ -113,7 +113,7 @@ test('an XPath that takes cubic time is refused, one that takes quadratic time i
   }
 })
 
-/** The text of a document as XPath finds it, or why it cannot be read. */
+/** Returns the text that XPath finds in a document, or why the document is unreadable. */
 function valueIn(bytes: Uint8Array): string {
   try {
     const view = parseXml(bytes)
@@ -127,7 +127,7 @@ function valueIn(bytes: Uint8Array): string {
   }
 }
 
-/** What a body is answered with under a schema, or why the schema is refused. */
+/** Returns the response to a body under a schema, or why the schema is refused. */
 async function requestUnder(inline: string, body: Uint8Array): Promise<string> {
   const env = testEnv()
   try {

@@ -8,9 +8,9 @@ import { compiled, requestAfter, stylesheet, template } from '../catalog/xslt/te
 import { testEnv } from '../testing.js'
 
 /**
- * What the author of a stylesheet of XSLT 2.0 or 3.0 may try in order to run JavaScript, or to have texts run as code.
- * All of it is refused when the document is deployed or validated. What the engine does with those that would get
- * through is in saxon-engine.test.ts.
+ * Attempts of an XSLT 2.0 or 3.0 author to run JavaScript or to evaluate text as code. All of them are refused when
+ * the document is deployed or validated. saxon-engine.test.ts tests what the engine does with stylesheets that bypass
+ * the check.
  */
 
 const JS = 'http://saxonica.com/ns/globalJS'

@@ -13,15 +13,15 @@ import { testEnv } from '../testing.js'
 import { plant } from './testing/planted.js'
 
 /**
- * What stylesheets of XSLT 1.0 (libxslt, EXSLT) and the documents that they transform can make the engine do: run code,
- * read files or the environment, reach the network, hang, take memory.
+ * Attacks of XSLT 1.0 stylesheets (libxslt, EXSLT) and of the documents that they transform: run code, read files or
+ * the environment, use the network, hang, use memory.
  */
 
 const planted = await plant()
 const addressed = (text: string): string =>
   text.replaceAll('FOLDER', planted.folder).replaceAll('ORIGIN', planted.origin)
 
-/** Stylesheets that are deployed or not; a result shows nothing of what was planted. */
+/** Stylesheets that may or may not compile. Their results must not reveal planted secrets. */
 const STYLESHEETS: readonly (readonly [name: string, templates: string, attributes?: string])[] = [
   ['document() of a file', template('<o><xsl:copy-of select="document(\'FOLDER/secret.xml\')"/></o>')],
   [
@@ -91,7 +91,7 @@ for (const [name, templates, attributes] of STYLESHEETS) {
   })
 }
 
-/** Before the stylesheet, which then says `&x;`. */
+/** Prefix of the stylesheet, which then contains `&x;`. */
 const PROLOGUES: readonly (readonly [name: string, prologue: string])[] = [
   ['an external entity', '<!DOCTYPE x [<!ENTITY x SYSTEM "file://FOLDER/secret.txt">]>'],
   ['an entity of a server', '<!DOCTYPE x [<!ENTITY x SYSTEM "ORIGIN/">]>'],
@@ -141,7 +141,7 @@ test('elements that write files are refused, and nothing is written', async (t) 
   }
 })
 
-/** Templates for `/r` that take time or memory without end. */
+/** Templates for `/r` that take endless time or memory. */
 const GREEDY: readonly (readonly [name: string, templates: string, attributes?: string])[] = [
   [
     'padding of EXSLT',
@@ -190,7 +190,7 @@ for (const [name, templates, attributes] of GREEDY) {
   })
 }
 
-/** Bodies, from a caller or from the upstream; a stylesheet that copies would show what they found. */
+/** Bodies from a caller or the upstream. A copying stylesheet would show what they found. */
 const BODIES: readonly (readonly [name: string, body: string])[] = [
   ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file://FOLDER/secret.txt">]><a>&x;</a>'],
   ['an external DTD', '<!DOCTYPE a SYSTEM "ORIGIN/"><a/>'],
@@ -224,7 +224,7 @@ for (const version of ['1.0', '3.0']) {
   })
 }
 
-/** What a stylesheet answers to a body, or why it is not deployed or fails. */
+/** Returns the result of a stylesheet for a body, or why it is refused or fails. */
 async function outcomeOf(t: TestContext, text: string, body: string): Promise<string> {
   const env = testEnv()
   t.after(() => env.close())

@@ -13,7 +13,7 @@ const SKIPPED: ReadonlySet<number> = new Set([0, 0x09, 0x0a, 0x0d, 0x1e, 0x20, 0
 
 /**
  * Marks a parse error as ambiguous if the body claims to be of this kind, because the upstream may be able to read
- * what the gateway could not. Bodies of another kind are left to routes that do not inspect them.
+ * a body that the gateway could not. Bodies of another kind are left to routes that do not inspect them.
  */
 export function claimedKindError(
   kind: keyof typeof KINDS,

@@ -6,7 +6,7 @@ interface Value {
   readonly n: number
 }
 
-/** A cache, and a server that answers 1, 2, … for 100 ms each, unless the test says otherwise. */
+/** A cache, and a server that responds with 1, 2, … after 100 ms each, unless the test says otherwise. */
 function cacheOf(options: Partial<CallCacheOptions> = {}) {
   const clock = { now: 0 }
   const cache = new CallCache<Value>({

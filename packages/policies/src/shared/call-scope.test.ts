@@ -9,7 +9,7 @@ import { forwardAuth } from '../catalog/forward-auth/policy.js'
 import { oauth2Introspection } from '../catalog/oauth2-introspection/policy.js'
 import { exchange, testEnv } from '../testing.js'
 
-/** A server that counts its calls. */
+/** Starts a server that counts its calls. */
 async function counted(t: TestContext) {
   const state = { calls: 0, url: '' }
   const server = createServer((_, res) => {
@@ -22,7 +22,7 @@ async function counted(t: TestContext) {
   return state
 }
 
-/** Has one request of each of two workers of a gateway go through a policy. */
+/** Sends one request through a policy in each of two workers of a gateway. */
 async function callsOf(policy: Policy, config: object, server: { calls: number }): Promise<number> {
   server.calls = 0
   const store = new MemoryStore()

@@ -1,4 +1,4 @@
-/** One attribute of a name: its upper-case type and its unescaped value. */
+/** An attribute of a name: its upper-case type and its unescaped value. */
 export interface NameAttribute {
   readonly type: string
   readonly value: string

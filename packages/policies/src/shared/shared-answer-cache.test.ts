@@ -7,7 +7,7 @@ const ANSWER: HttpAnswer = { status: 201, headers: ['x-a', 'a\nb "c"'], body: Bu
 
 const FRESH_MS = 60_000
 
-/** Workers that ask through one store; what is kept says how often the other server was called until then. */
+/** Workers that share a store. A stored value is the number of server calls so far. */
 function workers(store: StateStore = new MemoryStore()) {
   const errors: string[] = []
   let calls = 0

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MemoryStore, type StateStore, StateUnavailable } from '@sluice/core'
 import { singleFlight } from './single-flight.js'
 
-/** Workers that ask for one thing, which the test gives or refuses. */
+/** Workers that request the same value, which the test provides or refuses. */
 function workers(store: StateStore = new MemoryStore(), waitMs = 60_000) {
   const calls: { readonly give: (text: string) => void; readonly fail: () => void }[] = []
   const ask = () =>

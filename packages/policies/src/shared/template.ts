@@ -22,7 +22,7 @@ const VARIABLES: Readonly<Record<string, Render>> = {
   'api.revision': (x) => x.api?.revision ?? '',
 }
 
-/** All variables, for messages and for the reference. */
+/** Names of the variables, for messages and for the reference. */
 export const TEMPLATE_VARIABLES: readonly string[] = [
   ...Object.keys(VARIABLES),
   'req.header.NAME',

@@ -5,7 +5,7 @@ import { hashKey } from '@sluice/policies'
 import { until } from '../../testing/gateway.js'
 import { callee, gatewayCalling, json, loggedGatewayCalling, recordsOf } from './calling-gateway.js'
 
-/** Says which answer a request got. */
+/** Returns the name of the answer that a request got. */
 const TELL = ["{ use: header, with: { response: { set: { x-n: '{{vars.n}}' } } } }"]
 const save = [{ from: '$.n', to: 'vars.n' }]
 

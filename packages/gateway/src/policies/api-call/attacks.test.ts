@@ -6,7 +6,7 @@ import { systemNetwork } from '../../data-plane/upstream/network.js'
 import { closedPort } from '../../testing/origin.js'
 import { callee, callResults, gatewayCalling, json } from './calling-gateway.js'
 
-/** Sends a request with a path that `fetch` would tidy up. */
+/** Sends a request with a path that `fetch` would normalize. */
 function statusOf(
   url: string,
   path: string,
@@ -71,7 +71,7 @@ test('a host out of the request leads to the listed servers alone, however an ad
   })
   const status = (host: string) => statusOf(gateway.url, `/?host=${encodeURIComponent(host)}`)
   assert.equal(await status('127.0.0.1'), 200)
-  // Spellings of the same address are the same server.
+  // Different spellings of the same address are the same server.
   for (const host of ['2130706433', '0x7f.1', '0177.0.0.1']) assert.equal(await status(host), 200, host)
   const before = good.calls.length
   const others = [
@@ -157,7 +157,7 @@ test('an answer cannot take the gateway apart: deep, wide or hostile JSON is a v
     assert.equal(JSON.parse(body).x, 1)
     assert.equal(headers['x-a']?.includes('\n') ?? false, false)
   }
-  // Read as a number, it would be the one before: perhaps somebody else.
+  // As a number it would equal the previous one, which may belong to another user.
   for (const a of ['9007199254740993', '[1,9007199254740993]', '{"id":-9007199254740993}']) {
     other.answer = (res) => res.end(`{"a":${a}}`)
     assert.equal((await fetch(gateway.url, { ...options, headers: { 'x-a': 'forged' } })).status, 200)

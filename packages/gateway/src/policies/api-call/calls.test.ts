@@ -206,7 +206,7 @@ test('one-way calls keep nobody waiting, and what does not fit is dropped', asyn
   const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }] })
   const results = () => callResults(gateway)
   for (let i = 0; i < 20; i++) assert.equal(await (await fetch(gateway.url)).text(), 'done')
-  // 8 MB hold 18 of these, of which 8 are under way.
+  // 8 MB hold 18 of these, 8 of them in flight.
   assert.deepEqual(results(), { queued: 18, dropped: 2 })
   await until(() => waiting.length === 8)
   for (let sent = 0; sent < 18; sent++) {

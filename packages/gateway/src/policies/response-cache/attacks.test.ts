@@ -6,11 +6,11 @@ import { until } from '../../testing/gateway.js'
 import { rawOrigin } from '../../testing/origin.js'
 import { type Asked, type CacheBench, cacheBench, request } from './testing.js'
 
-// Nothing that is made for one client reaches another one.
+// No response for one client reaches another one.
 
 const FRESH = { 'cache-control': 'public, max-age=100' }
 
-/** An upstream that answers each request with something else, and says for a long time that it may be kept. */
+/** Starts an upstream with a different, long-lived response to each request. */
 function counting(t: TestContext, config: object = {}, headers: object = {}): Promise<CacheBench> {
   return cacheBench(
     t,
@@ -19,7 +19,7 @@ function counting(t: TestContext, config: object = {}, headers: object = {}): Pr
   )
 }
 
-/** Asks as one client and then as another one: true when the second got what was made for the first. */
+/** Sends a request as one client and then as another. Returns true if the second gets the response of the first. */
 async function leaks(
   { ask }: CacheBench,
   first: readonly [string, Asked?],
@@ -100,7 +100,7 @@ test('fields by which a client changes what is meant make responses of their own
     await bench.ask(path, { headers: { [name]: 'evil.example' } })
     const { text } = await bench.ask(path)
     const sent = bench.seen.find(({ url }) => url === path)!
-    // A field that does not reach the upstream can change nothing there.
+    // A header that does not reach the upstream cannot change its response.
     if (sent.headers[name] === 'evil.example') assert.equal(text, `for request ${bench.seen.length}`, name)
   }
 })

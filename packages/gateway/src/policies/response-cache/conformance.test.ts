@@ -5,19 +5,19 @@ import { type CaseStep, storingCases } from './storing-cases.js'
 import { type Answer, type CacheBench, cacheBench, type SeenRequest } from './testing.js'
 import { validatingCases } from './validating-cases.js'
 
-// What the public HTTP cache test suite asks of shared caches, and some of what it only looks at, by its names.
+// Requirements of the public HTTP cache test suite for shared caches, and some of its optional checks, by its names.
 
 const CASES = new Map([...storingCases, ...validatingCases])
 
-/** All that a document can allow: what is looked at here is what HTTP says. */
+/** A permissive configuration, because these tests check HTTP rules. */
 const CONFIG = { heuristic: true, allow: { authorization: true, cookies: true, setCookie: true } }
 const PAUSE_MS = 3000
 
-/** An origin that plays one step after the other. */
+/** An origin that plays the steps in turn. */
 class Player {
   step: CaseStep = {}
   id = ''
-  /** What the step before had sent, to know it again in a condition. */
+  /** Response of the previous step, to recognize it in a condition. */
   #etag: string | undefined
   #modified: string | undefined
 
@@ -50,7 +50,7 @@ function dateIn(seconds: number): string {
   return new Date(Date.now() + seconds * 1000).toUTCString()
 }
 
-/** What is wrong with an answer; null: nothing. */
+/** Returns what is wrong with a response, or null. */
 function mistakeOf(step: CaseStep, answer: Answer, asked: readonly SeenRequest[]): string | null {
   const isAsked = asked.length > 0
   if (step.expect === 'hit' && isAsked) return 'does not come from the cache'
@@ -66,7 +66,7 @@ function mistakeOf(step: CaseStep, answer: Answer, asked: readonly SeenRequest[]
   }
   for (const name of step.missing ?? []) {
     const got = answer.headers[name]
-    // The listener has some of these itself.
+    // The listener sets some of these itself.
     if (got !== undefined && String(got) !== 'keep-alive') return `has ${name}: ${String(got)}`
   }
   const age = Number(answer.headers.age ?? -1)
@@ -78,7 +78,7 @@ function mistakeOf(step: CaseStep, answer: Answer, asked: readonly SeenRequest[]
 test('cases of the public HTTP cache test suite', async (t) => {
   const player = new Player()
   const bench: CacheBench = await cacheBench(t, (req, res) => player.answer(req, res), CONFIG)
-  // Time is what the cache looks at; timers and deadlines go on as they are.
+  // Moves only the clock that the cache reads. Timers and deadlines continue normally.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const failed: string[] = []
   for (const [id, steps] of CASES) {

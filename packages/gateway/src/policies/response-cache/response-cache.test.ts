@@ -149,7 +149,7 @@ test('identical requests that come together ask the upstream once, and what cann
   const more = [ask('/no'), ask('/no'), ask('/no'), ask('/no')]
   await until(() => release.length === 1)
   release.shift()!()
-  // All that waited are under way at once.
+  // All waiting requests are in flight at once.
   await until(() => release.length === 3)
   const late = ask('/no')
   await until(() => release.length === 4)

@@ -4,7 +4,7 @@ import { RedisServer, redisSkip, statePlanOf } from '../../state/testing/redis-s
 import { until } from '../../testing/gateway.js'
 import { type CacheBench, cacheBench } from './testing.js'
 
-// Two gateways, each with an upstream of its own, and one real server.
+// Two gateways, each with its own upstream, share one real server.
 
 const options = { skip: redisSkip }
 
@@ -23,7 +23,7 @@ async function replicas(
       { state: statePlanOf(server.port) },
     )
   const both: [CacheBench, CacheBench] = [await one('a'), await one('b')]
-  // Each uses the server once it knows of its purges.
+  // Each gateway uses the server as soon as it knows of its purges.
   for (const [i, { ask }] of both.entries()) {
     const other = both[1 - i]!
     let n = 0
@@ -89,7 +89,7 @@ test('while the server is away the upstream is asked', options, async (t) => {
   assert.equal((await b.ask('/away')).text, 'b ')
 })
 
-/** Keys of one kind that were not there before. */
+/** Returns the keys of one kind that are new. */
 function newKeys(server: RedisServer, kind: 'u' | 'r'): () => string[] {
   const keys = () => server.cli('keys', `*response-cache:${kind}:*`).split('\n').filter(Boolean)
   const known = new Set(keys())
@@ -119,7 +119,7 @@ test('a change that the server has forgotten brings nothing back', options, asyn
   const [tokens, values] = [newKeys(server, 'u'), newKeys(server, 'r')]
   assert.equal((await a.ask('/gone')).text, 'a ')
   await until(() => values().length > 0)
-  // As a server that is short of memory does, in an order of its own.
+  // A server that is short of memory evicts in its own order.
   for (const key of tokens()) server.cli('del', key)
   assert.equal((await b.ask('/gone')).text, 'b ')
 })
@@ -130,7 +130,7 @@ test('a number of purges that the server has forgotten hides none that comes lat
   const counter = () => server.cli('keys', '*response-cache:purges')
   const values = newKeys(server, 'r')
   a.gateway.plane.responses.purge({ by: 'tag', value: 'none' })
-  // While a purge is on its way nothing is given to the server.
+  // Nothing is stored in the server while a purge is pending.
   let n = 0
   await until(async () => {
     await a.ask(`/before-${n++}`)

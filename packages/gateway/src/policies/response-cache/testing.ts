@@ -9,46 +9,46 @@ import { httpOrigin } from '../../testing/origin.js'
 /** Policies of a route, in order: their names and configurations. */
 export type Uses = readonly (readonly [string, object])[]
 
-/** A request as the upstream saw it. */
+/** A request as received by the upstream. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
   readonly headers: http.IncomingHttpHeaders
 }
 
-/** An answer as the client got it. */
+/** A response as received by the client. */
 export interface Answer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   readonly text: string
 }
 
-/** What a request has beside its path. */
+/** Options of a request. */
 export interface Asked {
   readonly method?: string
   readonly headers?: http.OutgoingHttpHeaders
   readonly body?: string
 }
 
-/** What a bench has beside the cache. */
+/** Environment of the cache under test. */
 export interface Around {
   readonly before?: Uses
   readonly behind?: Uses
-  /** More than the catalog has. */
+  /** Policies in addition to the catalog. */
   readonly policies?: readonly Policy[]
   readonly state?: StatePlan
 }
 
 export interface CacheBench {
   readonly gateway: TestGateway
-  /** Requests that the upstream has got. */
+  /** Requests that the upstream has received. */
   readonly seen: readonly SeenRequest[]
   ask(path: string, asked?: Asked): Promise<Answer>
   /** Reloads with another configuration of the cache. */
   configure(config: object): Promise<void>
 }
 
-/** A gateway with `response-cache` in front of an upstream that a test plays. */
+/** Starts a gateway with `response-cache` in front of an upstream that the test controls. */
 export async function cacheBench(
   t: TestContext,
   handler: (req: http.IncomingMessage, res: http.ServerResponse, count: number) => void,
@@ -82,7 +82,7 @@ function policiesOf(config: object, { before = [], behind = [] }: Around) {
   }))
 }
 
-/** One request by a connection of its own. */
+/** Sends a request on a separate connection. */
 export function request(port: number, path: string, asked: Asked): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', headers = {}, body } = asked

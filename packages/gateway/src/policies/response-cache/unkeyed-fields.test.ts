@@ -3,7 +3,7 @@ import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type Asked, type CacheBench, cacheBench } from './testing.js'
 
-// An upstream that answers each request with something else, whose responses are kept for a fixed time.
+// An upstream with a different response to each request. Responses are cached for a fixed time.
 
 const FORCED = { forced: { ttl: '1m' } }
 
@@ -11,7 +11,7 @@ function counting(t: TestContext, config: object, reply: http.OutgoingHttpHeader
   return cacheBench(t, (_, res, count) => res.writeHead(200, reply).end(`for request ${count}`), config)
 }
 
-/** True if the second request is answered with what was made for the first. */
+/** Returns true if the second request gets the response of the first. */
 async function shares(
   { ask }: CacheBench,
   first: readonly [string, Asked?],
@@ -54,19 +54,19 @@ test('with allow.cookies clients share responses whatever other cookies say', as
   assert.equal(await shares(bench, ['/b', a], ['/b', cookie('session=a; lang=en')]), false)
 })
 
-/** Fields that name the caller. */
+/** Headers that identify the caller. */
 const IDENTITY = `x-user x-remote-user remote-user x-auth-request-user x-auth-request-email x-amzn-oidc-data
   x-amzn-oidc-identity x-tenant x-tenant-id ticket dpop iv-user iv-groups x-forwarded-user x-forwarded-email
   x-ms-client-principal-name x-goog-authenticated-user-email x-consumer-username x-hasura-role x-scope-orgid
   x-client-cert x-ssl-client-s-dn cf-access-authenticated-user-email x-authenticated-userid x-impersonate-user x_anything
   x-amzn-mtls-clientcert-serial-number x-arr-clientcert x-client-certificate x-client-id x-ibm-client-id x-vault-namespace
   x-employee-id x-company-id x-merchant-id x-caller-id x-msisdn eppn x-webauth-nickname x-shop-id x-team x-owner`
-/** Fields that name another host, scheme, path or method. */
+/** Headers that name another host, scheme, path or method. */
 const TARGET = `x-http-path-override x-request-uri x-host-override x-backend-host x-original-method x-scheme
   x-invoke-path x-matched-path x-forwarded x-forwarded-host x-forwarded-proto x-forwarded-prefix forwarded
   x-original-url x-originalurl x-rewrite-url x-http-method-override x-httpmethod front-end-https x-host x-url-scheme
   x-envoy-original-path x-middleware-rewrite x-accel-mapping was-default-hostname x-waws-unencoded-url`
-/** Fields that differ between requests for the same. */
+/** Headers that differ between requests for the same resource. */
 const ORDINARY = `traceparent tracestate baggage b3 x-b3-traceid x-request-id x-correlation-id x-amzn-trace-id
   x-cloud-trace-context x-datadog-trace-id x-datadog-origin uber-trace-id sentry-trace newrelic x-client-trace-id
   x-request-start user-agent x-user-agent referer accept-language via dnt priority sec-fetch-user sec-ch-ua
@@ -86,7 +86,7 @@ test('a field that names the caller, or another host or path, gives a request a 
     for (const name of [...words(IDENTITY), ...words(TARGET)]) {
       const [a, b] = [{ headers: { [name]: 'a' } }, { headers: { [name]: 'b' } }]
       const isShared = await shares(bench, [`/${name}`, a], [`/${name}`])
-      // The gateway writes some of these itself: what does not reach the upstream changes nothing there.
+      // The gateway sets some of these itself. A header that does not reach the upstream cannot change its response.
       if (bench.seen.find(({ url }) => url === `/${name}`)!.headers[name] !== 'a') continue
       reached.add(name)
       assert.equal(isShared, false, name)

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 
-/** What cookies are encrypted with. */
+/** Secret of the cookie encryption. */
 export const SECRET = 'a secret of the gateway, which is long enough'
 
-/** What is asked for, beside its address. */
+/** Options of a request. */
 export interface Asked {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
 
-/** One request as it is: `fetch` would say of itself that it opens no page. */
+/** Sends a request unchanged. `fetch` would declare that it is not a navigation. */
 export function ask(url: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = http.request(url, { method, headers, agent: false }, (res) => {
@@ -32,11 +32,11 @@ export function ask(url: string, { method = 'GET', headers = {}, body }: Asked =
   })
 }
 
-/** A browser that keeps cookies by origin and follows what it is told to. */
+/** A browser that keeps cookies by origin and follows redirects. */
 export class Browser {
   readonly #jars = new Map<string, Map<string, string>>()
 
-  /** One request for a page, without following. */
+  /** Requests a page without following redirects. */
   async ask(url: string, asked: Asked = {}): Promise<Response> {
     const { origin } = new URL(url)
     const jar = this.jarOf(origin)
@@ -59,7 +59,7 @@ export class Browser {
     return jar
   }
 
-  /** Follows redirects, and fills in the forms of oidc-provider's development pages, until `isEnd` says so. */
+  /** Follows redirects and fills in the forms of oidc-provider's development pages, until `isEnd` returns true. */
   async follow(url: string, login: string, isEnd: (next: string) => boolean): Promise<string> {
     let next = url
     for (let steps = 0; steps < 20; steps++) {
@@ -91,19 +91,19 @@ export class Browser {
   }
 }
 
-/** What the upstream has got. */
+/** Request as received by the upstream. */
 export interface Shown {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What the upstream has got of a request that has passed. */
+/** Returns the upstream's view of a request that was admitted. */
 export async function shown(response: Response): Promise<Shown> {
   assert.equal(response.status, 200, await response.clone().text())
   return (await response.json()) as Shown
 }
 
-/** Status and code of an answer. */
+/** Returns status and code of a response. */
 export function errorOf(response: Response): [number, string | null] {
   return [response.status, response.headers.get('x-gw-error')]
 }

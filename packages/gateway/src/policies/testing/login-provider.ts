@@ -5,23 +5,26 @@ import { closedPort, httpOrigin } from '../../testing/origin.js'
 
 export const CLIENT = { clientId: 'gw', clientSecret: 'a-secret-of-the-gateway-that-is-long' }
 
-/** What a test does with one request to the provider: true, and it has answered itself. */
+/** Handles a request to the provider. Returns true if it has responded itself. */
 export type Intervention = (req: http.IncomingMessage, res: http.ServerResponse) => boolean
 
 export interface LoginProvider {
   readonly issuer: string
-  /** Where the gateway has to listen. */
+  /** Port on which the gateway must listen. */
   readonly port: number
   readonly site: string
   readonly redirectUri: string
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[]
   /** Forms that were sent to the back channel. */
   readonly logouts: string[]
   intervene: Intervention
 }
 
-/** oidc-provider with its development pages and one client, whose callback is `/callback` of a gateway that starts later. */
+/**
+ * Starts oidc-provider with its development pages and one client, whose callback is `/callback` of a gateway that
+ * starts later.
+ */
 export async function startLoginProvider(
   t: TestContext,
   options: { readonly accessSeconds?: number; readonly backchannel?: string } = {},
@@ -58,7 +61,7 @@ export async function startLoginProvider(
     rotateRefreshToken: true,
     ttl: { AccessToken: options.accessSeconds ?? 3600 },
     cookies: { keys: ['a'] },
-    // With its own dispatcher it calls no address of this machine.
+    // Its own dispatcher refuses local addresses.
     fetch: (url: string | URL, { method, headers, body }: Required<RequestInit>) => {
       provider.logouts.push(String(body))
       return fetch(url, { method, headers, body })

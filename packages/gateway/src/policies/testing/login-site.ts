@@ -6,14 +6,14 @@ import { httpOrigin } from '../../testing/origin.js'
 import { type Browser, SECRET } from './browser.js'
 import { CLIENT, type LoginProvider } from './login-provider.js'
 
-/** What else a gateway has. */
+/** Additional options of the gateway. */
 export interface SiteOptions {
   readonly engine?: 'uws' | 'node'
   readonly port?: number
   readonly state?: PlanOverrides['state']
 }
 
-/** A gateway in front of an upstream that shows what it gets. */
+/** Starts a gateway in front of an upstream that echoes requests. */
 export async function startSite(
   t: TestContext,
   provider: LoginProvider,
@@ -51,7 +51,7 @@ routes:
   )
 }
 
-/** Opens a page and logs in. @returns where the browser has come back to. */
+/** Opens a page and logs in. @returns the final address of the browser. */
 export function logIn(browser: Browser, url: string, name = 'ann'): Promise<string> {
   let isAway = false
   return browser.follow(url, name, (next) => {
@@ -61,12 +61,12 @@ export function logIn(browser: Browser, url: string, name = 'ann'): Promise<stri
   })
 }
 
-/** The response of the provider to the browser, which has not gone there yet. */
+/** Returns the provider's redirect to the callback, before the browser follows it. */
 export function responseOf(browser: Browser, url: string, name = 'ann'): Promise<string> {
   return browser.follow(url, name, (next) => next.includes('/callback'))
 }
 
-/** Time passes, for the gateway and for the provider. */
+/** Moves the clock of the gateway and the provider. */
 export function ahead(t: TestContext, ms: number): void {
   const now = Date.now() + ms
   t.mock.timers.reset()

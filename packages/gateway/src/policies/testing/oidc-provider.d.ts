@@ -1,4 +1,4 @@
-/** What the tests use of it; the package has no types of its own. */
+/** The part of oidc-provider that the tests use. The package has no types. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
 

@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** The head of the answer to a request line as it stands, which no client would send. */
+/** Returns the head of the response to a raw request line, which no client would send. */
 export function answerTo(port: number, target: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1')
@@ -17,7 +17,7 @@ export function answerTo(port: number, target: string): Promise<string> {
   })
 }
 
-/** Request targets by which somebody may want to lead a browser away after its login. */
+/** Request targets with which an attacker could redirect a browser after its login. */
 export const TARGETS = [
   '//evil.example/',
   '///evil.example/',

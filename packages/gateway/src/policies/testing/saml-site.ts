@@ -15,21 +15,21 @@ import { closedPort, httpOrigin } from '../../testing/origin.js'
 import { startLogged } from '../../testing/traffic-records.js'
 import { type Browser, SECRET } from './browser.js'
 
-/** Where the provider of the tests would be; nobody asks it. */
+/** Address of the tests' provider, which is never called. */
 export const SSO = 'https://idp.example.com/sso'
 const ACS_PATH = '/saml/acs'
 
-/** What else a gateway has. */
+/** Additional options of the gateway. */
 export interface SamlSiteOptions {
   readonly engine?: 'uws' | 'node'
-  /** Of `saml-login`. */
+  /** Options of `saml-login`. */
   readonly login?: object
   readonly capture?: CapturePlan
 }
 
 /**
- * A gateway in front of an upstream that shows what it gets: `saml` on `/header`, `/form`, `/body` and `/soap`, and
- * `saml-login` everywhere else.
+ * Starts a gateway in front of an upstream that echoes requests: `saml` on `/header`, `/form`, `/body` and `/soap`,
+ * and `saml-login` everywhere else.
  */
 export async function startSamlSite(t: TestContext, options: SamlSiteOptions = {}) {
   const { engine = 'uws', login = {}, capture = null } = options
@@ -80,20 +80,20 @@ export async function startSamlSite(t: TestContext, options: SamlSiteOptions = {
   return { ...gateway, acs: `${site}${ACS_PATH}` }
 }
 
-/** Whom assertions for the API are sent to. */
+/** Audience of assertions for the API. */
 export function recipientOf(site: string): string {
   return `${site}/api`
 }
 
-/** A login that the gateway has sent a browser away with. */
+/** A login that the gateway has started with a redirect. */
 export interface SentAway {
-  /** Of the AuthnRequest, which is in `xml`. */
+  /** Id of the AuthnRequest in `xml`. */
   readonly id: string
   readonly xml: string
   readonly relayState: string
 }
 
-/** Asks for a page and is sent to the provider. */
+/** Requests a page and gets the redirect to the provider. */
 export async function beginLogin(browser: Browser, page: string): Promise<SentAway> {
   const response = await browser.ask(page)
   const location = response.headers.get('location')
@@ -101,14 +101,14 @@ export async function beginLogin(browser: Browser, page: string): Promise<SentAw
   return sentAway(location)
 }
 
-/** What an address of the provider says. */
+/** Parses a redirect to the provider. */
 export function sentAway(location: string): SentAway {
   const query = new URL(location).searchParams
   const xml = inflateRawSync(Buffer.from(query.get('SAMLRequest')!, 'base64')).toString()
   return { id: / ID="([^"]+)"/.exec(xml)![1]!, xml, relayState: query.get('RelayState')! }
 }
 
-/** What the provider has a browser post. */
+/** Returns the form that the provider makes the browser post. */
 export function answerOf(
   acs: string,
   { id, relayState }: SentAway,
@@ -118,7 +118,7 @@ export function answerOf(
   return { SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: relayState }
 }
 
-/** A page of the provider has the browser post a form. */
+/** Posts a form as if a page of the provider had caused it. */
 export function postForm(
   browser: Browser,
   url: string,

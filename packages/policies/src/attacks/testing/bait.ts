@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** What no engine may get hold of: it stands in a global, in the environment and in a file. */
+/** Secret that no engine may obtain. It is in a global variable, in the environment and in a file. */
 export const PLANTED = 'zq7-planted-secret'
-/** Nothing may hold the gateway up for longer, on a machine that is busy with other tests. */
+/** Maximum duration of an attack on a busy machine. */
 const LONGEST_MS = 10_000
-/** More memory than that is never kept of an attack. */
+/** Maximum memory that may remain allocated after an attack. */
 const MOST_BYTES = 512 * 1024 * 1024
 
 export interface Bait {
@@ -19,7 +19,7 @@ export interface Bait {
   readonly visits: number
 }
 
-/** Plants the secret, and listens for whoever comes. */
+/** Plants the secret and starts the server. */
 export async function plant(t: TestContext): Promise<Bait> {
   const file = join(mkdtempSync(join(tmpdir(), 'planted-')), 'secret.txt')
   writeFileSync(file, PLANTED)
@@ -47,7 +47,7 @@ export async function plant(t: TestContext): Promise<Bait> {
   }
 }
 
-/** What an attack came to, as text; it has to end, keep little, and reveal nothing. */
+/** Returns the result of an attack as text. The attack must end, keep little memory, and reveal nothing. */
 export async function outcomeOf(attack: () => unknown): Promise<string> {
   const startMono = performance.now()
   const before = process.memoryUsage().rss

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 
-/** What an engine could find or leave behind if it could reach beyond its documents. */
+/** Secrets and traces that an engine could reach outside of its documents. */
 export interface Planted {
-  /** Stands in the files, the environment and the answers of the server. */
+  /** Secret in the files, the environment and the responses of the server. */
   readonly secret: string
   /** `secret.txt`, `secret.xml`, `secret.xsd`, `secret.xsl` and `secret.dtd`. */
   readonly folder: string
-  /** Base address of a server. */
+  /** Base address of the server. */
   readonly origin: string
-  /** How often somebody asked that server. */
+  /** Number of requests that the server received. */
   requests(): number
 }
 

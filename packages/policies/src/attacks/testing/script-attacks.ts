@@ -6,7 +6,7 @@ import { script } from '../../catalog/script/policy.js'
 import { exchange, testEnv } from '../../testing.js'
 import { type Bait, outcomeOf, plant } from './bait.js'
 
-/** What a script tries, as the value of an expression. */
+/** Attacks of a script, as the value of an expression. */
 function expressions({ file, url }: Bait): readonly string[] {
   return [
     'globalThis.planted',
@@ -44,7 +44,7 @@ function expressions({ file, url }: Bait): readonly string[] {
   ].map((one) => one.replaceAll('FILE', JSON.stringify(file)).replaceAll('URL', JSON.stringify(url)))
 }
 
-/** Bytes of callers and upstreams that a script may read carelessly. */
+/** Bodies of callers and upstreams that a script may read carelessly. */
 const BODIES = [
   '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
   '{"toJSON":1,"then":1,"toString":null}',
@@ -52,7 +52,7 @@ const BODIES = [
   `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
 ]
 
-/** Runs all of them in an engine. @returns how many requests reached the network */
+/** Runs all attacks in an engine. @returns the number of requests that reached the network */
 export async function attackScripts(t: TestContext, engine: EngineName): Promise<number> {
   const bait = await plant(t)
   for (const one of expressions(bait)) {

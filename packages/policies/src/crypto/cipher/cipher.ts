@@ -25,7 +25,7 @@ interface CipherKind {
   decryptor(key: KeyConfig): Decryptor | Promise<Decryptor>
 }
 
-/** All encryption algorithms. Weak ones have `weak` in their names, so that documents and `gw explain` show it. */
+/** Encryption algorithms by name. Weak ones have `weak` in their names, so that documents and `gw explain` show it. */
 export const CIPHERS = {
   'aes-256-gcm': { isWeak: false, bindsContext: true, encryptor: gcmEncryptor, decryptor: gcmDecryptor },
   'rsa-oaep-256': { isWeak: false, bindsContext: true, encryptor: oaepEncryptor, decryptor: oaepDecryptor },

@@ -5,7 +5,7 @@ export type SealedEncoding = ByteEncoding | 'raw'
 
 /** Encrypted bytes of a message and the id of their key. */
 export interface Sealed {
-  /** Key id, or null if there is none. */
+  /** Key id, or null if it is unknown. */
   readonly keyId: string | null
   readonly bytes: Uint8Array
 }

@@ -10,7 +10,7 @@ const NAME = 'jwt-keys:x'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** An issuer whose document is the ids of its keys, and workers that share a store. */
+/** An issuer whose document is the list of its key ids, and workers that share a store. */
 function gateway(store: StateStore = new MemoryStore()) {
   const it = { fetches: 0, kids: ['a'], isDown: false, body: null as string | null, failures: 0 }
   const endpoint = {

@@ -62,7 +62,7 @@ function storedKeys(body: Uint8Array, fetchedAt: number): Buffer {
   return stored
 }
 
-/** Returns stored keys, or null if there are none, or they are not newer, too old, from the future or unreadable. */
+/** Returns stored keys, or null if they are missing, not newer, too old, from the future or unreadable. */
 function newerThan(
   held: FetchedKeys | null,
   stored: Uint8Array | null,

@@ -6,7 +6,7 @@ import { type FetchedKeys, KeysUnavailable, RemoteKeySet } from './remote-key-se
 
 const MINUTE = 60_000
 
-/** An issuer whose answers the test gives, and the clock. */
+/** An issuer with responses and a clock that the test controls. */
 function issuer() {
   const it = { calls: 0, now: 0, kids: ['a'], isDown: false, reasons: [] as string[] }
   const keys = new RemoteKeySet({

@@ -36,7 +36,7 @@ const PAIRS: Readonly<Record<SignatureAlgorithm, Pair>> = {
   HS512: symmetric,
 }
 
-/** What the policies do with a token in compact form. */
+/** Verifies a token in compact form like the policies do. */
 function isAccepted(token: string, alg: SignatureAlgorithm, key: KeyObject): boolean {
   const segments = token.split('.')
   const signature = decode(segments[2] ?? '', 'base64url')

@@ -16,12 +16,12 @@ import { Issuer } from '../jose/testing/issuer.js'
 import type { SignatureChecks } from './signature-checks.js'
 import { checksOnThreads, checksWithoutRoom } from './testing/checks.js'
 
-// What every policy does that checks signatures of callers while a flood of them takes the event loop's time.
+// Behaviour of every policy that verifies signatures of callers while a flood of them uses up the event loop.
 
 interface Case {
   readonly policy: Policy
   readonly config: unknown
-  /** A request whose signature is right, or is not. */
+  /** Returns a request with a valid or an invalid signature. */
   message(isRight: boolean): Promise<{ x: Exchange; body: Uint8Array }>
 }
 

@@ -21,7 +21,7 @@ export const keyRingSchema = list(
   { minItems: 1, maxItems: 100 },
 )
 
-/** One entry of `keys`. */
+/** An entry of `keys`. */
 export type KeyConfig = Static<typeof keyRingSchema>[number]
 
 /** Configured keys by id. */

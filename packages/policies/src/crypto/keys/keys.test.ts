@@ -18,7 +18,7 @@ const pairs = {
   ed25519: keyPair('ed25519'),
 }
 
-/** The keys of a pair as a document has them. */
+/** Returns the keys of a pair as a document contains them. */
 function written({ publicKey: open, privateKey: secret }: { publicKey: KeyObject; privateKey: KeyObject }) {
   return {
     open: { id: 'k', key: String(open.export({ type: 'spki', format: 'pem' })) },
@@ -38,7 +38,7 @@ test('keys are read from PEM and JWK', () => {
   }
 })
 
-/** The ways to write a private key. */
+/** Formats of a private key. */
 function privateForms(key: KeyObject): string[] {
   const pems = (['pkcs8', 'sec1'] as const).map((type) => String(key.export({ type, format: 'pem' })))
   return [...pems, JSON.stringify(key.export({ format: 'jwk' }))]
@@ -236,7 +236,7 @@ test('what was used is remembered until it could not be used again, within a bou
   assert.equal(cache.use('a', 300), 'first')
 })
 
-/** For a purpose, with no algorithm in particular. */
+/** Returns the use for a purpose, without a specific algorithm. */
 function to(purpose: KeyPurpose): KeyUse {
   return { purpose, algorithms: [] }
 }

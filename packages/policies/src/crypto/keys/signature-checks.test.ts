@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Check, SignatureChecks } from './signature-checks.js'
 
-/** A clock that stands still until moved. */
+/** A clock that moves only on demand. */
 class Clock {
   nowMs = 0
   readonly read = (): number => this.nowMs
@@ -37,7 +37,7 @@ function started() {
   return { clock, work, checks, run: (of = x) => checks.run(of, work.check()) }
 }
 
-/** Runs until the event loop has no time left. */
+/** Runs checks until the event loop has no time left. */
 function exhaust(run: () => unknown): void {
   while (run() === 'here');
 }

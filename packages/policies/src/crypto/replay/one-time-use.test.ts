@@ -6,7 +6,7 @@ import { OneTimeUse } from './one-time-use.js'
 import { ReplayCache } from './replay-cache.js'
 import type { SharingConfig } from './sharing-options.js'
 
-/** A worker that remembers for 100 ms, with a store that it may share with others. */
+/** A worker that remembers keys for 100 ms, with a store that it may share with others. */
 function worker(store: StateStore, sharing: SharingConfig = {}, space = 'test') {
   const table = new Map<string, unknown>([['state', store]])
   const env = testEnv(table)

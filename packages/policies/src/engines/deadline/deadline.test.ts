@@ -6,7 +6,7 @@ import { runWithTimeout, TimeLimitExceeded } from './run-with-timeout.js'
 
 const WORD = new Int32Array(new SharedArrayBuffer(4))
 
-/** Takes no CPU. */
+/** Waits without using CPU. */
 function sleep(): void {
   Atomics.wait(WORD, 0, 0)
 }
@@ -118,7 +118,7 @@ test('a process without descriptors refuses the call and goes on', () => {
   assert.deepEqual([status, stdout], [0, '1 GW_OVERLOADED 2'], stderr)
 })
 
-/** Takes all descriptors after a first call, and gives them back before a third. */
+/** Takes all descriptors after the first call, and releases them before the third. */
 const WITHOUT_DESCRIPTORS = `
 import { closeSync, openSync } from 'node:fs'
 import { runWithTimeout } from '${new URL('./run-with-timeout.js', import.meta.url)}'

@@ -6,7 +6,7 @@ export const TRACK_KEYWORD = 'sluice:track'
 
 /**
  * Keywords for schemas with `unevaluatedProperties` or `unevaluatedItems`. By default, Ajv starts its tracking inside
- * the first matching branch, so it loses or miscounts what other branches have evaluated. It also takes "all items"
+ * the first matching branch, so it loses or miscounts the results of other branches. It also takes "all items"
  * for one item if only a branch has evaluated them.
  */
 export const EVALUATED_KEYWORDS: readonly KeywordDefinition[] = [

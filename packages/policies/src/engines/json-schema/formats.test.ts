@@ -12,7 +12,7 @@ const OPTIONS: DialectOptions = {
   allErrors: true,
 }
 
-/** Pieces of addresses, dates, names and patterns, which texts of a format are made of. */
+/** Fragments of addresses, dates, names and patterns, from which texts are generated. */
 const PIECES = (
   'http:// https:// urn: mailto: //[ ] [V1.fe] [v1. [::1] [::ffff:1.2.3.4] 1.2.3.4 :99999 xn-- xn--a xn--99999 xn--- ' +
   '%zz %C3 %00 @ " \\ \\@ .. . - _ ~ ^ | { } {/x* {+ } 2024-02-30 T25:61:61 Z +99:99 P1Y PT 1e999 -0 0x ( [ [z-a] (?<n> \\k<n> ' +

@@ -24,12 +24,12 @@ export class SchemaReferences {
     }
   }
 
-  /** All objects that can be a schema. */
+  /** Objects that can be a schema. */
   get nodes(): Iterable<SchemaNode> {
     return this.#bases.keys()
   }
 
-  /** Returns the target of a node's reference, or null if it has none or the target is not loaded. */
+  /** Returns the target of a node's reference, or null if there is no reference or the target is not loaded. */
   target(node: SchemaNode): SchemaNode | null {
     const reference = node['$ref']
     if (typeof reference !== 'string') return null

@@ -1,5 +1,5 @@
 /**
- * Returns a member or an element of a parsed value, or undefined if there is none. Inherited properties are not
+ * Returns a member or an element of a parsed value, or undefined if it is missing. Inherited properties are not
  * members.
  */
 export function childOf(value: unknown, step: string | number): unknown {

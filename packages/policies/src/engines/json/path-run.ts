@@ -3,7 +3,7 @@ import { UnreadableBody } from '@sluice/core'
 /** Maximum number of values that one query may visit. Nested descendant segments multiply in large documents. */
 const MAX_VISITS = 1_000_000
 
-/** One run of a query over a document. */
+/** A run of a query over a document. */
 export class PathRun {
   readonly root: unknown
   #left = MAX_VISITS

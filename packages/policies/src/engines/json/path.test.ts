@@ -15,14 +15,14 @@ interface Case {
   readonly invalid_selector?: boolean
 }
 
-/** The cases of the JSONPath Compliance Test Suite, which the parser's package brings. */
+/** Cases of the JSONPath Compliance Test Suite, included in the parser's package. */
 function suite(): readonly Case[] {
   const main = createRequire(import.meta.url).resolve('jsonpath-rfc9535/package.json')
   const file = join(dirname(main), 'src/__tests__/jsonpath-compliance-test-suite/cts.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { tests: Case[] }).tests
 }
 
-/** Patterns are refused where they stand in the document, and where they are none. */
+/** Patterns that come from the document or are invalid are refused. */
 const REFUSED_PATTERN = /must be a string in the path|cannot be matched in linear time/
 
 test('the compliance suite of RFC 9535 is answered as it asks', () => {

@@ -3,7 +3,7 @@ import type { JsonPathQuery } from 'jsonpath-rfc9535/parser'
 import { childOf } from './child.js'
 import { compileQuery } from './path-query.js'
 
-/** One step of a simple path: `.name`, `['name']`, `["name"]` or `[3]`. */
+/** Pattern of a step of a simple path: `.name`, `['name']`, `["name"]` or `[3]`. */
 const STEP =
   /\.([A-Za-z_]\w*)|\[(0|-?[1-9]\d{0,13})\]|\['([^'\\\u0000-\u001f]*)'\]|\["([^"\\\u0000-\u001f]*)"\]/y
 

@@ -121,7 +121,7 @@ test('a condition cannot ask a body that is no JSON, is coded or in another char
   refused(exchange({ body: Buffer.from('{}'), headers: ['content-encoding', 'gzip'] }), /content coding/)
   const type = ['content-type', 'application/json; charset="UTF-16"']
   refused(exchange({ body: Buffer.from('{}'), headers: type }), /charset/)
-  // Whoever takes the second parameter, or ends the quoted one elsewhere, would read another document.
+  // A reader that uses the second parameter, or ends the quoted one elsewhere, would read another document.
   for (const hidden of [
     'a="; charset=utf-8"; charset=utf-16',
     'charset=utf-8; charset=utf-7',

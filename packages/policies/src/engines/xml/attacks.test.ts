@@ -5,7 +5,7 @@ import { parseXml } from './gate.js'
 import { loadLibxml } from './libxml.js'
 import { openXmlBytes } from './memory.js'
 
-/** A document that has to be refused, and with what words. */
+/** A document that must be refused, and the message. */
 interface Attack {
   readonly name: string
   readonly body: string | Uint8Array
@@ -15,7 +15,7 @@ interface Attack {
 const DOCTYPE = /DOCTYPE, which is not allowed/
 const NOT_UTF8 = /bytes do not match its encoding|character in it is not allowed/
 
-/** Entities in ten levels, each ten times the one before. */
+/** Entities on ten levels, each ten times as long as the previous one. */
 function laughs(): string {
   const levels = Array.from({ length: 10 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`)
   return `<!DOCTYPE a [<!ENTITY e0 "ha">${levels.join('')}]><a>&e10;</a>`
@@ -158,7 +158,7 @@ for (const { name, body, refusal } of ATTACKS) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     const began = performance.now()
     assert.throws(() => parseXml(bytes), isRefusal(refusal))
-    // Bounds for a loaded machine; what it takes is measured elsewhere.
+    // Limits for a busy machine. The actual cost is measured elsewhere.
     assert.ok(performance.now() - began < 10_000)
     assert.equal(openXmlBytes(), 0)
   })

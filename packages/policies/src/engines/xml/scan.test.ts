@@ -9,7 +9,7 @@ import { compileValue } from './xpath.js'
 
 before(() => loadLibxml())
 
-/** What may stand in an element beside elements: all of it markup to whoever does not know XML well. */
+/** Content of an element other than elements. A careless reader would take all of it for markup. */
 const FILLINGS = [
   'text',
   ' &lt;a&gt; &#60; ]] > " \' = / ',

@@ -1,4 +1,4 @@
-/** All functions of XPath 1.0. `document()` and extensions are not among them. */
+/** Functions of XPath 1.0. `document()` and extensions are not among them. */
 const FUNCTIONS = new Set(
   (
     'last position count id local-name namespace-uri name string concat starts-with contains substring-before ' +

@@ -8,7 +8,7 @@ import { nodeLimitOf } from './xpath-cost.js'
 import { prefixesOf } from './xpath-words.js'
 
 /**
- * Reads a value from a document: the text of the first node, or null if there is none.
+ * Reads a value from a document: the text of the first node, or null if no node matches.
  * @throws UnreadableBody if the document has too many nodes for the expression
  */
 export type ValueOf = (view: XmlView) => BodyValue

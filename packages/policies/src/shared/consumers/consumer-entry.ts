@@ -10,7 +10,7 @@ export interface KeyEntry {
   readonly expiresAt: number
 }
 
-/** One line of a consumer file. */
+/** A line of a consumer file. */
 export interface ConsumerEntry {
   readonly id: string
   readonly name: string | null

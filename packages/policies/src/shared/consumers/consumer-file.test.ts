@@ -19,7 +19,7 @@ function fileOf(t: TestContext, ...entries: object[]): string {
   return file
 }
 
-/** As editors and `gw` do it: another file takes the place of the old one. */
+/** Replaces the file atomically, like editors and `gw` do. */
 function replace(file: string, ...entries: object[]): void {
   writeFileSync(`${file}.new`, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''), { mode: 0o600 })
   renameSync(`${file}.new`, file)
@@ -42,7 +42,7 @@ async function callsWith(file: string, env: TestEnv): Promise<(key: string) => s
   }
 }
 
-/** What the schedule does every second. */
+/** Runs the scheduled check, which normally runs every second. */
 async function renewed(file: string, table: Map<string, unknown>): Promise<void> {
   await (table.get(`consumers ${file}`) as ConsumerFile).renew()
 }

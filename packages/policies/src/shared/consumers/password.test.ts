@@ -3,7 +3,7 @@ import { scryptSync } from 'node:crypto'
 import { test } from 'node:test'
 import { dummyHash, hashPassword, parsePasswordHash, verifyPassword } from './password.js'
 
-/** A hash of low cost, so that tests spend no time on it. */
+/** A low-cost hash, to save time. */
 function cheapHash(password: string, salt = 'saltsalt'): string {
   const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 })

@@ -14,7 +14,7 @@ export interface User extends Account {
   readonly consumer: Consumer | null
 }
 
-/** One entry of `users` in the configuration. */
+/** An entry of `users` in the configuration. */
 interface UserConfig {
   readonly name: string
   readonly password: string

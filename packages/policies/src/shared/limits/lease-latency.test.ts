@@ -18,7 +18,7 @@ import { LimitStore } from './limit-store.js'
 /** 2026-11-29 12:00:00.000 UTC. */
 const BEGIN_MS = 1_795_953_600_000
 
-/** A clock for everything that asks `performance.now`, moved by hand. */
+/** A clock for all users of `performance.now`, moved by hand. */
 class Clock {
   nowMono = 1000
   readonly #due: { readonly atMono: number; readonly run: () => void }[] = []
@@ -31,7 +31,7 @@ class Clock {
     return new Promise((run) => this.#due.push({ atMono: this.nowMono + ms, run }))
   }
 
-  /** Moves on by a millisecond. */
+  /** Moves the clock by one millisecond. */
   async tick(): Promise<void> {
     this.nowMono++
     let isMoved = false
@@ -46,7 +46,7 @@ class Clock {
   }
 }
 
-/** A store that is so far away: half of the time passes before it is asked, half on the way back. */
+/** A store with latency: half of the time passes before it decides, half on the way back. */
 class FarStore extends MemoryStore {
   asked = 0
   given = 0
@@ -84,12 +84,12 @@ interface Setup {
 }
 
 interface Load extends Setup {
-  /** Requests of all workers in a millisecond. */
+  /** Requests of all workers per millisecond. */
   readonly perMs: number
   readonly seconds: number
 }
 
-/** Workers whose store is far away. */
+/** Workers with a remote store. */
 function farWorkers(
   t: TestContext,
   { limit, algorithm = 'gcra', delayMs, workers = 1, maxKeys = 1000 }: Setup,
@@ -104,7 +104,7 @@ function farWorkers(
     { length: workers },
     () => new LeaseTable(limits, 'p', new LimitStore(env, 'cluster', 'local'), maxKeys),
   )
-  /** Sends one request and moves the clock on until it is decided. */
+  /** Sends one request and moves the clock until it is decided. */
   const passes = async (table: LeaseTable, key = 'k', cost = 1) => {
     const entry = table.of('', key)
     const beganMono = clock.nowMono
@@ -123,7 +123,7 @@ function farWorkers(
   return { clock, store, tables, passes }
 }
 
-/** Sends requests evenly to workers with one key; the first second is not counted. */
+/** Sends requests evenly to workers with one key. The first second is not counted. */
 async function simulate(t: TestContext, load: Load) {
   const { perMs, seconds, workers = 4 } = load
   const { clock, store, tables } = farWorkers(t, { ...load, workers })
@@ -175,7 +175,7 @@ test('windows of a store 100 ms away give all of their tokens and no more', asyn
   const load = { limit: '500/s', algorithm: 'fixed', delayMs: 100, perMs: 2, seconds: 10 } as const
   const seen = await simulate(t, load)
   assert.ok(seen.admitted >= 4950 && seen.total <= 500 * 13, JSON.stringify(seen))
-  // Those that come while the first answer of a window is on its way.
+  // Requests that arrive while the first response of a window is pending.
   assert.ok(seen.refusedLate < 0.15 * seen.refused && seen.longestMs <= 150, JSON.stringify(seen))
 })
 

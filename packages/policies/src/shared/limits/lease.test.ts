@@ -6,7 +6,7 @@ import { VERDICT } from './lease.js'
 import { LeaseTable } from './lease-table.js'
 import { LimitStore } from './limit-store.js'
 
-/** A store that counts what it is asked. */
+/** A store that counts its calls. */
 class AskedStore extends MemoryStore {
   readonly asked: number[] = []
   readonly given: number[] = []
@@ -55,7 +55,7 @@ test('requests that come at once ask one question, and a second for what it did 
   const { tables, store } = workersOf(1, '100/d')
   const results = await Promise.all(Array.from({ length: 150 }, () => passes(tables[0]!)))
   assert.equal(results.filter(Boolean).length, 100)
-  // The 50 that cannot be among the first 100 have not waited.
+  // The 50 requests that cannot be among the first 100 have not waited.
   assert.deepEqual(store.asked, [1, 99])
 })
 
@@ -85,7 +85,7 @@ test('what is granted after the worker has ended goes back as well', async () =>
     const before = asked.length
     const verdict = tables[0]!.of('', 'k').take(1, performance.now())
     if (verdict === VERDICT.allowed) used++
-    // The lease has asked for more ahead of time.
+    // The lease has requested more tokens in advance.
     if (verdict === VERDICT.allowed && asked.length > before) break
     if (verdict === VERDICT.unknown && (await passes(tables[0]!))) used++
     await null

@@ -29,7 +29,7 @@ const IDLE_MS = 200
 /** Decisions of a lease about a request. */
 export const VERDICT = { allowed: 0, refused: 1, unknown: 2, unavailable: 3 } as const
 
-/** One of the values of VERDICT. */
+/** Decision of a lease: a value of VERDICT. */
 export type Verdict = (typeof VERDICT)[keyof typeof VERDICT]
 
 /**

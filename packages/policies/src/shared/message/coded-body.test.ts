@@ -16,7 +16,7 @@ const STYLESHEET =
 const SCHEMA =
   '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a" type="xs:string"/></xs:schema>'
 
-/** Every policy that reads bodies as text of some kind, none above a kilobyte. */
+/** All policies that read bodies as text, with a limit of one kilobyte. */
 function policiesOn(phase: Side): [Policy, object][] {
   const maxBodyBytes = '1kb'
   return [

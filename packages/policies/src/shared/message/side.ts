@@ -1,7 +1,7 @@
 import { type ErrorCode, type Exchange, type HeaderList, hasContentCoding, setHeader } from '@sluice/core'
 import { removeByteHeaders } from '../body-fields.js'
 
-/** One of the two messages of an exchange. */
+/** A message of an exchange. */
 export type Side = 'request' | 'response'
 
 /** Returns the headers of a message. */

@@ -31,7 +31,7 @@ test('what is changed in any byte, or cut, does not open', () => {
 
 const jar = new CookieJar({ name: 's', isSecure: true })
 
-/** What a browser sends that has taken these fields. */
+/** Returns the cookies that a browser sends after receiving these headers. */
 function sent(fields: readonly string[], before: ReadonlyMap<string, string> = new Map()) {
   const cookies = new Map(before)
   for (const line of fields.filter((_, i) => i % 2 === 1)) {

@@ -6,7 +6,7 @@ import { compilePattern } from './pattern.js'
 import { PatternSet } from './pattern-set.js'
 import { requirementOf } from './required-literals.js'
 
-/** Patterns of the whole grammar, over few letters so that they are found often. */
+/** Patterns of the whole grammar over few letters, so that they match often. */
 const letter = fc.constantFrom('a', 'b', 'S', 'k', '\\.', '\\n', '\\x62', '\\Qa.b\\E', '\\*')
 const atom = fc.oneof(
   { weight: 5, arbitrary: letter },

@@ -3,12 +3,12 @@ import { keyPair } from '@sluice/core/testing'
 import { signer } from '../../keys/signature.js'
 import type { SignatureAlgorithm } from '../../keys/signature-algorithm.js'
 
-/** base64url of bytes or of a text. */
+/** Encodes bytes or a text as base64url. */
 export function encode(value: string | Uint8Array): string {
   return Buffer.from(value as string).toString('base64url')
 }
 
-/** A signed token of a header and a payload as they are written, valid or not. */
+/** Returns a signed token with a given header and payload, valid or not. */
 export async function signedToken(
   alg: SignatureAlgorithm,
   key: KeyObject,
@@ -18,7 +18,7 @@ export async function signedToken(
   return `${input}.${encode(await signer(alg, key)(Buffer.from(input)))}`
 }
 
-/** An issuer of the tests: its key, and what a configuration holds of it. */
+/** A test issuer: its key and the configuration of it. */
 export class Issuer {
   readonly alg: SignatureAlgorithm
   readonly kid: string | null
@@ -38,7 +38,7 @@ export class Issuer {
     this.publicKey = pair.publicKey
   }
 
-  /** The text of the public JWK, with more members. */
+  /** Returns the text of the public JWK with additional members. */
   jwk(more: object = {}): string {
     const kid = this.kid === null ? {} : { kid: this.kid }
     return JSON.stringify({ ...this.publicKey.export({ format: 'jwk' }), ...kid, ...more })
@@ -48,7 +48,7 @@ export class Issuer {
     return this.publicKey.export({ type: 'spki', format: 'pem' }) as string
   }
 
-  /** A token that the claims and members of the header are put into. */
+  /** Returns a token with the given claims and header members. */
   token(claims: object, header: object = {}): Promise<string> {
     const kid = this.kid === null ? {} : { kid: this.kid }
     return signedToken(this.alg, this.key, {

@@ -11,7 +11,7 @@ const CLAIMS_7515 =
 const PAYLOAD_7520 =
   'SXTigJlzIGEgZGFuZ2Vyb3VzIGJ1c2luZXNzLCBGcm9kbywgZ29pbmcgb3V0IHlvdXIgZG9vci4gWW91IHN0ZXAgb250byB0aGUgcm9hZCwgYW5kIGlmIHlvdSBkb24ndCBrZWVwIHlvdXIgZmVldCwgdGhlcmXigJlzIG5vIGtub3dpbmcgd2hlcmUgeW91IG1pZ2h0IGJlIHN3ZXB0IG9mZiB0by4'
 
-/** RFC 7515 appendix A.1, also of RFC 7797 section 4. */
+/** RFC 7515 appendix A.1, also used by RFC 7797 section 4. */
 export const SECRET_7515 = {
   kty: 'oct',
   k: 'AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow',
@@ -100,7 +100,7 @@ export const SIGNATURE_VECTORS: readonly SignatureVector[] = [
   },
 ]
 
-/** RFC 7797 section 4.2: the payload is not encoded. */
+/** RFC 7797 section 4.2, with an unencoded payload. */
 export const DETACHED_7797 = {
   payload: '$.02',
   token:
@@ -116,7 +116,7 @@ export interface EncryptionVector {
   readonly message: string
 }
 
-/** What the examples of RFC 7520 section 5 encrypt. */
+/** Plaintext of the examples in RFC 7520 section 5. */
 export const PLAINTEXT_7520 =
   'You can trust us to stick with you through thick and thin–to the bitter end. And you can trust us to keep any secret of yours–closer than you keep it yourself. But you cannot trust us to let you face trouble alone, and go off without a word. We are your friends, Frodo.'
 
@@ -183,7 +183,7 @@ export const ENCRYPTION_VECTORS: readonly EncryptionVector[] = [
   },
 ]
 
-/** RFC 7520 section 5.9: compressed before it was encrypted. */
+/** RFC 7520 section 5.9, compressed before encryption. */
 export const COMPRESSED_7520: EncryptionVector = {
   source: 'RFC 7520 section 5.9',
   alg: 'A128KW',

@@ -2,7 +2,7 @@ import { SignatureChecks } from '../signature-checks.js'
 
 const going = { endedMono: 0 }
 
-/** Checks on an event loop that has no time, with threads that are free. */
+/** A scheduler with a busy event loop and free threads. */
 export function checksOnThreads(): SignatureChecks {
   let nowMs = 0
   const checks = new SignatureChecks(() => nowMs)
@@ -12,7 +12,7 @@ export function checksOnThreads(): SignatureChecks {
   return checks
 }
 
-/** Checks that have no room for another one, here or on a thread. */
+/** A scheduler without capacity on the event loop and on threads. */
 export function checksWithoutRoom(): SignatureChecks {
   const checks = checksOnThreads()
   const check = { now: () => true, later: () => new Promise<true>(() => {}) }

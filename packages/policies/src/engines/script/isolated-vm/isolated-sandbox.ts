@@ -14,7 +14,7 @@ const MIB = 1024 * 1024
 const LEAST_MIB = 8
 const LOAD_TIMEOUT_MS = 1000
 
-/** One script in an isolate. */
+/** A script in an isolate. */
 export class IsolatedSandbox implements Sandbox {
   readonly exported: readonly string[]
   readonly #isolate: Isolate

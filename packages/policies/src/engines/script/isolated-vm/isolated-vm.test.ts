@@ -39,7 +39,7 @@ test('without the package the engine is refused when the document is loaded', as
 test('auto is isolated-vm where this process has it, else QuickJS', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
-  // V8 knows the languages of the world, QuickJS does not.
+  // V8 has Intl data, QuickJS does not.
   const inline = 'export function onRequest(ctx) { ctx.vars.intl = typeof Intl }'
   const step = (await script.compile({ script: { inline } }, env)) as Step
   const x = exchange()

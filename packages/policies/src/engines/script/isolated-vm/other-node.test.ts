@@ -10,11 +10,11 @@ test('the tests of isolated-vm pass on a Node.js that has it', { skip: isolatedV
   const { status, stdout, stderr } = spawnSync(
     node,
     ['--no-node-snapshot', '--test-reporter=tap', file],
-    // The variable would make it a part of this run, whose reporter it has not.
+    // With this variable it would join this test run, whose reporter it does not have.
     { env: { ...process.env, ...env, NODE_TEST_CONTEXT: undefined }, encoding: 'utf8' },
   )
   assert.equal(status, 0, stdout + stderr)
-  // All but the one of a gateway without the package.
+  // All tests except the one for a gateway without the package.
   assert.match(stdout, /^# skipped 1$/m)
   assert.match(stdout, /^# pass [2-9]$/m)
 })

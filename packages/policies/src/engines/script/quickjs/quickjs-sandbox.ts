@@ -24,7 +24,7 @@ const GRACE_MS = 250
 /** Time limit for loading a script. It is longer because loading runs once, with cold engine code. */
 const LOAD_TIMEOUT_MS = 1000
 
-/** One script in an instance of QuickJS. */
+/** A script in an instance of QuickJS. */
 export class QuickjsSandbox implements Sandbox {
   readonly exported: readonly string[]
   isBroken = false

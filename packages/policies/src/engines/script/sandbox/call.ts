@@ -41,7 +41,7 @@ export interface CallOutput {
   log?: readonly string[]
 }
 
-/** One call of a script: its context, and the changes that it makes. */
+/** A call of a script: its context, and the changes that it makes. */
 export class Call {
   readonly context: object
   readonly #headers: string[] = []

@@ -29,7 +29,7 @@ function ask(path: string): Asked {
   return both
 }
 
-/** What libxml2 finds first; undefined when it does not take the document. */
+/** Returns the first match of libxml2, or undefined if it rejects the document. */
 function firstFound(oracle: BodyReader, body: Uint8Array): unknown {
   const x = exchange({ body })
   try {
@@ -42,7 +42,7 @@ function firstFound(oracle: BodyReader, body: Uint8Array): unknown {
   }
 }
 
-/** The shortest beginning of a document that answers. */
+/** Returns the shortest prefix of a document that yields a result. */
 function readPart(reader: PlainReader, body: Uint8Array): Buffer {
   let [from, to] = [0, body.length]
   while (from < to) {
@@ -55,7 +55,7 @@ function readPart(reader: PlainReader, body: Uint8Array): Buffer {
   return Buffer.from(body.subarray(0, end))
 }
 
-/** A plain beginning of a document with end tags for all elements that are open where it ends. */
+/** Returns a plain prefix of a document with end tags for all elements that are open at its end. */
 function completed(part: Buffer): Buffer {
   const markup = part.toString('latin1').replace(/<!--.*?-->|<!\[CDATA\[.*?\]\]>/gs, '')
   const open: string[] = []
@@ -74,7 +74,10 @@ function completed(part: Buffer): Buffer {
   ])
 }
 
-/** Whether the path was answered; whatever it was answered is what libxml2 makes of as much as was read, and of all. */
+/**
+ * Returns true if the path yielded a result. Asserts that libxml2 yields the same for the part read and for the whole
+ * document.
+ */
 function isAnswered(path: string, body: Buffer): boolean {
   const { reader, oracle } = ask(path)
   const seen = reader.first(body)
@@ -164,7 +167,7 @@ test('the prefix xml means what it always means', () => {
   assert.equal(firstFound(xmlLanguage.compile('//xml:a', names), body), null)
 })
 
-/** Documents in which the answer stands, and something before or in it that only a parser may decide. */
+/** Documents with a match, and something before or in it that only a parser can decide. */
 const NOT_READ: readonly string[] = [
   '',
   ' <symbol>IBM</symbol>',
@@ -219,7 +222,7 @@ for (const text of NOT_READ) {
   })
 }
 
-/** Ways to begin a document that is as plain as one without a declaration. */
+/** Declarations that keep a document as plain as without one. */
 const BEGINNINGS: readonly string[] = [
   '<?xml version="1.0"?>',
   "<?xml\tversion = '1.0'\r\nencoding= 'Utf-8' ?>",

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { exchange } from '../../../testing.js'
 import { compileStreamingXPath } from './streaming-xpath.js'
 
-/** How many of the paths `//e0`, `//e1` … a body answers at a streaming, asked one after another. */
+/** Returns how many of the paths `//e0`, `//e1`, … are answered by streaming, in turn. */
 function answers(body: string, first = 0): number {
   const x = exchange({ body: Buffer.from(body) })
   let count = 0

@@ -22,7 +22,7 @@ const wasm = (globalThis as unknown as { readonly WebAssembly: WasmGlobal }).Web
 export interface Hooks {
   /** Returns the current memory of the instance. It grows. */
   heap(): Uint8Array
-  /** Allocates memory inside the instance. Returns 0 if there is none. */
+  /** Allocates memory inside the instance. Returns 0 if the allocation fails. */
   allocate(bytes: number): number
   print(text: string): void
   /** Returns a document that a stylesheet refers to, or null if the URL is unknown. */

@@ -25,7 +25,7 @@ export interface Libxslt {
   _exsltDateRegister(): void
 }
 
-/** One instance of the library, with its own memory and messages. */
+/** An instance of the library, with its own memory and messages. */
 export interface Instance {
   readonly library: Libxslt
   /** Printed errors and messages of stylesheets. The engine empties it. */

@@ -13,7 +13,7 @@ test('a runner that was closed while it had no engine answers and makes no new o
   const runner = await LibxsltRunner.create({ source, limits: { timeoutMs: 100, maxOutputBytes: 1000 } })
   const input = { body: Buffer.from('<a/>'), params: [] }
   await runner.run(input)
-  // The first run may have broken the engine, so that the second waits for another one.
+  // The first transformation may have broken the engine, so the second waits for a new one.
   const pending = runner.run(input)
   runner.close()
   for (const result of [await pending, await runner.run(input)]) {

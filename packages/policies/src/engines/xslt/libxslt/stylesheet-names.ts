@@ -13,7 +13,7 @@ const XSLT_FUNCTIONS = new Set(
   ),
 )
 
-/** All elements except user data: elements of other namespaces at the top level (XSLT 1.0 section 2.2). */
+/** XPath of the elements except user data: elements of other namespaces at the top level (XSLT 1.0 section 2.2). */
 const CODE =
   '//*[not(ancestor-or-self::*[parent::xsl:stylesheet or parent::xsl:transform][not(self::xsl:*) and not(self::func:*)])]'
 

@@ -2,7 +2,7 @@ import type { InitializeHook, ResolveHook } from 'node:module'
 
 let home = ''
 
-/** Called by Node.js with the `data` of `register`: a file of the folder in which the package is. */
+/** Called by Node.js with the `data` of `register`: a file in the folder that contains the package. */
 export const initialize: InitializeHook<string> = (data) => {
   home = data
 }
