@@ -1,7 +1,7 @@
 import { type Exchange, headerJoined, headerValue, type Reply } from '@sluice/core'
 import { browserRefusal } from '../admin/browser-guard.js'
 import type { TimerWheel } from '../data-plane/lib/timer-wheel.js'
-import type { ClientOwner, ClientStream, Gate } from '../data-plane/listener/listener.js'
+import type { ClientOwner, ClientStream, RequestHandler } from '../data-plane/listener/listener.js'
 import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
 import { type CacheAddress, readCacheAddress } from './cache-address.js'
 import { sendError, sendRefusal, sendText } from './cache-answers.js'
@@ -44,7 +44,7 @@ export interface CacheRequestHandlerOptions {
 }
 
 /** Answers the requests to a cache server from its stores. */
-export class CacheRequestHandler implements Gate {
+export class CacheRequestHandler implements RequestHandler {
   isDraining = false
   readonly #options: CacheRequestHandlerOptions
   readonly #found: FoundEntry

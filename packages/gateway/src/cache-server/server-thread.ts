@@ -62,21 +62,30 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
     memory.persist === null
       ? null
       : new PersistLink(memory.persist, memory.common.secret, (call) => tell({ kind: 'persist', call }))
-  const gate = new CacheRequestHandler({ settings, spaces, counters, budget, wheel, epoch, persist, memory })
+  const handler = new CacheRequestHandler({
+    settings,
+    spaces,
+    counters,
+    budget,
+    wheel,
+    epoch,
+    persist,
+    memory,
+  })
   const listener = await openUwsListener({
     host: settings.host,
     port: settings.port,
     tls: settings.tls === null ? null : { ...settings.tls, certificates: [] },
     settings: listenerSettings(settings),
-    gate,
+    handler,
     ids: new RequestIds(),
     clock: new CachedClock(),
     onFault: fail,
-    onTurnedAway: () => counters.count('refused'),
+    onRejected: () => counters.count('refused'),
   })
   parentPort?.on('message', (message: ToThread) => {
     if (typeof message === 'object') persist?.onAnswer(message)
-    else if (message === 'drain') drain(gate, listener, budget)
+    else if (message === 'drain') drain(handler, listener, budget)
     else if (message === 'beat') tell({ kind: 'heartbeat' })
     else {
       listener.terminate()
@@ -87,8 +96,8 @@ async function serve({ settings, memory, row, epoch }: ThreadData): Promise<void
   tell({ kind: 'listening' })
 }
 
-function drain(gate: CacheRequestHandler, listener: Listener, budget: TransferBudget): void {
-  gate.isDraining = true
+function drain(handler: CacheRequestHandler, listener: Listener, budget: TransferBudget): void {
+  handler.isDraining = true
   listener.close()
   const since = performance.now()
   const timer = setInterval(() => {

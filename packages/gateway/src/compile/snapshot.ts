@@ -3,7 +3,7 @@ import type { ConfigBundle, Plan } from '@sluice/config'
 import { type Catalog, Slices, type StateStore } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
-import { nowhere } from '../data-plane/pipeline/nowhere.js'
+import { placeholderRoute } from '../data-plane/pipeline/placeholder-route.js'
 import { Refreshes } from '../data-plane/pipeline/refreshes.js'
 import type { Route } from '../data-plane/pipeline/route.js'
 import { buildRouter, type Router } from '../data-plane/router/router.js'
@@ -44,7 +44,7 @@ export class Snapshot implements Lease {
   readonly digest: string
   readonly router: Router<Route>
   /** Placeholder route for requests without one. */
-  readonly nowhere: Route
+  readonly placeholderRoute: Route
   readonly upstreams: ReadonlyMap<string, Upstream>
   /** Evaluates the router's queries on a large body. Null if routes have none. */
   readonly examine: Examine | null
@@ -57,7 +57,7 @@ export class Snapshot implements Lease {
     readonly plan: Plan
     readonly digest: string
     readonly router: Router<Route>
-    readonly nowhere: Route
+    readonly placeholderRoute: Route
     readonly upstreams: ReadonlyMap<string, Upstream>
     readonly examine: Examine | null
     readonly compiled: CompiledRoutes
@@ -66,7 +66,7 @@ export class Snapshot implements Lease {
     this.plan = parts.plan
     this.digest = parts.digest
     this.router = parts.router
-    this.nowhere = parts.nowhere
+    this.placeholderRoute = parts.placeholderRoute
     this.upstreams = parts.upstreams
     this.examine = parts.examine
     this.compiled = parts.compiled
@@ -126,7 +126,7 @@ export async function compileSnapshot(
       plan,
       digest,
       router: await slices.run(buildRouter(candidates)),
-      nowhere: nowhere(options.context, compileUnknownLog(plan.log), digest),
+      placeholderRoute: placeholderRoute(options.context, compileUnknownLog(plan.log), digest),
       upstreams,
       examine: bodyExaminer(questions, options.catalog, env, 'route'),
       compiled,

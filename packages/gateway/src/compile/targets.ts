@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { TargetPlan, UpstreamPlan } from '@sluice/config'
 import type { CachedClock } from '../data-plane/lib/cached-clock.js'
-import { ClientShares } from '../data-plane/upstream/client-shares.js'
+import { ClientConnectionQuota } from '../data-plane/upstream/client-connection-quota.js'
 import { createConnector, type TlsOptions } from '../data-plane/upstream/connector.js'
 import type { Endpoint } from '../data-plane/upstream/endpoints.js'
 import { WireTransport } from '../data-plane/upstream/http1/wire-transport.js'
@@ -70,12 +70,12 @@ export function targetFactory(
       state,
       transport: createTransport(plan, options, clock),
       upgrades: new UpgradeTransport(createConnector(options), plan.maxHeaderBytes),
-      shares: new ClientShares(plan.connections),
+      quota: new ClientConnectionQuota(plan.connections),
       active: 0,
       capacity: plan.connections + plan.maxPending,
       attempts: 0,
       failures: 0,
-      doubtsKept: false,
+      suspectsStale: false,
       turn: 0,
     }
     state.attach(created)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
 import { CachedClock } from '../data-plane/lib/cached-clock.js'
-import { doAtOnce } from '../data-plane/lib/do-at-once.js'
+import { runToCompletion } from '../data-plane/lib/run-to-completion.js'
 import { WireTransport } from '../data-plane/upstream/http1/wire-transport.js'
 import { systemNetwork } from '../data-plane/upstream/network.js'
 import type { Target } from '../data-plane/upstream/target.js'
@@ -24,7 +24,7 @@ function targetsOf(
   const network = systemNetwork()
   const source = { shared, network, clock: new CachedClock(), report: () => {} }
   const plan = planOf({ upstreams: [{ urls, ...overrides }] })
-  const upstreams = doAtOnce(compileUpstreams(plan, source, []))
+  const upstreams = runToCompletion(compileUpstreams(plan, source, []))
   const { targets } = upstreams.get('up')!
   t.after(() => Promise.all(targets.map(({ transport }) => transport.close())))
   return targets

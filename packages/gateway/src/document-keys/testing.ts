@@ -5,7 +5,7 @@ import type { Catalog } from '@sluice/core'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileUpstreams } from '../compile/upstreams.js'
 import { CachedClock } from '../data-plane/lib/cached-clock.js'
-import { doAtOnce } from '../data-plane/lib/do-at-once.js'
+import { runToCompletion } from '../data-plane/lib/run-to-completion.js'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
 import type { TestGateway } from '../testing/gateway.js'
@@ -84,7 +84,7 @@ export function compiledUpstream(t: TestContext, upstream: object): Upstream {
   const plan = resolvePlan(loadOrThrow(JSON.stringify(document), NO_POLICIES))
   const shared = new SharedTable(() => {})
   const source = { shared, network: systemNetwork(), clock: new CachedClock(), report: () => {} }
-  const compiled = doAtOnce(compileUpstreams(plan, source, [])).get('up')!
+  const compiled = runToCompletion(compileUpstreams(plan, source, [])).get('up')!
   t.after(() => compiled.close())
   return compiled
 }

@@ -15,7 +15,7 @@ import { CachedClock } from '../data-plane/lib/cached-clock.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../data-plane/listener/listener.js'
-import { boundListeners, openListener } from '../data-plane/listener/open-listener.js'
+import { limitReceiveBuffersOf, openListener } from '../data-plane/listener/open-listener.js'
 import { Admission } from '../data-plane/pipeline/admission.js'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { OutboundPool } from '../data-plane/upstream/outbound-pool.js'
@@ -213,7 +213,7 @@ class WorkerDataPlane implements DataPlane {
     if (this.#options.isReceiveBounded === false) return
     // The `node` engine does not read from paused connections.
     const read = opened.filter(({ plan }) => plan.engine === 'uws')
-    boundListeners(read.map(({ listener }) => listener)).catch(this.#onFault)
+    limitReceiveBuffersOf(read.map(({ listener }) => listener)).catch(this.#onFault)
   }
 
   #discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
@@ -227,7 +227,7 @@ class WorkerDataPlane implements DataPlane {
 
   async #open(plan: ListenerPlan, settings: ListenerSettings): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
-    const onTurnedAway = (): void => {
+    const onRejected = (): void => {
       this.#context.metrics.countError('GW_OVERLOADED')
       // uWS accepts connections in a loop while more arrive, possibly without end.
       this.#context.heartbeat.beatIfLate()
@@ -236,12 +236,12 @@ class WorkerDataPlane implements DataPlane {
       plan,
       port,
       settings,
-      gate: this.#dispatcher,
+      handler: this.#dispatcher,
       ids: this.#ids,
       clock: this.#context.clock,
       wheel: this.#context.wheel,
       onFault: this.#onFault,
-      onTurnedAway,
+      onRejected,
       onRenewal: () => this.#options.report('certificates_renewed', { listener: plan.address }),
     })
     const entry = { plan, listener }

@@ -1,11 +1,11 @@
 import { type Exchange, type Reply, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
-import type { ClientStream, Gate, ListenerSettings } from '../data-plane/listener/listener.js'
+import type { ClientStream, ListenerSettings, RequestHandler } from '../data-plane/listener/listener.js'
 import type { Admission } from '../data-plane/pipeline/admission.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { Flow } from '../data-plane/pipeline/flow.js'
 import { healthAnswer } from '../data-plane/pipeline/health.js'
-import { nowhere } from '../data-plane/pipeline/nowhere.js'
+import { placeholderRoute } from '../data-plane/pipeline/placeholder-route.js'
 import { REFUSALS } from '../data-plane/pipeline/refusals.js'
 import { refuseAfterBody } from '../data-plane/pipeline/refuse-after-body.js'
 import type { Route } from '../data-plane/pipeline/route.js'
@@ -26,7 +26,7 @@ const STOPPING = refusal('GW_OVERLOADED', 'this worker is stopping before it was
  * Entry point of a worker's pipeline: finds the route of each request and starts its flow. A worker listens
  * shortly before its first snapshot is active, and requests arriving in between wait.
  */
-export class RequestDispatcher implements Gate {
+export class RequestDispatcher implements RequestHandler {
   /** The only variable that a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false
@@ -34,20 +34,25 @@ export class RequestDispatcher implements Gate {
   readonly #context: PipelineContext
   readonly #admission: Admission
   /** Placeholder route for requests refused before the first snapshot. */
-  readonly #nowhere: Route
+  readonly #placeholderRoute: Route
 
   constructor(context: PipelineContext, admission: Admission) {
     this.#context = context
     this.#admission = admission
     const rule = { isOff: false, capture: null, isTraced: false }
-    this.#nowhere = nowhere(context, { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY }, '')
+    this.#placeholderRoute = placeholderRoute(
+      context,
+      { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY },
+      '',
+    )
   }
 
   /** Activates a snapshot. */
   serve(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     const { waiting, gone } = this.#early.take()
-    for (const { x, client } of gone) this.#leave(snapshot.nowhere, x, client, NO_LEASE).onClientAbort()
+    for (const { x, client } of gone)
+      this.#leave(snapshot.placeholderRoute, x, client, NO_LEASE).onClientAbort()
     for (const { x, client, settings } of waiting) {
       try {
         this.accept(x, client, settings)
@@ -100,7 +105,7 @@ export class RequestDispatcher implements Gate {
     if (refused === null) new Flow(route, x, client, { context: this.#context, lease }).start()
     else {
       // The route's policies have not run, but the record still names the route.
-      const flow = this.#leave(this.#snapshot!.nowhere, x, client, lease)
+      const flow = this.#leave(this.#snapshot!.placeholderRoute, x, client, lease)
       x.route = route
       if (this.#admission.isForDelay(refused)) refuseAfterBody(flow, refused)
       else flow.refuse(refused)
@@ -113,7 +118,7 @@ export class RequestDispatcher implements Gate {
     new RoutingBody(x, client, options, {
       onRoutable: ({ lease }) => this.#route(x, client, snapshot, lease),
       onUnroutable: ({ lease }, reply) => {
-        const flow = this.#leave(snapshot.nowhere, x, client, lease)
+        const flow = this.#leave(snapshot.placeholderRoute, x, client, lease)
         if (reply === null) flow.onClientAbort()
         else flow.refuse(reply)
       },
@@ -125,12 +130,12 @@ export class RequestDispatcher implements Gate {
     try {
       match = snapshot.router.match(x)
     } catch (error) {
-      this.#leave(snapshot.nowhere, x, client, lease).fault(error)
+      this.#leave(snapshot.placeholderRoute, x, client, lease).fault(error)
       return
     }
     const refused = refusalOf(match, x)
     if (refused === null) this.#admit(match.value!, x, client, lease)
-    else this.#leave(snapshot.nowhere, x, client, lease).refuse(refused)
+    else this.#leave(snapshot.placeholderRoute, x, client, lease).refuse(refused)
   }
 
   #leave(nowhereRoute: Route, x: Exchange, client: ClientStream, lease: Lease): Flow {
@@ -138,7 +143,7 @@ export class RequestDispatcher implements Gate {
   }
 
   refuse(x: Exchange, client: ClientStream, reply: Reply): void {
-    const route = this.#snapshot === null ? this.#nowhere : this.#snapshot.nowhere
+    const route = this.#snapshot === null ? this.#placeholderRoute : this.#snapshot.placeholderRoute
     new Flow(route, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
   }
 

@@ -1,4 +1,4 @@
-import { passedTrailers } from '../upstream/response-fields.js'
+import { forwardableTrailers } from '../upstream/response-fields.js'
 import { HEX_VALUES } from './byte-classes.js'
 import { ChunkExtensions } from './chunk-extensions.js'
 import { BROKEN, type MessageHead, MORE } from './message-head.js'
@@ -87,7 +87,7 @@ export class ChunkedBody {
     if (end < 0) return end
     const trailers = this.#head.takeFields()
     if (reframes(trailers)) return BROKEN
-    if (trailers.length > 0) this.trailers = passedTrailers(trailers)
+    if (trailers.length > 0) this.trailers = forwardableTrailers(trailers)
     this.#state = DONE
     return end
   }

@@ -57,15 +57,15 @@ test('an equal head is not read again, and shows the same', () => {
   assert.equal(second.head, first.head)
   assert.deepEqual([first.body, second.body, second.isKept], ['hello', 'olleh', true])
   assert.equal(second.head!.length, 5)
-  assert.deepEqual(second.head!.passedFields(), ['server', 'a', 'x-a', '1'])
+  assert.deepEqual(second.head!.forwardedFields(), ['server', 'a', 'x-a', '1'])
 })
 
 test('whoever changes the fields of one response does not change those of the next', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   read(cache, [`${HEAD}hello`])
-    .head!.passedFields()
+    .head!.forwardedFields()
     .push('x-secret', '1')
-  const fields = read(cache, [`${HEAD}hello`]).head!.passedFields()
+  const fields = read(cache, [`${HEAD}hello`]).head!.forwardedFields()
   assert.deepEqual(fields, ['server', 'a', 'x-a', '1'])
 })
 
@@ -73,7 +73,7 @@ test('a head that differs in one byte, or has no end yet, is read', () => {
   const cache: ReceivedHeads = new HeadCache(8)
   const first = read(cache, [`${HEAD}hello`])
   const other = read(cache, [`${HEAD.replace('X-A: 1', 'X-A: 2')}hello`])
-  assert.deepEqual(other.head!.passedFields(), ['server', 'a', 'x-a', '2'])
+  assert.deepEqual(other.head!.forwardedFields(), ['server', 'a', 'x-a', '2'])
   // As many bytes as the cached head was read with, and no empty line where it has one.
   const longer = read(cache, [`${HEAD.slice(0, -2)}X: 1\r\n\r`, '\nhello'])
   assert.deepEqual(longer.head!.fields, [...FIELDS, 'x', '1'])

@@ -5,7 +5,7 @@ import type { FrameEnd } from '../websocket/frame-end.js'
 /**
  * The client's side of one exchange, as the pipeline sees it, independent of the engine.
  *
- *     head received ─► Gate.accept(x, client) ─► readBody(receiver) ─► chunks ─► receiver
+ *     head received ─► RequestHandler.accept(x, client) ─► readBody(receiver) ─► chunks ─► receiver
  *     client.send(…)                                  a complete response
  *     client.start(…), write(…)…, end()               a streamed response; write returns false if the client is slow
  *     client.abort()                                  cut the connection, so that the client sees a truncated body
@@ -87,7 +87,7 @@ export interface BodyReceiver {
 }
 
 /** Entry point of the pipeline. Its methods do not throw. */
-export interface Gate {
+export interface RequestHandler {
   /** Handles a request with a well-formed head. */
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void
   /** Handles a request that the listener must refuse, so that it is answered, counted and logged like any other. */

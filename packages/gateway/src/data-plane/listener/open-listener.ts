@@ -2,10 +2,10 @@ import type { ListenerPlan } from '@sluice/config'
 import type { RequestIds } from '@sluice/core'
 import type { CachedClock } from '../lib/cached-clock.js'
 import type { TimerWheel } from '../lib/timer-wheel.js'
-import type { Gate, Listener, ListenerSettings } from './listener.js'
+import type { Listener, ListenerSettings, RequestHandler } from './listener.js'
 import { openNodeListener } from './node/listener.js'
 import { openUwsListener } from './uws/listener.js'
-import { boundReceiveBuffers } from './uws/receive-buffer.js'
+import { limitReceiveBuffers } from './uws/receive-buffer.js'
 
 /** Options for `openListener`. */
 export interface ListenerOptions {
@@ -13,14 +13,14 @@ export interface ListenerOptions {
   /** Port to bind if the plan says 0. */
   readonly port: number
   readonly settings: ListenerSettings
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is rejected because of a limit. */
-  readonly onTurnedAway: () => void
+  readonly onRejected: () => void
   /** Called when renewed certificates are in use. */
   readonly onRenewal: () => void
 }
@@ -39,6 +39,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
  * Limits the kernel's receive buffers of later connections to these listeners.
  * @throws Error if that fails; the listeners still work.
  */
-export function boundListeners(listeners: readonly Listener[]): Promise<void> {
-  return boundReceiveBuffers(listeners.map(({ port }) => port))
+export function limitReceiveBuffersOf(listeners: readonly Listener[]): Promise<void> {
+  return limitReceiveBuffers(listeners.map(({ port }) => port))
 }

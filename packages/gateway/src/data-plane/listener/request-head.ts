@@ -308,7 +308,7 @@ function isChunked(coding: string): boolean {
 }
 
 /** Fields that a Connection option must never remove, because that would change the meaning of the request. */
-const KEPT = new Set([
+const PROTECTED_FIELDS = new Set([
   'authorization',
   'cookie',
   'x-forwarded-for',
@@ -323,7 +323,7 @@ function removeNominated(x: Exchange, connection: string): void {
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {
     const name = x.headers[i]!
-    if (KEPT.has(name) || !listHasToken(connection, name)) kept.push(name, x.headers[i + 1]!)
+    if (PROTECTED_FIELDS.has(name) || !listHasToken(connection, name)) kept.push(name, x.headers[i + 1]!)
   }
   x.headers = kept
 }

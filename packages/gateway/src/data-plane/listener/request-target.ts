@@ -15,7 +15,7 @@ import {
 import type { ListenerSettings } from './listener.js'
 
 /** Maximum number of characters of a path and of a query that are logged if the target is too long. */
-const MAX_TOLD = 1024
+const MAX_LOGGED = 1024
 
 const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts')
 const MALFORMED = refusal(
@@ -45,8 +45,8 @@ export function applyTarget(
   const query = asked ?? ''
   x.hasEmptyQuery = asked === ''
   const isTooLong = path.length + query.length > settings.urlBytes
-  x.rawPath = isTooLong ? path.slice(0, MAX_TOLD) : path
-  x.query = isTooLong ? query.slice(0, MAX_TOLD) : query
+  x.rawPath = isTooLong ? path.slice(0, MAX_LOGGED) : path
+  x.query = isTooLong ? query.slice(0, MAX_LOGGED) : query
   if (isTooLong) return TOO_LONG
   if (query !== '' && !isQuery(query)) return BAD_QUERY
   if (!isPlainPath(path)) return applyUnusualPath(x, path, settings.paths)

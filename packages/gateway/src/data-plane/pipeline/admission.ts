@@ -6,18 +6,18 @@ import { label } from '../../telemetry/text-format.js'
 import { CRITICALITIES, type Route } from './route.js'
 
 /** Number of consecutive late checks that count as overload. One long task does not. */
-const LATE_LOOKS = 2
+const LATE_CHECKS = 2
 /** Time without a late request after which the overload ends, in milliseconds. */
-const CALM_MS = 1000
+const RECOVERY_MS = 1000
 /**
  * Work since the last event-loop check (one every 20 ms) after which low and normal requests are refused, in
  * milliseconds.
  */
-const TAKEN_MS = [32, 40] as const
+const WORK_LIMIT_MS = [32, 40] as const
 /**
  * Divisor for these limits while connections wait to be accepted, because a worker accepts only at the end of a turn.
  */
-const CROWDED_DIVISOR = 4
+const BACKLOG_DIVISOR = 4
 /** Fraction of `maxInFlight` at which requests are refused, by criticality. */
 const IN_FLIGHT_SHARES = [0.8, 1, 1.2] as const
 const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 }
@@ -36,20 +36,20 @@ export class Admission {
   readonly #shed = [0, 0, 0]
   #isOverloaded = false
   /** Number of consecutive late checks. */
-  #lateLooks = 0
+  #lateChecks = 0
   /** Clocks at the last event-loop check. */
-  #looked: Clocks = { mono: 0, cpuMs: 0 }
+  #lastCheck: Clocks = { mono: 0, cpuMs: 0 }
   /** Work since then as last measured, in milliseconds. Reading the CPU clock costs more than the rest of a refusal. */
   #workedMs = 0
   /** Monotonic time of the last refusal for delay. */
   #refusedMono = 0
   /** Clocks at the first of the consecutive turns that left connections waiting to be accepted. */
-  #crowdedFrom: Clocks = { mono: 0, cpuMs: 0 }
+  #backlogSince: Clocks = { mono: 0, cpuMs: 0 }
   /**
-   * True if connections had waited too long to be accepted at the last check; `#wasCrowded` covers the time since then.
+   * True if connections had waited too long to be accepted at the last check; `#hadBacklog` covers the time since then.
    */
-  #isCrowded = false
-  #wasCrowded = false
+  #hasBacklog = false
+  #hadBacklog = false
   #maxDelayMs = OFF.maxLoopDelayMs
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
@@ -76,18 +76,18 @@ export class Admission {
   onLoopDelay(lateMs: number): void {
     if (this.#maxDelayMs === 0) return
     const now = this.#readClocks()
-    const workedMs = now.cpuMs - this.#looked.cpuMs
-    this.#looked = now
+    const workedMs = now.cpuMs - this.#lastCheck.cpuMs
+    this.#lastCheck = now
     this.#workedMs = 0
-    this.#isCrowded = this.#wasCrowded
-    this.#wasCrowded = false
+    this.#hasBacklog = this.#hadBacklog
+    this.#hadBacklog = false
     if (Math.min(lateMs, workedMs) > this.#maxDelayMs) {
-      if (++this.#lateLooks < LATE_LOOKS || this.#isOverloaded) return
+      if (++this.#lateChecks < LATE_CHECKS || this.#isOverloaded) return
       this.#isOverloaded = true
       this.#refusedMono = now.mono
     } else {
-      this.#lateLooks = 0
-      if (now.mono - this.#refusedMono > CALM_MS) this.#isOverloaded = false
+      this.#lateChecks = 0
+      if (now.mono - this.#refusedMono > RECOVERY_MS) this.#isOverloaded = false
     }
   }
 
@@ -99,10 +99,10 @@ export class Admission {
   onFullAcceptTurn(isFirst: boolean): void {
     if (this.#maxDelayMs === 0) return
     const now = this.#readClocks()
-    if (isFirst) this.#crowdedFrom = now
-    const { mono, cpuMs } = this.#crowdedFrom
+    if (isFirst) this.#backlogSince = now
+    const { mono, cpuMs } = this.#backlogSince
     if (Math.min(now.mono - mono, now.cpuMs - cpuMs) <= this.#maxDelayMs) return
-    this.#wasCrowded = true
+    this.#hadBacklog = true
     this.#isOverloaded = true
     this.#refusedMono = now.mono
   }
@@ -140,10 +140,10 @@ export class Admission {
 
   #isReachedLate(criticality: number): boolean {
     if (criticality === 2) return false
-    const limit = TAKEN_MS[criticality]! / (this.#isCrowded ? CROWDED_DIVISOR : 1)
+    const limit = WORK_LIMIT_MS[criticality]! / (this.#hasBacklog ? BACKLOG_DIVISOR : 1)
     if (this.#workedMs <= limit) {
       const { mono, cpuMs } = this.#readClocks()
-      this.#workedMs = Math.min(mono - this.#looked.mono, cpuMs - this.#looked.cpuMs)
+      this.#workedMs = Math.min(mono - this.#lastCheck.mono, cpuMs - this.#lastCheck.cpuMs)
       if (this.#workedMs <= limit) return false
       this.#refusedMono = mono
     }

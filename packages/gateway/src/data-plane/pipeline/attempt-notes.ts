@@ -8,7 +8,7 @@ import type { ExchangeFlow } from './exchange-flow.js'
  * Records an attempt that was not the last one, and the retry decision.
  * @param sinceMono start of the attempt.
  */
-export function noteTry(
+export function noteAttempt(
   { isLogged, x }: ExchangeFlow,
   { origin }: Target,
   sinceMono: number,
@@ -25,7 +25,7 @@ export function noteAnswer(
   { status, code, retry }: Pick<FailedTry, 'status' | 'code' | 'retry'>,
 ): void {
   const reason = code === null ? `the target answered ${status}` : 'no response in time (headers)'
-  noteTry(flow, target, sinceMono, { code, status: code === null ? status : 0, reason, retry })
+  noteAttempt(flow, target, sinceMono, { code, status: code === null ? status : 0, reason, retry })
 }
 
 /** Records the present state of the upstream's connection pool and of the event loop. */

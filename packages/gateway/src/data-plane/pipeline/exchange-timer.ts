@@ -6,7 +6,7 @@ import { paceDeadline } from './pace.js'
 
 /** The party that an exchange is waiting for. It decides the meaning of a missed deadline. */
 export type Waiting =
-  | 'nobody'
+  | 'none'
   | 'policy'
   | 'filter'
   | 'request-body'
@@ -23,7 +23,7 @@ export interface TimerOwner {
 
 /** Deadlines and phase times of one exchange. */
 export class ExchangeTimer implements Deadline {
-  waiting: Waiting = 'nobody'
+  waiting: Waiting = 'none'
   dueAt = 0
   wheelNext: Deadline | null = null
   wheelPrevious: Deadline | null = null
@@ -43,7 +43,7 @@ export class ExchangeTimer implements Deadline {
   }
 
   /** Sets the limit for the whole exchange, which caps every deadline; 0 for no limit. */
-  boundTotal(totalMs: number): void {
+  limitTotal(totalMs: number): void {
     if (totalMs !== 0) this.#totalDueAt = this.#x.startedMono + totalMs
   }
 
@@ -53,15 +53,15 @@ export class ExchangeTimer implements Deadline {
   }
 
   /** Sets the deadline for the party that the exchange now waits for. */
-  waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, this.#context.clock.now() + ms)
+  waitFor(party: Waiting, ms: number): void {
+    this.#arm(party, this.#context.clock.now() + ms)
   }
 
   /** Enters a phase and sets a deadline with a single reading of the clock. */
-  waitIn(phase: Phase, whom: Waiting, ms: number): void {
+  waitIn(phase: Phase, party: Waiting, ms: number): void {
     const nowMono = this.#isLogged ? performance.now() : this.#context.clock.now()
     this.#x.times.enter(phase, nowMono)
-    this.#arm(whom, nowMono + ms)
+    this.#arm(party, nowMono + ms)
   }
 
   /** Enters a phase. The clock is read only if the phase times are used. */
@@ -70,8 +70,8 @@ export class ExchangeTimer implements Deadline {
     else this.#x.times.phase = phase
   }
 
-  #arm(whom: Waiting, dueAt: number): void {
-    this.waiting = whom
+  #arm(party: Waiting, dueAt: number): void {
+    this.waiting = party
     this.dueAt = Math.min(dueAt, this.#totalDueAt)
     this.#context.wheel.arm(this)
   }

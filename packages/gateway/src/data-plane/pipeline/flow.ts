@@ -121,7 +121,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
       this.refuse(refused)
       return
     }
-    this.timer.boundTotal(action.timeouts.totalMs)
+    this.timer.limitTotal(action.timeouts.totalMs)
     this.#proxy = new ProxyPass(this, action)
     this.#proxy.start()
   }
@@ -254,9 +254,9 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#proxy?.pause()
     this.timer.waitFor('policy', POLICY_WAIT_MS)
     const { turn } = this
-    const goOn = (reply: Reply | null): void => {
+    const proceed = (reply: Reply | null): void => {
       if (this.isOver || turn !== this.turn) return
-      this.timer.waiting = 'nobody'
+      this.timer.waiting = 'none'
       if (reply === null) next.call(owner)
       else this.#block(reply)
     }
@@ -264,7 +264,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
       if (turn === this.turn) this.fault(error)
     }
     // An exception from here on ends this request, not the process.
-    outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
+    outcome.then(proceed, fail).catch((error: unknown) => this.fault(error))
   }
 
   /** Handles a refusal or a substitute response from a hook. */

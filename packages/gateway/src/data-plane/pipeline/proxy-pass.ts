@@ -7,19 +7,25 @@ import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, Failure } from '../upstream/transport.js'
 import type { UpgradeAttempt, UpgradeObserver } from '../upstream/upgrade-attempt.js'
-import { noteAnswer, noteConnections, noteTry } from './attempt-notes.js'
+import { noteAnswer, noteAttempt, noteConnections } from './attempt-notes.js'
 import { bufferOf } from './buffer-of.js'
+import { renewCredentials } from './credential-renewal.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer, Waiting } from './exchange-timer.js'
 import { REFUSALS } from './refusals.js'
-import { hasOtherCredentials } from './renewal.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
-import { askForPlainBody } from './response-collector.js'
+import { requestPlainBody } from './response-collector.js'
 import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
-import { CROWDED, crowdedReply, failureReply, lateReply, noTargetReply } from './upstream-refusals.js'
+import {
+  failureReply,
+  lateReply,
+  noTargetReply,
+  SLOW_CLIENTS,
+  slowClientsReply,
+} from './upstream-refusals.js'
 import { relayWebSocket, switchFields } from './websocket-session.js'
 
 /** Slack for the overall connection wait, in milliseconds. The transport times out first, and that fails over. */
@@ -66,7 +72,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     x.attempts.upstream = this.#action.upstream.name
     this.#action.upstream.budget.earn()
     addForwardingFields(x)
-    if (this.#flow.route.chain.responseBody !== null) askForPlainBody(x)
+    if (this.#flow.route.chain.responseBody !== null) requestPlainBody(x)
     if (x.contentLength === 0 || x.body !== null) {
       this.#next()
       return
@@ -93,7 +99,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   onBodyEnd(): void {
-    if (!this.#isPaused) this.#search.releaseShare()
+    if (!this.#isPaused) this.#search.releaseConnection()
     this.#search.noteSent()
     if (!this.#flow.isOver && this.#response === null) {
       this.#timer.waitFor('response', this.#action.timeouts.headersMs)
@@ -127,8 +133,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       return
     }
     this.#x.attempts.target = target.origin
-    if (this.#body?.isComplete === false && !this.#search.takeShare()) {
-      this.#flow.refuse(crowdedReply(this.#action.upstream))
+    if (this.#body?.isComplete === false && !this.#search.reserveConnection()) {
+      this.#flow.refuse(slowClientsReply(this.#action.upstream))
       return
     }
     const hooks = this.#flow.route.chain.attempt
@@ -164,8 +170,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       mirror === null || x.attempts.count > 1 ? this : mirror.copyRequest({ request, target, observer: this })
     const attempt =
       this.#client.upgrade === null
-        ? target.transport.dispatch(request, observer, this.#search.isFresh || target.doubtsKept)
-        : this.#search.askToUpgrade(target, request, this)
+        ? target.transport.dispatch(request, observer, this.#search.isFresh || target.suspectsStale)
+        : this.#search.dispatchUpgrade(target, request, this)
     // A synchronous failure has already moved on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
       this.#attempt = attempt
@@ -215,40 +221,40 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#response !== null) return false
     const { leftMs } = this.#timer
     const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body, leftMs }
-    const decision = this.#search.goOn(attempt)
+    const decision = this.#search.retryAfterFailure(attempt)
     const failed = { code: failure.code, status: 0, reason: failure.detail, retry: decision }
-    noteTry(this.#flow, target, this.#attemptSince, failed)
-    if (decision === 'repeated') this.#repeatLater()
+    noteAttempt(this.#flow, target, this.#attemptSince, failed)
+    if (decision === 'repeated') this.#retryLater()
     else if (decision === 'moved' || decision === 'resent') this.#next()
     else return false
     return true
   }
 
   /** Retries after a response or timeout, if allowed. Returns false if the response stands. */
-  #repeat(status: number, code: ErrorCode | null, fields: readonly string[]): boolean {
+  #retryResponse(status: number, code: ErrorCode | null, fields: readonly string[]): boolean {
     const target = this.#search.target!
     const { leftMs } = this.#timer
-    const decision = this.#search.repeat({ target, body: this.#body, status, fields, leftMs })
+    const decision = this.#search.retryAfterResponse({ target, body: this.#body, status, fields, leftMs })
     noteAnswer(this.#flow, target, this.#attemptSince, { status, code, retry: decision })
-    if (decision === 'repeated') this.#repeatLater()
+    if (decision === 'repeated') this.#retryLater()
     return decision === 'repeated'
   }
 
   /** Returns true if the response is rejected, for a retry or because a policy has other credentials. */
-  #asksAgain({ status, fields }: ReceivedHead): boolean {
-    if (this.#action.upstream.retryOn?.includes(status) === true && this.#repeat(status, null, fields))
+  #rejectsResponse({ status, fields }: ReceivedHead): boolean {
+    if (this.#action.upstream.retryOn?.includes(status) === true && this.#retryResponse(status, null, fields))
       return true
     const { rejected } = this.#flow.route.chain
     if (rejected === null || status >= 500 || !this.#search.canRenew(this.#body)) return false
-    if (!hasOtherCredentials(rejected, this.#flow, { status, fields })) return false
+    if (!renewCredentials(rejected, this.#flow, { status, fields })) return false
     const target = this.#search.renew()
     noteAnswer(this.#flow, target, this.#attemptSince, { status, code: null, retry: 'renewed' })
-    this.#repeatLater()
+    this.#retryLater()
     return true
   }
 
   /** Starts the next attempt after a pause. A rejected response that ends by then keeps its connection reusable. */
-  #repeatLater(): void {
+  #retryLater(): void {
     const ms = this.#search.backoffMs
     this.#timer.waitIn(PHASE.upstreamQueue, 'connection', ms + CONNECTION_SLACK_MS)
     this.#backoff = setTimeout(() => {
@@ -270,7 +276,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#flow.isOver) return
     const x = this.#x
     this.#search.noteAnswer(head.status)
-    if (head.status >= 400 && this.#asksAgain(head)) return
+    if (head.status >= 400 && this.#rejectsResponse(head)) return
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.attempts.status = head.status
     x.status = head.status
@@ -281,10 +287,10 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const { response } = this.#flow.route.chain
     x.attempts.fields = head.fields
     x.attempts.isDelimited = head.isDelimited
-    x.responseHeaders = response === null ? head.passedFieldsWith(x.id) : head.passedFields()
+    x.responseHeaders = response === null ? head.forwardedFieldsWith(x.id) : head.forwardedFields()
     const { upstream } = this.#action
     if (upstream.watchesAnswers) upstream.noteAnswer(x, this.#search.target!, this.#waitedMs)
-    this.#response.meetHooks()
+    this.#response.runResponseHooks()
   }
 
   onDelivering(): void {
@@ -331,8 +337,8 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   hold(): void {
-    if (this.#search.takeShare()) this.pause()
-    else this.#cut('GW_OVERLOADED', CROWDED)
+    if (this.#search.reserveConnection()) this.pause()
+    else this.#cut('GW_OVERLOADED', SLOW_CLIENTS)
   }
 
   pause(): void {
@@ -342,7 +348,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
 
   resume(): void {
     this.#isPaused = false
-    if (this.#body?.isComplete !== false) this.#search.releaseShare()
+    if (this.#body?.isComplete !== false) this.#search.releaseConnection()
     this.#attempt?.resume()
   }
 
@@ -352,7 +358,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const isOwnFault = !isTotal || this.#body?.isReplayable !== false
     if (isOwnFault && (waiting === 'response' || waiting === 'response-body')) this.#search.noteLate()
     if (!this.#canStillAnswer) {
-      if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
+      if (waiting === 'client' && !isTotal && this.#response!.onClientTimeout()) return
       const message = 'the response made no progress for too long'
       this.#cut('GW_UPSTREAM_TIMEOUT', message, waiting === 'client' ? 'aborted' : 'error')
       return
@@ -360,7 +366,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const { target } = this.#search
     if (isOwnFault && target !== null && waiting !== 'request-body' && this.#action.upstream.watchesAnswers)
       this.#noteFailure(target)
-    if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', [])) {
+    if (waiting === 'response' && !isTotal && this.#retryResponse(504, 'GW_UPSTREAM_TIMEOUT', [])) {
       this.#leaveTarget()
       return
     }

@@ -51,7 +51,7 @@ export class Refreshes {
     const unseen = { ...route, chain: refresh, log: NO_LOG, metrics: new RouteMetrics() }
     const shared = { context: this.#context, lease: { release } }
     // The request that triggered the refresh is answered first.
-    setImmediate(() => new Flow(unseen, copy, new NoClient(), shared).start())
+    setImmediate(() => new Flow(unseen, copy, new NullClient(), shared).start())
     return true
   }
 }
@@ -91,7 +91,7 @@ function copyOf(x: Exchange): Exchange {
 }
 
 /** A client that accepts everything and never disconnects. */
-class NoClient implements ClientStream {
+class NullClient implements ClientStream {
   owner: ClientOwner | null = null
   closeAfter = false
   readonly isGone = false

@@ -27,7 +27,7 @@ export class ResponseCollector {
  * Removes the fields that ask for compressed or partial content, because policies can read only a whole, unencoded
  * body.
  */
-export function askForPlainBody(x: Exchange): void {
+export function requestPlainBody(x: Exchange): void {
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {
     const name = x.headers[i]!

@@ -106,9 +106,9 @@ export class ResponseDelivery implements FilterOwner {
   }
 
   /** Runs the response hooks on the head in the exchange. */
-  meetHooks(): void {
+  runResponseHooks(): void {
     if (this.#flow.route.chain.response !== null) this.#timer.enter(PHASE.responseChain)
-    this.#flow.runPhase(this.#hooks.response, this, this.#meetOuterHooks)
+    this.#flow.runPhase(this.#hooks.response, this, this.#runOuterHooks)
   }
 
   /** Hooks of the outer layer that have not run yet; null if there are none. */
@@ -117,7 +117,7 @@ export class ResponseDelivery implements FilterOwner {
     return layers === null || this.#hooks === layers.outer ? null : layers.outer
   }
 
-  #meetOuterHooks(): void {
+  #runOuterHooks(): void {
     const { x } = this.#flow
     const outer = this.#outerHooks
     // Without a body there is nothing to wait for.
@@ -143,7 +143,7 @@ export class ResponseDelivery implements FilterOwner {
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
       this.#timer.waitFor('response-body', this.#bounds.idleMs)
-      this.#meetFilters()
+      this.#attachFilters()
       // The body of the corresponding GET may be modified.
       if (isRead) this.#length = -1
     } else if (isRead) {
@@ -152,7 +152,7 @@ export class ResponseDelivery implements FilterOwner {
       this.#timer.waitFor('response-body', this.#bounds.idleMs)
     } else {
       this.#progress = 'held'
-      this.#meetFilters()
+      this.#attachFilters()
       // If the body arrived with the head, it is here before this runs, and both are sent in one write.
       void READ_OVER.then(() => this.#flushHead())
     }
@@ -160,7 +160,7 @@ export class ResponseDelivery implements FilterOwner {
   }
 
   /** Inserts the filters that the hooks have added. */
-  #meetFilters(): void {
+  #attachFilters(): void {
     if (this.#flow.x.responseFilters === null) return
     this.#filtered = new FilteredBody(this.#flow, this)
     this.#sink = this.#filtered
@@ -294,7 +294,7 @@ export class ResponseDelivery implements FilterOwner {
       return
     }
     const { x } = this.#flow
-    this.#meetFilters()
+    this.#attachFilters()
     const body = x.responseBody!
     x.responseBytes = body.length
     if (x.record.capture !== null) x.record.capture.onResponseChunk(body)
@@ -313,13 +313,13 @@ export class ResponseDelivery implements FilterOwner {
     } else if (this.#hasEnded) this.#complete()
     else {
       this.#timer.waitIn(PHASE.upstreamBody, 'response-body', this.#bounds.idleMs)
-      slow.letGo()
+      slow.resume()
     }
   }
 
   /** Handles a client that has missed its deadline. Returns false if it should be cut. */
-  onClientDue(): boolean {
-    return this.#slow?.onDue() === true
+  onClientTimeout(): boolean {
+    return this.#slow?.onCreditExpired() === true
   }
 }
 

@@ -75,14 +75,14 @@ export class SlowReader {
   }
 
   /** Resumes the target. */
-  letGo(): void {
+  resume(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.#source.resume()
   }
 
   /** Handles an expired credit. Returns false if the client has accepted too little since the last check. */
-  onDue(): boolean {
+  onCreditExpired(): boolean {
     const { unsentBytes } = this.#sink
     const taken = unsentBytes < 0 ? 0 : this.#givenBytes - unsentBytes
     if (taken <= 0) return false
@@ -111,7 +111,7 @@ export class SlowReader {
       const block = buffer.take()
       this.#givenBytes += block.length
       if (this.#sink.write(block)) continue
-      if (buffer.hasRoom) this.letGo()
+      if (buffer.hasRoom) this.resume()
       return false
     }
     return true

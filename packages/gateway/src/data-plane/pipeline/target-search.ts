@@ -48,7 +48,7 @@ export class TargetSearch {
   /** Delay before the next attempt, in milliseconds. */
   backoffMs = 0
   /** True if the exchange uses part of the client's connection quota at the target. */
-  #hasShare = false
+  #hasReservation = false
   /** Reporter for the outcome of the current attempt; null if it is not watched. */
   #watch: WatchedAttempt | null = null
 
@@ -81,14 +81,14 @@ export class TargetSearch {
   /**
    * Sends an upgrade request. Upgrades always use a new connection, so a stale one cannot be the cause of a failure.
    */
-  askToUpgrade(target: Target, request: UpstreamRequest, observer: UpgradeObserver): Attempt {
+  dispatchUpgrade(target: Target, request: UpstreamRequest, observer: UpgradeObserver): Attempt {
     this.isFresh = true
     return target.upgrades.dispatch(request, observer)
   }
 
   /** Releases the current target and returns it. Returns null without a target. */
   release(): Target | null {
-    this.releaseShare()
+    this.releaseConnection()
     const { target } = this
     this.target = null
     if (target !== null) target.active--
@@ -107,7 +107,7 @@ export class TargetSearch {
   /** Records that the target has responded. */
   noteAnswer(status: number): void {
     const { target } = this
-    if (target?.doubtsKept === true) target.doubtsKept = false
+    if (target?.suspectsStale === true) target.suspectsStale = false
     if (this.#watch !== null) this.#watch.answer(status)
   }
 
@@ -117,7 +117,7 @@ export class TargetSearch {
     if (phase === 'unprocessed' && !this.isFresh) return
     // A reused connection may close at any time. Only a new connection shows if the target has failed.
     const isKept = code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused
-    if (isKept && this.target !== null) this.target.doubtsKept = true
+    if (isKept && this.target !== null) this.target.suspectsStale = true
     if (this.#watch === null || code === 'GW_OVERLOADED' || code === 'GW_BAD_REQUEST') return
     if (!isKept || this.#watch.isAnswered) this.#watch.lose()
   }
@@ -131,25 +131,25 @@ export class TargetSearch {
    * Reserves a target connection that will wait for the client. Returns false if the quota is used up, for this client
    * address or for all.
    */
-  takeShare(): boolean {
+  reserveConnection(): boolean {
     const { target } = this
-    if (this.#hasShare || target === null) return true
-    this.#hasShare = target.shares.take(this.#x.clientIp, target.active)
-    return this.#hasShare
+    if (this.#hasReservation || target === null) return true
+    this.#hasReservation = target.quota.reserve(this.#x.clientIp, target.active)
+    return this.#hasReservation
   }
 
   /** Returns the reservation. */
-  releaseShare(): void {
-    if (!this.#hasShare) return
-    this.#hasShare = false
-    this.target!.shares.release(this.#x.clientIp)
+  releaseConnection(): void {
+    if (!this.#hasReservation) return
+    this.#hasReservation = false
+    this.target!.quota.release(this.#x.clientIp)
   }
 
   /**
    * Prepares another attempt if the target cannot have processed the request, or if repeating it is safe. Returns
    * `moved`, `resent`, or `repeated` (after `backoffMs`). Any other result means that the failure stands.
    */
-  goOn(attempt: FailedAttempt): RetryDecision {
+  retryAfterFailure(attempt: FailedAttempt): RetryDecision {
     const { failure, target, hasStarted, body, leftMs } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
     const answered = { target, body, status: statusOf(failure.code), fields: NO_FIELDS, leftMs }
@@ -158,15 +158,15 @@ export class TargetSearch {
     if (!hasStarted && (failure.phase === 'connect' || isReset)) {
       const decision = this.#move(target, body)
       if (decision !== 'no-target' || failure.code === 'GW_OVERLOADED') return decision
-      if (this.#covers(answered.status)) return this.repeat(answered)
+      if (this.#covers(answered.status)) return this.retryAfterResponse(answered)
       if (!isReset) return decision
     }
     if (isReset && !this.isFresh) return this.#resend(body, failure.phase === 'unprocessed')
-    return this.repeat(answered)
+    return this.retryAfterResponse(answered)
   }
 
   /** Prepares a retry after a response. Returns `repeated` (after `backoffMs`), or the reason against it. */
-  repeat({ target, body, status, fields, leftMs }: AnsweredAttempt): RetryDecision {
+  retryAfterResponse({ target, body, status, fields, leftMs }: AnsweredAttempt): RetryDecision {
     const { retry } = this.#upstream
     if (!this.#covers(status)) return 'not-covered'
     if (!this.#isRepeatable()) return 'not-idempotent'

@@ -4,7 +4,7 @@ import type { Upstream } from '../upstream/upstream.js'
 
 const RETRY_SOON = ['retry-after', '1']
 /** Refusal detail when no more connections may wait for slow clients. */
-export const CROWDED = 'too many connections to the upstream are waiting for slow clients'
+export const SLOW_CLIENTS = 'too many connections to the upstream are waiting for slow clients'
 
 /** Returns the refusal if no target is available or all are full. */
 export function noTargetReply(upstream: Upstream): Reply {
@@ -23,9 +23,9 @@ export function noTargetReply(upstream: Upstream): Reply {
 }
 
 /** Returns the refusal if too many connections wait for clients. */
-export function crowdedReply(upstream: Upstream): Reply {
+export function slowClientsReply(upstream: Upstream): Reply {
   upstream.shed++
-  return refusal('GW_OVERLOADED', CROWDED, RETRY_SOON)
+  return refusal('GW_OVERLOADED', SLOW_CLIENTS, RETRY_SOON)
 }
 
 /** Returns the refusal for a failure that is not retried. */

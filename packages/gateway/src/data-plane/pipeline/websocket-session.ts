@@ -3,7 +3,7 @@ import type { UpgradeOffer } from '../listener/listener.js'
 import type { ReceivedHead } from '../upstream/received-head.js'
 import type { UpgradeAttempt } from '../upstream/upgrade-attempt.js'
 import type { FrameEnd } from '../websocket/frame-end.js'
-import { keyOf, limitExtensions, passedSwitchFields, refuseHandshake } from '../websocket/handshake.js'
+import { forwardedSwitchFields, keyOf, limitExtensions, refuseHandshake } from '../websocket/handshake.js'
 import { WebSocketRelay } from '../websocket/relay.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ProxyAction } from './route.js'
@@ -21,7 +21,7 @@ export function prepareUpgrade(x: Exchange, offer: UpgradeOffer, { webSocket }: 
 
 /** Returns the fields of a 101 response for the client. */
 export function switchFields(head: ReceivedHead): string[] {
-  return passedSwitchFields(head.passedFields())
+  return forwardedSwitchFields(head.forwardedFields())
 }
 
 /** Answers the client with 101 and relays frames until both connections have closed, which ends the exchange. */

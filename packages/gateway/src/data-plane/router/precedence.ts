@@ -23,7 +23,7 @@ const PREDICATES_AND_ORDER = 2
  * @param forHead order for HEAD requests: among routes with the same host pattern and path, those that name HEAD come
  * first.
  */
-export function* inPrecedence<T>(
+export function* sortByPrecedence<T>(
   candidates: readonly Candidate<T>[],
   forHead: boolean,
 ): Generator<void, Placement<T>[]> {
@@ -57,10 +57,10 @@ function compare<T>(a: Ranked<T>, b: Ranked<T>): number {
 }
 
 function compareForHead<T>(a: Ranked<T>, b: Ranked<T>): number {
-  return compareRanks(ofPlace(a), ofPlace(b)) || headFirst(a) - headFirst(b) || compare(a, b)
+  return compareRanks(hostAndPathRank(a), hostAndPathRank(b)) || headFirst(a) - headFirst(b) || compare(a, b)
 }
 
-function ofPlace<T>(ranked: Ranked<T>): readonly number[] {
+function hostAndPathRank<T>(ranked: Ranked<T>): readonly number[] {
   return ranked.rank.slice(0, -PREDICATES_AND_ORDER)
 }
 

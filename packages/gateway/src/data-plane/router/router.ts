@@ -1,10 +1,10 @@
 import { type Exchange, preflightMethod } from '@sluice/core'
-import { doAtOnce } from '../lib/do-at-once.js'
+import { runToCompletion } from '../lib/run-to-completion.js'
 import type { Candidate } from './candidate.js'
 import type { Contender } from './contender.js'
 import { HostTable } from './host-table.js'
 import { paramValues } from './path-params.js'
-import { hasHeadRoute, inPrecedence } from './precedence.js'
+import { hasHeadRoute, sortByPrecedence } from './precedence.js'
 import { Search } from './search.js'
 
 /** Result of a lookup. It belongs to the router and is overwritten by the next lookup. */
@@ -37,7 +37,7 @@ export interface Router<T> {
  * @throws RangeError if a template or prefix has more than 64 segments, SyntaxError if a regex is invalid.
  */
 export function compileRouter<T>(candidates: readonly Candidate<T>[]): Router<T> {
-  return doAtOnce(buildRouter(candidates))
+  return runToCompletion(buildRouter(candidates))
 }
 
 /** Compiles a router in steps, so that other work can run in between. */
@@ -56,7 +56,7 @@ function* buildHosts<T>(
 ): Generator<void, HostTable<T>> {
   const hosts = new HostTable<T>()
   let rank = 0
-  for (const placement of yield* inPrecedence(candidates, forHead)) {
+  for (const placement of yield* sortByPrecedence(candidates, forHead)) {
     hosts.add(placement, rank++)
     yield
   }

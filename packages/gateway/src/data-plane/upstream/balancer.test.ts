@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Balancer, HashRing, LeastPending, PowerOfTwo, RoundRobin } from './balancer.js'
-import { ClientShares } from './client-shares.js'
+import { ClientConnectionQuota } from './client-connection-quota.js'
 import { Opening } from './opening.js'
 import { EjectionPool } from './state/ejection.js'
 import { TargetState } from './state/target-state.js'
@@ -35,12 +35,12 @@ function target(name: string, weight = 1): Target {
     }),
     transport: NO_TRANSPORT,
     upgrades: new UpgradeTransport(() => new Opening(), 0),
-    shares: new ClientShares(64),
+    quota: new ClientConnectionQuota(64),
     active: 0,
     capacity: 64,
     attempts: 0,
     failures: 0,
-    doubtsKept: false,
+    suspectsStale: false,
     turn: 0,
   }
 }

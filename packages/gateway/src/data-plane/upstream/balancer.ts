@@ -70,7 +70,7 @@ export class LeastPending implements Balancer {
     for (let i = 0; i < targets.length; i++) {
       const target = targets[(start + i) % targets.length]!
       if (!isOpen(target, tried)) continue
-      const load = bundleOf(target)
+      const load = loadOf(target)
       if (load < least) {
         least = load
         best = target
@@ -99,7 +99,7 @@ export class PowerOfTwo implements Balancer {
     const first = this.#drawOther(tried, null)
     if (first === null) return null
     const second = this.#drawOther(tried, first)
-    return second !== null && bundleOf(second) < bundleOf(first) ? second : first
+    return second !== null && loadOf(second) < loadOf(first) ? second : first
   }
 
   #drawOther(tried: readonly Target[], other: Target | null): Target | null {
@@ -164,7 +164,7 @@ function isOpen(target: Target, tried: readonly Target[]): boolean {
   return target.isAvailable && !tried.includes(target)
 }
 
-function bundleOf({ active, weight }: Target): number {
+function loadOf({ active, weight }: Target): number {
   return (active + 1) / weight
 }
 

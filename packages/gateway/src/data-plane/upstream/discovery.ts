@@ -26,7 +26,7 @@ export interface DiscoveryOptions {
 }
 
 /** Holder of the discovered targets. */
-export interface Followed {
+export interface TargetHolder {
   setTargets(targets: readonly Target[]): void
 }
 
@@ -39,14 +39,14 @@ export interface Followed {
 export class Discovery {
   readonly #watches: NameWatch[]
   readonly #stops: (() => void)[]
-  readonly #followed: Followed
+  readonly #followed: TargetHolder
   /** Current targets for each target of the plan. */
   readonly #groups: Map<string, Target>[]
   readonly #plan: UpstreamPlan
   readonly #create: DiscoveryOptions['create']
   readonly #draining = new Map<Target, NodeJS.Timeout>()
 
-  constructor({ plan, lookup, services, first, create }: DiscoveryOptions, followed: Followed) {
+  constructor({ plan, lookup, services, first, create }: DiscoveryOptions, followed: TargetHolder) {
     this.#plan = plan
     this.#create = create
     this.#followed = followed
@@ -66,7 +66,7 @@ export class Discovery {
     if (resolve.servers.length > 0) resolver.setServers(resolve.servers)
     const finder = new EndpointFinder(resolver, lookup)
     return targets.flatMap((target, i) => {
-      const find = questionOf(target, finder)
+      const find = queryOf(target, finder)
       return find === null ? [] : [new NameWatch(find, resolve, (list) => this.#replace(i, list))]
     })
   }
@@ -127,7 +127,7 @@ function endpointOf({ address, port }: Pick<Endpoint, 'address' | 'port'>): Endp
 type Find = () => Promise<Endpoints>
 
 /** Returns the query for a target, or null if the target is an address or a Service. */
-function questionOf({ url, srv, service }: TargetPlan, finder: EndpointFinder): Find | null {
+function queryOf({ url, srv, service }: TargetPlan, finder: EndpointFinder): Find | null {
   if (service !== undefined) return null
   if (srv !== null) return () => finder.findService(srv)
   const host = new URL(url).hostname
@@ -141,8 +141,8 @@ class NameWatch {
   readonly #onChange: (list: readonly Endpoint[]) => void
   #known = ''
   #failures = 0
-  #askedMono = 0
-  #isAsking = false
+  #queriedMono = 0
+  #isQuerying = false
   #isStopped = false
   #timer: NodeJS.Timeout | null = null
 
@@ -150,12 +150,12 @@ class NameWatch {
     this.#find = find
     this.#bounds = bounds
     this.#onChange = onChange
-    this.#ask()
+    this.#query()
   }
 
   /** Queries now, unless that has just been done. */
   refresh(): void {
-    if (!this.#isAsking && performance.now() - this.#askedMono >= this.#bounds.minTtlMs) this.#ask()
+    if (!this.#isQuerying && performance.now() - this.#queriedMono >= this.#bounds.minTtlMs) this.#query()
   }
 
   stop(): void {
@@ -163,14 +163,14 @@ class NameWatch {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  #ask(): void {
+  #query(): void {
     if (this.#isStopped) return
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#isAsking = true
-    this.#askedMono = performance.now()
+    this.#isQuerying = true
+    this.#queriedMono = performance.now()
     this.#find().then(
       (endpoints) => this.#onAnswer(endpoints),
-      () => this.#askLater(RETRY_MS * 2 ** Math.min(this.#failures++, 10)),
+      () => this.#queryLater(RETRY_MS * 2 ** Math.min(this.#failures++, 10)),
     )
   }
 
@@ -182,14 +182,14 @@ class NameWatch {
       this.#known = known
       this.#onChange(list)
     }
-    this.#askLater(ttlMs)
+    this.#queryLater(ttlMs)
   }
 
-  #askLater(ms: number): void {
-    this.#isAsking = false
+  #queryLater(ms: number): void {
+    this.#isQuerying = false
     if (this.#isStopped) return
     const { minTtlMs, maxTtlMs } = this.#bounds
     const delayMs = Math.min(maxTtlMs, Math.max(minTtlMs, ms))
-    this.#timer = setTimeout(() => this.#ask(), delayMs).unref()
+    this.#timer = setTimeout(() => this.#query(), delayMs).unref()
   }
 }

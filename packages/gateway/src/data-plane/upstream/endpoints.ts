@@ -83,10 +83,10 @@ export class EndpointFinder {
     if (addresses.length > 0) return addresses
     const failed = answers.find((answer) => answer.status === 'rejected' && !isAbsent(answer.reason))
     if (failed?.status === 'rejected') throw failed.reason
-    return await this.#askSystem(host)
+    return await this.#lookUpSystem(host)
   }
 
-  #askSystem(host: string): Promise<Address[]> {
+  #lookUpSystem(host: string): Promise<Address[]> {
     return new Promise((resolve, reject) => {
       this.#lookup(host, { all: true }, (error, found) => {
         if (error !== null) reject(error)

@@ -77,7 +77,7 @@ export class OutboundCall implements AttemptObserver {
     this.#end()
     this.#resolve({
       status: head.status,
-      headers: head.passedFields(),
+      headers: head.forwardedFields(),
       body: Buffer.concat(this.#chunks, this.#bytes),
     })
   }

@@ -27,12 +27,12 @@ export class ReceivedHead {
   }
 
   /** Returns a new list of the fields to forward, without framing and hop-by-hop fields. */
-  passedFields(): string[] {
+  forwardedFields(): string[] {
     return this.#passed.slice(0, -2)
   }
 
   /** Returns the fields to forward, followed by the request id. */
-  passedFieldsWith(id: string): string[] {
+  forwardedFieldsWith(id: string): string[] {
     const fields = this.#passed.slice()
     fields[fields.length - 1] = id
     return fields

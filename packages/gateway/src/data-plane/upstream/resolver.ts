@@ -2,7 +2,11 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
 /** System lookup of all addresses of a name. */
-export type AskSystem = (name: string, options: LookupOptions & { readonly all: true }, done: Answer) => void
+export type SystemLookup = (
+  name: string,
+  options: LookupOptions & { readonly all: true },
+  done: Answer,
+) => void
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
 
@@ -15,12 +19,12 @@ const PATIENCE_MS = 250
  * Cached addresses are used while DNS is silent or failing, but not after it has reported that the name does not exist.
  */
 export class Resolver {
-  readonly #ask: AskSystem
+  readonly #ask: SystemLookup
   /** Cached addresses. Only names from configurations are looked up, which bounds the size. */
   readonly #known = new Map<string, LookupAddress[]>()
   readonly #asked = new Map<string, Answer[]>()
 
-  constructor(ask: AskSystem = dns.lookup) {
+  constructor(ask: SystemLookup = dns.lookup) {
     this.#ask = ask
   }
 

@@ -19,7 +19,7 @@ export function takeFraming(headers: string[]): number {
       connection = connection === '' ? value : connection + ',' + value
       continue
     }
-    if (ENDS_HERE.has(name)) continue
+    if (NOT_FORWARDED.has(name)) continue
     headers[kept] = name
     headers[kept + 1] = value
     kept += 2
@@ -34,17 +34,17 @@ export function takeFraming(headers: string[]): number {
  * Returns the trailers to forward, or null. Framing and fields that must precede the body are
  * dropped.
  */
-export function passedTrailers(trailers: readonly string[]): readonly string[] | null {
+export function forwardableTrailers(trailers: readonly string[]): readonly string[] | null {
   const passed: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const name = trailers[i]!
-    if (!ENDS_HERE.has(name) && !BEFORE_BODY.has(name)) passed.push(name, trailers[i + 1]!)
+    if (!NOT_FORWARDED.has(name) && !HEAD_ONLY_FIELDS.has(name)) passed.push(name, trailers[i + 1]!)
   }
   return passed.length > 0 ? passed : null
 }
 
 /** Fields that have no meaning after a body, or that a recipient might still act on (RFC 9110 section 6.5.1). */
-const BEFORE_BODY: ReadonlySet<string> = new Set([
+const HEAD_ONLY_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
   'content-encoding',
@@ -60,7 +60,7 @@ const BEFORE_BODY: ReadonlySet<string> = new Set([
 ])
 
 /** Fields that are not forwarded, besides Content-Length and Connection. */
-const ENDS_HERE: ReadonlySet<string> = new Set([
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'date',
   'keep-alive',
   'proxy-authenticate',

@@ -1,5 +1,5 @@
 import type { TargetRole } from '@sluice/config'
-import type { ClientShares } from './client-shares.js'
+import type { ClientConnectionQuota } from './client-connection-quota.js'
 import type { TargetState } from './state/target-state.js'
 import type { Transport } from './transport.js'
 import type { UpgradeTransport } from './upgrade-attempt.js'
@@ -22,7 +22,7 @@ export interface Target {
   readonly transport: Transport
   /** Transport for upgrade requests. */
   readonly upgrades: UpgradeTransport
-  readonly shares: ClientShares
+  readonly quota: ClientConnectionQuota
   /** Number of attempts in progress or waiting for a connection. */
   active: number
   /** Maximum number of such attempts. */
@@ -33,7 +33,7 @@ export interface Target {
    * True after a reused connection died under a request: others may be dead too, so new ones are opened until one
    * succeeds.
    */
-  doubtsKept: boolean
+  suspectsStale: boolean
   /** Current weight in smooth weighted round-robin. Belongs to the balancer. */
   turn: number
 }

@@ -5,7 +5,7 @@ import type { Queued } from './attempt-queue.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
-import { passedTrailers } from './response-fields.js'
+import { forwardableTrailers } from './response-fields.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 
 /** The request of a queued attempt. */
@@ -103,7 +103,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
   onComplete(trailers: readonly unknown[] | null): void {
     this.#releaseSlot()
     const hasTrailers = trailers !== null && trailers.length > 0
-    this.#end(hasTrailers ? passedTrailers(toHeaderList(trailers as readonly Buffer[])) : null)
+    this.#end(hasTrailers ? forwardableTrailers(toHeaderList(trailers as readonly Buffer[])) : null)
   }
 
   onError(error: Error): void {

@@ -39,7 +39,7 @@ export class Upstream {
   /** Targets with a weight, without mirrors. A target without weight finishes its requests and gets no new ones. */
   #serving: readonly Target[]
   /** The only serving target, if there is just one, so that no selection is needed. */
-  #only: Target | null = null
+  #soleTarget: Target | null = null
   #selection: TargetSelection
   #discovery: Discovery | null = null
   readonly #plan: UpstreamPlan
@@ -79,7 +79,7 @@ export class Upstream {
   setTargets(targets: readonly Target[]): TargetSelection {
     this.targets = targets
     this.#serving = targets.filter(({ weight, role }) => weight > 0 && role !== 'mirror')
-    this.#only = this.#serving.length === 1 ? this.#serving[0]! : null
+    this.#soleTarget = this.#serving.length === 1 ? this.#serving[0]! : null
     this.mirror?.setTargets(targets.filter(({ weight, role }) => weight > 0 && role === 'mirror'))
     this.#pool.setTargets(this.#serving.length)
     this.#selection = new TargetSelection(this.#plan, this.#serving, this.canary)
@@ -93,7 +93,7 @@ export class Upstream {
 
   /** Returns the next target to try, or null if all were tried or none is available. */
   choose(x: Exchange, tried: readonly Target[]): Target | null {
-    const only = this.#only
+    const only = this.#soleTarget
     if (only === null) return this.#selection.chooseTarget(x, tried) ?? this.#chooseUnavailable(tried)
     if (tried.length > 0) return null
     return only.isAvailable ? only : this.#chooseUnavailable(tried)

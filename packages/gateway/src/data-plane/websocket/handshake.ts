@@ -79,7 +79,7 @@ export function acceptOf(key: string): string {
 }
 
 /** Returns the fields of a 101 response for the client. The engine adds Sec-WebSocket-Accept itself. */
-export function passedSwitchFields(fields: readonly string[]): string[] {
+export function forwardedSwitchFields(fields: readonly string[]): string[] {
   return withoutField(fields, ACCEPT_FIELD)
 }
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { type Offload, Overload, Overtime } from '@sluice/core'
 import { Piscina } from 'piscina'
+import { Semaphore, type Waiter } from './semaphore.js'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
-import { Turns, type Waiter } from './turns.js'
 
 /** Maximum number of tasks waiting for a thread. Further tasks are refused, because each one holds a body in memory. */
 const MAX_WAITING = 64
@@ -24,7 +24,7 @@ export class ThreadPool {
   readonly #maxThreads: number
   readonly #onFault: (error: unknown) => void
   readonly #taskMs: number
-  readonly #turns: Turns
+  readonly #semaphore: Semaphore
   #pool: Piscina<ThreadTask, ThreadAnswer> | null = null
   #isClosed = false
 
@@ -36,7 +36,7 @@ export class ThreadPool {
     this.#maxThreads = maxThreads
     this.#onFault = onFault
     this.#taskMs = taskMs
-    this.#turns = new Turns(maxThreads)
+    this.#semaphore = new Semaphore(maxThreads)
   }
 
   /**
@@ -49,7 +49,7 @@ export class ThreadPool {
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
       run: (input, x) =>
-        this.#inTurn(x, async () => {
+        this.#withThread(x, async () => {
           // A configuration may be long, so it is sent only if the thread does not have it yet.
           const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input }, maxMs)
           if (answer.isKnown) return answer.output as O
@@ -58,18 +58,18 @@ export class ThreadPool {
     }
   }
 
-  async #inTurn<O>(x: Waiter, run: () => Promise<O>): Promise<O> {
+  async #withThread<O>(x: Waiter, run: () => Promise<O>): Promise<O> {
     // Tasks whose clients have gone must not take threads or queue places from later ones.
-    if (this.#turns.waiting >= MAX_WAITING) this.#turns.dropEnded()
-    if (this.#turns.waiting >= MAX_WAITING) throw new Overload('the queue for worker threads is full')
+    if (this.#semaphore.waiting >= MAX_WAITING) this.#semaphore.dropEnded()
+    if (this.#semaphore.waiting >= MAX_WAITING) throw new Overload('the queue for worker threads is full')
     const dueAt = performance.now() + this.#taskMs
-    if (!(await this.#turns.take(x)))
+    if (!(await this.#semaphore.acquire(x)))
       throw new Overload('the request ended while it waited for a worker thread')
     try {
       if (performance.now() > dueAt) throw new Overload('no worker thread became free in time')
       return await run()
     } finally {
-      this.#turns.leave()
+      this.#semaphore.release()
     }
   }
 

@@ -4,7 +4,7 @@ import type { SocketEnd } from '../../websocket/socket-end.js'
 import { dateLine } from '../date-line.js'
 import type { BodyReceiver, ClientOwner, ClientStream, UpgradeOffer } from '../listener.js'
 import { formLatin1Line, STATUS_LINES } from '../response-head.js'
-import type { TakenHead } from './head-intake.js'
+import type { DecodedHead } from './head-decoder.js'
 import { unsentBytes } from './server-socket.js'
 import { writeTogether } from './socket-output.js'
 
@@ -23,7 +23,7 @@ export const FIELDS = new HeaderCache((name, value) =>
 const LAST_CHUNK = '0\r\n\r\n'
 
 /** The parts of a request that its response depends on. */
-export type StreamOptions = Pick<TakenHead, 'minor' | 'takesTrailers'>
+export type StreamOptions = Pick<DecodedHead, 'minor' | 'takesTrailers'>
 
 /** The connection, as a request and its response see it. */
 export interface StreamConnection {

@@ -2,8 +2,8 @@ import type { ClientCertificate, RequestIds } from '@sluice/core'
 import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
-import type { Gate, ListenerSettings } from '../listener.js'
-import type { HeadIntake } from './head-intake.js'
+import type { ListenerSettings, RequestHandler } from '../listener.js'
+import type { HeadDecoder } from './head-decoder.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 
 /** The remote end of a connection, or the client that a proxy names. */
@@ -17,11 +17,11 @@ export interface Peer {
 
 /** State shared by the connections of a listener. */
 export interface ConnectionHost {
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  readonly intake: HeadIntake
+  readonly decoder: HeadDecoder
   readonly scheme: 'http' | 'https'
   readonly settings: ListenerSettings
   /** Handler for HTTP/2 connections, or null if HTTP/2 is off. */

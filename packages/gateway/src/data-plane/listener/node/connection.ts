@@ -7,8 +7,8 @@ import type { BodyReceiver } from '../listener.js'
 import { NodeClientStream, type StreamConnection } from './client-stream.js'
 import type { ConnectionHost, Peer } from './connection-host.js'
 import type { ProtocolHandler } from './protocol-handler.js'
-import { PREFACE, RequestArrival } from './request-arrival.js'
 import { RequestBody } from './request-body.js'
+import { PREFACE, RequestReader } from './request-reader.js'
 import { type SocketReader, unsentBytes } from './server-socket.js'
 import { UpgradeStream } from './upgrade-stream.js'
 
@@ -52,7 +52,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   isClosed = false
   readonly socket: net.Socket
   readonly #host: ConnectionHost
-  readonly #arrival: RequestArrival
+  readonly #requestReader: RequestReader
   readonly #body: RequestBody
   #state = HEAD
   #stream: NodeClientStream | null = null
@@ -72,8 +72,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
     this.socket = socket
     this.#host = host
-    this.#arrival = new RequestArrival(socket, peer, host)
-    this.#body = new RequestBody(this.#arrival.reader)
+    this.#requestReader = new RequestReader(socket, peer, host)
+    this.#body = new RequestBody(this.#requestReader.reader)
     socket.on('end', () => this.#guard(this.#onEnd))
     socket.on('drain', () => this.#guard(this.#onDrain))
     socket.on('error', () => this.#lost())
@@ -100,7 +100,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   #take(bytes: Buffer, to: number): void {
     this.#isReading = true
     try {
-      const at = this.#work(bytes, to)
+      const at = this.#process(bytes, to)
       if (at < to) this.#hold(Buffer.from(bytes.subarray(at, to)))
     } catch (error) {
       this.#fault(error)
@@ -111,7 +111,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   }
 
   /** Processes bytes and returns the position reached. */
-  #work(bytes: Buffer, to: number): number {
+  #process(bytes: Buffer, to: number): number {
     let at = 0
     while (at < to && !this.isClosed) {
       if (this.#state === HEAD) at = this.#readHead(bytes, at, to)
@@ -135,7 +135,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   }
 
   /** Processes the held bytes, then resumes reading, if possible. */
-  #goOn(): void {
+  #processHeld(): void {
     if (this.#isReading || this.isClosed) return
     const held = this.#held
     if (held !== null) {
@@ -168,8 +168,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   // Request heads.
 
   #readHead(bytes: Buffer, from: number, to: number): number {
-    const isFirst = this.#arrival.isUntouched
-    const end = this.#arrival.read(bytes, from, to)
+    const isFirst = this.#requestReader.isUntouched
+    const end = this.#requestReader.read(bytes, from, to)
     if (end >= 0) {
       this.#begin()
       return end
@@ -182,9 +182,9 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   /** Starts the request whose head was read. */
   #begin(): void {
     const host = this.#host
-    const { refused } = this.#arrival
-    const x = this.#arrival.take()
-    const taken = this.#arrival.taken!
+    const { refused } = this.#requestReader
+    const x = this.#requestReader.take()
+    const taken = this.#requestReader.taken!
     const Stream = taken.asksForWebSocket ? UpgradeStream : NodeClientStream
     const stream = new Stream(this, taken)
     this.#stream = stream
@@ -193,21 +193,21 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     if (refused !== null) {
       this.#state = SKIPPING
       stream.closeAfter = true
-      host.gate.refuse(x, stream, refused)
+      host.handler.refuse(x, stream, refused)
       return
     }
     stream.closeAfter = !taken.isKept || host.isClosing || taken.asksForWebSocket
     this.waitsToContinue = taken.waitsToContinue
     this.#body.begin(x.contentLength)
     this.#state = this.#body.isDone ? ANSWERING : BODY
-    host.gate.accept(x, stream, host.settings)
+    host.handler.accept(x, stream, host.settings)
   }
 
   /** Hands the socket over to another protocol handler. */
   #handOver(handler: ProtocolHandler): void {
     this.isClosed = true
     this.#host.wheel.disarm(this)
-    handler.accept(this.socket, this.#arrival.peer, this.#arrival.received)
+    handler.accept(this.socket, this.#requestReader.peer, this.#requestReader.received)
   }
 
   get hasHeldBytes(): boolean {
@@ -251,7 +251,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     if (this.#state !== BODY) return
     if (this.waitsToContinue && this.#held === null) this.socket.write(CONTINUE, 'latin1')
     this.waitsToContinue = false
-    this.#goOn()
+    this.#processHeld()
   }
 
   pauseBody(): void {
@@ -262,7 +262,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
 
   resumeBody(): void {
     this.#body.isPaused = false
-    this.#goOn()
+    this.#processHeld()
   }
 
   // Responses.
@@ -282,9 +282,9 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
 
   #next(): void {
     this.#state = HEAD
-    this.#arrival.begin()
+    this.#requestReader.begin()
     this.#arm(this.#host.settings.keepAliveMs)
-    this.#goOn()
+    this.#processHeld()
   }
 
   #onDrain(): void {
@@ -314,7 +314,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.#lingerUntil = this.#host.clock.now() + LINGER_MS
     this.#lastUnsent = unsentBytes(this.socket)
     this.#arm(LINGER_IDLE_MS)
-    this.#goOn()
+    this.#processHeld()
   }
 
   #touchLinger(): void {
@@ -328,20 +328,20 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   }
 
   onDeadline(): void {
-    this.#guard(this.#onDue)
+    this.#guard(this.#handleDeadline)
   }
 
-  #onDue(): void {
+  #handleDeadline(): void {
     const { settings } = this.#host
     if (this.#state === BODY || this.#state === ANSWERING || this.#stream !== null)
       this.#arm(settings.keepAliveMs)
-    else if (this.#state === HEAD && !this.#arrival.isUntouched) this.#giveUpHead()
+    else if (this.#state === HEAD && !this.#requestReader.isUntouched) this.#giveUpHead()
     else if (this.#state === HEAD || !this.#hasProgressed()) this.destroy()
     else this.#arm(LINGER_IDLE_MS)
   }
 
   #giveUpHead(): void {
-    this.#arrival.giveUp()
+    this.#requestReader.giveUp()
     this.#begin()
   }
 

@@ -5,12 +5,12 @@ import type { RequestIds } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
 import { clientNetwork } from '../client-network.js'
-import type { Gate, Listener, ListenerSettings } from '../listener.js'
-import { CROWDED, GREEDY } from '../overload.js'
+import type { Listener, ListenerSettings, RequestHandler } from '../listener.js'
+import { TOO_MANY_CONNECTIONS, TOO_MANY_FROM_CLIENT } from '../overload.js'
 import { clientCertificateOf } from './client-certificate.js'
 import { ClientConnection } from './connection.js'
 import type { ConnectionHost, Peer } from './connection-host.js'
-import { HeadIntake } from './head-intake.js'
+import { HeadDecoder } from './head-decoder.js'
 import { Http2Sessions } from './http2/sessions.js'
 import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
 import type { ProtocolHandler } from './protocol-handler.js'
@@ -25,18 +25,18 @@ export interface NodeListenerOptions {
   readonly port: number
   readonly tls: ListenerTlsPlan | null
   readonly settings: ListenerSettings
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is rejected because of a limit. */
-  readonly onTurnedAway: () => void
+  readonly onRejected: () => void
   /** Called when renewed certificates are in use. */
   readonly onRenewal?: () => void
   /** True to read sockets only through 'data' events. Default: false. */
-  readonly isDocumented?: boolean
+  readonly usesDataEvents?: boolean
   /** Interval between checks of the certificate files, in milliseconds. Default: 10 s. */
   readonly watchMs?: number
   /** True if other processes may listen on the same port. Default: true in a worker. */
@@ -60,11 +60,11 @@ const NEVER = -1
 
 class NodeListener implements Listener, ConnectionHost {
   port: number
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   readonly wheel: TimerWheel
-  readonly intake: HeadIntake
+  readonly decoder: HeadDecoder
   readonly scheme: 'http' | 'https'
   readonly onFault: (error: unknown) => void
   /** True if the remaining and new connections close after their next response. */
@@ -88,12 +88,12 @@ class NodeListener implements Listener, ConnectionHost {
     this.#options = options
     this.port = options.port
     this.#settings = options.settings
-    this.gate = options.gate
+    this.handler = options.handler
     this.ids = options.ids
     this.clock = options.clock
     this.wheel = options.wheel
     this.onFault = options.onFault
-    this.intake = new HeadIntake(options.settings)
+    this.decoder = new HeadDecoder(options.settings)
     this.scheme = options.tls === null ? 'http' : 'https'
     this.#http2 = new Http2Sessions({ ...options, scheme: this.scheme })
     this.#tls = options.tls === null ? null : this.#openTls(options.tls)
@@ -116,11 +116,11 @@ class NodeListener implements Listener, ConnectionHost {
     this.#socket = socket
     this.port = socket.port
     this.#tls?.onSecure((secure) => this.#onSecure(secure))
-    const isDocumented = this.#tls !== null || this.#options.isDocumented === true
+    const usesDataEvents = this.#tls !== null || this.#options.usesDataEvents === true
     socket.accept(
       (accepted) => this.#admit(accepted),
-      { isDocumented },
-      (isFirst) => this.gate.onFullAcceptTurn?.(isFirst),
+      { usesDataEvents },
+      (isFirst) => this.handler.onFullAcceptTurn?.(isFirst),
     )
   }
 
@@ -130,7 +130,7 @@ class NodeListener implements Listener, ConnectionHost {
 
   set settings(settings: ListenerSettings) {
     this.#settings = settings
-    this.intake.settings = settings
+    this.decoder.settings = settings
     // Certificates are usually renewed together with a reload.
     this.#tls?.refresh()
     this.#http2.settings = settings
@@ -193,8 +193,9 @@ class NodeListener implements Listener, ConnectionHost {
     this.#counts.set(client, count)
     socket.on('close', () => this.#onClose(socket, client))
     const { connections, connectionsPerClient, trusted } = this.#settings
-    if (this.#sockets.size > connections) this.#turnAway(socket, CROWDED)
-    else if (count > connectionsPerClient && trusted?.has(peer) !== true) this.#turnAway(socket, GREEDY)
+    if (this.#sockets.size > connections) this.#reject(socket, TOO_MANY_CONNECTIONS)
+    else if (count > connectionsPerClient && trusted?.has(peer) !== true)
+      this.#reject(socket, TOO_MANY_FROM_CLIENT)
     else if (this.#settings.proxyProtocol && trusted?.has(peer) === true)
       return this.#readProxyHeader(socket, peer)
     else if (this.#tls === null) return this.#serve(socket, { address: peer, port: 0, certificate: null })
@@ -208,7 +209,7 @@ class NodeListener implements Listener, ConnectionHost {
       const peer = header.address === '' ? proxy : header.address
       if (this.#tls === null)
         return this.#serve(socket, { address: peer, port: header.port, certificate: null })
-      const name = nameOf(socket)
+      const name = connectionKey(socket)
       this.#proxied.set(name, { ...header, address: peer })
       socket.on('close', () => this.#proxied.delete(name))
       socket.removeAllListeners('data')
@@ -227,8 +228,8 @@ class NodeListener implements Listener, ConnectionHost {
   }
 
   /** Closes a connection over a limit before its first request. With TLS, no response can be sent yet. */
-  #turnAway(socket: net.Socket, answer: string): void {
-    this.#options.onTurnedAway()
+  #reject(socket: net.Socket, answer: string): void {
+    this.#options.onRejected()
     socket.on('error', () => {})
     if (this.#tls !== null) socket.destroy()
     else {
@@ -239,7 +240,7 @@ class NodeListener implements Listener, ConnectionHost {
 
   /** Handles a completed TLS handshake. */
   #onSecure(socket: tls.TLSSocket): void {
-    const header = this.#proxied.get(nameOf(socket))
+    const header = this.#proxied.get(connectionKey(socket))
     const { proxyProtocol, trusted } = this.#settings
     // The connection has closed, or its PROXY header is missing: it must not pass as the proxy itself.
     if (header === undefined && proxyProtocol && trusted?.has(addressOf(socket)) === true) {
@@ -264,7 +265,7 @@ class NodeListener implements Listener, ConnectionHost {
 }
 
 /** Returns a key that is unique among all open connections, and the same before and after TLS. */
-function nameOf({ localAddress, remoteAddress, remotePort }: net.Socket): string {
+function connectionKey({ localAddress, remoteAddress, remotePort }: net.Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 

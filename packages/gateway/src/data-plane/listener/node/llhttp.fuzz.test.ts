@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { SETTINGS } from '../testing/settings.js'
-import { HeadIntake } from './head-intake.js'
+import { HeadDecoder } from './head-decoder.js'
 import { requestsOf, type WholeRequest } from './testing/fake-listener.js'
 
 // The parser of Node.js is the oracle: what llhttp refuses is never accepted, and where both accept, both see the same
@@ -145,8 +145,8 @@ test('what llhttp refuses is never accepted, and what both accept they read alik
       const bytes = Buffer.from(text, 'latin1')
       const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
       const pieces = places.slice(1).map((to, i) => bytes.subarray(places[i], to))
-      const ours = withKnownMethods(requestsOf(pieces, new HeadIntake(SETTINGS)))
-      const whole = withKnownMethods(requestsOf([bytes], new HeadIntake(SETTINGS)))
+      const ours = withKnownMethods(requestsOf(pieces, new HeadDecoder(SETTINGS)))
+      const whole = withKnownMethods(requestsOf([bytes], new HeadDecoder(SETTINGS)))
       assert.deepEqual(ours, whole, 'the pieces do not matter')
       const theirs = (await oracleRequests(server, text)).filter((each) => each !== null).map(pathOf)
       accepted += ours.length

@@ -43,10 +43,10 @@ export class ProxiedConnection implements SocketReader, Deadline {
     const header = readProxyHeader(this.#bytes)
     if (header === null) return
     if (header === 'broken') this.#socket.destroy()
-    else this.#goOn(header)
+    else this.#handOver(header)
   }
 
-  #goOn(header: ProxyHeader): void {
+  #handOver(header: ProxyHeader): void {
     const rest = this.#bytes.subarray(header.length)
     this.#bytes = Buffer.alloc(0)
     this.#isOver = true

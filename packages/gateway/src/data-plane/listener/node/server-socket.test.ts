@@ -7,7 +7,10 @@ import { connectRaw } from '../../../testing/raw-connection.js'
 import { acceptSockets, unsentBytes } from './server-socket.js'
 
 /** A port that shows what it has read, and how a connection has ended. */
-async function tellingPort(t: TestContext, isDocumented: boolean): Promise<{ port: number; seen: string[] }> {
+async function tellingPort(
+  t: TestContext,
+  usesDataEvents: boolean,
+): Promise<{ port: number; seen: string[] }> {
   const seen: string[] = []
   const server = net.createServer({ allowHalfOpen: true, noDelay: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -32,15 +35,15 @@ async function tellingPort(t: TestContext, isDocumented: boolean): Promise<{ por
         },
       }
     },
-    { isDocumented },
+    { usesDataEvents },
   )
   t.after(() => server.close())
   return { port: (server.address() as net.AddressInfo).port, seen }
 }
 
 test('sockets read into the one buffer and sockets read by events report the same', async (t) => {
-  for (const isDocumented of [false, true]) {
-    const { port, seen } = await tellingPort(t, isDocumented)
+  for (const usesDataEvents of [false, true]) {
+    const { port, seen } = await tellingPort(t, usesDataEvents)
     const client = await connectRaw(t, port)
     for (const text of ['one', 'pause', 'two']) {
       client.send(text)

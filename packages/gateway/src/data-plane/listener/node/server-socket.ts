@@ -36,7 +36,7 @@ export interface ListeningHandle {
 /** Options for accepting connections. */
 export interface AcceptOptions {
   /** True to read sockets through 'data' events, as without the internal fields. Default: false. */
-  readonly isDocumented?: boolean
+  readonly usesDataEvents?: boolean
 }
 
 /**
@@ -49,14 +49,14 @@ export interface AcceptOptions {
  */
 export function acceptSockets(server: net.Server, onSocket: OnSocket, options: AcceptOptions = {}): void {
   const handle = (server as unknown as { readonly _handle?: ListeningHandle })._handle
-  if (options.isDocumented === true || typeof handle?.onconnection !== 'function') {
+  if (options.usesDataEvents === true || typeof handle?.onconnection !== 'function') {
     server.on('connection', (socket: net.Socket) => readByEvents(socket, onSocket(socket)))
     return
   }
-  const byDocument = handle.onconnection
+  const originalHandler = handle.onconnection
   handle.onconnection = function (error, accepted) {
     // The server reports errors.
-    if (error !== 0 || accepted === undefined) byDocument.call(this, error, accepted)
+    if (error !== 0 || accepted === undefined) originalHandler.call(this, error, accepted)
     else acceptHandle(accepted, onSocket)
   }
 }
@@ -68,7 +68,7 @@ export function acceptSockets(server: net.Server, onSocket: OnSocket, options: A
 export function acceptFrom(handle: ListeningHandle, onSocket: OnSocket, options: AcceptOptions = {}): void {
   handle.onconnection = (error, accepted) => {
     if (error !== 0 || accepted === undefined) return
-    if (options.isDocumented !== true) acceptHandle(accepted, onSocket)
+    if (options.usesDataEvents !== true) acceptHandle(accepted, onSocket)
     else {
       const socket = new net.Socket({ handle: accepted, allowHalfOpen: true } as net.SocketConstructorOpts)
       accepted.setNoDelay(true)

@@ -318,7 +318,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.isWaiting = true
     if (this.hasWaited) return
     this.hasWaited = true
-    this.#body?.unpaused()
+    this.#body?.clearPaused()
     this.#res.onWritable((offset) => this.#onWritable(offset))
   }
 

@@ -20,13 +20,13 @@ import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import { expectsBody } from '../../upstream/http1/request-head.js'
 import { applyClientAddress } from '../client-address.js'
-import type { Gate, Listener, ListenerSettings } from '../listener.js'
-import { CROWDED, GREEDY } from '../overload.js'
+import type { Listener, ListenerSettings, RequestHandler } from '../listener.js'
+import { TOO_MANY_CONNECTIONS, TOO_MANY_FROM_CLIENT } from '../overload.js'
 import { ASCII_FIELDS, RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { TLS_CIPHERS } from '../tls-ciphers.js'
 import { UwsClientStream } from './client-stream.js'
-import { OtherCork } from './other-cork.js'
+import { CorkWorkaround } from './cork-workaround.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
 import { StalledStreams } from './stalled-streams.js'
@@ -56,13 +56,13 @@ export interface UwsListenerOptions {
   readonly port: number
   readonly tls: Pick<ListenerTlsPlan, 'certFile' | 'keyFile' | 'certificates'> | null
   readonly settings: ListenerSettings
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is rejected because of a limit. */
-  readonly onTurnedAway: () => void
+  readonly onRejected: () => void
 }
 
 /**
@@ -88,25 +88,25 @@ class UwsListener implements Listener {
   port: number
   settings: ListenerSettings
   readonly #options: UwsListenerOptions
-  readonly #gate: Gate
+  readonly #handler: RequestHandler
   readonly #ids: RequestIds
   readonly #clock: CachedClock
   readonly #app: TemplatedApp
   readonly #head = new RequestHead(ASCII_FIELDS)
   readonly #stalled = new StalledStreams()
   readonly #peers = new Peers()
-  readonly #otherCork = new OtherCork()
+  readonly #corkWorkaround = new CorkWorkaround()
   readonly #scheme: 'http' | 'https'
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
   readonly #countConnection = (res: HttpResponse, change: number): void => {
     if (change < 0) {
-      this.#peers.remove(this.#turnedAway)
+      this.#peers.remove(this.#rejectedAddress)
       return
     }
     const address = this.#peers.add(res)
     this.#opened++
-    if (this.#peers.open > this.settings.connections) this.#turnAway(res, address, CROWDED)
-    else if (this.#isGreedy(address)) this.#turnAway(res, address, GREEDY)
+    if (this.#peers.open > this.settings.connections) this.#reject(res, address, TOO_MANY_CONNECTIONS)
+    else if (this.#exceedsClientLimit(address)) this.#reject(res, address, TOO_MANY_FROM_CLIENT)
   }
   /** Listening socket, or null once closed. */
   #socket: ListenSocket | null = null
@@ -115,13 +115,13 @@ class UwsListener implements Listener {
   /** Number of connections ever opened. */
   #opened = 0
   /** Address of the connection that is being rejected right now, or empty. */
-  #turnedAway = ''
+  #rejectedAddress = ''
 
   constructor(options: UwsListenerOptions) {
     this.#options = options
     this.port = options.port
     this.settings = options.settings
-    this.#gate = options.gate
+    this.#handler = options.handler
     this.#ids = options.ids
     this.#clock = options.clock
     this.#scheme = options.tls === null ? 'http' : 'https'
@@ -199,7 +199,7 @@ class UwsListener implements Listener {
     this.#isClosing = true
     this.#socket = null
     this.#app.close()
-    this.#otherCork.close()
+    this.#corkWorkaround.close()
   }
 
   /**
@@ -213,7 +213,7 @@ class UwsListener implements Listener {
   ): void {
     enterParser()
     try {
-      this.#takeIn(res, req, method, context)
+      this.#handleRequest(res, req, method, context)
     } catch (error) {
       this.#options.onFault(error)
       res.close()
@@ -223,7 +223,12 @@ class UwsListener implements Listener {
     }
   }
 
-  #takeIn(res: HttpResponse, req: HttpRequest, method: string, context: us_socket_context_t | null): void {
+  #handleRequest(
+    res: HttpResponse,
+    req: HttpRequest,
+    method: string,
+    context: us_socket_context_t | null,
+  ): void {
     const x = this.#exchange(res, method)
     const head = this.#head
     head.begin()
@@ -235,9 +240,9 @@ class UwsListener implements Listener {
     x.requestHeadBytes = head.bytes + x.method.length + path.length + queryBytes + LINE_BYTES
     const refused = this.#check(x, path, query)
     const hasBody = refused !== null || x.contentLength !== 0
-    if (head.asksForWebSocket) this.#otherCork.open()
+    if (head.asksForWebSocket) this.#corkWorkaround.open()
     const client = head.asksForWebSocket
-      ? new UwsUpgradeStream(res, hasBody, this.#stalled, { context, otherCork: this.#otherCork })
+      ? new UwsUpgradeStream(res, hasBody, this.#stalled, { context, corkWorkaround: this.#corkWorkaround })
       : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // Bytes after a chunked body cannot be trusted, because uWS does not check its end strictly. The same applies to a
     // POST without a length: uWS hides the fields after an empty name, and Content-Length may be among them.
@@ -259,19 +264,19 @@ class UwsListener implements Listener {
    * Closes a connection over a limit before its first request, so that others are still served. With TLS, no response
    * can be sent yet, because the handshake comes later.
    */
-  #turnAway(res: HttpResponse, address: string, answer: string): void {
-    this.#options.onTurnedAway()
-    this.#turnedAway = address
+  #reject(res: HttpResponse, address: string, answer: string): void {
+    this.#options.onRejected()
+    this.#rejectedAddress = address
     if (this.#scheme === 'https') res.close()
     else res.cork(() => answerOverload(res, answer))
-    this.#turnedAway = ''
+    this.#rejectedAddress = ''
   }
 
   /**
    * Returns true if the client has too many connections. Trusted proxies are exempt, because they stand for many
    * clients.
    */
-  #isGreedy(address: string): boolean {
+  #exceedsClientLimit(address: string): boolean {
     const { connectionsPerClient, trusted } = this.settings
     if (trusted?.has(address) === true) return false
     return this.#peers.hasMoreThan(connectionsPerClient, address, this.port)
@@ -292,8 +297,8 @@ class UwsListener implements Listener {
   #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {
     if (x.id === '') x.id = this.#ids.next(x.startedAt)
     client.requestId = x.id
-    if (refused !== null) this.#gate.refuse(x, client, refused)
-    else this.#gate.accept(x, client, this.settings)
+    if (refused !== null) this.#handler.refuse(x, client, refused)
+    else this.#handler.accept(x, client, this.settings)
   }
 }
 

@@ -18,7 +18,7 @@ const REST = 50
 export class Peers {
   #open = 0
   /** Address of all open connections, or empty if they differ or the kernel did not report one. */
-  #only = ''
+  #soleAddress = ''
   /**
    * Connections by client, never fewer than are open. uWS does not report whose connection has closed. With several
    * clients the counts only grow, until one may be too high and the kernel is asked.
@@ -37,8 +37,8 @@ export class Peers {
   add(res: HttpResponse): string {
     this.#open++
     const address = addressText(res.getRemoteAddress())
-    if (this.#open === 1) this.#only = address
-    else if (address !== this.#only) this.#only = ''
+    if (this.#open === 1) this.#soleAddress = address
+    else if (address !== this.#soleAddress) this.#soleAddress = ''
     const client = clientNetwork(address)
     this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1)
     return address
@@ -50,7 +50,7 @@ export class Peers {
    */
   remove(address: string): void {
     this.#open--
-    const closed = address === '' ? this.#only : address
+    const closed = address === '' ? this.#soleAddress : address
     if (this.#open === 0) {
       this.#counts.clear()
       this.#closed = 0
@@ -66,13 +66,13 @@ export class Peers {
     const client = clientNetwork(address)
     if (this.#open <= most || this.#countOf(client) <= most) return false
     // All closed connections may have been this client's.
-    if (this.#countOf(client) - this.#closed <= most) this.#look(port)
+    if (this.#countOf(client) - this.#closed <= most) this.#refreshCounts(port)
     return this.#countOf(client) - this.#closed > most
   }
 
   /** Returns the address of a request's connection. */
   of(res: HttpResponse): string {
-    return this.#only === '' ? addressText(res.getRemoteAddress()) : this.#only
+    return this.#soleAddress === '' ? addressText(res.getRemoteAddress()) : this.#soleAddress
   }
 
   #countOf(client: string): number {
@@ -88,7 +88,7 @@ export class Peers {
   /**
    * Refreshes the counts from the kernel's table. It has the connections of all workers, assumed evenly distributed.
    */
-  #look(port: number): void {
+  #refreshCounts(port: number): void {
     const startedMono = performance.now()
     if (startedMono < this.#nextLookAt) return
     const counts = connectionsByClient(port, clientNetwork)

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { until } from '../../../testing/gateway.js'
 import { closedPort } from '../../../testing/origin.js'
 import type { ClientOwner, ClientStream } from '../listener.js'
-import { boundReceiveBuffers, listeningSockets } from './receive-buffer.js'
+import { limitReceiveBuffers, listeningSockets } from './receive-buffer.js'
 import { listen } from './testing/listen.js'
 
 const BODY_BYTES = 128 * 1024 ** 2
@@ -64,7 +64,7 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
     })
   }
   const port = await listen(t, answer)
-  await boundReceiveBuffers([port])
+  await limitReceiveBuffers([port])
   const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES } })
   t.after(() => sender.terminate())
   await until(() => received === BODY_BYTES)
@@ -84,7 +84,7 @@ test('bounded or not, a listener takes in the same', { skip }, async (t) => {
         },
       })
     })
-    if (isBounded) await boundReceiveBuffers([port])
+    if (isBounded) await limitReceiveBuffers([port])
     const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES / 8 } })
     t.after(() => sender.terminate())
     await until(() => received === BODY_BYTES / 8)
@@ -101,7 +101,7 @@ test('a Node.js without process.binding cannot bound, and says so', () => {
 })
 
 test('a port that nobody listens on has no socket to bound', { skip }, async () => {
-  await assert.rejects(boundReceiveBuffers([await closedPort()]), /no socket listening on port \d+ found/)
+  await assert.rejects(limitReceiveBuffers([await closedPort()]), /no socket listening on port \d+ found/)
 })
 
 test('sockets are found where a table is missing, as without IPv6, and behind many others', {

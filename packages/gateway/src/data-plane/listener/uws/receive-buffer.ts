@@ -25,7 +25,7 @@ const PIECE_BYTES = 4096
  * other than Linux.
  * @throws Error if the buffer cannot be set.
  */
-export async function boundReceiveBuffers(ports: readonly number[]): Promise<void> {
+export async function limitReceiveBuffers(ports: readonly number[]): Promise<void> {
   if (process.platform !== 'linux' || ports.length === 0) return
   const sockets = listeningSockets(ports)
   if (sockets.length < ports.length)

@@ -78,7 +78,7 @@ export class RequestBody implements Stalled {
   }
 
   /** Clears the paused state, because uWS watches the connection again while the response waits. */
-  unpaused(): void {
+  clearPaused(): void {
     this.isPaused = false
   }
 

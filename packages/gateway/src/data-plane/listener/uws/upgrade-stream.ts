@@ -2,7 +2,7 @@ import type { HttpResponse, us_socket_context_t } from 'uWebSockets.js'
 import type { FrameEnd } from '../../websocket/frame-end.js'
 import type { UpgradeOffer } from '../listener.js'
 import { UwsClientStream } from './client-stream.js'
-import type { OtherCork } from './other-cork.js'
+import type { CorkWorkaround } from './cork-workaround.js'
 import type { StalledStreams } from './stalled-streams.js'
 import { UwsWebSocketEnd, type WebSocketData } from './websocket-end.js'
 
@@ -13,7 +13,7 @@ export interface UpgradeParts {
    * it.
    */
   readonly context: us_socket_context_t | null
-  readonly otherCork: OtherCork
+  readonly corkWorkaround: CorkWorkaround
 }
 
 /** A WebSocket upgrade request. Any other response closes the connection. */
@@ -35,11 +35,11 @@ export class UwsUpgradeStream extends UwsClientStream implements UpgradeOffer {
   }
 
   accept(headers: readonly string[], key: string): FrameEnd | null {
-    const { context, otherCork } = this.#parts
+    const { context, corkWorkaround } = this.#parts
     if (this.isOver || context === null) return null
     const end = new UwsWebSocketEnd()
     this.#res.cork(() => this.writeSwitch(headers))
-    otherCork.run(this.#res, () => {
+    corkWorkaround.run(this.#res, () => {
       // The subprotocol is already among the fields.
       this.#res.upgrade<WebSocketData>({ clientEnd: end }, key, '', '', context)
     })

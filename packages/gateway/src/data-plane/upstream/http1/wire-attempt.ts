@@ -10,7 +10,7 @@ export interface AttemptOwner {
 }
 
 /** Options of an attempt besides its request. */
-export interface AttemptWay {
+export interface AttemptOptions {
   readonly head: string
   readonly isFresh: boolean
   readonly owner: AttemptOwner
@@ -39,7 +39,7 @@ export class WireAttempt implements Attempt, Queued {
   queuePrevious: Queued | null = null
   readonly #owner: AttemptOwner
 
-  constructor(request: UpstreamRequest, observer: AttemptObserver, way: AttemptWay) {
+  constructor(request: UpstreamRequest, observer: AttemptObserver, way: AttemptOptions) {
     this.request = request
     this.observer = observer
     this.head = way.head

@@ -1,5 +1,5 @@
 import { consistsOf, TOKEN_BYTES, VALUE_BYTES } from '../../http1/byte-classes.js'
-import { passedTrailers } from '../response-fields.js'
+import { forwardableTrailers } from '../response-fields.js'
 import { SpillFile } from '../spill-file.js'
 import type { Upload } from '../transport.js'
 
@@ -140,7 +140,9 @@ export class WireUpload implements Upload {
     }
     this.isDone = true
     if (this.length < 0)
-      sink.write(this.#trailers === null ? LAST_CHUNK : lastChunkWith(passedTrailers(this.#trailers) ?? []))
+      sink.write(
+        this.#trailers === null ? LAST_CHUNK : lastChunkWith(forwardableTrailers(this.#trailers) ?? []),
+      )
   }
 
   #break(): void {

@@ -4,7 +4,7 @@ import { FAILURES, failureOf, MAX_INFORMATIONAL } from '../failure.js'
 import type { Opening } from '../opening.js'
 import type { ReadableUpload } from '../readable-upload.js'
 import { ReceivedHead } from '../received-head.js'
-import { passedTrailers } from '../response-fields.js'
+import { forwardableTrailers } from '../response-fields.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
 import { requestFields, trailerFields } from './request-fields.js'
 
@@ -129,7 +129,7 @@ export class H2Attempt implements Attempt, Queued {
     stream.on('response', (...args: unknown[]) => this.#onResponse(args[2] as readonly string[]))
     stream.on('data', (chunk: Buffer) => this.#onData(chunk))
     stream.on('trailers', (...args: unknown[]) => {
-      this.#trailers = passedTrailers(listOf(args[2] as readonly string[]))
+      this.#trailers = forwardableTrailers(listOf(args[2] as readonly string[]))
     })
     stream.on('end', () => this.#onEnd(stream))
     stream.on('error', (error) => this.#giveUp(resetFailure(stream, failureOf(error))))

@@ -23,7 +23,7 @@ export interface H2SessionOptions {
   readonly keepAliveMs: number
   readonly maxConnectionAgeMs: number
   /** True if HTTP/2 is used without negotiation: over plain TCP, or regardless of ALPN. */
-  readonly isPrior: boolean
+  readonly hasPriorKnowledge: boolean
 }
 
 /** Owner of connections, implemented by the pool. */
@@ -115,10 +115,10 @@ export class H2Session implements StreamOwner {
   }
 
   #onConnect(socket: net.Socket, opening: Opening): void {
-    const { isPrior, origin } = this.#options
+    const { hasPriorKnowledge, origin } = this.#options
     const protocol = 'alpnProtocol' in socket ? socket.alpnProtocol : null
-    if (protocol !== 'h2' && !isPrior) {
-      this.#leaveToHttp1(socket)
+    if (protocol !== 'h2' && !hasPriorKnowledge) {
+      this.#fallBackToHttp1(socket)
       return
     }
     const client = http2.connect(origin, {
@@ -150,7 +150,7 @@ export class H2Session implements StreamOwner {
     client.on('close', () => this.#onClosed())
   }
 
-  #leaveToHttp1(socket: net.Socket): void {
+  #fallBackToHttp1(socket: net.Socket): void {
     socket.destroy()
     const waiting = this.#waiting
     this.#waiting = []

@@ -128,10 +128,13 @@ export class H2Transport implements Transport, H2Owner, H2SessionOwner {
 
   #connect(connectMs: number): H2Session {
     const { fallback, origin, keepAliveMs, maxConnectionAgeMs } = this.#options
-    const isPrior = fallback === null
-    const connector = createConnector({ ...this.#options, protocols: isPrior ? ['h2'] : ['h2', 'http/1.1'] })
+    const hasPriorKnowledge = fallback === null
+    const connector = createConnector({
+      ...this.#options,
+      protocols: hasPriorKnowledge ? ['h2'] : ['h2', 'http/1.1'],
+    })
     const session = new H2Session(
-      { origin, connector, connectMs, keepAliveMs, maxConnectionAgeMs, isPrior },
+      { origin, connector, connectMs, keepAliveMs, maxConnectionAgeMs, hasPriorKnowledge },
       this,
     )
     this.#sessions.add(session)

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http2'
 import { headerValue } from '@sluice/core'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../http1/byte-classes.js'
 import { expectsBody } from '../http1/request-head.js'
-import { passedTrailers } from '../response-fields.js'
+import { forwardableTrailers } from '../response-fields.js'
 import type { UpstreamRequest } from '../transport.js'
 
 /** Fields that HTTP/2 does not have (RFC 9113 section 8.2.2), and those set here. */
@@ -38,7 +38,7 @@ export function requestFields(request: UpstreamRequest, isSecure: boolean): Outg
 
 /** Builds trailers for node:http2, without those that cannot be sent. */
 export function trailerFields(trailers: readonly string[] | null): OutgoingHttpHeaders {
-  return plainFields(trailers === null ? [] : (passedTrailers(trailers) ?? [])) ?? {}
+  return plainFields(trailers === null ? [] : (forwardableTrailers(trailers) ?? [])) ?? {}
 }
 
 function plainFields(list: readonly string[]): Record<string, string | number | string[]> | null {

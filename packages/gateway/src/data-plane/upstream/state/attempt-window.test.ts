@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AttemptWindow } from './attempt-window.js'
-import { GrowingTime } from './growing-time.js'
+import { Backoff } from './backoff.js'
 
 const PLAN = { windowMs: 1000, minRequests: 4, failureRatio: 0.5, slowAfterMs: 100 }
 
@@ -40,14 +40,14 @@ test('a share decides only with enough attempts, and never without a failure', (
 test('a target is silent when enough attempts wait and none was answered for too long', () => {
   const window = new AttemptWindow(PLAN)
   for (let i = 0; i < 4; i++) window.wait(10)
-  assert.equal(window.isSilent(110), false)
-  assert.equal(window.isSilent(111), true)
+  assert.equal(window.isHanging(110), false)
+  assert.equal(window.isHanging(111), true)
   window.add(111, false, true)
   window.wait(112)
-  assert.equal(window.isSilent(200), false)
-  assert.equal(window.isSilent(212), true)
+  assert.equal(window.isHanging(200), false)
+  assert.equal(window.isHanging(212), true)
   window.leave()
-  assert.equal(window.isSilent(212), false)
+  assert.equal(window.isHanging(212), false)
 })
 
 test('attempts begun before a restart do not count', () => {
@@ -60,7 +60,7 @@ test('attempts begun before a restart do not count', () => {
 })
 
 test('a time doubles while it is needed again soon, up to its bound, and begins again after a quiet while', () => {
-  const time = new GrowingTime(100, 350)
+  const time = new Backoff(100, 350)
   let nowMono = 0
   const next = (quietMs: number): number => {
     nowMono = Math.max(time.overMono, nowMono) + quietMs

@@ -26,7 +26,7 @@ export class AttemptWindow {
   /** Number of attempts without a response. */
   #waiting = 0
   /** Time since when attempts are waiting and none has been answered. */
-  #silentMono = 0
+  #unansweredSinceMono = 0
 
   constructor(plan: WindowPlan) {
     this.#plan = plan
@@ -47,14 +47,14 @@ export class AttemptWindow {
 
   /** Records that an attempt waits for the target. */
   wait(nowMono: number): void {
-    if (this.#waiting++ === 0) this.#silentMono = nowMono
+    if (this.#waiting++ === 0) this.#unansweredSinceMono = nowMono
   }
 
   /** Records the outcome of an attempt. */
   add(nowMono: number, isFailure: boolean, isSlow: boolean): void {
     this.#advance(nowMono)
     this.#waiting--
-    this.#silentMono = nowMono
+    this.#unansweredSinceMono = nowMono
     const at = this.#bucket % BUCKETS
     this.#requests[at]!++
     this.requests++
@@ -86,16 +86,18 @@ export class AttemptWindow {
    * Returns true if the target hangs: `minRequests` attempts are waiting, and none was answered for longer than
    * `slowAfter`.
    */
-  isSilent(nowMono: number): boolean {
-    return this.#waiting >= this.#plan.minRequests && this.isSlow({ sentMono: this.#silentMono }, nowMono)
+  isHanging(nowMono: number): boolean {
+    return (
+      this.#waiting >= this.#plan.minRequests && this.isSlow({ sentMono: this.#unansweredSinceMono }, nowMono)
+    )
   }
 
   get isFailing(): boolean {
-    return this.hasShare(this.failures, this.#plan.failureRatio)
+    return this.reachesRatio(this.failures, this.#plan.failureRatio)
   }
 
   /** Returns true if there are enough attempts in the window and `count` is at least this fraction of them. */
-  hasShare(count: number, ratio: number): boolean {
+  reachesRatio(count: number, ratio: number): boolean {
     return count > 0 && this.requests >= this.#plan.minRequests && count >= ratio * this.requests
   }
 

@@ -1,6 +1,6 @@
 import type { BreakerPlan } from '@sluice/config'
 import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
-import { GrowingTime } from './growing-time.js'
+import { Backoff } from './backoff.js'
 
 /**
  * Time after which a probe whose client is still sending its body gives way to another probe, in milliseconds.
@@ -24,7 +24,7 @@ export class Breaker {
   openings = 0
   readonly #plan: BreakerPlan
   readonly #window: AttemptWindow
-  readonly #time: GrowingTime
+  readonly #time: Backoff
   readonly #onChange: () => void
   #timer: NodeJS.Timeout | null = null
   /** Probes in progress while half-open, each with the timer for its upload. */
@@ -34,7 +34,7 @@ export class Breaker {
   constructor(plan: BreakerPlan, onChange: () => void) {
     this.#plan = plan
     this.#window = new AttemptWindow(plan)
-    this.#time = new GrowingTime(plan.openMs, plan.maxOpenMs)
+    this.#time = new Backoff(plan.openMs, plan.maxOpenMs)
     this.#onChange = onChange
   }
 
@@ -51,7 +51,7 @@ export class Breaker {
 
   begin(times: AttemptTimes): void {
     const nowMono = times.beganMono
-    if (this.state === 'closed' && this.#window.isSilent(nowMono)) this.#open(nowMono)
+    if (this.state === 'closed' && this.#window.isHanging(nowMono)) this.#open(nowMono)
     if (this.state !== 'half-open') return
     this.#probes.set(times, this.#watchUpload(times))
     if (!this.admits) this.#onChange()
@@ -96,7 +96,7 @@ export class Breaker {
 
   get #isBad(): boolean {
     const window = this.#window
-    return window.isFailing || window.hasShare(window.slow, this.#plan.slowRatio)
+    return window.isFailing || window.reachesRatio(window.slow, this.#plan.slowRatio)
   }
 
   #settleProbe(times: AttemptTimes, nowMono: number, isBad: boolean): void {

@@ -1,6 +1,6 @@
 import type { OutlierPlan } from '@sluice/config'
 import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
-import { GrowingTime } from './growing-time.js'
+import { Backoff } from './backoff.js'
 
 /** Number of ejected targets of an upstream, and its limit. */
 export class EjectionPool {
@@ -37,7 +37,7 @@ export class Ejection {
   readonly #plan: OutlierPlan
   readonly #pool: EjectionPool
   readonly #window: AttemptWindow
-  readonly #time: GrowingTime
+  readonly #time: Backoff
   readonly #onChange: () => void
   #timer: NodeJS.Timeout | null = null
   #failuresInRow = 0
@@ -46,7 +46,7 @@ export class Ejection {
     this.#plan = plan
     this.#pool = pool
     this.#window = new AttemptWindow(plan)
-    this.#time = new GrowingTime(plan.ejectMs, plan.maxEjectMs)
+    this.#time = new Backoff(plan.ejectMs, plan.maxEjectMs)
     this.#onChange = onChange
   }
 
@@ -56,7 +56,7 @@ export class Ejection {
   }
 
   begin(nowMono: number): void {
-    if (!this.isEjected && this.#window.isSilent(nowMono)) this.#eject(nowMono)
+    if (!this.isEjected && this.#window.isHanging(nowMono)) this.#eject(nowMono)
   }
 
   /** Records that an attempt's request was fully sent. */

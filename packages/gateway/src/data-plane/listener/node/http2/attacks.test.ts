@@ -67,7 +67,7 @@ test('a request now and then does not pay for a flood, which is counted', async 
   const [served, client] = await attacked(t)
   await flood(client, (nth) => Buffer.concat([request(2 * nth + 1), many(PING, 900)]))
   assert.equal(client.goaway, ENHANCE_YOUR_CALM)
-  assert.equal(served.turnedAway(), 1)
+  assert.equal(served.rejected(), 1)
 })
 
 /** A request, and its reset. */
@@ -189,7 +189,7 @@ test('cookies that come as a byte for each crumb do not fill the memory: those w
       Buffer.concat([block(fieldsOf({})), nth === 0 ? indexed : crumbs.subarray(0, 1), crumbs]),
     )
   for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => asked(nth)))
-  await until(() => served.turnedAway() > 0)
+  await until(() => served.rejected() > 0)
   assert.ok(served.taken.some(({ x, refused }) => refused === null && x.requestHeadBytes > 60_000))
   await until(() => clients.some(({ isClosed }) => isClosed))
   assert.equal(modest.isClosed, false)
@@ -219,5 +219,5 @@ test('a client that takes nothing while more than 1 MB waits for it is ended, on
   modest.send(request(1))
   await until(() => greedy.isClosed, 20_000)
   assert.equal(greedy.goaway, ENHANCE_YOUR_CALM)
-  assert.deepEqual([modest.isClosed, served.turnedAway()], [false, 1])
+  assert.deepEqual([modest.isClosed, served.rejected()], [false, 1])
 })

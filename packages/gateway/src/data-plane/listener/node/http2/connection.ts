@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node
 import type { Socket } from 'node:net'
 import type { Exchange, Reply, RequestIds } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
-import type { Gate, ListenerSettings } from '../../listener.js'
+import type { ListenerSettings, RequestHandler } from '../../listener.js'
 import { beginExchange, type Peer } from '../connection-host.js'
 import { Http2ClientStream, type StreamOwner } from './client-stream.js'
 import { FloodMeter } from './flood-meter.js'
@@ -22,13 +22,13 @@ export interface Http2Context {
   readonly scheme: 'http' | 'https'
   /** Present settings of the listener. */
   readonly settings: ListenerSettings
-  readonly gate: Gate
+  readonly handler: RequestHandler
   readonly ids: RequestIds
   readonly clock: CachedClock
   /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void
   /** Called when a connection is closed because it exceeds a limit. */
-  readonly onTurnedAway: () => void
+  readonly onRejected: () => void
   readonly fields: RequestFields
   readonly queue: StreamQueue
   /** True if connections close after their present requests. */
@@ -116,7 +116,7 @@ export class Http2Connection implements StreamOwner {
   /** Closes a connection that exceeds a limit. */
   endFlood(): void {
     if (this.#session.destroyed) return
-    this.#context.onTurnedAway()
+    this.#context.onRejected()
     this.#session.destroy(new Error('ended as a flood'), NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
@@ -174,7 +174,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   #take(stream: ServerHttp2Stream, hasBody: boolean, fields: readonly string[]): void {
-    const { gate, settings, ids, isClosing } = this.#context
+    const { handler, settings, ids, isClosing } = this.#context
     const x = beginExchange(this.#context, this.#peer)
     x.httpVersion = '2'
     const refused = this.#read(x, fields, hasBody)
@@ -186,8 +186,8 @@ export class Http2Connection implements StreamOwner {
     this.#holdCrumbs(client)
     if (isClosing) this.#session.close()
     if (x.id === '') x.id = ids.next(x.startedAt)
-    if (refused !== null) gate.refuse(x, client, refused)
-    else gate.accept(x, client, settings)
+    if (refused !== null) handler.refuse(x, client, refused)
+    else handler.accept(x, client, settings)
   }
 
   #holdCrumbs(client: Http2ClientStream): void {

@@ -3,7 +3,7 @@ import { HeaderCache } from '@sluice/core'
 import { checkField, REFUSED } from '../../response-head.js'
 
 /** Connection-specific fields, which HTTP/2 does not allow (RFC 9113 section 8.2.2). */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
   'keep-alive',
@@ -17,7 +17,7 @@ const OK = '+'
 const NONE = '-'
 /** Cache of validated fields, which need no further check. */
 const FIELDS = new HeaderCache((name, value) =>
-  OF_CONNECTION.has(name) || checkField(name, value) === REFUSED ? NONE : OK,
+  CONNECTION_FIELDS.has(name) || checkField(name, value) === REFUSED ? NONE : OK,
 )
 
 /**

@@ -38,11 +38,11 @@ export type Http2Options = Omit<
 /** The HTTP/2 connections of one listener. */
 export class Http2Sessions implements Http2Context, ProtocolHandler {
   readonly scheme
-  readonly gate
+  readonly handler
   readonly ids
   readonly clock
   readonly onFault
-  readonly onTurnedAway
+  readonly onRejected
   readonly lingerMs
   readonly fields = new RequestFields()
   readonly queue = new StreamQueue()
@@ -55,14 +55,14 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   #newBytes = 0
 
   constructor(options: Http2Options) {
-    const { scheme, settings, gate, ids, clock, onFault, onTurnedAway } = options
+    const { scheme, settings, handler, ids, clock, onFault, onRejected } = options
     this.scheme = scheme
     this.settings = settings
-    this.gate = gate
+    this.handler = handler
     this.ids = ids
     this.clock = clock
     this.onFault = onFault
-    this.onTurnedAway = onTurnedAway
+    this.onRejected = onRejected
     this.lingerMs = options.lingerMs ?? LINGER_MS
   }
 
@@ -104,7 +104,7 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
 
   onBytesHeld(bytes: number): void {
     this.#newBytes += bytes
-    if (this.#newBytes > COUNT_EVERY_BYTES) this.#boundHeld()
+    if (this.#newBytes > COUNT_EVERY_BYTES) this.#limitHeld()
   }
 
   onConnectionClose(connection: Http2Connection): void {
@@ -117,14 +117,14 @@ export class Http2Sessions implements Http2Context, ProtocolHandler {
   #inspect(): void {
     const nowMono = performance.now()
     for (const connection of this.#connections) connection.inspect(nowMono)
-    this.#boundHeld()
+    this.#limitHeld()
   }
 
   /**
    * Closes connections if too many bytes are held, until half of the limit is free. Those without progress for the
    * longest time come first, then those that hold the most.
    */
-  #boundHeld(): void {
+  #limitHeld(): void {
     this.#newBytes = 0
     const nowMono = performance.now()
     const held = [...this.#connections].map((connection) => ({

@@ -7,7 +7,7 @@ import { TimerWheel } from '../../../lib/timer-wheel.js'
 import type { ClientStream } from '../../listener.js'
 import { SETTINGS } from '../../testing/settings.js'
 import { ClientConnection } from '../connection.js'
-import type { HeadIntake } from '../head-intake.js'
+import type { HeadDecoder } from '../head-decoder.js'
 
 /** A complete request. */
 export interface WholeRequest {
@@ -17,7 +17,7 @@ export interface WholeRequest {
 }
 
 /** Returns the complete requests that a connection reads from these pieces. Each one is answered at once. */
-export function requestsOf(pieces: readonly Buffer[], intake: HeadIntake): WholeRequest[] {
+export function requestsOf(pieces: readonly Buffer[], decoder: HeadDecoder): WholeRequest[] {
   const requests: WholeRequest[] = []
   const faults: unknown[] = []
   const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
@@ -26,14 +26,14 @@ export function requestsOf(pieces: readonly Buffer[], intake: HeadIntake): Whole
     socket as unknown as net.Socket,
     { address: '127.0.0.1', port: 0, certificate: null },
     {
-      gate: {
+      handler: {
         accept: (x, client) => collect(x, client, requests),
         refuse: (_x, client, reply) => client.send(reply.status, [], null),
       },
       ids: new RequestIds(),
       clock: new CachedClock(),
       wheel,
-      intake,
+      decoder,
       scheme: 'http',
       settings: SETTINGS,
       http2: null,

@@ -3,24 +3,27 @@ import type { TestContext } from 'node:test'
 import { RequestIds } from '@sluice/core'
 import { closedPort } from '../../../../testing/origin.js'
 import { CachedClock } from '../../../lib/cached-clock.js'
-import type { ClientStream, Gate } from '../../listener.js'
+import type { ClientStream, RequestHandler } from '../../listener.js'
 import { SETTINGS } from '../../testing/settings.js'
 import { openUwsListener } from '../listener.js'
 
 /** Opens a port whose requests are all answered by the given function. */
 export async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {
   const faults: unknown[] = []
-  const gate: Gate = { accept: (_, client) => answer(client), refuse: (_, client) => client.abort() }
+  const handler: RequestHandler = {
+    accept: (_, client) => answer(client),
+    refuse: (_, client) => client.abort(),
+  }
   const listener = await openUwsListener({
     host: '127.0.0.1',
     port: await closedPort(),
     tls: null,
     settings: SETTINGS,
-    gate,
+    handler,
     ids: new RequestIds(),
     clock: new CachedClock(),
     onFault: (error) => faults.push(error),
-    onTurnedAway: () => {},
+    onRejected: () => {},
   })
   t.after(() => {
     listener.terminate()

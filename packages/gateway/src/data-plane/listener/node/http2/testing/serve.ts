@@ -7,7 +7,7 @@ import { RequestIds } from '@sluice/core'
 import { FAKE_CERTIFICATES } from '../../../../../admin/testing/test-certificate.js'
 import { CachedClock } from '../../../../lib/cached-clock.js'
 import { sendReply } from '../../../../pipeline/sent-reply.js'
-import type { ClientStream, Gate, ListenerSettings } from '../../../listener.js'
+import type { ClientStream, ListenerSettings, RequestHandler } from '../../../listener.js'
 import { SETTINGS } from '../../../testing/settings.js'
 import { Http2Sessions } from '../sessions.js'
 
@@ -29,7 +29,7 @@ export interface Served {
   /** All requests so far. */
   readonly taken: readonly Taken[]
   /** Number of connections closed for exceeding a limit. */
-  readonly turnedAway: () => number
+  readonly rejected: () => number
 }
 
 export interface ServeOptions {
@@ -46,7 +46,7 @@ export async function serveHttp2(
 ): Promise<Served> {
   const taken: Taken[] = []
   const faults: unknown[] = []
-  let turnedAway = 0
+  let rejected = 0
   const take = (x: Exchange, client: ClientStream, refused: Reply | null): void => {
     const entry: Taken = { x, client, refused, isAborted: false }
     taken.push(entry)
@@ -57,15 +57,15 @@ export async function serveHttp2(
       sendReply(refused, { x, client, isRevised: false })
     }
   }
-  const gate: Gate = { accept: (x, client) => take(x, client, null), refuse: take }
+  const handler: RequestHandler = { accept: (x, client) => take(x, client, null), refuse: take }
   const sessions = new Http2Sessions({
     scheme: isTls ? 'https' : 'http',
     settings: { ...SETTINGS, http2: HTTP2, ...settings },
-    gate,
+    handler,
     ids: new RequestIds(),
     clock: new CachedClock(),
     onFault: (error) => faults.push(error),
-    onTurnedAway: () => turnedAway++,
+    onRejected: () => rejected++,
     ...times,
   })
   const accept = (socket: net.Socket): void => {
@@ -81,5 +81,5 @@ export async function serveHttp2(
     sessions.terminate()
     assert.deepEqual(faults, [])
   })
-  return { port: (server.address() as AddressInfo).port, sessions, taken, turnedAway: () => turnedAway }
+  return { port: (server.address() as AddressInfo).port, sessions, taken, rejected: () => rejected }
 }

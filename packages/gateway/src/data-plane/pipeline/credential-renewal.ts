@@ -6,7 +6,7 @@ import type { ExchangeFlow } from './exchange-flow.js'
  * Returns true if a policy has other credentials for a target that rejected a request. A policy that throws counts as
  * having no others.
  */
-export function hasOtherCredentials(
+export function renewCredentials(
   hooks: readonly RejectedHook[],
   flow: ExchangeFlow,
   { status, fields }: RejectedAnswer,

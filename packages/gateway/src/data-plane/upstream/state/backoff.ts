@@ -1,5 +1,5 @@
 /** A backoff that doubles if it is needed again soon, up to a limit. */
-export class GrowingTime {
+export class Backoff {
   readonly #firstMs: number
   readonly #maxMs: number
   #lastMs = 0

@@ -13,12 +13,12 @@ interface Place {
 /**
  * Limits how many exchanges work at the same time. The others wait in arrival order; those that have ended are skipped.
  */
-export class Turns {
+export class Semaphore {
   #free: number
   #waiting: Place[] = []
 
-  constructor(atOnce: number) {
-    this.#free = atOnce
+  constructor(permits: number) {
+    this.#free = permits
   }
 
   /** Number of waiting exchanges. */
@@ -27,16 +27,16 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn. Resolves to true if the caller has the turn and must call `leave` once, or false if its exchange
+   * Waits for a turn. Resolves to true if the caller has the turn and must call `release` once, or false if its exchange
    * ended first.
    */
-  async take(waiter: Waiter): Promise<boolean> {
+  async acquire(waiter: Waiter): Promise<boolean> {
     if (this.#free === 0) return new Promise((call) => void this.#waiting.push({ waiter, call }))
     this.#free--
     return true
   }
 
-  leave(): void {
+  release(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       const isTurn = next.waiter.endedMono === 0
       next.call(isTurn)

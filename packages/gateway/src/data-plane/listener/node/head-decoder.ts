@@ -19,7 +19,7 @@ const TWO_LENGTHS = refusal('GW_BAD_REQUEST', 'Content-Length occurs more than o
 const HEAD_SLOTS = 64
 
 /** The properties of a request head that matter to the connection. */
-export interface TakenHead {
+export interface DecodedHead {
   /** Refusal, or null if the request is served. */
   readonly refused: Reply | null
   /** Minor version: 1 for HTTP/1.1, 0 for HTTP/1.0. */
@@ -46,7 +46,7 @@ export interface WholePiece {
 }
 
 /** A cached head with everything derived from it that does not depend on the client. */
-interface KnownHead extends TakenHead, CachedHead {
+interface KnownHead extends DecodedHead, CachedHead {
   readonly method: string
   readonly headers: readonly string[]
   readonly contentLength: number
@@ -64,7 +64,7 @@ interface KnownHead extends TakenHead, CachedHead {
  * Fills exchanges from request heads and validates them. A head with the same bytes as an earlier one is not parsed
  * again, because most requests of a client are identical.
  */
-export class HeadIntake {
+export class HeadDecoder {
   #settings: ListenerSettings
   readonly #head = new RequestHead()
   readonly #cache = new HeadCache<KnownHead>(HEAD_SLOTS)
@@ -87,7 +87,7 @@ export class HeadIntake {
   }
 
   /** Fills the exchange from a cached head. */
-  repeat(x: Exchange, known: KnownHead): Reply | null {
+  applyCached(x: Exchange, known: KnownHead): Reply | null {
     x.httpVersion = known.minor === 0 ? '1.0' : '1.1'
     x.method = known.method
     x.headers = known.headers.slice()
@@ -108,7 +108,7 @@ export class HeadIntake {
    * Fills the exchange from a parsed head.
    * @param piece the read that contained the whole head, if one did. It may then be cached.
    */
-  take(x: Exchange, reader: RequestHeadReader, end: LocalEnd, piece: WholePiece | null): TakenHead {
+  decode(x: Exchange, reader: RequestHeadReader, end: LocalEnd, piece: WholePiece | null): DecodedHead {
     const { minor, target } = reader
     x.httpVersion = minor === 0 ? '1.0' : '1.1'
     x.method = reader.method
@@ -167,7 +167,7 @@ export class HeadIntake {
 
   #connectionOptions(
     minor: number,
-  ): Pick<TakenHead, 'isKept' | 'waitsToContinue' | 'takesTrailers' | 'asksForWebSocket'> {
+  ): Pick<DecodedHead, 'isKept' | 'waitsToContinue' | 'takesTrailers' | 'asksForWebSocket'> {
     const head = this.#head
     const { takesTrailers, asksForWebSocket } = head
     const isKept = !head.wantsClose && (minor === 1 || head.wantsKeepAlive)
@@ -175,7 +175,7 @@ export class HeadIntake {
   }
 }
 
-function known(x: Exchange, taken: TakenHead, bytes: Buffer): KnownHead {
+function known(x: Exchange, taken: DecodedHead, bytes: Buffer): KnownHead {
   return {
     ...taken,
     bytes,

@@ -3,7 +3,7 @@ import { type Exchange, type Reply, refusal } from '@sluice/core'
 import { MORE, TOO_LARGE } from '../../http1/message-head.js'
 import { applyClientAddress } from '../client-address.js'
 import { beginExchange, type ConnectionHost, type Peer } from './connection-host.js'
-import type { LocalEnd, TakenHead } from './head-intake.js'
+import type { DecodedHead, LocalEnd } from './head-decoder.js'
 import { BAD_VERSION, RequestHeadReader } from './request-head-reader.js'
 
 /** Result of `read` besides MORE: the client speaks HTTP/2 with prior knowledge. */
@@ -24,10 +24,10 @@ const MAX_METHOD = 64
 const H2_METHOD = 'PRI'
 
 /** Reads the request heads of a connection in turn and fills an exchange for each. */
-export class RequestArrival implements LocalEnd {
+export class RequestReader implements LocalEnd {
   /** Last request that has arrived, until it is taken. */
   x: Exchange | null = null
-  taken: TakenHead | null = null
+  taken: DecodedHead | null = null
   /** Refusal, or null if the request is served. */
   refused: Reply | null = null
   /** Parser for heads, and for trailers. */
@@ -67,13 +67,13 @@ export class RequestArrival implements LocalEnd {
   /** Continues reading. Returns the position after the head, with the request in `x`; or MORE or PREFACE. */
   read(bytes: Buffer, from: number, to: number): number {
     const { reader } = this
-    const { intake } = this.#host
+    const { decoder } = this.#host
     const isWhole = reader.isUntouched
-    const known = isWhole ? intake.find(bytes, from, to) : null
+    const known = isWhole ? decoder.find(bytes, from, to) : null
     if (known !== null) {
       this.x = beginExchange(this.#host, this.peer)
       this.taken = known
-      this.refused = intake.repeat(this.x, known)
+      this.refused = decoder.applyCached(this.x, known)
       return from + known.bytes.length
     }
     const end = reader.read(bytes, from, to)
@@ -82,7 +82,7 @@ export class RequestArrival implements LocalEnd {
     this.x = beginExchange(this.#host, this.peer)
     this.x.requestHeadBytes = reader.size
     const piece = isWhole ? { bytes: bytes.subarray(from, end), size: to - from } : null
-    this.taken = intake.take(this.x, reader, this, piece)
+    this.taken = decoder.decode(this.x, reader, this, piece)
     this.refused = this.taken.refused
     return end
   }

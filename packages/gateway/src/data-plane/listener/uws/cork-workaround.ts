@@ -25,7 +25,7 @@ const HANDSHAKE = [
  * any cork it warns on stderr. There is one cork per thread, so a loopback connection of this process is corked
  * instead.
  */
-export class OtherCork {
+export class CorkWorkaround {
   /** uWebSockets.js app of the loopback connection; null before it is opened and after it is lost. */
   #app: TemplatedApp | null = null
   #listening: us_listen_socket | null = null

@@ -6,20 +6,20 @@ const MIN_CONNECTIONS = 8
  * read. While fewer than an eighth of the connections are free, one client address may hold at most half of all. All
  * addresses together may never hold the last sixteenth, so that slow clients cannot block the target for others.
  */
-export class ClientShares {
-  readonly #share: number
+export class ClientConnectionQuota {
+  readonly #maxPerAddress: number
   /** Number of attempts above which less than an eighth of the connections is free. */
-  readonly #most: number
+  readonly #scarceAbove: number
   /** Maximum number of connections held by all addresses together. */
-  readonly #all: number
-  #heldByAll = 0
-  readonly #held = new Map<string, number>()
+  readonly #maxTotal: number
+  #total = 0
+  readonly #byAddress = new Map<string, number>()
 
   constructor(connections: number) {
     const isDivided = connections >= MIN_CONNECTIONS
-    this.#share = isDivided ? Math.floor(connections / 2) : Number.POSITIVE_INFINITY
-    this.#most = Math.floor((connections * 7) / 8)
-    this.#all = isDivided ? Math.floor((connections * 15) / 16) : Number.POSITIVE_INFINITY
+    this.#maxPerAddress = isDivided ? Math.floor(connections / 2) : Number.POSITIVE_INFINITY
+    this.#scarceAbove = Math.floor((connections * 7) / 8)
+    this.#maxTotal = isDivided ? Math.floor((connections * 15) / 16) : Number.POSITIVE_INFINITY
   }
 
   /**
@@ -27,18 +27,19 @@ export class ClientShares {
    * @param active number of attempts at the target.
    * @returns false if the quota of the address, or of all, is used up.
    */
-  take(address: string, active: number): boolean {
-    const held = this.#held.get(address) ?? 0
-    if (this.#heldByAll >= this.#all || (active > this.#most && held >= this.#share)) return false
-    this.#heldByAll++
-    this.#held.set(address, held + 1)
+  reserve(address: string, active: number): boolean {
+    const held = this.#byAddress.get(address) ?? 0
+    if (this.#total >= this.#maxTotal || (active > this.#scarceAbove && held >= this.#maxPerAddress))
+      return false
+    this.#total++
+    this.#byAddress.set(address, held + 1)
     return true
   }
 
   release(address: string): void {
-    this.#heldByAll--
-    const held = (this.#held.get(address) ?? 0) - 1
-    if (held > 0) this.#held.set(address, held)
-    else this.#held.delete(address)
+    this.#total--
+    const held = (this.#byAddress.get(address) ?? 0) - 1
+    if (held > 0) this.#byAddress.set(address, held)
+    else this.#byAddress.delete(address)
   }
 }

@@ -4,7 +4,7 @@ import { REFUSALS } from './refusals.js'
 import type { Route, RouteLog } from './route.js'
 
 /** Creates the placeholder route for requests that match no route. */
-export function nowhere(context: PipelineContext, log: RouteLog, configDigest: string): Route {
+export function placeholderRoute(context: PipelineContext, log: RouteLog, configDigest: string): Route {
   return {
     id: '-',
     configDigest,
