@@ -1,6 +1,6 @@
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
 
-/** One of several targets of the traffic log. */
+/** A target of a traffic log that has several. */
 export interface Outlet {
   /** Key of its counts in `LogIdentity.targets`. */
   readonly id: string

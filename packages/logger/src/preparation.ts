@@ -46,7 +46,7 @@ export function openPreparation(
 }
 
 /**
- * Returns the privacy rules for a thread, or null if there are none. Compiles them once, so that a mistake is
+ * Returns the privacy rules for a thread, or null without rules. Compiles them once, so that a mistake is
  * reported to the caller and does not make the thread fail repeatedly. @throws Error if they are invalid.
  */
 export function checkedPrivacy(options: PrivacyOptions | null | undefined): PrivacyOptions | null {

@@ -8,7 +8,9 @@ import { parseSegmentFile } from './segment-name.js'
 
 export { assertIdentity }
 
-/** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
+/**
+ * Creates a finished exchange like that of a gateway with one upstream. @param changes Fields to override.
+ */
 export function sampleExchange(changes: ExchangeFields = {}): Exchange {
   const x = new Exchange()
   x.id = '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'
@@ -52,7 +54,7 @@ export function sampleExchange(changes: ExchangeFields = {}): Exchange {
 
 const OFF = { headers: false, body: false }
 
-/** Rules that keep nothing but what a test asks for. */
+/** Creates capture rules that capture nothing except what a test requests. */
 export function captureRules(changes: Partial<CaptureRules> = {}): CaptureRules {
   return {
     ...{ requestIn: OFF, requestUp: OFF, responseUp: OFF, responseOut: OFF },
@@ -61,14 +63,14 @@ export function captureRules(changes: Partial<CaptureRules> = {}): CaptureRules 
   }
 }
 
-/** Resolves when the condition holds. @throws Error when it does not within `deadlineMs`. */
+/** Resolves when the condition is true. @throws Error if it is not within `deadlineMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
   deadlineMs = 300_000,
 ): Promise<void> {
   const endMono = performance.now() + deadlineMs
-  // What takes long is asked less often: others need the machine to make it come true.
+  // Poll long-running conditions less often, because the machine needs the time to fulfil them.
   for (let waitMs = 5; !(await condition()); waitMs = Math.min(40, waitMs + 1)) {
     if (performance.now() > endMono) throw new Error(`not within ${deadlineMs} ms: ${what}`)
     await sleep(waitMs)
@@ -77,7 +79,10 @@ export async function until(
 
 let scratchRoot = ''
 
-/** A fresh directory. It goes with the process, not with the test, because a sink that closes late would make it again. */
+/**
+ * Creates a temporary directory. It is deleted at the end of the process instead of the test, because a sink
+ * that closes late would create it again.
+ */
 export function scratchDir(): string {
   if (scratchRoot === '') {
     scratchRoot = mkdtempSync(join(tmpdir(), 'sluice-logger-'))
@@ -86,7 +91,7 @@ export function scratchDir(): string {
   return mkdtempSync(join(scratchRoot, 'test-'))
 }
 
-/** The lines of all segments in a directory, in the order of their names; a line without an end is left out. */
+/** Returns the complete lines of all segments in a directory, in the order of the file names. */
 export function segmentLines(dir: string): string[] {
   const lines: string[] = []
   for (const file of segmentFiles(dir)) {
@@ -96,14 +101,14 @@ export function segmentLines(dir: string): string[] {
   return lines
 }
 
-/** The segment files in a directory, in the order of their names. */
+/** Returns the segment files in a directory, sorted by name. */
 export function segmentFiles(dir: string): string[] {
   return readdirSync(dir)
     .filter((file) => parseSegmentFile(file) !== null)
     .sort()
 }
 
-/** Closes a sink; fails unless every record is counted exactly once then. */
+/** Closes a sink. Fails unless every record is then counted exactly once. */
 export async function closeWhole(sink: LogSink, deadlineMs: number): Promise<void> {
   await sink.close(deadlineMs)
   assertIdentity(sink.identity())

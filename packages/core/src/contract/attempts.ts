@@ -9,7 +9,7 @@ export class Attempts {
   /** Host field and path without query that the attempt sends. Set before the attempt hooks run. */
   sentHost = ''
   sentPath = ''
-  /** Status of the target's response, or 0 if there was none. */
+  /** Status of the target's response, or 0 if it did not respond. */
   status = 0
   /** Header fields of the response, complete and as the target sent them. Empty if there was no response. */
   fields: readonly string[] = NO_FIELDS

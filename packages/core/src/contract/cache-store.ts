@@ -22,7 +22,7 @@ export const MAX_CACHED_BYTES = 1000 * 1024
  * answer in time.
  */
 export interface CacheStore {
-  /** Returns the value, or null if there is none. */
+  /** Returns the value, or null if the key has no value. */
   get(space: string, key: string): Promise<CachedValue | null>
   /**
    * Stores a value.

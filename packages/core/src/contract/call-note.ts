@@ -6,7 +6,7 @@ export interface CallNote {
   readonly atMs: number
   /** Time that the request waited for the call, in milliseconds. */
   readonly ms: number
-  /** Status of the response, or 0 if there was none. */
+  /** Status of the response, or 0 without a response. */
   readonly status: number
   /**
    * `ok`, `unexpected`, `queued` or `dropped` (the request does not wait for the call), or the kind of

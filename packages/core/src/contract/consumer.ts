@@ -21,7 +21,7 @@ export interface Consumer {
   readonly roles: readonly string[] | null
   /** Scopes of the credential (RFC 6749 section 3.3), or null if it does not support scopes. */
   readonly scopes: readonly string[] | null
-  /** Other attributes as text by name, such as token claims or consumer metadata. Null if there are none. */
+  /** Other attributes as text by name, such as token claims or consumer metadata. Null if unavailable. */
   readonly claims: ReadonlyMap<string, string> | null
   /** Items of claims that are lists, by claim name. Null if no claim is a list. */
   readonly claimLists: ReadonlyMap<string, readonly string[]> | null

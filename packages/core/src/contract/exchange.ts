@@ -22,7 +22,7 @@ export interface RouteApi {
 /** Properties of a route that its exchanges log. */
 export interface RouteFacts {
   readonly id: string
-  /** Digest of the configuration that contains the route, or empty if there is none. */
+  /** Digest of the configuration that contains the route, or empty if unknown. */
   readonly configDigest: string
   /** The API that the route belongs to, or null if it belongs to no named API. */
   readonly api: RouteApi | null
@@ -76,7 +76,7 @@ export class Exchange {
   forwardPath = ''
   /** True if the path contains "%2F" or "%5C". Only some routes accept such paths. */
   hasEncodedSlash = false
-  /** Query as received, without "?". Empty if there is none. */
+  /** Query as received, without "?". Empty if absent. */
   query = ''
   /** True if the request target ends with "?": the query is present but empty. */
   hasEmptyQuery = false
@@ -92,7 +92,7 @@ export class Exchange {
   peer = ''
   /** Client address, resolved through trusted proxies. */
   clientIp = ''
-  /** Client certificate of the connection, or null if there is none. */
+  /** Client certificate of the connection, or null without mutual TLS. */
   clientCertificate: ClientCertificate | null = null
   /** Client port as reported by a trusted proxy, or 0 if unknown. */
   clientPort = 0
@@ -116,7 +116,7 @@ export class Exchange {
   consumer: Consumer | null = null
   /** Number of policies that have identified a consumer, including repeated ones. */
   identifications = 0
-  /** Claims of the verified token as text by name, or null if there is none. */
+  /** Claims of the verified token as text by name, or null without a token. */
   claims: ReadonlyMap<string, string> | null = null
   /** Variables set by policies and read by conditions. Null until one is set. */
   vars: Map<string, string> | null = null
@@ -129,9 +129,9 @@ export class Exchange {
   responseHeaders: HeaderList = []
   /** The complete response body, or null unless it was buffered for a policy. */
   responseBody: Uint8Array | null = null
-  /** Observer of the upstream's response body, set by a response hook. Null if there is none. */
+  /** Observer of the upstream's response body, set by a response hook. Null if unset. */
   responseTap: BodyTap | null = null
-  /** Filters of the response body, or null if there are none. */
+  /** Filters of the response body, or null if unset. */
   responseFilters: ResponseFilters | null = null
   /** Maximum size of a buffered response body in bytes. A policy may change it before the body is read. */
   responseBodyLimit = RESPONSE_BODY_BYTES
@@ -184,7 +184,7 @@ export class Exchange {
     return this.attempts.sentPath
   }
 
-  /** Status of the target's response, or 0 if there was none. */
+  /** Status of the target's response, or 0 without a response. */
   get upstreamStatus(): number {
     return this.attempts.status
   }

@@ -18,7 +18,7 @@ export class PolicyRun {
   ms = 0
   /** The most severe result of all phases. */
   verdict: PolicyVerdict = 'skip'
-  /** Short reason why the policy stopped the exchange or failed. Empty if there is none. */
+  /** Short reason why the policy stopped the exchange or failed. Empty if unknown. */
   note = ''
   /** Result of the current phase that overrides the one passed to `end`, or null. */
   mark: PolicyVerdict | null = null

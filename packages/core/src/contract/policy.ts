@@ -73,7 +73,7 @@ export interface Counter {
 
 /** Identifies one use of a policy in the configuration. */
 export interface PolicyIdentity {
-  /** Name from the configuration. If there is none, the route and the position in its chain. */
+  /** Name from the configuration, or else the route and the position in its chain. */
   readonly id: string
 }
 

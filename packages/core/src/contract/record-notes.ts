@@ -4,11 +4,11 @@ import { type CallNote, MAX_CALL_NOTES } from './call-note.js'
 import type { Capture } from './capture.js'
 import type { WebSocketCounts } from './websocket-counts.js'
 
-/** Details of an exchange for the traffic log only. Most exchanges have none. */
+/** Details of an exchange for the traffic log only. Empty for most exchanges. */
 export class RecordNotes {
   /** Captured messages, or null if nothing is captured. */
   capture: Capture | null = null
-  /** Failed attempts, connection state at a failure and traced policies. Null if there are none. */
+  /** Failed attempts, connection state at a failure and traced policies. Null if nothing was noted. */
   trace: AttemptTrace | null = null
   /** Counts for an event stream or a WebSocket connection. Null for other responses. */
   stream: EventStream | WebSocketCounts | null = null
@@ -25,7 +25,7 @@ export class RecordNotes {
   cacheResult = ''
   /** Age of the stored response that was used, in seconds. */
   cacheAge = 0
-  /** Calls that policies made to other servers, or null if there were none. */
+  /** Calls that policies made to other servers, or null if no calls were made. */
   calls: CallNote[] | null = null
 
   noteCall(call: CallNote): void {

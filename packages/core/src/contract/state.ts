@@ -48,7 +48,7 @@ export interface Grant {
  * not have been carried out. The caller decides how to proceed.
  */
 export interface StateStore {
-  /** Returns the value, or null if there is none. */
+  /** Returns the value, or null if the key has no value. */
   get(key: string): Promise<Uint8Array | null>
   /**
    * Stores a value.

@@ -44,7 +44,7 @@ export class PlaceFile {
     return this.#renewing
   }
 
-  /** Current problem with the file, or empty if there is none. */
+  /** Current problem with the file, or empty if the file is usable. */
   get problem(): string {
     return this.#problem
   }

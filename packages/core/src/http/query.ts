@@ -5,7 +5,7 @@ const EQUALS = 61
  * `split('&')`, but allocates nothing for pairs that are skipped.
  */
 export class QueryCursor {
-  /** Offsets of the current pair: its start, its `=` (or `end` if there is none), and its end. */
+  /** Offsets of the current pair: its start, its `=` (or `end` without one), and its end. */
   start = 0
   equals = 0
   end = 0
@@ -23,7 +23,7 @@ export class QueryCursor {
     this.#next = from
   }
 
-  /** Moves to the next pair. Returns false if there is none. */
+  /** Moves to the next pair. Returns false at the end. */
   advance(): boolean {
     const text = this.#text
     if (this.#next > text.length) {

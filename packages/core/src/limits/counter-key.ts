@@ -38,8 +38,7 @@ export function counterKey(text: string): string {
 }
 
 /**
- * Returns the stored form of a key entered by an operator, who may enter either the original or the stored
- * form.
+ * Returns the stored form of a key entered by an operator. Accepts both the original and the stored form.
  */
 export function namedCounterKey(text: string): string {
   return hasDigest(text) ? text : counterKey(text)

@@ -6,9 +6,9 @@ export type Comparison = '>' | '>=' | '<' | '<='
 
 /** Condition on one field, or on several fields of which one must match. */
 export type FieldCriterion =
-  /** One of the fields has this value, compared as text. */
+  /** At least one field has this value, compared as text. */
   | { readonly kind: 'equals'; readonly fields: readonly string[]; readonly value: string }
-  /** One of the fields has a value that matches the pattern. */
+  /** At least one field has a value that matches the pattern. */
   | { readonly kind: 'matches'; readonly fields: readonly string[]; readonly pattern: TextPattern }
   /** The field has no value that matches the pattern. */
   | { readonly kind: 'differs'; readonly field: string; readonly pattern: TextPattern }

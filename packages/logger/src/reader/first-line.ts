@@ -24,7 +24,7 @@ export async function firstLineSince(path: string, bytes: number, sinceMs: numbe
   return before
 }
 
-/** Returns the first complete line after a position, or null if there is none nearby. */
+/** Returns the first complete line after a position, or null if it is too far away. */
 async function lineBehind(
   path: string,
   position: number,

@@ -4,7 +4,7 @@ import { checkField, checkValue } from './known-names.js'
 import type { RecordView } from './record-view.js'
 import { textPattern } from './text-pattern.js'
 
-/** One value, or several alternatives. */
+/** A value, or several alternatives. */
 type Wanted = string | readonly string[] | undefined
 
 /** Filter as entered by a user. Absent fields match everything. `*` in a value matches any text. */
@@ -111,7 +111,7 @@ function timeOf({ since, until }: FilterRequest, nowMs: number): Pick<RecordFilt
   return { sinceMs, untilMs }
 }
 
-/** Combines alternatives. Returns null if there are none. */
+/** Combines alternatives. Returns null if the list is empty. */
 function anyOf(wanted: Wanted, criterionOf: (value: string) => FieldCriterion): Criterion | null {
   if (wanted === undefined) return null
   const [first, ...others] = [wanted].flat().map(criterionOf)

@@ -1,7 +1,7 @@
 /** A parsed record. Access its fields by dotted path with `recordValue`. */
 export type TrafficRecord = Readonly<Record<string, unknown>>
 
-/** One line of the traffic log. */
+/** A line of the traffic log. */
 export interface RecordView {
   readonly record: TrafficRecord
   /** The line as written, without the newline. */

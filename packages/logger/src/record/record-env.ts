@@ -46,7 +46,7 @@ export interface RecordEnv {
   readonly known: Memo<string>
   readonly sensitive: SensitiveNames
   readonly slowMs: number
-  /** Returns the rules for recording what was captured by `rules`. */
+  /** Returns the recording rules for data captured with `rules`. */
   narrowed(rules: CaptureRules): CaptureRules
   /** Field lists for exchanges without a capture, or null to record all fields. */
   readonly fieldLists: FieldLists | null

@@ -15,7 +15,7 @@ export interface TextContext {
   wrap(written: string): string
 }
 
-/** Redacts values of the types that rules look for. Returns the same array if there are none. */
+/** Redacts values of the types that rules look for. Returns the same array if nothing matches. */
 export function applyTypes(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
   let result = pieces
   for (const rule of context.rules.types) result = withoutType(result, rule, context)

@@ -53,7 +53,7 @@ export class AreaRules {
   readonly regexes: readonly RegexRule[]
   /** True if at least one rule does more than detect. */
   readonly isProtecting: boolean
-  /** All names in lower case. */
+  /** Names of the rules, in lower case. */
   readonly names: readonly string[]
   readonly #anyName: RegExp
   readonly #byName = new Map<string, NameRule[]>()

@@ -1,7 +1,7 @@
 import type { PrivacyOptions, PrivacyRule } from './privacy-options.js'
 import { RecordPrivacy } from './record-privacy.js'
 
-/** A rule that masks wholly, everywhere, unless something else is said. */
+/** Creates a rule that masks complete values in all areas by default. */
 export function rule(find: PrivacyRule['find'], changes: Partial<PrivacyRule> = {}): PrivacyRule {
   return {
     id: Object.values(find).flat().join('-'),
@@ -13,7 +13,7 @@ export function rule(find: PrivacyRule['find'], changes: Partial<PrivacyRule> = 
   }
 }
 
-/** Rules with one key. */
+/** Creates privacy options with one key. */
 export function options(...rules: readonly PrivacyRule[]): PrivacyOptions {
   return { keys: [{ id: 'k1', secret: 'a secret of the test' }], rules }
 }
@@ -24,12 +24,12 @@ export interface BodyRecord {
   readonly privacy?: { readonly rules: readonly string[]; readonly detected: readonly string[] }
 }
 
-/** What rules make of a record. */
+/** Returns a record after redaction. */
 export function redactedRecord<R>(record: object, ...rules: readonly PrivacyRule[]): R {
   return JSON.parse(new RecordPrivacy(options(...rules)).redacted(JSON.stringify(record))) as R
 }
 
-/** What rules make of a request's body. */
+/** Returns a request body after redaction. */
 export function redactedBody(text: string, ...rules: readonly PrivacyRule[]): string {
   return redactedRecord<BodyRecord>({ body: { req_in: { text } } }, ...rules).body.req_in.text
 }

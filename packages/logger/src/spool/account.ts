@@ -7,6 +7,7 @@ export type ReportChange = (change: Partial<Receipt>) => void
 /** Origin of appended records: a batch, or the log itself. */
 export type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
 
+/** Returns the number of appended records. */
 export function recordsOf(account: Incoming): number {
   return 'adopted' in account ? account.adopted : account.records
 }
@@ -32,6 +33,7 @@ export function changesOf(result: AdoptionResult): Partial<Receipt>[] {
   return changes
 }
 
+/** Returns the problem report for a failed write. */
 export function memoryText(error: unknown): string {
   return `cannot write to the spool, records wait in memory: ${(error as Error).message}`
 }

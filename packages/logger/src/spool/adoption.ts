@@ -14,7 +14,7 @@ export interface AdoptionResult {
   readonly damaged: number
   /** Number of records that were lost with their process before they were on disk. */
   readonly lost: number
-  /** All directories taken over, including empty ones. */
+  /** Directories taken over, including empty ones. */
   readonly takeovers: readonly Takeover[]
   /** Problem that prevented a takeover, or empty. */
   readonly problem: string

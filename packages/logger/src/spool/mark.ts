@@ -8,8 +8,8 @@ export interface Progress {
   /** Encoded records that are accounted for: in the spool on disk, delivered, or counted as lost. */
   readonly safe: number
   /**
-   * Number of the first record in the open segment on disk, or of the next segment if there is none; and how
-   * many safe records it contains.
+   * Number of the first record in the open segment on disk, or of the next segment if no segment is open;
+   * and how many safe records it contains.
    */
   readonly openFirst: number
   readonly openRecords: number

@@ -6,7 +6,7 @@ const SPARE_ROOMS = 4
 const spare: Buffer[] = []
 
 /**
- * In-memory frames of one segment. Buffers are reused, because allocating one per segment would make V8
+ * Frames of one segment in memory. Buffers are reused, because allocating one per segment would make V8
  * collect the whole heap once per second.
  */
 export class SegmentMemory {

@@ -52,7 +52,7 @@ export class Spool {
   /** Number of records appended so far, whatever happened to them. */
   #taken = 0
   readonly #waiting: Segment[] = []
-  /** All unsettled segments: open, waiting and taken. */
+  /** Unsettled segments: open, waiting and taken. */
   readonly #all = new Set<Segment>()
   /** Segments sealed since the last sync. */
   #unsynced: Segment[] = []
@@ -81,7 +81,7 @@ export class Spool {
     return this.#waiting.length === 0 && this.#open === null
   }
 
-  /** Arrival time of the oldest undelivered record on the steady clock, or null if there is none. */
+  /** Steady-clock arrival time of the oldest undelivered record, or null if all are delivered. */
   get oldestMono(): number | null {
     let oldest: number | null = null
     for (const { sinceMono } of this.#all) if (oldest === null || sinceMono < oldest) oldest = sinceMono

@@ -4,25 +4,25 @@ import https from 'node:https'
 
 const ANSWER_MS = 60_000
 
-/** Who may use a node, and by which authority its certificate is signed. */
+/** Credentials for a node, and the CA of its certificate. */
 export interface ElasticsearchAccess {
   readonly username: string
   readonly password: string
   readonly caFile: string
 }
 
-/** An answer with its JSON taken apart. */
+/** A response with parsed JSON. */
 export interface ElasticsearchAnswer {
   readonly status: number
   readonly body: unknown
 }
 
-/** Where a node is reached; the access is there when the node has security. */
+/** A node's address. The credentials are present if the node has security. */
 export interface ElasticsearchEndpoint extends Partial<ElasticsearchAccess> {
   readonly url: string
   /**
-   * One request on a connection of its own, as its user unless `authorization` says otherwise (`''`: nobody). A body
-   * that is a text is sent as it is.
+   * Sends a request on a new connection, with the node's credentials unless `authorization` is given (`''`
+   * for none). A string body is sent unchanged.
    */
   request(
     method: string,
@@ -32,7 +32,7 @@ export interface ElasticsearchEndpoint extends Partial<ElasticsearchAccess> {
   ): Promise<ElasticsearchAnswer>
 }
 
-/** The node on a port of the loopback address. */
+/** Returns the node on a loopback port. */
 export function elasticsearchEndpoint(
   port: number,
   access: ElasticsearchAccess | null,
@@ -54,7 +54,7 @@ export function elasticsearchEndpoint(
   }
 }
 
-/** What an answer holds at a path of names and positions; undefined where the path ends early. */
+/** Returns the value at a path of names and indices, or undefined. */
 export function valueAt(body: unknown, ...path: string[]): unknown {
   let value = body
   for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name]

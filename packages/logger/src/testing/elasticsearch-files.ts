@@ -3,12 +3,12 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path'
 import type { ElasticsearchOptions } from './elasticsearch.js'
 import type { ElasticsearchAccess } from './elasticsearch-endpoint.js'
-import { giveToServer, openTheWay } from './elasticsearch-user.js'
+import { allowTraversal, giveToServer } from './elasticsearch-user.js'
 import { makeCertificates } from './make-certificates.js'
 
 const USERNAME = 'tester'
 
-/** The folders of one node, and who may use it. */
+/** Directories of a node, and its credentials. */
 export interface ElasticsearchFiles {
   readonly config: string
   readonly logs: string
@@ -21,10 +21,13 @@ interface Preparation extends ElasticsearchOptions {
   readonly port: number
 }
 
-/** Writes what a node reads when it starts; data, password and certificates of an earlier start are kept. */
+/**
+ * Writes the files that a node reads at its start. Data, password and certificates of an earlier start are
+ * kept.
+ */
 export function prepareElasticsearch(preparation: Preparation): ElasticsearchFiles {
   const { home } = preparation
-  // The server takes a relative path for one below its own folder.
+  // The server resolves relative paths against its own directory.
   const dir = resolve(preparation.dir)
   const folders = {
     config: join(dir, 'config'),
@@ -40,11 +43,11 @@ export function prepareElasticsearch(preparation: Preparation): ElasticsearchFil
     ...(access === null ? { 'xpack.security.enabled': false } : securitySettings()),
     ...preparation.settings,
   }
-  // JSON is YAML, so no value needs quoting rules of its own.
+  // JSON is valid YAML, so values need no special quoting.
   writeFileSync(join(folders.config, 'elasticsearch.yml'), JSON.stringify(settings, null, 1))
   writeFileSync(join(folders.config, 'jvm.options'), jvmOptions(preparation, folders.tmp).join('\n'))
-  openTheWay(home)
-  openTheWay(dir)
+  allowTraversal(home)
+  allowTraversal(dir)
   for (const folder of Object.values(folders)) giveToServer(folder)
   return { ...folders, access }
 }
@@ -59,7 +62,7 @@ function baseSettings(port: number, { data, logs }: { data: string; logs: string
     'transport.port': 0,
     'path.data': data,
     'path.logs': logs,
-    // A full disk of the machine would make every index read-only.
+    // With a full disk, Elasticsearch would make every index read-only.
     'cluster.routing.allocation.disk.threshold_enabled': false,
   }
 }
@@ -76,9 +79,9 @@ function securitySettings(): object {
 }
 
 /**
- * The archive's options are for servers: a heap of half the machine that is touched at once, logs of the collector and
- * heap dumps. A node of the tests lives for a few thousand records; one that is measured has
- * the collector and the compilers of production.
+ * Returns JVM options. The defaults are for servers: a pre-touched heap of half the memory, GC logs and heap
+ * dumps. A test node only handles a few thousand records. A measured node uses the garbage collector and
+ * compilers of production.
  */
 function jvmOptions({ isMeasured = false }: ElasticsearchOptions, tmp: string): string[] {
   const heap = isMeasured ? '2g' : '512m'
@@ -87,7 +90,7 @@ function jvmOptions({ isMeasured = false }: ElasticsearchOptions, tmp: string): 
   return [...memory, ...engine, '-XX:+ExitOnOutOfMemoryError', `-Djava.io.tmpdir=${tmp}`, '']
 }
 
-/** A user in a file is known from the first moment, unlike the built-in one, whose index has to be found first. */
+/** Creates a user in a file. Unlike the built-in user, it is available immediately after the start. */
 function grantAccess(dir: string, config: string): ElasticsearchAccess {
   const passwordFile = join(dir, 'password')
   if (!existsSync(passwordFile))
@@ -98,7 +101,7 @@ function grantAccess(dir: string, config: string): ElasticsearchAccess {
   return { username: USERNAME, password, caFile: makeCertificates(join(config, 'tls')) }
 }
 
-/** In the form in which Elasticsearch writes it. */
+/** Hashes a password in Elasticsearch's format. */
 function passwordHash(password: string): string {
   const rounds = 1000
   const salt = randomBytes(32)

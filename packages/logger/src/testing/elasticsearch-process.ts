@@ -9,9 +9,9 @@ const SHOWN_LINES = 30
 const LOWEST_PRIORITY = '19'
 
 /**
- * A server that was launched by its own script, whether it answers or not. The script's program stays beside the
- * server, hands it its settings, ends it when it is asked to end, and ends after it; so the end of this program is
- * the server's, and the pid of the server is in a file.
+ * A server started by its launcher script, whether it responds or not. The launcher passes the settings to
+ * the server, stops it on request, and exits after it. The exit of the launcher is thus that of the server,
+ * whose process ID is in a file.
  */
 export class ElasticsearchProcess {
   readonly #launcher: ChildProcess
@@ -20,8 +20,8 @@ export class ElasticsearchProcess {
   readonly #console: string
 
   /**
-   * @param standsAside it gets only the processor time that others leave.
-   * @param cpus the cores it is kept on, as taskset writes them; null: all.
+   * @param standsAside True to use only CPU time that other processes leave.
+   * @param cpus CPU cores in the format of taskset, or null for all.
    */
   constructor(
     home: string,
@@ -48,7 +48,7 @@ export class ElasticsearchProcess {
     })
   }
 
-  /** The server itself. @throws Error before it has begun to run, or when it has ended in order */
+  /** Process ID of the server. @throws Error before the server has started or after it has stopped. */
   pid(): number {
     return Number(readFileSync(this.#pidFile, 'utf8'))
   }
@@ -58,12 +58,12 @@ export class ElasticsearchProcess {
     return pid === undefined || exitCode !== null || signalCode !== null
   }
 
-  /** The last lines that the server has printed. */
+  /** Last lines of the server's output. */
   logTail(): string {
     return readFileSync(this.#console, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n')
   }
 
-  /** Sends a signal to the server and answers whether it was there. */
+  /** Sends a signal to the server. Returns false if it is not running. */
   signal(name: NodeJS.Signals): boolean {
     try {
       return !this.hasEnded() && process.kill(this.pid(), name)
@@ -74,7 +74,7 @@ export class ElasticsearchProcess {
     }
   }
 
-  /** Ends the server in order, or by force when it takes too long. */
+  /** Stops the server, by force if it takes too long. */
   async stop(): Promise<void> {
     if (this.hasEnded()) return
     this.signal('SIGCONT')
@@ -84,23 +84,26 @@ export class ElasticsearchProcess {
     clearTimeout(tooLate)
   }
 
-  /** Without its launcher, a server that has not written its pid yet ends by itself. */
+  /** Kills the server. A server that has not written its process ID yet ends when its launcher is killed. */
   async kill(): Promise<void> {
     if (!this.signal('SIGKILL')) this.#launcher.kill('SIGKILL')
     await this.#ended
   }
 }
 
-/** Where the kernel divides time among sessions, a priority counts only within its own (sched(7), autogroup). */
+/**
+ * Lowers the priority of the process's session, because with autogroup scheduling a nice value only counts
+ * within its session (sched(7)).
+ */
 function lowerGroup(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, LOWEST_PRIORITY)
   } catch {
-    // The kernel knows no groups, or the server is gone already, which is reported when nobody answers.
+    // The kernel has no autogroups, or the server has ended, which is reported when it does not respond.
   }
 }
 
-/** The command may be a link of a link, and the server wants the folder it leads to. */
+/** Resolves the links of the java command, because the server needs the directory of the JDK. */
 function javaHome(): string {
   const { stdout } = spawnSync('sh', ['-c', 'readlink -f "$(command -v java)"'], { encoding: 'utf8' })
   return dirname(dirname(stdout.trim()))

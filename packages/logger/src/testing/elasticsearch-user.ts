@@ -2,22 +2,25 @@ import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
-/** Elasticsearch refuses to run as root. A number needs no account; this one is not Debian's to give. */
+/**
+ * User ID for the server, because Elasticsearch refuses to run as root. It needs no account and is outside
+ * the range of Debian's system users.
+ */
 const SERVER_UID = 19_200
 const MAY_ENTER = 0o001
 
-/** Whether the server has to run as another user than this process. */
+/** Returns true if the server must run as a user other than that of this process. */
 export function isOtherUser(): boolean {
   return process.getuid?.() === 0
 }
 
-/** What stands before the command of the server; it ends with this process, however that ends. */
+/** Returns the command prefix of the server. The server ends with this process in any case. */
 export function serverCommand(): string[] {
   const user = [`--reuid=${SERVER_UID}`, `--regid=${SERVER_UID}`, '--clear-groups']
   return ['setpriv', ...(isOtherUser() ? user : []), '--no-new-privs', '--pdeathsig', 'TERM', '--']
 }
 
-/** Gives a folder and what is in it to the user of the server. */
+/** Changes the owner of a directory and its content to the server's user. */
 export function giveToServer(folder: string): void {
   if (!isOtherUser()) return
   chownSync(folder, SERVER_UID, SERVER_UID)
@@ -29,11 +32,10 @@ export function giveToServer(folder: string): void {
 }
 
 /**
- * Temporary folders are closed to other users, so those above the node's own are opened for passing through.
- *
- * @throws Error when the way leads through a folder that is not a temporary one
+ * Allows other users to traverse the temporary directories above `dir`.
+ * @throws Error if the path contains an inaccessible directory that is not temporary.
  */
-export function openTheWay(dir: string): void {
+export function allowTraversal(dir: string): void {
   if (!isOtherUser()) return
   for (let folder = resolve(dir); folder !== dirname(folder); folder = dirname(folder)) {
     const { mode } = statSync(folder)

@@ -4,50 +4,58 @@ import { type ElasticsearchEndpoint, elasticsearchEndpoint } from './elasticsear
 import { prepareElasticsearch } from './elasticsearch-files.js'
 import { ElasticsearchProcess } from './elasticsearch-process.js'
 
-/** Longest start in milliseconds. It takes 15 s on two idle cores, and more than 3 minutes at a load of 20. */
+/**
+ * Start timeout in milliseconds. A start takes 15 s on two idle cores, and more than 3 minutes at a load of
+ * 20.
+ */
 const START_MS = 900_000
 
-/** The option `skip` of tests against a real Elasticsearch: a reason where none is installed. */
+/**
+ * Value for the `skip` option of tests that need Elasticsearch: a reason if it is not installed, otherwise
+ * false.
+ */
 export const elasticsearchSkip: string | false =
   process.env['SLUICE_ELASTICSEARCH_HOME'] === undefined &&
   'no Elasticsearch; use npm test, or npm run services and the variable that it prints'
 
-/** What a node is started with. */
+/** Options for starting a node. */
 export interface ElasticsearchOptions {
-  /** Holds all of the node; the same folder and port once more are the same node. */
+  /** Directory of the node. The same directory and port give the same node again. */
   readonly dir: string
-  /** A free one unless it is named. */
+  /** Port; by default a free one. */
   readonly port?: number
-  /** Refuses who does not name a user or an API key, and speaks TLS. */
+  /** True to enable TLS and require a user or API key. */
   readonly security?: boolean
-  /** Heap, collector and compilers as in production; the default halves the CPU time of a start and is slow afterwards. */
+  /**
+   * True to use the heap, garbage collector and compilers of production. The default halves the CPU time of a
+   * start but is slower afterwards.
+   */
   readonly isMeasured?: boolean
-  /** It gets only the processor time that others leave, as if it had a machine of its own. */
+  /** True to use only CPU time that other processes leave, as if the node ran on another machine. */
   readonly standsAside?: boolean
-  /** The cores it is kept on, as taskset writes them. */
+  /** CPU cores in the format of taskset. */
   readonly cpus?: string
-  /** Laid over the settings in elasticsearch.yml. */
+  /** Settings that override those in elasticsearch.yml. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** A running node, alone in its cluster, with disk limits and replicas out of the way. */
+/** A running single-node cluster without disk limits and replicas. */
 export interface ElasticsearchNode extends ElasticsearchEndpoint {
   readonly port: number
-  /** The server itself, for measuring it and for signals. */
+  /** Process ID of the server, for measurements and signals. */
   readonly pid: number
-  /** Ends it in order; resolves when its folder is free for the next start. */
+  /** Stops the node. Resolves when its directory can be used again. */
   stop(): Promise<void>
-  /** Ends it as a power failure would. */
+  /** Kills the node like a power failure. */
   kill(): Promise<void>
-  /** Its sockets stay open and nobody answers, until `resume`. */
+  /** Suspends the node until `resume`: its sockets stay open but it does not respond. */
   pause(): void
   resume(): void
 }
 
 /**
- * Starts a real Elasticsearch on the loopback address, which ends with this process if nobody stops it before.
- *
- * @throws Error with the end of its log when it does not answer in time
+ * Starts a real Elasticsearch node on the loopback address. It ends at the latest with this process.
+ * @throws Error with the end of its log if it does not respond in time.
  */
 export async function startElasticsearch(options: ElasticsearchOptions): Promise<ElasticsearchNode> {
   const home = process.env['SLUICE_ELASTICSEARCH_HOME']
@@ -66,7 +74,7 @@ export async function startElasticsearch(options: ElasticsearchOptions): Promise
   }
 }
 
-/** A node that ends with the test. */
+/** Starts a node that is stopped after the test. */
 export async function elasticsearchFor(
   t: TestContext,
   options: ElasticsearchOptions,
@@ -84,14 +92,14 @@ function controls(
     kill: () => server.kill(),
     pause: () => {
       server.signal('SIGSTOP')
-      // What stands still hears nothing of the end of this process.
+      // A suspended process does not notice the end of this process.
       process.once('exit', () => server.signal('SIGCONT'))
     },
     resume: () => void server.signal('SIGCONT'),
   }
 }
 
-/** The port opens before users, indices and shards are known, so only a healthy answer counts. */
+/** Waits until the cluster is healthy. The port opens before users, indices and shards are available. */
 async function answering(endpoint: ElasticsearchEndpoint, server: ElasticsearchProcess): Promise<void> {
   const endMono = performance.now() + START_MS
   const path = '/_cluster/health?wait_for_status=yellow&timeout=10s'

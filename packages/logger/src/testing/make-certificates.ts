@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 /**
- * Makes an authority of its own and by it a certificate for the loopback address, `node.pem` and `node.key`; once,
- * because a client keeps the authority over a restart. Answers with the file of the authority.
+ * Creates a certificate authority and a certificate for the loopback address, `node.pem` and `node.key`.
+ * Existing files are kept, because a client trusts the same authority after a restart. Returns the CA file.
  */
 export function makeCertificates(dir: string): string {
   const caFile = join(dir, 'ca.pem')

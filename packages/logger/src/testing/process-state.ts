@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The letter by which the kernel names what a process is doing; a process that is gone has none. */
+/** Returns the kernel's state letter of a process, or undefined if it does not exist. */
 export function processState(pid: number): string | undefined {
   try {
     return /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

@@ -7,12 +7,15 @@ import {
   elasticsearchEndpoint,
 } from './elasticsearch-endpoint.js'
 
-/** The node of `npm test`, with security on, that several test files use at once: nobody ends, pauses or fills it. */
+/**
+ * Shared node of `npm test` with security. Test files use it concurrently, so they must not stop, suspend or
+ * fill it.
+ */
 export interface SharedElasticsearch
   extends Pick<ElasticsearchEndpoint, 'url' | 'request'>,
     ElasticsearchAccess {
   readonly port: number
-  /** Ends the node when it is this file's own. */
+  /** Stops the node if this test file started it. */
   release(): Promise<void>
 }
 
@@ -23,9 +26,9 @@ interface Offer {
 }
 
 /**
- * The node that `npm test` starts for the first file that asks; a test file that is run by hand gets its own.
- *
- * @throws Error when it does not start
+ * Returns the node that `npm test` starts on the first request. A test file that is run directly starts its
+ * own.
+ * @throws Error if the node does not start.
  */
 export async function sharedElasticsearch(): Promise<SharedElasticsearch> {
   const offeredAt = process.env['SLUICE_TEST_ELASTICSEARCH']
@@ -40,12 +43,12 @@ async function ownNode(): Promise<SharedElasticsearch> {
   return { ...node, ...(node as ElasticsearchEndpoint & ElasticsearchAccess), release: () => node.stop() }
 }
 
-/** What the outputs and readers of the logger need to reach a node with security. */
+/** Returns the connection options of the logger for a node with security. */
 export function connectionTo({ username, password, caFile }: ElasticsearchAccess, url: string) {
   return { nodes: [url], auth: { username, password }, caFile, insecure: false, compress: false }
 }
 
-/** A data stream that no other test uses, and whose name is not the beginning of another's. */
+/** Returns the name of a new data stream that is not a prefix of another. */
 export function freshDataStream(): string {
   return `logs-test-${randomBytes(6).toString('hex')}`
 }

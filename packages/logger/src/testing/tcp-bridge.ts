@@ -1,11 +1,11 @@
 import net, { type AddressInfo } from 'node:net'
 
-type Way = readonly [from: net.Socket, to: net.Socket]
+type Link = readonly [from: net.Socket, to: net.Socket]
 
-/** A way to a port of the loopback address that can be cut and held up, for one test, while others use the port. */
+/** Proxy to a loopback port that a test can cut or pause without affecting other users of the port. */
 export class TcpBridge {
   readonly #server: net.Server
-  readonly #ways = new Set<Way>()
+  readonly #links = new Set<Link>()
   #port = 0
   #isPaused = false
 
@@ -28,10 +28,10 @@ export class TcpBridge {
     return this.#port
   }
 
-  /** Connections break, and new ones are refused, until `mend`. */
+  /** Cuts all connections and refuses new ones until `mend`. */
   async cut(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    for (const [socket] of this.#ways) socket.destroy()
+    for (const [socket] of this.#links) socket.destroy()
     await closed
   }
 
@@ -39,23 +39,23 @@ export class TcpBridge {
     return new Promise((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve))
   }
 
-  /** Connections come about and stay open, and nothing passes, until `resume`. */
+  /** Stops forwarding until `resume`. Connections stay open, and new ones are accepted. */
   pause(): void {
     this.#isPaused = true
-    for (const [from, to] of this.#ways) from.unpipe(to).pause()
+    for (const [from, to] of this.#links) from.unpipe(to).pause()
   }
 
   resume(): void {
     this.#isPaused = false
-    for (const [from, to] of this.#ways) from.pipe(to)
+    for (const [from, to] of this.#links) from.pipe(to)
   }
 
-  #add(way: Way): void {
-    const [from, to] = way
-    this.#ways.add(way)
+  #add(link: Link): void {
+    const [from, to] = link
+    this.#links.add(link)
     from.on('error', () => to.destroy())
     from.on('close', () => {
-      this.#ways.delete(way)
+      this.#links.delete(link)
       to.destroy()
     })
     if (!this.#isPaused) from.pipe(to)

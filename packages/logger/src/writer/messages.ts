@@ -28,7 +28,7 @@ export type ToWriter = Batch | Lost | { readonly kind: 'close'; readonly deadlin
  */
 export interface Receipt {
   readonly kind: 'receipt'
-  /** Bytes and records of the answered batch, or 0 if there is none. */
+  /** Bytes and records of the answered batch, or 0 without a batch. */
   readonly length: number
   readonly records: number
   /** Records found in abandoned spools. */

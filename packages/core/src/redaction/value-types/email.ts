@@ -39,8 +39,8 @@ function localStart(text: string, at: number, least: number): number {
 }
 
 /**
- * Returns the position of the opening quote of a quoted local part, or `at` if there is none. In JSON, both
- * quotes are preceded by a backslash.
+ * Returns the position of the opening quote of a quoted local part, or `at` if the local part is not
+ * quoted. In JSON, both quotes are preceded by a backslash.
  */
 function quotedStart(text: string, at: number, bound: number): number {
   const isEscaped = text[at - 2] === '\\'

@@ -27,7 +27,7 @@ export function originOf({ positions, origins }: Origins, at: number): number {
   return origins[low]! + at - positions[low]!
 }
 
-/** Decodes one layer of escapes, or returns null if the text has none. */
+/** Decodes one layer of escapes, or returns null for text without escapes. */
 export function withoutEscapes(text: string): { readonly text: string; readonly origins: Origins } | null {
   if (!text.includes('%') && !text.includes('\\') && !text.includes('&')) return null
   BEGINNING.lastIndex = 0

@@ -5,7 +5,7 @@ import { type Origins, originOf, withoutEscapes } from './escapes.js'
 export interface Reading {
   /** The text, with look-alike characters replaced by ASCII. */
   readonly text: string
-  /** Positions of digit runs as start and end pairs. Most texts have none and thus contain no numbers. */
+  /** Positions of digit runs as start and end pairs. Empty for most texts, which contain no numbers. */
   readonly digitRuns: readonly number[]
   /** Digit runs that are close enough to others to be groups of a long number. */
   readonly longRuns: readonly number[]

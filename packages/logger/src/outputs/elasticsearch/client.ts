@@ -5,7 +5,7 @@ import { isBulkText } from './bulk-answer.js'
 
 /** Connection options for an Elasticsearch cluster. */
 export interface ElasticsearchAccess {
-  /** One or more node URLs. Another node is tried if one does not respond. */
+  /** Node URLs, at least one. Another node is tried if one does not respond. */
   readonly nodes: readonly string[]
   readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
   /** PEM file with certificate authorities to trust instead of the system's, or null. */

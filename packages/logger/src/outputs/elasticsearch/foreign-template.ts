@@ -28,7 +28,7 @@ interface Templates {
 /** Our template and data stream. */
 export interface WantedTemplate {
   readonly dataStream: string
-  /** Name of our own template. */
+  /** Name of the gateway's template. */
   readonly name: string
   readonly priority: number
   readonly mappings: object

@@ -50,6 +50,7 @@ export const FACILITIES = [
   'local7',
 ] as const
 
+/** Name of a syslog facility. */
 export type FacilityName = (typeof FACILITIES)[number]
 
 /** Address of a syslog receiver. */

@@ -1,6 +1,6 @@
 import type { Shipment } from '../output.js'
 
-/** A shipment of records given as JSON, named `k-0`, `k-1` and so on, or by another prefix. */
+/** Creates a shipment of records given as JSON, with IDs such as `k-0` and `k-1`. */
 export function sampleShipment(
   records: readonly string[],
   { prefix = 'k', mayBeDelivered = false }: { prefix?: string; mayBeDelivered?: boolean } = {},

@@ -4,19 +4,19 @@ import { openShippingSink } from '../../shipping-sink.js'
 import { closeWhole, sampleExchange, scratchDir } from '../../testing.js'
 import type { LogOutputOptions } from '../open-output.js'
 
-/** A sink that ships to an output, closed with the test. */
+/** A sink that ships to an output. It is closed after the test. */
 export interface Shipping {
   readonly sink: LogSink
   readonly dir: string
-  /** What was reported to operators. */
+  /** Problems reported to the operator. */
   readonly problems: readonly string[]
-  /** Logs so many exchanges; answers with their ids. */
+  /** Logs a number of exchanges and returns their IDs. */
   log(count: number): string[]
 }
 
 let last = 0
 
-/** Opens the traffic log with an output, as a worker does; `dir` is that of the spool. */
+/** Opens a traffic log with an output, as a worker does. `dir` is the spool directory. */
 export function shipTo(t: TestContext, output: LogOutputOptions, dir = scratchDir()): Shipping {
   const problems: string[] = []
   const sink = openShippingSink({

@@ -1,4 +1,4 @@
-/** A syslog message as RFC 5424 section 6 reads it. */
+/** A parsed syslog message (RFC 5424 section 6). */
 export interface SyslogMessage {
   readonly facility: number
   readonly severity: number
@@ -20,7 +20,7 @@ const NAME = '[!#-<>-\\\\^-~]{1,32}'
 const PARAMETER = new RegExp(`^ (${NAME})="((?:[^"\\\\\\]]|\\\\["\\\\\\]])*)"`)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Parses a message; takes nothing that the grammar does not allow. @throws Error for anything else. */
+/** Parses a message strictly by the grammar. @throws Error if it is invalid. */
 export function parseSyslog(bytes: Buffer): SyslogMessage {
   const text = UTF8.decode(bytes)
   const head = HEAD.exec(text)
@@ -62,11 +62,14 @@ function parseData(text: string): { data: Record<string, Record<string, string>>
   return { data, rest }
 }
 
-/** Splits a stream by octet counting (RFC 6587 section 3.4.1): a length without leading zero, a space, the message. */
+/**
+ * Splits a stream by octet counting (RFC 6587 section 3.4.1): a length without leading zeros, a space, the
+ * message.
+ */
 export class OctetCounting {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** The messages that are complete now. @throws Error when a length is none. */
+  /** Adds bytes and returns the completed messages. @throws Error if a length is invalid. */
   take(chunk: Buffer): Buffer[] {
     this.#rest = Buffer.concat([this.#rest, chunk])
     const messages: Buffer[] = []

@@ -8,19 +8,19 @@ import tls, { type TlsOptions } from 'node:tls'
 import { makeCertificates } from '../../testing/make-certificates.js'
 import { OctetCounting, parseSyslog, type SyslogMessage } from './syslog-parser.js'
 
-/** A syslog server for a test. */
+/** A syslog server for tests. */
 export interface SyslogReceiver {
   readonly port: number
   readonly messages: SyslogMessage[]
-  /** What was no syslog. */
+  /** Errors for data that is not valid syslog. */
   readonly faults: string[]
-  /** Connections taken so far. */
+  /** Returns the number of connections so far. */
   readonly connections: () => number
-  /** Ends as a server that is stopped: connections are cut. */
+  /** Stops the server and cuts its connections. */
   stop(): Promise<void>
 }
 
-/** Receives datagrams. */
+/** Starts a UDP receiver. */
 export async function udpReceiver(t: TestContext, port = 0): Promise<SyslogReceiver> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 ** 2 })
   const { messages, faults, take } = collection()
@@ -36,7 +36,7 @@ export async function udpReceiver(t: TestContext, port = 0): Promise<SyslogRecei
   return { port: socket.address().port, messages, faults, connections: () => 0, stop }
 }
 
-/** Receives a stream of counted messages over TCP; `onSocket` may be unkind to a connection. */
+/** Starts a TCP receiver with octet counting. `onSocket` can disturb connections. */
 export function tcpReceiver(
   t: TestContext,
   port = 0,
@@ -45,7 +45,7 @@ export function tcpReceiver(
   return streamReceiver(t, net.createServer(), { port, event: 'connection', onSocket })
 }
 
-/** The same over TLS, with the certificate of an authority of its own. */
+/** Starts a TLS receiver with a certificate from a new test authority. */
 export async function tlsReceiver(
   t: TestContext,
   dir: string,

@@ -4,32 +4,34 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 
-/** A request as it came. */
+/** A received request. */
 export interface Posted {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** Ids of the records in it. */
+  /** IDs of the records in the body. */
   readonly ids: readonly string[]
   readonly atMono: number
 }
 
-/** How a receiver treats a request; it answers 200 unless this does something else. */
-export type Mood = (posted: Posted, response: ServerResponse, request: IncomingMessage) => void
+/** Responds to a request, or disturbs it. */
+export type Responder = (posted: Posted, response: ServerResponse, request: IncomingMessage) => void
 
-/** A webhook for a test. */
+/** A webhook receiver for tests. */
 export interface WebhookReceiver {
   readonly url: string
   readonly port: number
   readonly posts: readonly Posted[]
-  /** Ids of the records in requests that were answered with 2xx. */
+  /** IDs of the records in requests that were answered with 2xx. */
   readonly accepted: string[]
   stop(): Promise<void>
 }
 
-/** Receives posts; each of the first ones meets the next mood, the others a kind one. */
+/**
+ * Starts a receiver. Each of the first requests is handled by the next responder, all others are accepted.
+ */
 export async function webhookReceiver(
   t: TestContext,
-  moods: readonly Mood[] = [],
+  responders: readonly Responder[] = [],
   port = 0,
 ): Promise<WebhookReceiver> {
   const posts: Posted[] = []
@@ -40,9 +42,9 @@ export async function webhookReceiver(
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const posted = postedOf(request.headers, Buffer.concat(chunks))
-      const mood = moods[posts.length] ?? kind
+      const responder = responders[posts.length] ?? acceptAll
       posts.push(posted)
-      mood(posted, response, request)
+      responder(posted, response, request)
       if (response.writableEnded && response.statusCode < 300) accepted.push(...posted.ids)
     })
   })
@@ -60,13 +62,13 @@ export async function webhookReceiver(
   return { url: `http://127.0.0.1:${address.port}/in`, port: address.port, posts, accepted, stop }
 }
 
-/** Takes everything. */
-export const kind: Mood = (_, response) => {
+/** Accepts every request. */
+export const acceptAll: Responder = (_, response) => {
   response.end('thanks')
 }
 
-/** Answers with a status. */
-export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Mood {
+/** Returns a responder that answers with a status. */
+export function answering(status: number, headers: Readonly<Record<string, string>> = {}): Responder {
   return (_, response) => {
     response.writeHead(status, headers).end(`no: ${status}`)
   }

@@ -10,9 +10,9 @@ import { assertIdentity, scratchDir, until } from '../../testing.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { type Shipping, shipTo } from '../testing/shipping.js'
 import {
+  acceptAll,
   answering,
-  kind,
-  type Mood,
+  type Responder,
   type WebhookReceiver,
   webhookReceiver,
 } from '../testing/webhook-receiver.js'
@@ -110,14 +110,14 @@ test('an https receiver is checked against its authorities, and a missing file o
   assert.deepEqual(bodies, ['{"id":"a"}\n', '{"id":"a"}\n'])
 })
 
-const reset: Mood = (_, __, request) => request.socket.resetAndDestroy()
-const half: Mood = (_, response, request) => {
+const reset: Responder = (_, __, request) => request.socket.resetAndDestroy()
+const half: Responder = (_, response, request) => {
   response.writeHead(500, { 'content-length': '100' })
   response.write('half', () => request.socket.resetAndDestroy())
 }
-const silent: Mood = () => {}
+const silent: Responder = () => {}
 
-for (const [failure, moods] of [
+for (const [failure, responders] of [
   ['500', [answering(500)]],
   ['503 and 408', [answering(503), answering(408)]],
   ['401', [answering(401)]],
@@ -126,13 +126,13 @@ for (const [failure, moods] of [
   ['a reset within an answer', [half]],
 ] as const) {
   test(`after ${failure} the same request comes again`, async (t) => {
-    const receiver = await webhookReceiver(t, moods)
+    const receiver = await webhookReceiver(t, responders)
     const shipping = shipToWebhook(t, receiver.url)
     await assertTaken(shipping, [receiver], shipping.log(40))
     const keys = receiver.posts.map(({ headers }) => headers['idempotency-key'])
-    assert.ok(keys.length > moods.length)
+    assert.ok(keys.length > responders.length)
     // A receiver with too much to do, or that cuts connections, may get smaller requests.
-    if (moods[0] !== reset && failure !== '503 and 408') assert.equal(keys[0], keys[moods.length])
+    if (responders[0] !== reset && failure !== '503 and 408') assert.equal(keys[0], keys[responders.length])
     assert.match(shipping.problems[0]!, /the traffic log waits: the webhook/)
   })
 }
@@ -153,11 +153,11 @@ test('429 is asked again after the time that it names', async (t) => {
 })
 
 test('413 divides the records until they fit, and only one that never fits is a dead letter', async (t) => {
-  const moods: Mood[] = Array.from({ length: 200 }, () => (posted, response, request) => {
+  const responders: Responder[] = Array.from({ length: 200 }, () => (posted, response, request) => {
     const tooLarge = posted.ids.length > 10 || posted.ids.includes(poison)
-    ;(tooLarge ? answering(413) : kind)(posted, response, request)
+    ;(tooLarge ? answering(413) : acceptAll)(posted, response, request)
   })
-  const receiver = await webhookReceiver(t, moods)
+  const receiver = await webhookReceiver(t, responders)
   const shipping = shipToWebhook(t, receiver.url)
   const ids = shipping.log(60)
   const poison = ids[30]!
@@ -196,7 +196,7 @@ test('404 holds the records until the receiver is there', async (t) => {
 })
 
 test('an answer that repeats what was sent shows operators neither credentials nor records', async (t) => {
-  const echo: Mood = ({ headers, body }, response) => {
+  const echo: Responder = ({ headers, body }, response) => {
     const { authorization, 'x-key': key } = headers
     response.writeHead(503).end(`no room; you sent ${authorization} ${key} ${JSON.stringify(String(body))}`)
   }

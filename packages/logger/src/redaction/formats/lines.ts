@@ -4,9 +4,9 @@ const INDENT = /^[ \t]*/
 const NEXT_LINE = /(?:\r\n|\n|\r)([ \t]*)([^\r\n]*)/y
 
 /**
- * Returns the end of an unquoted value that starts at `start`. It extends to the end of the line and over all
- * following lines that are indented more than the line of its name at `nameAt`, as YAML block scalars, folded
- * values and lists are. In other formats, this may include too much.
+ * Returns the end of an unquoted value that starts at `start`. The value extends to the end of the line and
+ * over all following lines with more indentation than the line of its name at `nameAt`. YAML block scalars,
+ * folded values and lists are written this way. In other formats, this may include too much.
  */
 export function endOfLines(text: string, nameAt: number, start: number): number {
   LINE_END.lastIndex = start

@@ -16,7 +16,7 @@ export const JSON_STRING: Syntax = {
   encode: (text) => JSON.stringify(text).slice(1, -1),
 }
 
-/** In a form, a plus is a space. A leading plus before a digit is an unescaped one of a phone number. */
+/** Unescaped plus of a phone number. Elsewhere in a form, a plus is a space. */
 const TELEPHONE = /^\+\d/
 
 /** Value of a form or query. */

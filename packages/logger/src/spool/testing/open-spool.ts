@@ -12,7 +12,7 @@ interface OpenSpool {
   readonly options: SpoolOptions
 }
 
-/** A spool whose account is kept as the owner of its thread would. */
+/** Record counts of a spool, kept like the owner of its thread does. */
 class Ledger {
   readonly account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
   readonly reasons: string[] = []
@@ -32,7 +32,7 @@ class Ledger {
   }
 }
 
-/** A spool with an account of its own. */
+/** Opens a spool with its own counts. */
 export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): OpenSpool {
   const ledger = new Ledger()
   const options: SpoolOptions = {
@@ -49,27 +49,27 @@ function linesOf(count: number, text = 'x'.repeat(100)): Buffer {
   return Buffer.from(Array.from({ length: count }, (_, i) => `{"n":${i},"t":"${text}"}\n`).join(''))
 }
 
-/** Appends a batch of so many. */
+/** Appends a batch with this number of records. */
 export function put(spool: Spool, records: number): void {
   const text = linesOf(records)
   spool.append(text, { length: text.length, records })
 }
 
-/** No process has this id. */
+/** A process ID that is never in use. */
 export const GONE = 2 ** 22 + 1
 
-/** Makes the lock of an owner say something else. */
+/** Changes the content of an owner's lock. */
 export function relock(root: string, owner: string, changes: object): void {
   const path = lockPath(root, owner)
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...changes }))
 }
 
-/** Makes an owner look as if its process had ended long ago. */
+/** Makes an owner look as if its process had ended. */
 export function kill(root: string, owner: string): void {
   relock(root, owner, { pid: GONE })
 }
 
-/** This moment, for a look. */
+/** Returns the current time on both clocks. */
 export function now(): Instant {
   return { wallMs: Date.now(), mono: steadyMs() }
 }
