@@ -65,13 +65,13 @@ async function issuesUnder(policy: Policy, config: unknown): Promise<string[]> {
   try {
     const step = await policy.compile(config as never, env)
     if (step === null) return []
-    const seen = new Seen()
-    for (const [what, x] of hostileExchanges()) await runHooks(step, { what, x }, seen)
-    seen.texts.push(JSON.stringify(env.reports))
+    const observed = new Observations()
+    for (const [what, x] of hostileExchanges()) await runHooks(step, { what, x }, observed)
+    observed.texts.push(JSON.stringify(env.reports))
     const shown = secretsOf(policy.schema, config).filter((secret) =>
-      seen.texts.some((text) => text.includes(secret)),
+      observed.texts.some((text) => text.includes(secret)),
     )
-    return [...seen.issues, ...shown.map(() => 'a secret leaks into a response, an error or a report')]
+    return [...observed.issues, ...shown.map(() => 'a secret leaks into a response, an error or a report')]
   } catch (error) {
     return [`compile failed: ${String(error)}`]
   } finally {
@@ -80,7 +80,7 @@ async function issuesUnder(policy: Policy, config: unknown): Promise<string[]> {
 }
 
 /** Violations and texts collected from the hooks of one configuration. */
-class Seen {
+class Observations {
   readonly issues: string[] = []
   readonly texts: string[] = []
 }
@@ -90,7 +90,7 @@ interface Case {
   readonly x: Exchange
 }
 
-async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void> {
+async function runHooks(step: Step, { what, x }: Case, observed: Observations): Promise<void> {
   const body = x.body ?? new Uint8Array(0)
   const hooks: readonly (readonly [string, (() => unknown) | undefined])[] = [
     ['onRequest', step.onRequest && (() => step.onRequest!(x))],
@@ -106,19 +106,19 @@ async function runHooks(step: Step, { what, x }: Case, seen: Seen): Promise<void
     try {
       const outcome = validateHookResult(await inTime(hook()))
       checkExchange(x, before)
-      seen.texts.push(textOf(outcome))
+      observed.texts.push(textOf(outcome))
       // Later hooks do not run after a refusal.
       if (outcome !== null) break
     } catch (error) {
-      seen.texts.push(String(error))
-      if (!hasCode(error)) seen.issues.push(`${name} for ${what}: ${String(error)}`)
+      observed.texts.push(String(error))
+      if (!hasCode(error)) observed.issues.push(`${name} for ${what}: ${String(error)}`)
       break
     }
   }
   try {
     step.onFinish?.(x)
   } catch (error) {
-    seen.issues.push(`onFinish for ${what}: ${String(error)}`)
+    observed.issues.push(`onFinish for ${what}: ${String(error)}`)
   }
 }
 

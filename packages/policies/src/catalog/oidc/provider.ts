@@ -15,8 +15,8 @@ import { parseEndpoint } from '../../shared/endpoint.js'
 import { SharedFetch } from '../../shared/shared-fetch.js'
 import { MARGIN_MS } from '../../shared/single-flight.js'
 import { isBearerType, isIssued } from '../../shared/token-answer.js'
-import { fetchMetadataOnce } from './metadata-of-gateway.js'
 import { DEFAULT_TIMEOUT, type OidcConfig } from './schema.js'
+import { fetchMetadataOnce } from './shared-metadata.js'
 
 /** Age in milliseconds after which metadata are refreshed in the background. */
 const REFRESH_MS = 600_000
@@ -60,13 +60,13 @@ export class Provider {
   readonly #redirectUri: string
   readonly #call: CallIssuer
   readonly #authenticate: ClientAuth
-  readonly #known: KnownMetadata
+  readonly #metadata: MetadataCache
 
   /** @throws Error for an invalid address, key or time. */
   constructor(config: OidcConfig, env: CompileEnv) {
     const { issuer, tenants, timeout = DEFAULT_TIMEOUT, tls } = config
     this.#tenants = tenantsOf(tenants)
-    const isOfTenants = tenants !== undefined
+    const hasTenants = tenants !== undefined
     this.#redirectUri = config.redirectUri
     const place = metadataAddress(issuer)
     const own = parseEndpoint(place, 'issuer')
@@ -74,20 +74,20 @@ export class Provider {
     this.#call = call
     this.#authenticate = compileClientAuth(config, issuer)
     const report = (reason: string): void => env.report('oidc_provider_failed', { issuer, reason })
-    const name = `oidc-metadata:${digestOf(issuer, tls, isOfTenants)}`
-    this.#known = env.shared(name, () => new KnownMetadata(report))
+    const name = `oidc-metadata:${digestOf(issuer, tls, hasTenants)}`
+    this.#metadata = env.shared(name, () => new MetadataCache(report))
     const fetch = fetchMetadataOnce({
       ...{ store: env.state.store('gateway'), name, freshMs: REFRESH_MS },
       waitMs: parseDuration(timeout) + MARGIN_MS,
       fetch: () => fetchDocument(call, place, 'issuer'),
-      read: (body) => readMetadata(body, issuer, isOfTenants),
+      read: (body) => readMetadata(body, issuer, hasTenants),
     })
-    env.onClose(this.#known.use(fetch))
-    env.schedule(LOOK_EVERY_MS, () => this.#known.keepFresh())
+    env.onClose(this.#metadata.use(fetch))
+    env.schedule(LOOK_EVERY_MS, () => this.#metadata.keepFresh())
   }
 
   metadata(): Promise<ProviderMetadata> {
-    return this.#known.get()
+    return this.#metadata.get()
   }
 
   /** Exchanges a code for tokens (RFC 6749 section 4.1.3) with the code verifier of RFC 7636. */
@@ -133,7 +133,7 @@ export class Provider {
 }
 
 /** Provider metadata of one worker. Old metadata stay in use while a new fetch fails. */
-class KnownMetadata {
+class MetadataCache {
   readonly #fetch: SharedFetch<ProviderMetadata>
   #metadata: ProviderMetadata | null = null
   #fetchedMono = Number.NEGATIVE_INFINITY
@@ -163,8 +163,8 @@ class KnownMetadata {
   }
 }
 
-function readMetadata(body: Uint8Array, issuer: string, isOfTenants: boolean): ProviderMetadata {
-  const metadata = metadataIn(body, issuer, isOfTenants)
+function readMetadata(body: Uint8Array, issuer: string, hasTenants: boolean): ProviderMetadata {
+  const metadata = metadataIn(body, issuer, hasTenants)
   const needed = (name: string): string => {
     const address = addressIn(metadata, name, issuer)
     if (address === null) throw new Error(`the provider metadata have no '${name}'`)

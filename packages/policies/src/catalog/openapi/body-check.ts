@@ -31,7 +31,7 @@ export class BodyCheck {
     this.#settings = settings
   }
 
-  /** Returns the described media type of a message, or a text that says why there is none. */
+  /** Returns the described media type of a message, or the reason why it is not described. */
   mediaOf(contentType: string | null, media: readonly Media[]): Media | string {
     if (contentType === null) return `the body has no media type; send ${ranges(media)}`
     return mediaFor(media, mediaType(contentType)) ?? `the media type is not described; send ${ranges(media)}`
@@ -43,8 +43,8 @@ export class BodyCheck {
     [media, body]: readonly [Media, Uint8Array],
   ): BodyFinding | Promise<BodyFinding> {
     if (media.pointer === null && media.form === null) return { violations: [] }
-    const flaw = codingIssue(headersOf(x, side))
-    if (flaw !== null) return { media: `the body ${flaw}` }
+    const issue = codingIssue(headersOf(x, side))
+    if (issue !== null) return { media: `the body ${issue}` }
     if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
     if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }
     if (body.length < OFFLOAD_BYTES) return this.#inline(x, media, body)

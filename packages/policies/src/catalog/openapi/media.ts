@@ -1,6 +1,6 @@
 import { FORM_TYPE, isJsonType, mediaType } from '@sluice/core'
 import type { Violation } from '../../engines/json-schema/violations.js'
-import { type Entry, eachUnder, type Node, under } from './node.js'
+import { childEntries, childEntry, type Entry, type Node } from './node.js'
 import { ownsName, type TextValue, textValue } from './parameter.js'
 import type { Direction } from './rewrite.js'
 import type { SchemaSource, ValueSchema } from './schemas.js'
@@ -29,7 +29,7 @@ export function mediaOf(
   content: Entry | null,
   use: { readonly schemas: SchemaSource; readonly direction: Direction },
 ): Media[] {
-  const media = eachUnder(root, content).map(([written, entry]): Media => {
+  const media = childEntries(root, content).map(([written, entry]): Media => {
     const range = mediaType(written)
     const hasSchema = Object.hasOwn(entry.node, 'schema')
     const pointer = hasSchema && (isJsonType(range) || wildness(range) > 0) ? `${entry.pointer}/schema` : null
@@ -64,9 +64,9 @@ function compileForm(
   { schemas, direction }: { readonly schemas: SchemaSource; readonly direction: Direction },
 ): (text: string) => Violation[] {
   const shape = shapeOf(root, entry.node['schema'])
-  const encoding = under(root, entry, 'encoding')
+  const encoding = childEntry(root, entry, 'encoding')
   const members = [...shape.members].map(([name, of]): TextValue => {
-    const encoded = (encoding && under(root, encoding, name)) ?? { node: {}, pointer: '' }
+    const encoded = (encoding && childEntry(root, encoding, name)) ?? { node: {}, pointer: '' }
     const isJson = isJsonType(mediaType(String(encoded.node['contentType'] ?? '')))
     return { ...textValue(root, encoded, { name, style: 'form' }), isJson, shape: of }
   })

@@ -10,25 +10,25 @@ export interface Entry {
 /** Maximum length of a reference chain. */
 const MAX_HOPS = 16
 
-/** Returns the value as an object, or an empty object if it is none. */
+/** Returns the value as an object, or an empty object for any other value. */
 export function asNode(value: unknown): Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {}
 }
 
 /** Returns the object under a name, with references resolved, or null if there is none. */
-export function under(root: Node, { node, pointer }: Entry, name: string): Entry | null {
+export function childEntry(root: Node, { node, pointer }: Entry, name: string): Entry | null {
   if (!Object.hasOwn(node, name)) return null
-  return resolved(root, { node: asNode(node[name]), pointer: `${pointer}/${escaped(name)}` })
+  return resolveReferences(root, { node: asNode(node[name]), pointer: `${pointer}/${escapePointer(name)}` })
 }
 
 /** Returns every object under an object, with references resolved. */
-export function eachUnder(root: Node, entry: Entry | null): (readonly [string, Entry])[] {
+export function childEntries(root: Node, entry: Entry | null): (readonly [string, Entry])[] {
   if (entry === null) return []
-  return Object.keys(entry.node).map((name) => [name, under(root, entry, name)!] as const)
+  return Object.keys(entry.node).map((name) => [name, childEntry(root, entry, name)!] as const)
 }
 
 /** Resolves references. @throws Error for an unresolvable or circular reference. */
-export function resolved(root: Node, entry: Entry): Entry {
+export function resolveReferences(root: Node, entry: Entry): Entry {
   let at = entry
   for (let hops = 0; hops < MAX_HOPS; hops++) {
     const reference = at.node['$ref']
@@ -52,6 +52,6 @@ export function valueAt(root: Node, reference: string): unknown {
 }
 
 /** Escapes a name for a JSON pointer in a URL fragment. */
-export function escaped(name: string): string {
+export function escapePointer(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

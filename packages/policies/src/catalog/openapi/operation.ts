@@ -1,6 +1,6 @@
 import { METHODS } from './description.js'
 import { type Media, mediaOf } from './media.js'
-import { asNode, type Entry, eachUnder, type Node, under } from './node.js'
+import { asNode, childEntries, childEntry, type Entry, type Node } from './node.js'
 import { LOCATIONS, type Location, ownsName, parametersOf, textValue } from './parameter.js'
 import type { SchemaSource } from './schemas.js'
 import { compileTextCheck, type TextCheck } from './text-check.js'
@@ -36,7 +36,7 @@ export type PathItem = ReadonlyMap<string, Operation>
 export function compilePathItem(root: Node, path: Entry, use: OperationUse): PathItem {
   const item = new Map<string, Operation>()
   for (const method of METHODS) {
-    const operation = under(root, path, method)
+    const operation = childEntry(root, path, method)
     if (operation !== null) item.set(method.toUpperCase(), compileOperation(root, [path, operation], use))
   }
   return item
@@ -56,7 +56,7 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
     const here = parameters.filter((parameter) => parameter.location === location)
     if (here.length > 0) checks.set(location, compileTextCheck(here, location, toRequest))
   }
-  const body = under(root, entry, 'requestBody')
+  const body = childEntry(root, entry, 'requestBody')
   const query = parameters.filter(({ location }) => location === 'query')
   return {
     checks,
@@ -64,7 +64,7 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
     hasMatrix: parameters.some(({ location, style }) => location === 'path' && style === 'matrix'),
     body: body && {
       isRequired: body.node['required'] === true,
-      media: mediaOf(root, under(root, body, 'content'), toRequest),
+      media: mediaOf(root, childEntry(root, body, 'content'), toRequest),
     },
     responses: use.checksResponses ? compileResponses(root, entry, use.schemas) : new Map(),
   }
@@ -73,13 +73,13 @@ function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], us
 function compileResponses(root: Node, operation: Entry, schemas: SchemaSource): Map<string, ResponseCheck> {
   const use = { schemas, direction: 'response' } as const
   const responses = new Map<string, ResponseCheck>()
-  for (const [status, entry] of eachUnder(root, under(root, operation, 'responses'))) {
-    const headers = eachUnder(root, under(root, entry, 'headers'))
+  for (const [status, entry] of childEntries(root, childEntry(root, operation, 'responses'))) {
+    const headers = childEntries(root, childEntry(root, entry, 'headers'))
       .filter(([name]) => name.toLowerCase() !== 'content-type')
       .map(([name, header]) => textValue(root, header, { name: name.toLowerCase(), style: 'simple' }))
     responses.set(status.toUpperCase(), {
       headers: headers.length === 0 ? null : compileTextCheck(headers, 'header', use),
-      media: mediaOf(root, under(root, entry, 'content'), use),
+      media: mediaOf(root, childEntry(root, entry, 'content'), use),
     })
   }
   return responses
@@ -97,5 +97,5 @@ export function responseFor({ responses }: Operation, status: number): ResponseC
 /** Returns the described paths with their entries. */
 export function pathsOf(root: Node): (readonly [string, Entry])[] {
   const at: Entry = { node: asNode(root['paths']), pointer: '/paths' }
-  return eachUnder(root, at).filter(([path]) => path.startsWith('/'))
+  return childEntries(root, at).filter(([path]) => path.startsWith('/'))
 }

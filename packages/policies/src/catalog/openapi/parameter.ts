@@ -1,5 +1,5 @@
 import { isJsonType, mediaType } from '@sluice/core'
-import { type Entry, eachUnder, type Node, under } from './node.js'
+import { childEntries, childEntry, type Entry, type Node } from './node.js'
 import { type Shape, shapeOf } from './shape.js'
 
 /** Possible locations of parameters. */
@@ -44,7 +44,7 @@ const IGNORED_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 
 export function parametersOf(root: Node, path: Entry, operation: Entry): Parameter[] {
   const found = new Map<string, Parameter>()
   for (const entry of [path, operation]) {
-    for (const [, one] of eachUnder(root, under(root, listAsNode(entry), 'parameters'))) {
+    for (const [, one] of childEntries(root, childEntry(root, listAsNode(entry), 'parameters'))) {
       const parameter = parameterOf(root, one)
       if (parameter !== null) found.set(`${parameter.location} ${parameter.name}`, parameter)
     }
@@ -82,7 +82,7 @@ export function textValue(
   { name, style: defaultStyle }: { readonly name: string; readonly style: Style },
 ): TextValue {
   const style = (entry.node['style'] as Style | undefined) ?? defaultStyle
-  const [content] = eachUnder(root, under(root, entry, 'content'))
+  const [content] = childEntries(root, childEntry(root, entry, 'content'))
   const holder = content?.[1] ?? entry
   const explode = entry.node['explode']
   return {

@@ -1,7 +1,7 @@
 import { compileLinearRegex } from '../../engines/json/linear-regex.js'
 import { LINK_KEYWORD } from '../../engines/json-schema/exact-keywords.js'
 import { setMember } from '../../engines/json-schema/schema-walk.js'
-import { asNode, escaped, type Node, valueAt } from './node.js'
+import { asNode, escapePointer, type Node, valueAt } from './node.js'
 
 /** Direction of a message. `readOnly` and `writeOnly` members depend on it. */
 export type Direction = 'request' | 'response'
@@ -92,7 +92,7 @@ export class SchemaRewriter {
     { out, use }: { readonly out: Record<string, unknown>; readonly use: SchemaUse },
   ): void {
     const value = node[name]
-    const pointer = `${use.pointer}/${escaped(name)}`
+    const pointer = `${use.pointer}/${escapePointer(name)}`
     this.#checkItems(name)
     const part = { ...use, pointer, optional: CONDITIONS.has(name) || !isSameValue(name) ? [] : use.optional }
     if (name === 'required') out[name] = strings(value).filter((one) => !use.optional.includes(one))
@@ -111,7 +111,7 @@ export class SchemaRewriter {
   #map(name: string, map: Node, use: SchemaUse): Node {
     const out: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(map)) {
-      const part = { ...use, pointer: `${use.pointer}/${escaped(key)}` }
+      const part = { ...use, pointer: `${use.pointer}/${escapePointer(key)}` }
       if (name === 'patternProperties' && !this.#isSupported(key, part.pointer)) continue
       // Nested objects are compiled separately to keep each compile step short.
       const isLarge = PART_MAPS.has(name) && Object.hasOwn(asNode(value), 'properties')

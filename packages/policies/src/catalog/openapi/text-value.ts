@@ -168,12 +168,12 @@ function setDeep(object: Record<string, unknown>, member: DeepMember, how: TextR
     const known = holder[part]
     shape = shape?.members.get(part) ?? shape?.rest ?? null
     if (i < path.length - 1) {
-      if (known !== undefined && (typeof known !== 'object' || Array.isArray(known))) throw twice()
+      if (known !== undefined && (typeof known !== 'object' || Array.isArray(known))) throw duplicateMember()
       holder[part] = known ?? Object.create(null)
       holder = holder[part] as Record<string, unknown>
     } else {
       const isArray = isList || shape?.kind === 'array'
-      if (known !== undefined || (texts.length > 1 && !isArray)) throw twice()
+      if (known !== undefined || (texts.length > 1 && !isArray)) throw duplicateMember()
       const types = (isArray ? shape?.rest : shape)?.types ?? new Set()
       const values = texts.map((text) => how.convert(how.decode(text), types))
       holder[part] = isArray ? values : values[0]
@@ -181,7 +181,7 @@ function setDeep(object: Record<string, unknown>, member: DeepMember, how: TextR
   }
 }
 
-function twice(): UnreadableText {
+function duplicateMember(): UnreadableText {
   return new UnreadableText('has a member more than once')
 }
 
@@ -190,7 +190,7 @@ function explodedObject(shape: Shape, pairs: Pairs, how: TextReading): unknown {
   for (const name of shape.members.keys()) {
     const texts = pairs.get(name)
     if (texts === undefined) continue
-    if (texts.length > 1) throw twice()
+    if (texts.length > 1) throw duplicateMember()
     members.push([name, texts[0]!])
   }
   return members.length === 0 ? undefined : objectOf(members, shape, how)
@@ -212,7 +212,7 @@ function objectOf(
   const object: Record<string, unknown> = Object.create(null)
   for (const [name, text] of members) {
     // Parsers disagree about which duplicate wins.
-    if (name in object) throw twice()
+    if (name in object) throw duplicateMember()
     object[name] = convert(decode(text), (shape.members.get(name) ?? shape.rest)?.types ?? new Set())
   }
   return object

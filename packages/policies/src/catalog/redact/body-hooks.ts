@@ -26,7 +26,7 @@ export function bodyHooks(
     } satisfies BodyWorkConfig),
     read: (input, json) => redactedBody(input, rules, json),
     settle(x, answer) {
-      if ('flaw' in answer) return answer.flaw === 'opaque' && passes ? null : refusals[answer.flaw]
+      if ('issue' in answer) return answer.issue === 'opaque' && passes ? null : refusals[answer.issue]
       if (answer.body !== null) replaceBody(x, side, answer.body)
       return null
     },

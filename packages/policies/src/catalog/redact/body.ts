@@ -9,7 +9,7 @@ import { needsStructure, type Rule, readsBody } from './rule.js'
 import { redactedText, TooMuch } from './text.js'
 
 /** The redacted body (null if unchanged), or the reason why it cannot be redacted. */
-export type BodyOutcome = { readonly body: Uint8Array | null } | { readonly flaw: 'opaque' | 'tooMuch' }
+export type BodyOutcome = { readonly body: Uint8Array | null } | { readonly issue: 'opaque' | 'tooMuch' }
 
 const NUL = 0
 
@@ -19,15 +19,15 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
   const bodyRules = rules.filter(readsBody)
   try {
     if (isJsonType(kind.type)) return outcome(redactedJson(json(), bodyRules))
-    if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { flaw: 'opaque' }
+    if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { issue: 'opaque' }
     const [text] = textsOfBody(body, kind)
     const isForm = kind.type === FORM_TYPE
-    if (bodyRules.some(isForm ? hasPaths : needsStructure)) return { flaw: 'opaque' }
+    if (bodyRules.some(isForm ? hasPaths : needsStructure)) return { issue: 'opaque' }
     const redact = isForm ? redactedForm : redactedText
     const rest = bodyRules.reduce((left, rule) => redact(left, rule, rule.keys), text)
     return outcome(rest === text ? null : rest)
   } catch (error) {
-    if (error instanceof TooMuch) return { flaw: 'tooMuch' }
+    if (error instanceof TooMuch) return { issue: 'tooMuch' }
     throw error
   }
 }

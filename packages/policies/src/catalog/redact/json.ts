@@ -55,13 +55,13 @@ function redactValue(location: JsonLocation, redaction: Redaction, gone: JsonLoc
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const isScalar = typeof value === 'string' || typeof value === 'number'
   // A partly masked object is useless, and would reveal its names.
-  const rest = isScalar ? redaction(text) : wholly(redaction, text)
+  const rest = isScalar ? redaction(text) : redactWhole(redaction, text)
   if (rest === null) gone.push(location)
   else setAt(location, rest)
   return true
 }
 
-function wholly(redaction: Redaction, text: string): string | null {
+function redactWhole(redaction: Redaction, text: string): string | null {
   const rest = redaction(text)
   return rest === null || rest.startsWith('hmac-sha256:') ? rest : MASK
 }

@@ -40,7 +40,7 @@ export function needsStructure({ keys, paths }: Pick<Rule, 'keys' | 'paths'>): b
 }
 
 function check({ keys, paths, headers, query, types, patterns, phase = 'response' }: RedactRule): void {
-  if ([keys, paths, headers, query, types, patterns].every((what) => what === undefined)) {
+  if ([keys, paths, headers, query, types, patterns].every((selector) => selector === undefined)) {
     throw new Error('the rule selects nothing: set keys, paths, headers, query, types or patterns')
   }
   if (phase === 'response' && query !== undefined) {

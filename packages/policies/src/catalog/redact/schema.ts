@@ -80,6 +80,6 @@ export const redactSchema = policyOptions(
 )
 
 /** Configuration of `redact`, derived from its schema. */
-/** A rule in `rules`. */
 export type RedactConfig = Static<typeof redactSchema>
+/** A rule in `rules`. */
 export type RedactRule = RedactConfig['rules'][number]

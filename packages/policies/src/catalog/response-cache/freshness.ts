@@ -79,7 +79,7 @@ export interface Freshness {
   /** Request fields that selected the response, in lower case. */
   readonly vary: readonly string[]
   /** Fields named in `no-cache`, which are not stored. */
-  readonly unkept: readonly string[]
+  readonly unstored: readonly string[]
 }
 
 /**
@@ -116,7 +116,7 @@ export function freshnessOf(facts: ResponseFacts, rules: StoringRules): Freshnes
     isAlwaysValidated,
     mustRevalidate,
     vary,
-    unkept: isAlwaysValidated ? [] : control.fieldsOf('no-cache'),
+    unstored: isAlwaysValidated ? [] : control.fieldsOf('no-cache'),
   }
   return isUseful(freshness, headers) ? freshness : null
 }
@@ -167,7 +167,7 @@ function forcedFreshness(
     isAlwaysValidated: false,
     mustRevalidate: false,
     vary,
-    unkept: [],
+    unstored: [],
   }
 }
 

@@ -32,7 +32,7 @@ export class InFlightFetch {
 
   /**
    * Returns true if the request has taken too long, for example because its client reads slowly on purpose.
-   * Nobody waits for it any more, and another request may take its place.
+   * Requests no longer wait for it, and another one may take its place.
    */
   isOverdue(now: number, { waitMs }: CoalesceLimits): boolean {
     return now - this.#startedAt >= Math.max(waitMs, MIN_OVERDUE_MS)

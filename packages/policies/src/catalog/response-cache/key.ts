@@ -41,7 +41,7 @@ export function compileKey(parts: KeyParts): (x: Exchange, uri: string, facts: R
   const { use, hasHost, headers, cookies, hasConsumer, hasCredentials } = parts
   return (x, uri, facts) => {
     let key = uri + SEPARATOR + use + SEPARATOR + x.scheme + SEPARATOR + x.routeId + SEPARATOR
-    if (facts.ownFields !== '') key += sized('o', digestOf(facts.ownFields))
+    if (facts.varyingFields !== '') key += sized('o', digestOf(facts.varyingFields))
     // The upstream gets the host as received, and may accept only lower case.
     if (hasHost && !uri.startsWith(x.authority)) key += sized('H', x.authority)
     if (x.hasEmptyQuery) key += sized('q', '')

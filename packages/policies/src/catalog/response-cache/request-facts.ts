@@ -1,6 +1,6 @@
 import { type Exchange, SensitiveNames } from '@sluice/core'
 import { CacheControl } from '../../shared/cache-control.js'
-import { givesOwnResponse } from './own-response-fields.js'
+import { variesResponse } from './varying-fields.js'
 
 /** Credential fields such as Authorization and `x-api-key`. */
 const CREDENTIALS = new SensitiveNames([])
@@ -19,7 +19,7 @@ export class RequestFacts {
   /** True if the request has a condition that only the upstream can evaluate. */
   hasPrecondition = false
   /** Names and values of the fields that are always part of the key, or an empty string. */
-  ownFields = ''
+  varyingFields = ''
   /** Cache-Control of the request. Requests without one share an instance. */
   control: CacheControl = NO_CONTROL
 
@@ -58,7 +58,7 @@ export class RequestFacts {
           break
         default:
           if (CREDENTIALS.has(name)) this.credentials += `${name}:${value}\n`
-          else if (givesOwnResponse(name)) this.ownFields += `${name}:${value}\n`
+          else if (variesResponse(name)) this.varyingFields += `${name}:${value}\n`
       }
     }
     if (control !== null) this.control = new CacheControl(control)

@@ -10,7 +10,7 @@ import type { SecondTier } from './second-tier.js'
 import type { CacheSettings } from './settings.js'
 import type { ResponseStore } from './store.js'
 import type { StoredResponse } from './stored-response.js'
-import { judge } from './use.js'
+import { allowedUse } from './use.js'
 
 /** Maximum number of times a request waits for others before it goes to the upstream. */
 const MAX_WAITS = 3
@@ -92,7 +92,7 @@ export class ResponseCache {
     const control = this.#settings.honorsRequests ? look.facts.control : null
     const now = Date.now()
     const stored = this.#store.lookUp(look.key, x.headers)
-    const use = stored === null ? 'forward' : judge(stored, control, now)
+    const use = stored === null ? 'forward' : allowedUse(stored, control, now)
     if (stored !== null && use !== 'forward') {
       if (use === 'refresh') this.#refresh(x, look, stored)
       const result = use !== 'fresh' ? 'stale' : look.waits > 0 ? 'coalesced' : 'hit'
@@ -115,7 +115,7 @@ export class ResponseCache {
     const now = Date.now()
     const stored = this.#store.lookUp(look.key, lookup.headers)
     const control = this.#settings.honorsRequests ? look.facts.control : null
-    if (stored === null || judge(stored, control, now) !== 'fresh') return null
+    if (stored === null || allowedUse(stored, control, now) !== 'fresh') return null
     lookup.pending.finish('look')
     this.#store.note(x, 'hit', stored.ageAt(now))
     return this.#answer(stored, look, now)

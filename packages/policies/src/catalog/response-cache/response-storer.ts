@@ -119,7 +119,7 @@ export class ResponseStorer {
     const parts = {
       ...kept,
       ...{ key, uri, status: x.status, receivedAt: Date.now() },
-      headers: keptHeaders(x.responseHeaders, freshness.unkept),
+      headers: keptHeaders(x.responseHeaders, freshness.unstored),
       varyValues: freshness.vary.map((name) => varyValue(lookup.headers, name)),
     }
     const onGivenUp = (): void => this.#finish(lookup, false)

@@ -70,10 +70,10 @@ export function compileSettings(config: ResponseCacheConfig): CacheSettings {
 }
 
 function compileForced(forced: NonNullable<ResponseCacheConfig['forced']>): StoringRules['forced'] {
-  const unkept = forced.statuses?.find((status) => REQUEST_SPECIFIC_STATUSES.has(status))
-  if (unkept !== undefined)
+  const unstored = forced.statuses?.find((status) => REQUEST_SPECIFIC_STATUSES.has(status))
+  if (unstored !== undefined)
     throw new Error(
-      `'forced.statuses' has ${unkept}, which applies to a single request and is never stored: remove it`,
+      `'forced.statuses' has ${unstored}, which applies to a single request and is never stored: remove it`,
     )
   return {
     ttlMs: parseDuration(forced.ttl),

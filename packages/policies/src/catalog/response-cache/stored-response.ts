@@ -99,7 +99,7 @@ export class StoredResponse {
    */
   updatedBy(merged: readonly string[], freshness: Freshness, receivedAt: number): StoredResponse {
     const tags = headerValue(merged, 'surrogate-key') === null ? this.tags : tagsOf(merged)
-    const headers = keptHeaders(merged, freshness.unkept)
+    const headers = keptHeaders(merged, freshness.unstored)
     return new StoredResponse({ ...this, headers, freshness, tags, receivedAt })
   }
 
@@ -137,12 +137,12 @@ function charsOf({ key, uri, headers, tags, varyValues }: StoredParts): number {
   return chars
 }
 
-/** Returns the response fields to store. @param unkept names to omit, in lower case. */
-export function keptHeaders(headers: readonly string[], unkept: readonly string[]): string[] {
+/** Returns the response fields to store. @param unstored names to omit, in lower case. */
+export function keptHeaders(headers: readonly string[], unstored: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
-    if (!UNSTORED_FIELDS.has(name) && !unkept.includes(name)) kept.push(name, headers[i + 1]!)
+    if (!UNSTORED_FIELDS.has(name) && !unstored.includes(name)) kept.push(name, headers[i + 1]!)
   }
   return kept
 }

@@ -13,7 +13,7 @@ function stored(body: Buffer, value = 'v'): StoredResponse {
     ...{ status: 200, headers: ['etag', '"é"'], body, tags: ['t'], varyValues: [value], receivedAt: 5 },
     freshness: {
       ...{ lifetimeMs: 1, initialAgeMs: 2, staleIfErrorMs: 3, staleWhileRevalidateMs: 4 },
-      ...{ isAlwaysValidated: false, mustRevalidate: true, vary: ['x-v'], unkept: [] },
+      ...{ isAlwaysValidated: false, mustRevalidate: true, vary: ['x-v'], unstored: [] },
     },
   })
 }
@@ -81,7 +81,7 @@ test('a response that others have written breaks no line, has no framing of its 
     ['"varyValues":["v"]', '"varyValues":[]'],
     ['"varyValues":["v"]', '"varyValues":[{}]'],
     ['"vary":["x-v"]', '"vary":[1]'],
-    ['"unkept":[]', '"unkept":0'],
+    ['"unstored":[]', '"unstored":0'],
     ['"lifetimeMs":1', '"lifetimeMs":"1"'],
     ['"lifetimeMs":1', '"lifetimeMs":null'],
     ['"initialAgeMs":2', '"initialAgeMs":-2'],

@@ -113,7 +113,7 @@ function isFreshness(value: unknown): value is Freshness {
     times.every(isAmount) &&
     choices.every((choice) => typeof choice === 'boolean') &&
     isTexts(it.vary) &&
-    isTexts(it.unkept)
+    isTexts(it.unstored)
   )
 }
 

@@ -10,7 +10,7 @@ export type Use = 'fresh' | 'stale' | 'refresh' | 'forward'
  * Returns the allowed use of a stored response (RFC 9111, 4.2 and 5.2.1; RFC 5861, 3).
  * @param control directives of the request, or null to ignore them.
  */
-export function judge(stored: StoredResponse, control: CacheControl | null, now: number): Use {
+export function allowedUse(stored: StoredResponse, control: CacheControl | null, now: number): Use {
   const { lifetimeMs, isAlwaysValidated, mustRevalidate, staleWhileRevalidateMs } = stored.freshness
   if (isAlwaysValidated || control?.has('no-cache') === true) return 'forward'
   const age = stored.ageAt(now)

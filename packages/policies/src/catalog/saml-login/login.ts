@@ -137,7 +137,7 @@ export class SamlLogin {
     const bytes = formField(body, DEFAULT_FIELD)
     if (bytes === null) throw new LoginFailed('no SAMLResponse')
     const read = await this.#parts.verifier.read(bytes, x)
-    if ('flaw' in read) throw new LoginFailed(read.reason)
+    if ('issue' in read) throw new LoginFailed(read.reason)
     const { assertion } = read
     if (!assertion.inResponseTo.includes(id)) throw new LoginFailed('the response answers another request')
     // A redirect to the provider would return here at once, in a loop.

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import type { OffloadedWork } from '@sluice/core'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import type { Assertion, AssertionRules } from './assertion.js'
-import type { SamlFlaw } from './refused-assertion.js'
+import type { AssertionIssue } from './refused-assertion.js'
 import type { AssertionPlace } from './signed-assertion.js'
 
 /** An assertion to verify on a thread. */
@@ -18,10 +18,16 @@ export interface AssertionWork extends Omit<AssertionRules, 'keys'> {
 }
 
 /** Result of a verification. Can be cloned. */
-export type Read = { readonly assertion: Assertion } | { readonly flaw: SamlFlaw; readonly reason: string }
+export type VerificationResult =
+  | { readonly assertion: Assertion }
+  | { readonly issue: AssertionIssue; readonly reason: string }
 
 /** Verifies assertions on a thread while the event loop is busy. */
-export const work: OffloadedWork<AssertionWork, AssertionInput, Read> = async ({ keys, place, ...rules }) => {
+export const work: OffloadedWork<AssertionWork, AssertionInput, VerificationResult> = async ({
+  keys,
+  place,
+  ...rules
+}) => {
   await loadLibxml()
   const { attemptAssertion } = await import('./attempt.js')
   const all = { ...rules, keys: keys.map(({ pem, ...times }) => ({ ...times, key: createPublicKey(pem) })) }

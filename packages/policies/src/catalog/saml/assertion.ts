@@ -141,7 +141,7 @@ function checkConfirmation(
   { recipient, skewMs }: AssertionRules,
   nowMs: number,
 ): { readonly untilMs: number; readonly inResponseTo: readonly string[] } {
-  let flaw = new RefusedAssertion('recipient', 'no bearer confirmation')
+  let issue = new RefusedAssertion('recipient', 'no bearer confirmation')
   for (const confirmation of childrenNamed(subject, SAML.assertion, 'SubjectConfirmation')) {
     if (attributeOf(confirmation, 'Method') !== SAML.bearer) continue
     const [data] = childrenNamed(confirmation, SAML.assertion, 'SubjectConfirmationData')
@@ -151,7 +151,7 @@ function checkConfirmation(
     }
     const named = attributeOf(data, 'Recipient')
     if (recipient !== null && named !== recipient) {
-      flaw = new RefusedAssertion('recipient')
+      issue = new RefusedAssertion('recipient')
       continue
     }
     try {
@@ -160,10 +160,10 @@ function checkConfirmation(
       return { untilMs, inResponseTo: answered === null ? [] : [answered] }
     } catch (problem) {
       if (!(problem instanceof RefusedAssertion)) throw problem
-      flaw = problem
+      issue = problem
     }
   }
-  throw flaw
+  throw issue
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type AssertionRules, readAssertion } from './assertion.js'
-import type { Read } from './assertion-work.js'
+import type { VerificationResult } from './assertion-work.js'
 import { RefusedAssertion } from './refused-assertion.js'
 import type { AssertionPlace } from './signed-assertion.js'
 
@@ -12,11 +12,11 @@ export function attemptAssertion(
   place: AssertionPlace,
   rules: AssertionRules,
   nowMs: number,
-): Read {
+): VerificationResult {
   try {
     return { assertion: readAssertion(bytes, place, rules, nowMs) }
   } catch (problem) {
     if (!(problem instanceof RefusedAssertion)) throw problem
-    return { flaw: problem.flaw, reason: problem.message }
+    return { issue: problem.issue, reason: problem.message }
   }
 }

@@ -2,8 +2,8 @@ import { formText } from '../../shared/message/form.js'
 import { MAX_ASSERTION_BYTES } from './assertion.js'
 
 /** Maximum size of a form with an assertion: base64 plus form escapes. */
-/** Matches base64 without line breaks. */
 export const MAX_FORM_BYTES = 2 * MAX_ASSERTION_BYTES
+/** Matches base64 without line breaks. */
 export const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** Returns the base64-decoded value of a form field, or null if it is missing, repeated or invalid. */

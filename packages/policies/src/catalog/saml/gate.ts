@@ -23,10 +23,10 @@ import { ForwardedClaims } from '../jwt/forwarded-claims.js'
 import { type Assertion, MAX_ASSERTION_BYTES } from './assertion.js'
 import { claimsOf } from './assertion-claims.js'
 import { AssertionUse } from './assertion-use.js'
-import type { Read } from './assertion-work.js'
+import type { VerificationResult } from './assertion-work.js'
 import { BASE64, formField, MAX_FORM_BYTES } from './form.js'
 import type { IdentityProvider } from './idp.js'
-import { FLAWS, type SamlFlaw } from './refused-assertion.js'
+import { type AssertionIssue, ISSUES } from './refused-assertion.js'
 import { DEFAULT_FIELD, DEFAULT_HEADER, DEFAULT_SKEW, NAME_ID, type SamlConfig } from './schema.js'
 import { AssertionVerifier } from './verifier.js'
 
@@ -51,7 +51,7 @@ export class SamlGate {
   readonly #forwarded: ForwardedClaims
   readonly #header: CredentialLocation
   readonly #known = new LRUCache<string, Accepted>({ max: MAX_KNOWN, maxSize: MAX_KNOWN_BYTES })
-  readonly #refusals: Readonly<Record<SamlFlaw, Reply>>
+  readonly #refusals: Readonly<Record<AssertionIssue, Reply>>
   readonly #unavailable: Reply
 
   /** @throws Error for a header that cannot be read or set. */
@@ -72,8 +72,8 @@ export class SamlGate {
     )
     this.#unavailable = replayUnavailable(env)
     this.#refusals = Object.fromEntries(
-      Object.entries(FLAWS).map(([flaw, [code, detail]]) => [flaw, env.refusal(code, detail)]),
-    ) as Record<SamlFlaw, Reply>
+      Object.entries(ISSUES).map(([issue, [code, detail]]) => [issue, env.refusal(code, detail)]),
+    ) as Record<AssertionIssue, Reply>
   }
 
   /** Checks an assertion in a header. */
@@ -121,7 +121,7 @@ export class SamlGate {
   }
 
   #decide(x: Exchange, bytes: Uint8Array, accept: (accepted: Accepted) => Outcome): Eventual {
-    const conclude = (read: Read): Eventual => this.#conclude(x, read, accept)
+    const conclude = (read: VerificationResult): Eventual => this.#conclude(x, read, accept)
     try {
       const read = this.#verifier.read(bytes, x)
       return read instanceof Promise ? read.then(conclude).catch(refuseOverload) : conclude(read)
@@ -130,8 +130,8 @@ export class SamlGate {
     }
   }
 
-  #conclude(x: Exchange, read: Read, accept: (accepted: Accepted) => Outcome): Eventual {
-    if ('flaw' in read) return this.#refuse(x, read.flaw, read.reason)
+  #conclude(x: Exchange, read: VerificationResult, accept: (accepted: Accepted) => Outcome): Eventual {
+    if ('issue' in read) return this.#refuse(x, read.issue, read.reason)
     const { assertion } = read
     // This policy sends no requests, so the assertion answers a request of another service.
     if (assertion.inResponseTo.length > 0)
@@ -143,13 +143,13 @@ export class SamlGate {
       if (verdict === 'first') return accept(accepted)
       if (verdict === 'full') return OVERLOADED
       if (verdict === 'unavailable') return this.#unavailable
-      return this.#refuse(x, verdict, FLAWS[verdict][1])
+      return this.#refuse(x, verdict, ISSUES[verdict][1])
     })
   }
 
-  #refuse(x: Exchange, flaw: SamlFlaw, reason: string): Reply {
+  #refuse(x: Exchange, issue: AssertionIssue, reason: string): Reply {
     x.record.reason = reason
-    return this.#refusals[flaw]
+    return this.#refusals[issue]
   }
 
   #accepted(assertion: Assertion): Accepted | null {

@@ -63,22 +63,22 @@ export function identityProvider(idp: SamlConfig['idp']): IdentityProvider {
   const { metadataFile, entityId, certificates, ssoUrl, allowExpired = false } = idp
   if ((metadataFile === undefined) === (entityId === undefined))
     throw new Error("'idp' needs either 'metadataFile' or 'entityId' with 'certificates'")
-  const found =
+  const description =
     metadataFile === undefined
       ? {
-          ...{ entityId: entityId!, certificates: written(certificates), ssoUrl: null },
+          ...{ entityId: entityId!, certificates: configuredCertificates(certificates), ssoUrl: null },
           validUntilMs: Number.POSITIVE_INFINITY,
         }
-      : described(metadataFile)
-  const { validUntilMs } = found
-  const keys = found.certificates.map((certificate) => {
+      : readMetadata(metadataFile)
+  const { validUntilMs } = description
+  const keys = description.certificates.map((certificate) => {
     const key = keyOf(certificate, allowExpired)
     return { ...key, validToMs: Math.min(key.validToMs, validUntilMs) }
   })
-  return { entityId: found.entityId, keys, ssoUrl: ssoUrl ?? found.ssoUrl, validUntilMs }
+  return { entityId: description.entityId, keys, ssoUrl: ssoUrl ?? description.ssoUrl, validUntilMs }
 }
 
-function written(certificates: readonly string[] | undefined): X509Certificate[] {
+function configuredCertificates(certificates: readonly string[] | undefined): X509Certificate[] {
   if (certificates === undefined)
     throw new Error("'idp.entityId' needs 'idp.certificates': add the signing certificates of the provider")
   return certificates.map((pem, i) => certificateFrom(pem, `idp.certificates[${i}]`))
@@ -94,7 +94,7 @@ function keyOf(certificate: X509Certificate, allowExpired: boolean): IssuerKey {
   return { key, validFromMs: Date.parse(certificate.validFrom), validToMs: Date.parse(certificate.validTo) }
 }
 
-interface Described {
+interface ProviderMetadata {
   readonly entityId: string
   readonly certificates: readonly X509Certificate[]
   readonly ssoUrl: string | null
@@ -102,7 +102,7 @@ interface Described {
 }
 
 /** Reads metadata (SAML Metadata 2.0, section 2). @throws Error */
-function described(file: string): Described {
+function readMetadata(file: string): ProviderMetadata {
   const view = parseXml(readFileSync(file), { ...XML_LIMITS, maxBytes: MAX_METADATA_BYTES })
   try {
     const { root } = view.document

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@sluice/core'
 
 /** Reason for refusing an assertion. */
-export type SamlFlaw =
+export type AssertionIssue =
   | 'missing'
   | 'malformed'
   | 'encrypted'
@@ -17,7 +17,7 @@ export type SamlFlaw =
   | 'replayed'
 
 /** Error code and client message per reason. The detailed reason goes only to the traffic log. */
-export const FLAWS: Readonly<Record<SamlFlaw, readonly [ErrorCode, string]>> = {
+export const ISSUES: Readonly<Record<AssertionIssue, readonly [ErrorCode, string]>> = {
   missing: ['GW_AUTH_MISSING', 'send a SAML assertion where the API expects it'],
   malformed: ['GW_TOKEN_MALFORMED', 'the assertion is not valid SAML 2.0'],
   encrypted: ['GW_TOKEN_MALFORMED', 'the assertion is encrypted: send it signed, without encryption'],
@@ -36,10 +36,10 @@ export const FLAWS: Readonly<Record<SamlFlaw, readonly [ErrorCode, string]>> = {
 /** A refused assertion. The message is for the operator, and does not quote the assertion. */
 export class RefusedAssertion extends Error {
   override readonly name = 'RefusedAssertion'
-  readonly flaw: SamlFlaw
+  readonly issue: AssertionIssue
 
-  constructor(flaw: SamlFlaw, reason: string = FLAWS[flaw][1]) {
+  constructor(issue: AssertionIssue, reason: string = ISSUES[issue][1]) {
     super(reason)
-    this.flaw = flaw
+    this.issue = issue
   }
 }

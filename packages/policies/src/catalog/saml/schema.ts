@@ -16,8 +16,8 @@ import {
 /** Default of `clockSkew`. */
 export const DEFAULT_SKEW = '60s'
 /** Default of `name` for an assertion in a header. */
-/** Default of `name` for an assertion in a form. */
 export const DEFAULT_HEADER = 'x-saml-assertion'
+/** Default of `name` for an assertion in a form. */
 export const DEFAULT_FIELD = 'SAMLResponse'
 /** Name of the claim with the NameID. */
 export const NAME_ID = 'nameId'

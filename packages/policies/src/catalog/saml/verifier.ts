@@ -1,7 +1,7 @@
 import type { CompileEnv, Exchange, Offload } from '@sluice/core'
 import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
 import type { AssertionRules } from './assertion.js'
-import type { AssertionInput, AssertionWork, Read } from './assertion-work.js'
+import type { AssertionInput, AssertionWork, VerificationResult } from './assertion-work.js'
 import { attemptAssertion } from './attempt.js'
 import type { AssertionPlace } from './signed-assertion.js'
 
@@ -10,7 +10,7 @@ export class AssertionVerifier {
   readonly #rules: AssertionRules
   readonly #place: AssertionPlace
   readonly #checks: SignatureChecks
-  readonly #thread: Offload<AssertionInput, Read>
+  readonly #thread: Offload<AssertionInput, VerificationResult>
 
   constructor(rules: AssertionRules, place: AssertionPlace, env: CompileEnv) {
     this.#rules = rules
@@ -25,7 +25,7 @@ export class AssertionVerifier {
   }
 
   /** Verifies an assertion. Rejects with Overload, and throws UnreadableBody if memory is short. */
-  read(bytes: Uint8Array, x: Exchange): Read | Promise<Read> {
+  read(bytes: Uint8Array, x: Exchange): VerificationResult | Promise<VerificationResult> {
     const nowMs = Date.now()
     if (this.#checks.hasTime())
       return this.#checks.spend(() => attemptAssertion(bytes, this.#place, this.#rules, nowMs))

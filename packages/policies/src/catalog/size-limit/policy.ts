@@ -40,6 +40,6 @@ function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'>
   }
 }
 
-function refusalOf(env: CompileEnv, what: string) {
-  return env.refusal('GW_RESPONSE_INVALID', `${what}: contact the operator of this API`)
+function refusalOf(env: CompileEnv, problem: string) {
+  return env.refusal('GW_RESPONSE_INVALID', `${problem}: contact the operator of this API`)
 }

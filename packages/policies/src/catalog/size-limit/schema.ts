@@ -46,8 +46,8 @@ export const sizeLimitSchema = policyOptions(
 )
 
 /** Configuration of `size-limit`, derived from its schema. */
-/** Limits under `response`. */
 export type SizeLimitConfig = Static<typeof sizeLimitSchema>
-/** Limits under `request`. */
+/** Limits under `response`. */
 export type MessageSizes = NonNullable<SizeLimitConfig['response']>
+/** Limits under `request`. */
 export type RequestSizes = NonNullable<SizeLimitConfig['request']>

@@ -9,7 +9,7 @@ const PART = /^(?:(\d{4})-)?(\d{2})-(\d{2})$/
 const LEAP_YEAR = 2000
 
 /** Returns a test for the days of a text such as `2030-12-24`, `12-24` or `12-24..01-02`. @throws Error */
-export function dayTest(text: string): (day: Day) => boolean {
+export function compileDayTest(text: string): (day: Day) => boolean {
   const [first, last = first] = text.split('..') as [string, string?]
   const from = partOf(first, text)
   const to = partOf(last, text)

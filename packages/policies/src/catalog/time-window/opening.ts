@@ -32,7 +32,7 @@ export class Opening {
   }
 
   isOpenAt(moment: number): boolean {
-    if (moment >= this.#until || moment < this.#since) this.#look(moment)
+    if (moment >= this.#until || moment < this.#since) this.#refresh(moment)
     return this.#isOpen
   }
 
@@ -47,22 +47,22 @@ export class Opening {
     return this.#opensAt
   }
 
-  #look(moment: number): void {
+  #refresh(moment: number): void {
     const offset = this.#zone.offsetAt(moment)
-    this.#isOpen = this.#isOpenOnWall(moment + offset)
+    this.#isOpen = this.#isOpenAtLocal(moment + offset)
     this.#since = moment
     this.#until = Math.min(this.#windows.nextEdge(moment + offset) - offset, nextChange(moment))
   }
 
-  #isOpenOnWall(wall: number): boolean {
-    return this.#windows.has(wall) === this.#isOpenWithin
+  #isOpenAtLocal(local: number): boolean {
+    return this.#windows.has(local) === this.#isOpenWithin
   }
 
   #search(from: number): number {
     let moment = from
     let offset = this.#zone.offsetAt(moment)
     for (let step = 0; step < MAX_STEPS && moment < from + AHEAD_MS; step++) {
-      if (this.#isOpenOnWall(moment + offset)) return moment
+      if (this.#isOpenAtLocal(moment + offset)) return moment
       const edge = this.#windows.nextEdge(moment + offset) - offset
       const then = this.#zone.offsetAt(edge)
       // The offset changes somewhere before that edge. Small steps find the change.

@@ -67,6 +67,6 @@ export const timeWindowSchema = policyOptions(
 )
 
 /** Configuration of `time-window`, derived from its schema. */
-/** A window in `windows`. */
 export type TimeWindowConfig = Static<typeof timeWindowSchema>
+/** A window in `windows`. */
 export type WindowConfig = TimeWindowConfig['windows'][number]

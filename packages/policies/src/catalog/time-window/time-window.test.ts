@@ -4,7 +4,7 @@ import type { Reply } from '@sluice/core'
 import { zoneOf } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
-import { dayTest, weekdayOf } from './dates.js'
+import { compileDayTest, weekdayOf } from './dates.js'
 import { timeWindow } from './policy.js'
 import type { TimeWindowConfig } from './schema.js'
 
@@ -26,7 +26,7 @@ function retryAfter(reply: Reply | null): string | undefined {
   return at === -1 ? undefined : reply!.headers[at + 1]
 }
 
-/** What `toLocaleString` says the clock on the wall shows: another way to the same answer. */
+/** Returns the local time from `toLocaleString`, an independent way to the same result. */
 function wallClock(moment: number, timeZone: string): { weekday: string; time: string } {
   const text = new Date(moment).toLocaleString('en-GB', {
     timeZone,
@@ -115,7 +115,7 @@ test('summer time: the hour that is left out does not open, the hour that comes 
   assert.notEqual(ask('2030-10-27T01:45:00Z'), null)
 })
 
-test('in zones with odd offsets and odd changes the verdict is what a clock on the wall says', () => {
+test('in zones with odd offsets and odd changes the verdict follows local time', () => {
   const zones = [
     'Asia/Kathmandu',
     'Australia/Lord_Howe',
@@ -196,11 +196,11 @@ test('the verdict is looked up once for a stretch of time, not for each request'
 test('days of the week and dates agree with the calendar', () => {
   assert.equal(weekdayOf(0), 3)
   assert.equal(weekdayOf(-4), 6)
-  assert.throws(() => dayTest('2030-02-30'), /not a day of the calendar/)
-  assert.throws(() => dayTest('13-01'), /not a day of the calendar/)
-  assert.throws(() => dayTest('2030-05-02..2030-05-01'), /ends before it begins/)
-  assert.throws(() => dayTest('2030-05-02..06-01'), /use the same form for both/)
-  assert.throws(() => dayTest('tomorrow'), /is not a date/)
+  assert.throws(() => compileDayTest('2030-02-30'), /not a day of the calendar/)
+  assert.throws(() => compileDayTest('13-01'), /not a day of the calendar/)
+  assert.throws(() => compileDayTest('2030-05-02..2030-05-01'), /ends before it begins/)
+  assert.throws(() => compileDayTest('2030-05-02..06-01'), /use the same form for both/)
+  assert.throws(() => compileDayTest('tomorrow'), /is not a date/)
 })
 
 test('an unknown time zone and a beginning at 24:00 are refused', () => {

@@ -1,4 +1,4 @@
-import { DAY_MS, type Day, dayTest, weekdayOf } from './dates.js'
+import { compileDayTest, DAY_MS, type Day, weekdayOf } from './dates.js'
 import type { WindowConfig } from './schema.js'
 
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -6,9 +6,9 @@ const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 /** Windows in local calendar time, in milliseconds without a time zone. */
 export interface Windows {
   /** Returns true if a window contains the time. */
-  has(wall: number): boolean
+  has(local: number): boolean
   /** Returns the next time at which `has` may change. Midnight at the latest. */
-  nextEdge(wall: number): number
+  nextEdge(local: number): number
 }
 
 interface Window {
@@ -24,14 +24,14 @@ export function compileWindows(configs: readonly WindowConfig[]): Windows {
   const windows = configs.map(compileWindow)
   const edges = [...new Set([...windows.flatMap(({ from, to }) => [from, to]), DAY_MS])].sort((a, b) => a - b)
   return {
-    has: (wall) => {
-      const day = Math.floor(wall / DAY_MS)
-      const time = wall - day * DAY_MS
+    has: (local) => {
+      const day = Math.floor(local / DAY_MS)
+      const time = local - day * DAY_MS
       return windows.some((window) => contains(window, day, time))
     },
-    nextEdge: (wall) => {
-      const midnight = Math.floor(wall / DAY_MS) * DAY_MS
-      return midnight + edges.find((edge) => midnight + edge > wall)!
+    nextEdge: (local) => {
+      const midnight = Math.floor(local / DAY_MS) * DAY_MS
+      return midnight + edges.find((edge) => midnight + edge > local)!
     },
   }
 }
@@ -44,7 +44,7 @@ function contains({ isOn, from, to }: Window, day: Day, time: number): boolean {
 function compileWindow(config: WindowConfig, i: number): Window {
   const { days, dates, from = '00:00', to = '24:00' } = config
   const isWeekday = WEEKDAYS.map((name) => days === undefined || days.includes(name))
-  const tests = dates?.map(dayTest)
+  const tests = dates?.map(compileDayTest)
   if (from.startsWith('24'))
     throw new Error(`window ${i + 1}: 'from' cannot be 24:00: use 00:00 of the next day`)
   return {

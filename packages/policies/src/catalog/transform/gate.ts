@@ -65,8 +65,8 @@ export class Gate {
   /** Returns the refusal if the body must be read and cannot be. */
   #unread(x: Exchange): Outcome {
     const { side, transformer } = this.#settings
-    const flaw = transformer.readsBody ? codingIssue(headersOf(x, side)) : null
-    return flaw === null ? null : refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
+    const issue = transformer.readsBody ? codingIssue(headersOf(x, side)) : null
+    return issue === null ? null : refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${issue}`))
   }
 
   #put(x: Exchange, result: Transformed): Outcome {

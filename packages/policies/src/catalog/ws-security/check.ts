@@ -25,13 +25,13 @@ const ELEMENTS: Readonly<Record<Exclude<Strippable, 'header'>, readonly [string,
 }
 
 /** Removes the header or elements of it. Returns true if something was removed. */
-function stripSecurity(security: XmlElement, what: ReadonlySet<Strippable>): boolean {
-  if (what.has('header')) {
+function stripSecurity(security: XmlElement, kinds: ReadonlySet<Strippable>): boolean {
+  if (kinds.has('header')) {
     security.remove()
     return true
   }
   let isChanged = false
-  for (const kind of what) {
+  for (const kind of kinds) {
     if (kind === 'header') continue
     for (const element of childrenNamed(security, ...ELEMENTS[kind])) {
       element.remove()

@@ -80,7 +80,7 @@ export function checkSignatures(
   return { identity: first.identity, marks: complete.map(({ mark }) => mark) }
 }
 
-interface Surroundings {
+interface SignatureContext {
   readonly candidates: ReadonlyMap<string, XmlElement>
   readonly security: XmlElement
   readonly rules: SignatureRules
@@ -90,7 +90,7 @@ interface Surroundings {
 /** Verifies one signature. Checks the key first, so that no digest is computed for an unknown signer. */
 function checkSignature(
   signature: SignatureElement,
-  { candidates, security, rules, nowMs }: Surroundings,
+  { candidates, security, rules, nowMs }: SignatureContext,
 ): Verified {
   const method = rules.methods.get(attributeOf(signature.method, 'Algorithm') ?? '')
   if (method === undefined || childElements(signature.method).length > 0) {
@@ -151,7 +151,7 @@ function named(element: XmlElement | undefined, name: string): XmlElement {
 function keyFor(
   keyInfo: XmlElement | null,
   { kind }: SignatureMethod,
-  { security, rules, nowMs }: Pick<Surroundings, 'security' | 'rules' | 'nowMs'>,
+  { security, rules, nowMs }: Pick<SignatureContext, 'security' | 'rules' | 'nowMs'>,
 ): { readonly key: KeyObject; readonly identity: Identity } {
   if (kind === 'secret') {
     if (rules.secret === null) throw new SecurityFault('UnsupportedAlgorithm', 'no shared secret')

@@ -23,50 +23,50 @@ const ATTRIBUTE = /[ \t\n]*([^ \t\n=/>]+)[ \t\n]*=[ \t\n]*(?:"([^"]*)"|'([^']*)'
  * reports no errors.
  */
 export function readXml(document: string, listener: XmlListener): void {
-  const text = lineEnds(document)
+  const text = normalizeLineEnds(document)
   let at = text.indexOf('<')
   let depth = 0
   while (at !== -1) {
     const next = text[at + 1]
     let end: number
     if (next === '?') end = text.indexOf('?>', at + 2) + 2
-    else if (next === '!') end = special(text, at, listener)
+    else if (next === '!') end = readCommentOrCdata(text, at, listener)
     else if (next === '/') {
       end = text.indexOf('>', at + 2) + 1
       depth--
       listener.close()
     } else {
-      const tag = startTag(text, at, listener)
+      const tag = readStartTag(text, at, listener)
       end = tag.end
       if (tag.isOpen) depth++
     }
     at = text.indexOf('<', end)
-    if (depth > 0 && at > end) listener.text(resolved(text.slice(end, at)))
+    if (depth > 0 && at > end) listener.text(resolveReferences(text.slice(end, at)))
   }
 }
 
 /** Normalizes line ends (XML 1.0 section 2.11). */
-function lineEnds(document: string): string {
+function normalizeLineEnds(document: string): string {
   const text = document.charCodeAt(0) === 0xfeff ? document.slice(1) : document
   return text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
 }
 
 /** Reads a comment or a CDATA section. @returns its end */
-function special(text: string, at: number, listener: XmlListener): number {
+function readCommentOrCdata(text: string, at: number, listener: XmlListener): number {
   if (text.startsWith('<!--', at)) return text.indexOf('-->', at + 4) + 3
   const end = text.indexOf(']]>', at)
   listener.text(text.slice(at + '<![CDATA['.length, end))
   return end + 3
 }
 
-function startTag(text: string, at: number, listener: XmlListener): { end: number; isOpen: boolean } {
+function readStartTag(text: string, at: number, listener: XmlListener): { end: number; isOpen: boolean } {
   let end = at + 1
   while (!isNameEnd(text.charCodeAt(end))) end++
   const name = text.slice(at + 1, end)
   const attributes: string[] = []
   ATTRIBUTE.lastIndex = end
   for (let match = ATTRIBUTE.exec(text); match !== null; match = ATTRIBUTE.exec(text)) {
-    attributes.push(match[1]!, resolved((match[2] ?? match[3]!).replace(WHITE, ' ')))
+    attributes.push(match[1]!, resolveReferences((match[2] ?? match[3]!).replace(WHITE, ' ')))
     end = ATTRIBUTE.lastIndex
   }
   const close = text.indexOf('>', end)
@@ -82,7 +82,7 @@ function isNameEnd(code: number): boolean {
 }
 
 /** Resolves character and entity references. */
-function resolved(text: string): string {
+function resolveReferences(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(/&([^;]+);/g, (_, name: string) => {
     if (name[0] !== '#') return REFERENCES[name] ?? ''

@@ -67,10 +67,10 @@ export async function readStylesheet(config: XsltConfig): Promise<ReadStylesheet
   )
   const reader = { imports, version }
   const url = `${BASE}stylesheet.xsl`
-  const main = readSource(reader, bytes, { address: url, what: 'the stylesheet', isImport: false })
+  const main = readSource(reader, bytes, { address: url, label: 'the stylesheet', isImport: false })
   const others = [...imports].map(([address, each]) => {
-    const what = `the import '${address.slice(BASE.length)}'`
-    return readSource(reader, each, { address, what, isImport: true })
+    const label = `the import '${address.slice(BASE.length)}'`
+    return readSource(reader, each, { address, label, isImport: true })
   })
   const source: StylesheetSource = {
     main: main.file,
@@ -90,16 +90,16 @@ interface Reader {
 interface SourceName {
   readonly address: string
   /** Name of the source in messages. */
-  readonly what: string
+  readonly label: string
   readonly isImport: boolean
 }
 
 /** Reads a source. Imports may be any kind of file. Those that use the XSLT namespace are stylesheets. */
 function readSource({ imports, version }: Reader, bytes: Uint8Array, name: SourceName) {
-  const { address, what, isImport } = name
+  const { address, label, isImport } = name
   let document: XmlDocument
   try {
-    document = parse(bytes, what)
+    document = parse(bytes, label)
   } catch (problem) {
     if (!isImport || Buffer.from(bytes).includes(XSL)) throw problem
     return { file: sourceFile(address, bytes, false), method: '', names: null }
@@ -109,11 +109,11 @@ function readSource({ imports, version }: Reader, bytes: Uint8Array, name: Sourc
     if (!isStylesheet) return { file: sourceFile(address, bytes, true), method: '', names: null }
     // An element of the XSLT 1.1 draft that libxslt supports. From XSLT 2.0 on it creates a node (XSLT 2.0,
     // 11.5).
-    if (version === '1.0') refuseElement(document, what, [XSL, 'document'])
-    const method = check(document, what, address, imports)
+    if (version === '1.0') refuseElement(document, label, [XSL, 'document'])
+    const method = check(document, label, address, imports)
     if (version === '1.0')
-      return { file: sourceFile(address, bytes, true), method, names: namesOf(document, what) }
-    refuseCode(document, what)
+      return { file: sourceFile(address, bytes, true), method, names: namesOf(document, label) }
+    refuseCode(document, label)
     // SaxonJS uses another XML parser, so it gets the serialized form of what was checked.
     const { root } = document
     const checked = '\n'.repeat(root.line - 1) + root.toString({ format: false })
@@ -182,29 +182,29 @@ function addressOf(name: string, base = BASE): string {
 /** Checks a stylesheet. @returns its output method. */
 function check(
   document: XmlDocument,
-  what: string,
+  label: string,
   address: string,
   imports: ReadonlyMap<string, Uint8Array>,
 ): string {
-  for (const element of WRITING) refuseElement(document, what, element)
+  for (const element of WRITING) refuseElement(document, label, element)
   for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
     if (imports.has(addressOf(name, address))) continue
-    throw new Error(`${what} imports '${name}', which is not in 'imports': add it with its file`)
+    throw new Error(`${label} imports '${name}', which is not in 'imports': add it with its file`)
   }
   const encoding = attributes(document, '//xsl:output/@encoding').find((each) => !/^utf-?8$/i.test(each))
   if (encoding !== undefined)
-    throw new Error(`${what} asks for the encoding '${encoding}': results are always UTF-8`)
+    throw new Error(`${label} asks for the encoding '${encoding}': results are always UTF-8`)
   return attributes(document, '//xsl:output/@method')[0] ?? ''
 }
 
 function refuseElement(
   document: XmlDocument,
-  what: string,
+  label: string,
   [namespace, name]: readonly [namespace: string, name: string],
 ): void {
   const path = `//*[local-name() = '${name}' and namespace-uri() = '${namespace}']`
   if (document.get(path) !== null)
-    throw new Error(`${what} has an element '${name}', which writes files: remove it`)
+    throw new Error(`${label} has an element '${name}', which writes files: remove it`)
 }
 
 function attributes(document: XmlDocument, path: string): string[] {
@@ -215,14 +215,14 @@ function attributes(document: XmlDocument, path: string): string[] {
  * Parses a stylesheet. It comes from the operator and may declare internal entities, but external ones are
  * not read.
  */
-function parse(bytes: Uint8Array, what: string): XmlDocument {
+function parse(bytes: Uint8Array, label: string): XmlDocument {
   const { XmlDocument: Document, ParseOption } = libxml()
   const { XML_PARSE_NONET, XML_PARSE_NO_XXE, XML_PARSE_NOENT } = ParseOption
   try {
     return Document.fromBuffer(bytes, { option: XML_PARSE_NONET | XML_PARSE_NO_XXE | XML_PARSE_NOENT })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.trim() : String(cause)
-    throw new Error(`${what} is not well-formed XML: ${reason}`, { cause })
+    throw new Error(`${label} is not well-formed XML: ${reason}`, { cause })
   }
 }
 

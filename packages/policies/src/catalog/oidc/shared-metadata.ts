@@ -3,7 +3,7 @@ import { singleFlight } from '../../shared/single-flight.js'
 import type { ProviderMetadata } from './provider.js'
 
 /** Options for `fetchMetadataOnce`. */
-export interface MetadataOfGatewayOptions {
+export interface SharedMetadataOptions {
   /** The gateway's own store, never a cluster's. Anyone with write access to it could redirect logins. */
   readonly store: StateStore
   /** Key of the metadata, unique per address. */
@@ -22,7 +22,7 @@ export interface MetadataOfGatewayOptions {
  * Returns a function that fetches provider metadata once per gateway. Every worker parses the shared response
  * itself.
  */
-export function fetchMetadataOnce(options: MetadataOfGatewayOptions): () => Promise<ProviderMetadata> {
+export function fetchMetadataOnce(options: SharedMetadataOptions): () => Promise<ProviderMetadata> {
   const { store, name, waitMs, freshMs, fetch, read } = options
   const find = async (): Promise<ProviderMetadata | null> => {
     const body = await store.get(name)

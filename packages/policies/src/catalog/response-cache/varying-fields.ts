@@ -40,7 +40,7 @@ const memo = new Memo(REMEMBERED_NAMES, check)
  * fields are excluded, because they would make cache hits rare.
  * @param name field name in lower case.
  */
-export function givesOwnResponse(name: string): boolean {
+export function variesResponse(name: string): boolean {
   return memo.get(name)
 }
 
