@@ -77,7 +77,7 @@ testKeys('overload', {
   },
 })
 
-test('health answers are given however much there is to do, and what is refused is counted', async (t) => {
+test('health checks are answered under any load, and refusals are counted', async (t) => {
   const gateway = await serve(t, { routes: ROUTES, listener: { health: true } })
   overload(gateway, 300)
   assert.equal((await fetch(`${gateway.url}/-/readyz`)).status, 200)
@@ -117,7 +117,7 @@ for (const engine of ['uws', 'node'] as const) {
   })
 }
 
-test('a refused client that waits to be told is not told to send its body', async (t) => {
+test('a refused client with Expect: 100-continue gets no 100', async (t) => {
   const gateway = await serve(t, { routes: ROUTES, listener: { engine: 'node' } })
   overload(gateway, 300)
   const connection = await connectRaw(t, gateway.port)

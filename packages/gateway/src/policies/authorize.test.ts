@@ -26,7 +26,7 @@ function mistakes(policies: string): string[] {
   return result.ok ? [] : result.diagnostics.map(({ message, remedy }) => `${message} (${remedy})`)
 }
 
-test('the upstream hears who is calling from the gateway alone, and only of those who may', async (t) => {
+test('the upstream learns the consumer only from the gateway, and only for allowed requests', async (t) => {
   const seen: unknown[] = []
   const origin = await httpOrigin(t, (req, res) => {
     seen.push(Object.entries(req.headers).filter(([name]) => /^x.consumer/.test(name)))
@@ -61,7 +61,7 @@ test('the upstream hears who is calling from the gateway alone, and only of thos
   ])
 })
 
-test('the first of two policies that authenticate says who it is, and both have to be content', async (t) => {
+test('with two authentication policies both must succeed, and the first names the consumer', async (t) => {
   const eve = `{ id: eve, sha256: ${hashKey('k-eve')}, groups: [staff] }`
   const other = `{ id: second, use: api-key, with: { name: x-other, keys: [${eve}] } }`
   const echo = `{ use: header, with: { response: { set: { x-who: '{{consumer.id}}' } } } }`
@@ -76,7 +76,7 @@ test('the first of two policies that authenticate says who it is, and both have 
   assert.equal((await fetch(gateway.url, { headers: { 'x-api-key': GUEST } })).status, 401)
 })
 
-test('nothing answers, is kept or is called before a decision on the body, wherever that stands in front of it', async (t) => {
+test('no policy responds, caches or makes calls before an earlier authorization by the body', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.resume()
     res.end('of the upstream')
@@ -122,7 +122,7 @@ test('nothing answers, is kept or is called before a decision on the body, where
   assert.ok(calls > 0)
 })
 
-test('authorize without a policy that authenticates before it is a mistake of the document', () => {
+test('authorize requires an authentication policy before it', () => {
   const rule = '{ use: authorize, with: { allow: authenticated } }'
   assert.deepEqual(mistakes(`[${KEYS}, ${rule}]`), [])
   const expected = /authorize needs an authentication policy before it \(add one such as/
@@ -136,7 +136,7 @@ test('authorize without a policy that authenticates before it is a mistake of th
   assert.match(late.ok ? '' : late.diagnostics.map(({ remedy }) => remedy).join(), /phase: body/)
 })
 
-test('a limit by the consumer without a policy that authenticates before it is warned of', () => {
+test('a limit per consumer without earlier authentication causes a warning', () => {
   const limit = (settings: string) => `{ use: rate-limit, with: { limits: [5/m], ${settings} } }`
   const byConsumer = limit('key: consumer.id')
   for (const [policies, isWarned] of [

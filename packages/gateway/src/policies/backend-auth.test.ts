@@ -71,7 +71,7 @@ const client = (tokenUrl: string, more: object = {}) => ({
   oauth2: { tokenUrl, clientId: 'sluice', clientSecret: SECRET, timeout: '20s', ...more },
 })
 
-test('fixed credentials take the place of what the client sent, wherever they stand', async (t) => {
+test('fixed credentials replace those of the client, in every location', async (t) => {
   const seen: (string | undefined)[] = []
   const origin = await httpOrigin(t, (req, res) => {
     seen.push(req.headers.authorization, req.headers['x-key'] as string, req.url)
@@ -94,7 +94,7 @@ test('fixed credentials take the place of what the client sent, wherever they st
   assert.deepEqual(await send(query), [undefined, 'forged', '/a?b=1&key=a%26b'])
 })
 
-test('1,000 requests that come at once without a token make one call for it', async (t) => {
+test('1,000 concurrent requests without a token share one token request', async (t) => {
   const backend = await guardedBackend(t)
   backend.accepted.add('Bearer t1')
   const server = await tokenServer(t)
@@ -116,7 +116,7 @@ test('1,000 requests that come at once without a token make one call for it', as
   assert.equal(authorization, `Basic ${Buffer.from(`sluice:${SECRET}`).toString('base64')}`)
 })
 
-test('a refused token is replaced once, and the request sent again where its body is at hand', async (t) => {
+test('a refused token is replaced once, and the request is retried if its body is buffered', async (t) => {
   const backend = await guardedBackend(t)
   backend.accepted.add('Bearer t1')
   const server = await tokenServer(t)
@@ -144,7 +144,7 @@ test('a refused token is replaced once, and the request sent again where its bod
   assert.deepEqual([backend.seen.length, server.calls.length], [1, 2])
 })
 
-test('without a token nothing goes to the backend, whatever the token endpoint does', async (t) => {
+test('no request reaches the backend without a token, whatever the token endpoint does', async (t) => {
   const backend = await guardedBackend(t)
   const server = await tokenServer(t)
   const half = await rawOrigin(t, (socket) => {
@@ -187,7 +187,7 @@ test('without a token nothing goes to the backend, whatever the token endpoint d
   assert.deepEqual(backend.seen, [])
 })
 
-test('the client proves itself by a signed assertion, and tokens outlive a reload', async (t) => {
+test('the client authenticates with a signed assertion, and tokens survive a reload', async (t) => {
   const backend = await guardedBackend(t)
   backend.accepted.add('Bearer t1')
   const server = await tokenServer(t)
@@ -212,7 +212,7 @@ test('the client proves itself by a signed assertion, and tokens outlive a reloa
   assert.equal(server.calls.length, 1)
 })
 
-test('each attempt is signed for the target it goes to, and nothing of the client is signed as its own', async (t) => {
+test('each attempt is signed for its target, and no client headers are signed', async (t) => {
   const seen: string[] = []
   const origin = await httpOrigin(t, async (req, res) => {
     seen.push(awsVerdict(req, await bodyOf(req)))
@@ -257,7 +257,7 @@ function awsVerdict(req: IncomingMessage, body: string): string {
   return hmac(key as Buffer, text).toString('hex') === signature ? 'right' : `wrong: ${canonical}`
 }
 
-test('mistakes in credentials are mistakes of the document, and do not show them', async (t) => {
+test('invalid credentials are configuration errors that do not reveal them', async (t) => {
   const mistakes: readonly (readonly [object, RegExp])[] = [
     [{ basic: { username: 'a:b', password: SECRET } }, /colon/],
     [{ bearer: { token: `${SECRET}\n` } }, /not allowed in a header/],

@@ -67,7 +67,7 @@ test('the challenge of a backend is answered, remembered, and answered again whe
   assert.equal(state.asked, 2)
 })
 
-test('a wrong password is tried once a request, and MD5 only where it is allowed', async (t) => {
+test('a wrong password is tried once per request, and MD5 only if allowed', async (t) => {
   const { backend, state } = await digestBackend(t)
   const wrong = await gatewayTo(t, backend.url, { password: 'other' })
   assert.equal((await fetch(wrong.url)).status, 401)

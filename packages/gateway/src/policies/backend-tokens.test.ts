@@ -45,7 +45,7 @@ async function exchangeServer(t: TestContext) {
   return { forms, url: `${server.url}/token` }
 }
 
-test('the token of each client is exchanged for one of the backend, once, and kept apart from others', async (t) => {
+test("each client's token is exchanged once, and the results are kept apart", async (t) => {
   const server = await exchangeServer(t)
   const own = {
     tokenUrl: server.url,
@@ -75,7 +75,7 @@ test('the token of each client is exchanged for one of the backend, once, and ke
   assert.equal(backend.calls.length, seen)
 })
 
-test('the token can stand in another header, and be of another kind', async (t) => {
+test('the token can be in another header and of another type', async (t) => {
   const server = await exchangeServer(t)
   const types = { subjectTokenType: 'urn:x:a', requestedTokenType: 'urn:x:b' }
   const own = {
@@ -100,7 +100,7 @@ test('the token can stand in another header, and be of another kind', async (t) 
   assert.deepEqual([form.get('client_id'), form.get('client_secret')], ['sluice', 'secret'])
 })
 
-test('an assertion is the token of the client, or one that the gateway signs for a consumer', async (t) => {
+test("the assertion is the client's token, or one signed by the gateway for a consumer", async (t) => {
   const server = await exchangeServer(t)
   const passing = await gatewayWith(t, { tokenUrl: server.url, grant: 'jwt-bearer' })
   assert.deepEqual(await passing.send({ authorization: 'bearer ann' }), [200, 'Bearer for-ann-1', null])
@@ -129,7 +129,7 @@ test('an assertion is the token of the client, or one that the gateway signs for
   assert.ok(read.exp - read.iat === 60)
 })
 
-test('a backend that says 403 to old tokens gets new ones where the document says so, and no more room than bounded', async (t) => {
+test('tokens refused with 403 are replaced if configured, and the cache is limited', async (t) => {
   const server = await exchangeServer(t)
   const own = { tokenUrl: server.url, grant: 'token-exchange', refreshOn: [403], maxSubjects: 1 }
   const { backend, send } = await gatewayWith(t, own)
@@ -144,7 +144,7 @@ test('a backend that says 403 to old tokens gets new ones where the document say
   assert.equal((await as('ann'))[1], 'Bearer for-ann-4', 'bob has taken its place')
 })
 
-test('a token that ends soon is replaced while it is still used', async (t) => {
+test('a token is replaced before it expires', async (t) => {
   let n = 0
   const server = await callee(t, (res) => json({ access_token: `t${++n}` })(res))
   const own = { tokenUrl: server.url, defaultTtl: '300ms', refreshBefore: '1h' }
@@ -153,7 +153,7 @@ test('a token that ends soon is replaced while it is still used', async (t) => {
   await until(async () => (await send({}))[1] !== 'Bearer t1')
 })
 
-test('tokens are taken as real servers answer them', async (t) => {
+test('token responses of real servers are accepted', async (t) => {
   for (const [status, type, expected] of [
     [200, { token_type: 'BearerToken' }, 200],
     [201, { token_type: 'bearer' }, 200],
@@ -172,7 +172,7 @@ test('tokens are taken as real servers answer them', async (t) => {
   }
 })
 
-test('keys that do not belong to the grant are mistakes', async (t) => {
+test('options of another grant are configuration errors', async (t) => {
   const tokenUrl = 'http://127.0.0.1:1/'
   const assertion = { issuer: 'a', privateKey: 'no key' }
   for (const [own, message] of [

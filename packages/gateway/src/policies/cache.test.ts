@@ -73,7 +73,7 @@ for (const [name, start] of [
   ['in memory', async () => undefined],
   ['at a cache server', async (t: TestContext) => ({ url: (await CacheProcess.start(t)).url })],
 ] as const) {
-  test(`${name}: what was kept answers in place of the upstream, until it is invalidated or too old`, async (t) => {
+  test(`${name}: a cached value replaces the upstream until it is invalidated or expires`, async (t) => {
     const cache = await start(t)
     const uses: readonly Use[] = [
       [LOOKUP, 'req.method == "GET"'],
@@ -100,7 +100,7 @@ for (const [name, start] of [
   })
 }
 
-test('conditions see hit and miss; a value goes into a variable or a field, and comes from one', async (t) => {
+test('conditions see hit and miss, and values are read from and written to variables and fields', async (t) => {
   const uses: readonly Use[] = [
     [{ operation: 'lookup', space: 'who', key: 'req.header["x-sid"]', into: 'header.x-user' }],
     [
@@ -161,7 +161,7 @@ test('conditions see hit and miss; a value goes into a variable or a field, and 
   )
 })
 
-test('attacks: a request that says a part of the key twice has no key, for the upstream may take the other', async (t) => {
+test('attacks: a request with a duplicate part of the key has no key', async (t) => {
   const withKeys = async (key: string[]) =>
     (await serve(t, [[{ ...LOOKUP, key }], [{ ...POPULATE, key, from: 'body' }]])).textOf
   const json = await withKeys(['req.method', 'req.body.json("$.id")'])
@@ -210,7 +210,7 @@ test('a key may read the body of the request, though the value comes with the re
   assert.equal(await textOf('/', post('{"id":3}')), '3')
 })
 
-test('errors, parts, coded bodies, answers to HEAD and large ones are not kept', async (t) => {
+test('errors, partial, coded and large responses and those to HEAD are not cached', async (t) => {
   const answers = [
     { status: 500 },
     { status: 206, headers: { 'content-range': 'bytes 0-0/9' } },
@@ -242,7 +242,7 @@ async function fetchQuietly(send: () => Promise<unknown>): Promise<void> {
   await send().catch(() => {})
 }
 
-test('a hit does not become younger by being served', async (t) => {
+test('a hit does not extend the lifetime of a value', async (t) => {
   // The populating policy precedes the lookup, so that it sees the response of the lookup.
   const { seen, textOf, gateway } = await serve(t, [[POPULATE], [LOOKUP]])
   await textOf('/')
@@ -297,7 +297,7 @@ test('attacks: no caller reaches a value of another consumer, space or key', asy
   assert.equal((await fetch(`${url}/v1/cache/other/@a/x/y`)).status, 404)
 })
 
-test('attacks: what others have written at the server adds no field, and is no text where it is none', async (t) => {
+test('attacks: foreign values in the server cannot add headers or pass as text', async (t) => {
   const { url } = await CacheProcess.start(t)
   const put = (key: string, body: string | Uint8Array, type = 'text/plain'): Promise<Response> =>
     fetch(`${url}/v1/cache/s/${key}`, { method: 'PUT', body, headers: { 'content-type': type } })
@@ -334,7 +334,7 @@ test('attacks: what others have written at the server adds no field, and is no t
   assert.deepEqual([headers.get('content-type'), text], ['application/octet-stream', 'value'])
 })
 
-test('a killed server: open goes on, closed refuses, and another server on its place is used again', async (t) => {
+test('a killed server: open continues, closed refuses, and a replacement server is used', async (t) => {
   const server = await CacheProcess.start(t)
   const { url } = server
   const closed = { ...LOOKUP, onStoreDown: 'closed' }
@@ -351,7 +351,7 @@ test('a killed server: open goes on, closed refuses, and another server on its p
   await until(async () => (await send('/closed')).status === 200)
 })
 
-test('while a server hangs all requests go on, and values are found again when it goes on itself', async (t) => {
+test('requests continue while a server hangs, and values are found again later', async (t) => {
   const server = await CacheProcess.start(t)
   const { textOf } = await serve(t, [[LOOKUP], [{ ...POPULATE, onStoreDown: 'open' }]], {
     cache: { url: server.url, timeoutMs: 100 },
@@ -369,7 +369,7 @@ test('while a server hangs all requests go on, and values are found again when i
   await until(isFound)
 })
 
-test('garbage, a wrong token and a value larger than any of ours are a store that is down, or a miss', async (t) => {
+test('garbage, a wrong token and oversized values count as an outage or a miss', async (t) => {
   const garbage = await rawOrigin(t, answering('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx'))
   const large = await httpOrigin(t, (_, res) => res.end(Buffer.alloc(1_100_000)))
   const other = await httpOrigin(t, (_, res) => res.writeHead(302, { location: '/elsewhere' }).end('moved'))
@@ -396,7 +396,7 @@ test('garbage, a wrong token and a value larger than any of ours are a store tha
   assert.deepEqual([await right.textOf('/'), await right.textOf('/')], ['1', '1'])
 })
 
-test('a server that takes no more than 1kb keeps nothing larger, and nothing is refused for that', async (t) => {
+test("values beyond the server's limit are not stored, and no request fails", async (t) => {
   const { url } = await CacheProcess.start(t, { maxObjectBytes: 1024 })
   const { textOf, seen } = await serve(t, BOTH, {
     cache: { url },

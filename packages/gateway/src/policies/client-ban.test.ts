@@ -16,7 +16,7 @@ function uses(config: object) {
   ]
 }
 
-test('who guesses keys is out before the next guess is looked at, and cannot make others be banned', async (t) => {
+test('a client that guesses keys is banned before the next guess, and cannot get others banned', async (t) => {
   let asked = 0
   const origin = await httpOrigin(t, (_, res) => {
     asked++

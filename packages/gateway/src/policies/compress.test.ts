@@ -117,7 +117,7 @@ for (const engine of ['uws', 'node'] as const) {
   })
 }
 
-test('who does not ask for it, or likes the body as it is better, gets it as it is, and caches learn why', async (t) => {
+test('without Accept-Encoding, or with identity preferred, the body is unchanged and Vary is set', async (t) => {
   const { port } = await serve(t, asAsked)
   for (const accepted of [
     undefined,
@@ -136,7 +136,7 @@ test('who does not ask for it, or likes the body as it is better, gets it as it 
   }
 })
 
-test('what must not be changed, or would not become smaller, stays as it is', async (t) => {
+test('bodies that must not change or would not shrink are not compressed', async (t) => {
   const { port } = await serve(t, asAsked)
   for (const fields of [
     { 'content-encoding': 'zstd' },
@@ -158,7 +158,7 @@ test('what must not be changed, or would not become smaller, stays as it is', as
   assert.equal(star.headers.vary, '*')
 })
 
-test('short bodies stay as they are, unless the client does not take them so; a failure is compressed like a success', async (t) => {
+test('short bodies are compressed only if identity is refused, and errors like successes', async (t) => {
   const { port } = await serve(t, asAsked, { config: { minSize: '4kb' } })
   const short = await ask(port, '/', { 'accept-encoding': 'gzip' })
   assert.equal(short.headers['content-encoding'], undefined)
@@ -183,7 +183,7 @@ test('HEAD has the fields of GET and promises no length; 304 has the ETag of wha
   assert.deepEqual([same.status, same.headers.etag, same.headers.vary], [304, 'W/"1"', 'Accept-Encoding'])
 })
 
-test('the answers of the gateway itself, and what other policies made of a body, are compressed as well', async (t) => {
+test('responses of the gateway and bodies changed by policies are compressed too', async (t) => {
   const transform = use('transform', { response: { jsonata: { inline: '{"text": text & text}' } } })
   const answers: http.RequestListener = (_, res) =>
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ text: SMALL }))
@@ -204,7 +204,7 @@ test('the answers of the gateway itself, and what other policies made of a body,
   assert.equal(plainOf(answer), SMALL)
 })
 
-test('each event of a stream goes out at once where streams of events are named', async (t) => {
+test('events of a stream are sent at once if event streams are configured', async (t) => {
   let next = (): void => {}
   const events: http.RequestListener = (_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
@@ -224,7 +224,7 @@ test('each event of a stream goes out at once where streams of events are named'
   }
 })
 
-test('what another site asks for with the cookies of a user tells nothing by its size', async (t) => {
+test('cross-site requests with cookies are not compressed', async (t) => {
   const { port } = await serve(t, asAsked)
   const crossSite = { 'accept-encoding': 'gzip', 'sec-fetch-site': 'cross-site' }
   const attacked = await ask(port, '/', { ...crossSite, cookie: 'id=1' })
@@ -238,7 +238,7 @@ test('what another site asks for with the cookies of a user tells nothing by its
   )
 })
 
-test('clients that do not read take a bounded part of the memory; others are served as they are, then compressed again', async (t) => {
+test('compression memory for slow clients is limited, others then get uncompressed bodies', async (t) => {
   const held: http.ServerResponse[] = []
   const gateway = await serve(t, (req, res) => {
     if (req.url !== '/held') return asAsked(req, res)
@@ -269,7 +269,7 @@ test('clients that do not read take a bounded part of the memory; others are ser
   })
 })
 
-test('an upstream that breaks off within the body cuts the compressed one, which is then no valid one', async (t) => {
+test('a truncated upstream body yields an invalid compressed one', async (t) => {
   const { port } = await serve(t, (_, res) => {
     res.writeHead(200, { 'content-type': 'text/plain' })
     res.write(LARGE, () => res.destroy())

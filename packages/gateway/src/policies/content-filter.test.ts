@@ -44,7 +44,7 @@ test('an attack is refused without naming the rule, never reaches the upstream, 
   assert.equal(record!.error!['code'], 'GW_CONTENT_BLOCKED')
 })
 
-test('nothing hides at the border of two chunks', async (t) => {
+test('patterns across chunk boundaries are found', async (t) => {
   const { seen, gateway } = await serve(t, [['content-filter', PACKS]])
   const client = await connectRaw(t, gateway.port)
   client.send('POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -58,7 +58,7 @@ test('nothing hides at the border of two chunks', async (t) => {
   assert.equal(seen.length, 0)
 })
 
-test('a large body is looked at on a thread, and masked there', async (t) => {
+test('a large body is filtered on a worker thread', async (t) => {
   const rule = { name: 'pin', pattern: '\\d{4}', target: ['body:$..pin'], action: 'mask' }
   const { seen, gateway } = await serve(t, [['content-filter', { rules: [rule] }]])
   const body = JSON.stringify({ pin: '1234', fill: 'x'.repeat(100_000) })

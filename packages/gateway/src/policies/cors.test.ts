@@ -78,7 +78,7 @@ test('a preflight is answered before authentication, wherever cors stands in the
   }
 })
 
-test('refusals, failures and responses can be read by allowed pages, and by no others', async (t) => {
+test('allowed pages, and no others, can read responses, refusals and failures', async (t) => {
   const match = (text: string): MatchPlan => ({
     ...ALL,
     path: { text, kind: 'exact', segments: [{ kind: 'literal', text: text.slice(1) }] },

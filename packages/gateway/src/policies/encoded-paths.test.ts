@@ -188,7 +188,7 @@ async function attack(port: number): Promise<{ readonly found: readonly string[]
   return { found, served }
 }
 
-test('the paths of this table reach the protected area of servers that nothing protects', {
+test('the paths of this table reach the protected area of unprotected servers', {
   skip,
 }, async (t) => {
   const { found } = await attack(await startNginx(t, LOCATIONS))
@@ -202,7 +202,7 @@ for (const [paths, name, routes] of [
   ['strict', 'a route', BY_ROUTE],
   ['canonical', 'a condition', BY_CONDITION],
 ] as const) {
-  test(`no spelling of a path gets past the key of ${name} where paths are ${paths}`, { skip }, async (t) => {
+  test(`no spelling of a path bypasses the key of ${name} with paths: ${paths}`, { skip }, async (t) => {
     const nginx = await startNginx(t, LOCATIONS)
     const upstreams = [{ urls: [`http://127.0.0.1:${nginx}`] }]
     const gateway = await startGateway(t, { upstreams, routes, listener: { paths } }, { catalog })

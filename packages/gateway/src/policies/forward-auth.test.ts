@@ -46,7 +46,7 @@ async function server(t: TestContext, first: (res: ServerResponse, req: Incoming
 
 const backend = (t: TestContext) => server(t, (res) => res.end('from the backend'))
 
-test('the server hears what the request was, and the upstream what the server says, whatever the client claims', async (t) => {
+test("the server gets the request, and the upstream gets only the server's headers", async (t) => {
   const up = await backend(t)
   const auth = await server(t, (res) =>
     res
@@ -127,7 +127,7 @@ test('a refusal is passed on with its status, its body and the fields that are m
   assert.deepEqual(up.calls, [])
 })
 
-test('without a decision nothing passes, unless the document wants that', async (t) => {
+test('without a decision requests are refused, unless configured otherwise', async (t) => {
   const up = await backend(t)
   const auth = await server(t, () => {})
   const half = await rawOrigin(t, (socket) => {
@@ -169,7 +169,7 @@ test('without a decision nothing passes, unless the document wants that', async 
   assert.equal(up.calls[0]!.headers['x-user-id'], undefined)
 })
 
-test('1,000 requests that ask the same at once are one call', async (t) => {
+test('1,000 concurrent identical requests share one call', async (t) => {
   const up = await backend(t)
   const waiting: ServerResponse[] = []
   const auth = await server(t, (res) => void waiting.push(res))
@@ -184,7 +184,7 @@ test('1,000 requests that ask the same at once are one call', async (t) => {
   assert.equal(auth.calls.length, 2)
 })
 
-test('decisions are kept by their inputs, as long as they may be, and longer while the server is away', async (t) => {
+test('decisions are cached by their inputs, and longer during an outage', async (t) => {
   const up = await backend(t)
   const auth = await server(t, (res, req) =>
     res.writeHead(req.headers.authorization === 'good' ? 200 : 403).end(),
@@ -228,7 +228,7 @@ test('decisions are kept by their inputs, as long as they may be, and longer whi
   await until(async () => (await status('good')) === 403)
 })
 
-test('the cookie of one caller is not given to another who waits for the same decision', async (t) => {
+test('a cookie for one caller is not sent to another who waits for the same decision', async (t) => {
   const up = await backend(t)
   const waiting: [ServerResponse, IncomingMessage][] = []
   const auth = await server(t, (res, req) => void waiting.push([res, req]))
@@ -250,7 +250,7 @@ test('the cookie of one caller is not given to another who waits for the same de
   assert.deepEqual(await both, ['for-a=1', 'for-b=1'])
 })
 
-test('the body goes along where it is wanted, and a server that is the gateway itself ends in no circle', async (t) => {
+test('the body is sent if configured, and a loop through the gateway ends', async (t) => {
   const up = await backend(t)
   const auth = await server(t, (res) => res.end())
   const gateway = await gatewayAsking(t, up.url, { url: auth.url, withBody: true })
@@ -267,7 +267,7 @@ test('the body goes along where it is wanted, and a server that is the gateway i
   assert.deepEqual([direct.status, direct.headers.get('x-gw-error')], [508, 'GW_CALL_LOOP'])
 })
 
-test('mistakes are mistakes of the document', async (t) => {
+test('configuration errors are reported for the document', async (t) => {
   const url = 'http://127.0.0.1:1/'
   const mistakes: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
     [{ url: 'file:///etc/passwd' }, /not a valid address/],
@@ -297,7 +297,7 @@ test('the server decides about the path that the upstream gets', async (t) => {
   )
 })
 
-test('what is said to one caller is not shared with another who asks the same at that time', async (t) => {
+test('a personal decision is not shared with a concurrent identical request', async (t) => {
   let session = 0
   const auth = await server(t, (res) => {
     const cookie = `s=${++session}`

@@ -7,7 +7,7 @@ import { httpOrigin } from '../testing/origin.js'
 
 const FILE = join(import.meta.dirname, '../../../logger/samples/places.mmdb')
 
-test('callers are let in by the place of the address that a trusted proxy names, and of no other', async (t) => {
+test('callers are admitted by the location of the address from a trusted proxy only', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('in'))
   const policies = [
     {

@@ -105,7 +105,7 @@ test('refused tokens get their code and challenge and never reach the upstream',
   assert.equal(seen.length, 0)
 })
 
-test('a reload with another key ends what was remembered', async (t) => {
+test('a reload with another key voids cached verifications', async (t) => {
   const use = (key: KeyObject): Use[] => [{ use: 'jwt', with: { keys: [{ jwk: jwk(key) }] } }]
   const { gateway, reload } = await serve(t, use(issuer.publicKey))
   const headers = { authorization: `Bearer ${token({ sub: 'ann', exp: inAnHour() })}` }

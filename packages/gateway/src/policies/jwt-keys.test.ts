@@ -50,7 +50,7 @@ async function keyOf(kid: string): Promise<IssuerKey> {
 const answerKeys = (keys: () => unknown[]) => (_: IncomingMessage, res: ServerResponse) =>
   res.end(JSON.stringify({ keys: keys() }))
 
-test('keys come from a URL, by one call, also after the issuer has changed them; then they outlive it', async (t) => {
+test('keys are fetched once, refreshed after a change, and survive an outage', async (t) => {
   const [first, second, stranger] = await Promise.all([keyOf('1'), keyOf('2'), keyOf('3')])
   let published = [first.jwk]
   let calls = 0
@@ -97,7 +97,7 @@ test('discovery finds the keys of an issuer, which sign for no other', async (t)
   assert.equal(record?.error?.['reason'], reason)
 })
 
-test('the metadata of an issuer lead to no link-local address, however it is spelled, nor by a name', async (t) => {
+test('metadata cannot point to link-local addresses, in any spelling or by name', async (t) => {
   const asked: string[] = []
   const lookup: LookupFunction = (name, _, done) => {
     asked.push(name)
@@ -121,7 +121,7 @@ test('the metadata of an issuer lead to no link-local address, however it is spe
   assert.deepEqual(asked, ['keys.test'])
 })
 
-test('an issuer that is away, late or answers anything else means 503, and lets nobody in', async (t) => {
+test('an issuer that is down, late or invalid causes 503', async (t) => {
   const key = await keyOf('1')
   const token = await key.sign()
   const text = JSON.stringify({ keys: [key.jwk] })
@@ -158,7 +158,7 @@ test('an issuer that is away, late or answers anything else means 503, and lets 
   assert.equal(await (await gatewayTrusting(t, { url: garbage.url }))(token), 503)
 })
 
-test('keys that cannot serve do not spoil the set; a public key is never taken for a secret', async (t) => {
+test('unusable keys in a set are skipped, and a public key never serves as a secret', async (t) => {
   const key = await keyOf('1')
   const issuer = await httpOrigin(
     t,
@@ -180,7 +180,7 @@ test('keys that cannot serve do not spoil the set; a public key is never taken f
   assert.equal(await ask(confused), 401)
 })
 
-test('a token does not say where its keys are', async (t) => {
+test('a token cannot choose the location of its keys', async (t) => {
   const [known, forged] = await Promise.all([keyOf('1'), keyOf('2')])
   let calls = 0
   const thief = await httpOrigin(t, (req, res) => {
@@ -203,7 +203,7 @@ test('a token does not say where its keys are', async (t) => {
   assert.equal(calls, 0)
 })
 
-test('keys that are refreshed keep tokens of the past and of the future in while the issuer changes them', async (t) => {
+test('old and new tokens are accepted during a key rotation', async (t) => {
   const [first, second] = await Promise.all([keyOf('1'), keyOf('2')])
   let published = [first.jwk]
   const issuer = await httpOrigin(
@@ -244,7 +244,7 @@ test('where the clock of the issuer is 10 minutes ahead or behind, clockSkew dec
   assert.deepEqual([await patient(ahead), await patient(behind), await patient(right)], [204, 204, 204])
 })
 
-test('settings that cannot work are refused when they are loaded', async (t) => {
+test('invalid settings are refused on load', async (t) => {
   for (const [jwks, reason] of REFUSED) {
     await assert.rejects(gatewayTrusting(t, { timeout: undefined, ...jwks }), reason)
   }
@@ -283,7 +283,7 @@ test('two keys under one id are both tried, and no more than four', async (t) =>
   assert.deepEqual(statuses, [204, 204, 204, 204, 401, 401])
 })
 
-test('a new key under an old id is fetched; wrong signatures have it done no oftener than every 10 s', async (t) => {
+test('a reused key id is fetched again, at most every 10 s for wrong signatures', async (t) => {
   const [first, second, forger] = await Promise.all([keyOf('1'), keyOf('1'), keyOf('1')])
   let published = first.jwk
   let calls = 0

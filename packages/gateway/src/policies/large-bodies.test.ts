@@ -16,7 +16,7 @@ async function post(url: string, body: string): Promise<number> {
   return answer.status
 }
 
-test('a large body is asked on a thread, once for all that ask it, and routed by what it says', async (t) => {
+test('a large body is evaluated once on a worker thread and routed by its content', async (t) => {
   const policies = [
     {
       id: 'report',

@@ -4,7 +4,7 @@ import { catalog } from '@sluice/policies'
 import { PEOPLE, person, Slapd, slapdSkip } from '@sluice/policies/testing'
 import { serve } from '../document-keys/testing.js'
 
-test('a cold cache asks the directory once for a thousand requests; without it nobody new comes in', {
+test('a thousand logins share one directory call, and new logins fail without it', {
   skip: slapdSkip,
 }, async (t) => {
   const slapd = await Slapd.start([person('ann', 'secret')])

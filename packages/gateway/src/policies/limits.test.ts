@@ -76,7 +76,7 @@ test('at a closed time requests are refused with Retry-After', async (t) => {
   assert.equal(answer.headers.get('x-gw-error'), 'GW_TIME_RESTRICTED')
 })
 
-test('a place comes back after an answer, a client that left, a timeout, a refusal and a broken upstream', async (t) => {
+test('a slot is freed after a response, an abort, a timeout, a refusal and an upstream failure', async (t) => {
   const waiting: http.ServerResponse[] = []
   const limit: Use = ['concurrency-limit', { max: 1 }]
   const later: Use = ['body-limit', { max: '5b' }]
@@ -122,7 +122,7 @@ test('a place comes back after an answer, a client that left, a timeout, a refus
   await isFree()
 })
 
-test('who waits is served in order when a place is free; who leaves while waiting takes none', async (t) => {
+test('queued requests get free slots in order, and aborted ones get none', async (t) => {
   const waiting: http.ServerResponse[] = []
   const limit: Use = ['concurrency-limit', { max: 1, queue: { max: 2, timeout: '20s' } }]
   const gateway = await serve(t, [limit], (_, res) => void waiting.push(res))

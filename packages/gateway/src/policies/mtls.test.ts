@@ -29,7 +29,7 @@ function ask(port: number, pair?: Pair): Promise<string> {
   })
 }
 
-test('a certificate that the listener has verified makes its bearer a consumer', async (t) => {
+test('a certificate verified by the listener identifies a consumer', async (t) => {
   const authority = makeCertificate({ name: 'Test CA', kind: 'ec', isAuthority: true })
   const files = certificateFiles(t)
   const clientCaFile = join(files.certFile, '../ca.pem')

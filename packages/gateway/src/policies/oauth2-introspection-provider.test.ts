@@ -76,7 +76,7 @@ async function gatewayAsking(t: TestContext, settings: object) {
   }
 }
 
-test('oidc-provider knows the gateway however it authenticates, and says which tokens are active', async (t) => {
+test('oidc-provider accepts every client authentication and reports active tokens', async (t) => {
   const { privateKey, publicKey } = keyPair('ec', { namedCurve: 'P-256' })
   const provider = await startProvider(t, { ...publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig' })
   const url = `${provider.url}/token/introspection`

@@ -36,7 +36,7 @@ const seconds = (): number => Math.floor(Date.now() / 1000)
 const ACTIVE = { active: true, sub: 'ann' }
 const INACTIVE = { active: false }
 
-test('the answer says who calls; the upstream gets what is forwarded and not the token', async (t) => {
+test('the response identifies the consumer, and the upstream does not get the token', async (t) => {
   const up = await backend(t)
   const answer = { ...ACTIVE, scope: 'a b', tenant: 'acme', roles: { in: ['x', 'y'] }, token_type: 'bearer' }
   const server = await callee(t, json(answer))
@@ -67,7 +67,7 @@ test('the answer says who calls; the upstream gets what is forwarded and not the
   assert.equal((await send('of-a-client')).headers.get('x-who'), 'batch')
 })
 
-test('what the server does not vouch for is refused, with the challenge of RFC 6750', async (t) => {
+test('tokens that are not active are refused with an RFC 6750 challenge', async (t) => {
   const up = await backend(t)
   const server = await callee(t, json(INACTIVE))
   const { send, gateway, codeOf } = await gatewayAsking(t, up.url, {
@@ -108,7 +108,7 @@ test('what the server does not vouch for is refused, with the challenge of RFC 6
   assert.equal(server.calls.length, before, 'nobody was asked')
 })
 
-test('without an answer nothing passes', async (t) => {
+test('without an introspection response requests are refused', async (t) => {
   const up = await backend(t)
   const server = await callee(t, () => {})
   const half = await rawOrigin(t, (socket) => {
@@ -176,7 +176,7 @@ test('1,000 requests with the same token at once are one call', async (t) => {
   assert.equal(server.calls.length, 2)
 })
 
-test('answers are kept no longer than the token lives, whatever the clock', async (t) => {
+test('responses are cached no longer than the token lives, whatever the clock says', async (t) => {
   const up = await backend(t)
   const server = await callee(t, json(ACTIVE))
   const inactive = json(INACTIVE)
@@ -206,7 +206,7 @@ test('answers are kept no longer than the token lives, whatever the clock', asyn
   await until(async () => (await codeOf('t')) === 'GW_TOKEN_EXPIRED')
 })
 
-test('while the server is away known tokens may pass, it is left alone, and found again', async (t) => {
+test('known tokens pass during an outage, and the server is used again later', async (t) => {
   const up = await backend(t)
   const server = await callee(t, json(ACTIVE))
   const settings = { url: server.url, breaker: { failures: 3, openFor: '5m' } }
@@ -254,7 +254,7 @@ test('while the server is away known tokens may pass, it is left alone, and foun
   assert.equal((await strict.send('good')).status, 200)
 })
 
-test('guesses push nothing out that is known', async (t) => {
+test('guessed tokens do not evict known ones', async (t) => {
   const up = await backend(t)
   const answer = (res: ServerResponse, _: IncomingMessage): void =>
     json(server.calls.at(-1)!.body.includes('token=good') ? ACTIVE : INACTIVE)(res)
@@ -268,7 +268,7 @@ test('guesses push nothing out that is known', async (t) => {
   assert.equal(server.calls.length, 4)
 })
 
-test('a server that is the gateway itself ends in no circle, and mistakes are mistakes of the document', async (t) => {
+test('a loop through the gateway ends, and configuration errors are reported', async (t) => {
   const up = await backend(t)
   const port = await closedPort()
   const loop = await gatewayAsking(t, up.url, { url: `http://127.0.0.1:${port}/` }, port)

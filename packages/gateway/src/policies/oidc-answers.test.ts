@@ -6,7 +6,7 @@ import { Browser } from './testing/browser.js'
 import { startLoginProvider } from './testing/login-provider.js'
 import { startSite } from './testing/login-site.js'
 
-test('tokens are taken as real servers answer them, and an ID token from the future is not', async (t) => {
+test('token responses of real servers are accepted, an ID token from the future is not', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const { publicKey, privateKey } = await generateKeyPair('ES256')

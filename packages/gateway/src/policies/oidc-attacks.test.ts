@@ -28,7 +28,7 @@ for (const engine of ['uws', 'node'] as const)
     assert.ok(count > 0, 'some of them begin a login')
   })
 
-test('cookies that stand twice reach no upstream and are ended, so that nobody stays locked out', async (t) => {
+test('duplicate cookies are expired and never reach the upstream', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider, { unauthenticated: 'pass' })
   const cookie = 'sluice-session=1-a; sluice-session=1-b'
@@ -38,7 +38,7 @@ test('cookies that stand twice reach no upstream and are ended, so that nobody s
   assert.deepEqual([headers['x-who'], headers['cookie']], [undefined, undefined])
 })
 
-test('parts of sessions are of no use beside those of others, and more parts change nothing', async (t) => {
+test('parts of different sessions cannot be combined, and extra parts are ignored', async (t) => {
   const provider = await startLoginProvider(t)
   const tokens = { idTokenHeader: 'x-id-token', accessTokenHeader: 'x-access-token' }
   const { url } = await startSite(t, provider, tokens)
@@ -58,7 +58,7 @@ test('parts of sessions are of no use beside those of others, and more parts cha
   assert.equal(await status(`sluice-session=0-${first.slice(2)}`), 401)
 })
 
-test('what clients send for tokens and claims does not get to the upstream, under no spelling', async (t) => {
+test('token and claim headers of clients never reach the upstream, in any spelling', async (t) => {
   const provider = await startLoginProvider(t)
   const settings = { accessTokenHeader: 'x-access-token', idTokenHeader: 'x-id-token' }
   const { url } = await startSite(t, provider, { ...settings, unauthenticated: 'pass' })
@@ -69,7 +69,7 @@ test('what clients send for tokens and claims does not get to the upstream, unde
   assert.doesNotMatch(JSON.stringify(headers), /forged/)
 })
 
-test('who has logged in without the claim that names the consumer has no session', async (t) => {
+test('a login without the consumer claim creates no session', async (t) => {
   const provider = await startLoginProvider(t)
   const before = await startSite(t, provider)
   const browser = new Browser()
@@ -84,7 +84,7 @@ test('who has logged in without the claim that names the consumer has no session
   assert.equal(browser.jarOf(url).has('sluice-session'), false)
 })
 
-test('an image, a call or a prefetch of the address logs nobody out; a form and a link do', async (t) => {
+test('forms and links log out, but images, fetches and prefetches do not', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider, { logout: { path: '/logout', provider: false } })
   const browser = new Browser()
@@ -102,7 +102,7 @@ test('an image, a call or a prefetch of the address logs nobody out; a form and 
   assert.equal((await browser.ask(url)).status, 302)
 })
 
-test('a login that is begun late, often or without end leaves little behind', async (t) => {
+test('late, repeated and unfinished logins leave little state', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const browser = new Browser()
@@ -122,7 +122,7 @@ test('a login that is begun late, often or without end leaves little behind', as
   assert.equal(other.jarOf(url).has('sluice-session'), false)
 })
 
-test('two gateways of a site take each other’s sessions, by one of their secrets alone', async (t) => {
+test('two gateways of a site accept each other’s sessions if they share one secret', async (t) => {
   const provider = await startLoginProvider(t)
   const first = await startSite(t, provider)
   const browser = new Browser()

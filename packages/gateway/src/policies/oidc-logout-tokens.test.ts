@@ -50,7 +50,7 @@ async function startReceiver(t: TestContext) {
   return { issuer: origin.url, post, records }
 }
 
-test('a logout token is taken with all that it needs, and refused with what makes it another token', async (t) => {
+test('a complete logout token is accepted, and other tokens are refused', async (t) => {
   const { issuer, post, records } = await startReceiver(t)
   const now = Math.floor(Date.now() / 1000)
   const claims = (changes: object = {}): object => ({

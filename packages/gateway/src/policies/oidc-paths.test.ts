@@ -31,7 +31,7 @@ function warningsOf(paths: readonly (string | null)[], settings: object = {}, sh
   return result.warnings.map(({ message }) => message)
 }
 
-test('a document in which no route with oidc matches the callback or the logout is warned of', () => {
+test('a callback or logout path without an oidc route causes a warning', () => {
   const callback = "no route with oidc matches the path '/oauth2/callback', which the policy answers"
   const logout = { logout: { path: '/bye' } }
   for (const paths of [

@@ -7,7 +7,7 @@ import { ask, Browser, shown } from './testing/browser.js'
 import { startLoginProvider } from './testing/login-provider.js'
 import { ahead, logIn, startSite } from './testing/login-site.js'
 
-test('gateways with one store refresh a session once, and hear of each other’s logouts', {
+test('gateways with one store refresh a session once and share logouts', {
   skip: redisSkip,
 }, async (t) => {
   const server = await RedisServer.start(t)

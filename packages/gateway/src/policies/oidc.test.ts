@@ -25,7 +25,7 @@ test('a browser logs in, comes back to its page, and the upstream knows who it i
   assert.equal(provider.asked.length, asked, 'a session asks nobody')
 })
 
-test('who has no session is sent to log in, refused or let through, as the document says', async (t) => {
+test('requests without a session are redirected, refused or passed as configured', async (t) => {
   const provider = await startLoginProvider(t)
   const auto = await startSite(t, provider)
   const at = (headers: Record<string, string>, method = 'GET') => ask(auto.url, { method, headers })
@@ -51,7 +51,7 @@ test('who has no session is sent to log in, refused or let through, as the docum
   assert.deepEqual([headers['x-who'], headers['cookie']], [undefined, 'a=b'])
 })
 
-test('the response of a login is of no use elsewhere, again, changed or late', async (t) => {
+test('a login response is refused elsewhere, repeated, changed or late', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const [ann, thief] = [new Browser(), new Browser()]
@@ -86,7 +86,7 @@ test('the response of a login is of no use elsewhere, again, changed or late', a
   assert.deepEqual([status, headers.get('location')], [302, `${url}/a`], 'the right one still works')
 })
 
-test('a response that comes twice, or whose login is forgotten, begins a login once more and no oftener', async (t) => {
+test('a repeated response, or one of a forgotten login, restarts the login once', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const browser = new Browser()
@@ -142,7 +142,7 @@ test('a response of another issuer, without a code, or with an error is refused,
   }
 })
 
-test('pages are of the site, whatever the path looks like', async (t) => {
+test('the return page is always on the site', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   for (const path of [
@@ -160,7 +160,7 @@ test('pages are of the site, whatever the path looks like', async (t) => {
   }
 })
 
-test('cookies that are changed, cut, of another use or of another secret are no session', async (t) => {
+test('tampered, truncated or foreign cookies are no session', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const browser = new Browser()
@@ -193,7 +193,7 @@ test('cookies that are changed, cut, of another use or of another secret are no 
   assert.equal(await status(`sluice-session=${login![1]}`), 401, 'the cookie of a login is no session')
 })
 
-test('a login makes a new session, and takes none that somebody has planted', async (t) => {
+test('a login creates a new session and ignores a planted one', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider)
   const [thief, victim] = [new Browser(), new Browser()]
@@ -207,7 +207,7 @@ test('a login makes a new session, and takes none that somebody has planted', as
   assert.equal((await shown(await thief.ask(url))).headers['x-who'], 'thief')
 })
 
-test('tokens are refreshed once, however many requests come, and the browser gets the new session', async (t) => {
+test('concurrent requests refresh the tokens once, and the browser gets the new session', async (t) => {
   const provider = await startLoginProvider(t, { accessSeconds: 30 })
   const settings = { scopes: ['email', 'offline_access'], parameters: { prompt: 'consent' } }
   const { url } = await startSite(t, provider, {
@@ -241,7 +241,7 @@ test('tokens are refreshed once, however many requests come, and the browser get
   assert.equal(refreshes(), asked + 1)
 })
 
-test('a refresh token that is refused ends the session; a provider that is down does not, for a while', async (t) => {
+test('a refused refresh token ends the session, an outage of the provider does not', async (t) => {
   const provider = await startLoginProvider(t, { accessSeconds: 30 })
   const settings = { scopes: ['email', 'offline_access'], parameters: { prompt: 'consent' } }
   const { url, events } = await startSite(t, provider, { ...settings, staleIfError: '2m' })
@@ -292,7 +292,7 @@ test('a session ends after its lifetime, and some time after its last request', 
   assert.equal((await browser.ask(url)).status, 302)
 })
 
-test('secrets are changed one after the other', async (t) => {
+test('session secrets can be rotated', async (t) => {
   const provider = await startLoginProvider(t)
   const before = await startSite(t, provider)
   const browser = new Browser()
@@ -306,7 +306,7 @@ test('secrets are changed one after the other', async (t) => {
   assert.equal((await browser.ask(after.url)).status, 302)
 })
 
-test('users log out here and at the provider, and no other site can have them do that', async (t) => {
+test('users log out locally and at the provider, and other sites cannot trigger it', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider, { logout: { path: '/logout', returnTo: '/bye' } })
   const browser = new Browser()
@@ -335,7 +335,7 @@ test('users log out here and at the provider, and no other site can have them do
   assert.equal((await browser.ask(away.href)).status, 200)
 })
 
-test('a provider ends sessions, by tokens that nobody else can make', async (t) => {
+test('a provider can end sessions with signed logout tokens', async (t) => {
   const provider = await startLoginProvider(t, { backchannel: '/backchannel' })
   const { url, events } = await startSite(t, provider, { idTokenHeader: 'x-id-token' })
   const browser = new Browser()
@@ -375,7 +375,7 @@ test('a provider ends sessions, by tokens that nobody else can make', async (t) 
   )
 })
 
-test('an ID token that is not of the provider, of this login and of now makes no session', async (t) => {
+test('an ID token of another provider, login or time creates no session', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider, { idTokenHeader: 'x-id-token' })
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -429,7 +429,7 @@ test('an ID token that is not of the provider, of this login and of now makes no
   }
 })
 
-test('a provider that is down, or answers garbage or half, is 503, and the next login works', async (t) => {
+test('a provider outage or invalid response causes 503, and the next login works', async (t) => {
   const provider = await startLoginProvider(t)
   const { url } = await startSite(t, provider, { timeout: '500ms' })
   for (const answer of ['', '{"access_token":', 'HTTP', '[]', '{"access_token":"a","token_type":"mac"}']) {

@@ -27,7 +27,7 @@ async function gatewayOf(t: TestContext, use: string, settings: object, target?:
   return startGateway(t, { upstreams, routes: plan.routes }, { catalog })
 }
 
-test('servers are trusted by the authority of the document, and the gateway shows its certificate', async (t) => {
+test('servers are verified with the configured CA, and the gateway presents its certificate', async (t) => {
   const { cert, key } = FAKE_CERTIFICATES.localhost
   const names: string[] = []
   const answer = (req: IncomingMessage, res: ServerResponse): void => {
@@ -73,7 +73,7 @@ interface TlsSocket {
   getPeerCertificate(): { readonly subject: { readonly CN: string } }
 }
 
-test('forward-auth asks as it is told, reads the consumer, and passes on what is listed', async (t) => {
+test('forward-auth sends the configured request, reads the consumer, and forwards listed headers', async (t) => {
   const auth = await callee(t, (res) => {
     res.writeHead(200, { 'x-i': '7', 'x-n': 'Ann', 'x-g': 'a, b', 'x-r': 'c,d', 'x-s': 'e  f' }).end()
   })
@@ -105,7 +105,7 @@ test('forward-auth asks as it is told, reads the consumer, and passes on what is
   assert.deepEqual([refused.headers.get('x-why'), refused.headers.get('set-cookie')], ['no', null])
 })
 
-test('forward-auth forgets the decisions used least recently, and takes no larger answers than it may', async (t) => {
+test('forward-auth evicts the least recently used decisions and limits the response size', async (t) => {
   const auth = await callee(t, (res) => res.end('x'.repeat(500)))
   const cache = { key: ['req.path'], maxEntries: 1, scope: 'worker' }
   const bounded = await gatewayOf(t, 'forward-auth', {
@@ -120,7 +120,7 @@ test('forward-auth forgets the decisions used least recently, and takes no large
   assert.equal((await fetch(small.url)).status, 503)
 })
 
-test('api-call shares calls where the document says so, and answers as it says', async (t) => {
+test('api-call shares calls and responds as configured', async (t) => {
   const waiting: ServerResponse[] = []
   const other = await callee(t, (res) => void waiting.push(res))
   const callsOf = async (more: object, most: number): Promise<number> => {

@@ -14,7 +14,7 @@ function said(use: string, parameters: object): string[] {
 
 const WITH = 'routes[0].policies[0].with'
 
-test('backend-auth without credentials, or with two kinds of them, is told what there is', () => {
+test('backend-auth without credentials, or with two kinds, lists the options', () => {
   const none = `${WITH} needs 'basic', 'apiKey', 'bearer', 'oauth2', 'digest' or 'awsSigV4' (add one of them)`
   assert.deepEqual(said('backend-auth', {}), [none])
   assert.deepEqual(said('backend-auth', { passThrough: true }), [none])
@@ -36,7 +36,7 @@ test('saml without a provider is told how one is described', () => {
     ])
 })
 
-test('jwt that does not check the audience is warned of', () => {
+test('jwt without an audience check causes a warning', () => {
   const jwks = { discovery: 'https://login.example.com' }
   const [warning, ...more] = said('jwt', { jwks })
   assert.match(warning ?? '', /^warning: jwt does not check the audience of tokens.*\(add audiences: /)

@@ -27,7 +27,7 @@ routes:
   - { id: c, match: { path: /c }, respond: { status: 200 } }
 `
 
-test('the policies of a group run in its place and order, on every route that names it', async (t) => {
+test('policies of a group run in place and in order, on every route with the group', async (t) => {
   const bundle = loadOrThrow(TEXT, catalog)
   const gateway = await startGateway(t, { routes: bundle.plan.routes }, { catalog })
   const [a, b, c] = await Promise.all(['/a', '/b', '/c'].map((path) => fetch(gateway.url + path)))

@@ -51,7 +51,7 @@ test('a used-up limit refuses without asking a slow server, in each worker', { s
   assert.ok(scriptsRun(server) < 60, `${scriptsRun(server)} scripts`)
 })
 
-test('a server that is slow is done without, by onStoreDown, until it is fast again', { skip }, async (t) => {
+test('a slow server is handled by onStoreDown until it is fast again', { skip }, async (t) => {
   const server = await RedisServer.start(t)
   const bridge = await slowBridge(t, server.port)
   const limited = await limitedBehind(t, bridge.port, {

@@ -96,7 +96,7 @@ test('the server is killed: open lets all pass, closed refuses with 503, scope g
   await until(async () => (await closed.ask()) === 200)
 })
 
-test('a server that hangs makes one request wait for its deadline, and then nobody', { skip }, async (t) => {
+test('a hanging server delays one request until its deadline, and no others', { skip }, async (t) => {
   const server = await RedisServer.start(t)
   const { asked } = await limitedBy(t, server, {})
   assert.equal(passed(await asked(1)), 1)

@@ -41,7 +41,7 @@ test('a browser logs in, comes back to its page, keeps its session and logs out'
   assert.deepEqual(errorOf(copy), [401, 'GW_AUTH_MISSING'], 'a copy of the session has ended, too')
 })
 
-test('a login that cannot be finished is 400 for the browser, and the log says why', async (t) => {
+test('a login that cannot be completed gets 400, and the log has the reason', async (t) => {
   const gateway = await startSamlSite(t)
   const { url, acs } = gateway
   const evil = 'https://evil.example.com/acs'
@@ -96,7 +96,7 @@ function base64(xml: string): string {
   return Buffer.from(xml).toString('base64')
 }
 
-test('a response is of no use in another browser, for another login, again, or sent in another way', async (t) => {
+test('a response is refused in another browser, for another login, repeated, or by another binding', async (t) => {
   const { url, acs } = await startSamlSite(t)
   const [ann, thief, victim] = [new Browser(), new Browser(), new Browser()]
   const away = await beginLogin(ann, `${url}/a`)
@@ -181,7 +181,7 @@ test('a repeated response, or one of a forgotten login, restarts the login once'
   }
 })
 
-test('the cookie of a login is no session, that of a session no login, and a changed one neither', async (t) => {
+test('login and session cookies are not interchangeable, and tampered ones are refused', async (t) => {
   const { url, acs } = await startSamlSite(t)
   const browser = new Browser()
   await postForm(browser, acs, answerOf(acs, await beginLogin(browser, `${url}/a`)))

@@ -69,7 +69,7 @@ test('an assertion in a header, a form, a body or a SOAP message says who it is,
     assert.ok(!text.includes(part), 'an assertion is a secret')
 })
 
-test('what is wrong with an assertion is said to the caller in a word, and in the log', async (t) => {
+test('the caller learns briefly why an assertion is refused, the log in detail', async (t) => {
   const gateway = await startSamlSite(t)
   const { url } = gateway
   const recipient = recipientOf(url)
@@ -112,7 +112,7 @@ test('what is wrong with an assertion is said to the caller in a word, and in th
 })
 
 for (const engine of ['uws', 'node'] as const)
-  test(`${engine}: what no honest caller sends is refused, whatever its shape`, async (t) => {
+  test(`${engine}: malicious input is refused, whatever its shape`, async (t) => {
     const { url } = await startSamlSite(t, { engine })
     const good = goodAssertion({ recipient: recipientOf(url) })
     const form = `SAMLResponse=${encodeURIComponent(base64(responseXml(good)))}`

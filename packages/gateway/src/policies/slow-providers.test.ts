@@ -8,7 +8,7 @@ import { serve } from '../document-keys/testing.js'
 import { until } from '../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../testing/origin.js'
 
-test('while all whom policies ask are slow, nobody else waits; what they say in the end counts', async (t) => {
+test('slow providers delay only their own requests, and late responses count', async (t) => {
   const held: { readonly name: string; readonly res: ServerResponse }[] = []
   const provider = await httpOrigin(t, (req, res) => {
     req.resume()

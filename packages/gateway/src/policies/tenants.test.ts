@@ -123,7 +123,7 @@ test('a key of one tenant signs for no other', async (t) => {
   assert.equal(await other.ask(await shared.sign({ iss: issuerOf(OURS), tid: OURS })), 204)
 })
 
-test('metadata that name many tenants where one is meant, or the other way round, let nobody in', async (t) => {
+test('multi-tenant metadata for a single-tenant configuration, or vice versa, are refused', async (t) => {
   for (const [issuer, tenants, reason] of [
     [undefined, undefined, /\{tenantid\}\/v2\.0\\", not of .*; list the accepted 'tenants'"/],
     [
@@ -144,7 +144,7 @@ test('metadata that name many tenants where one is meant, or the other way round
   }
 })
 
-test('browsers log in by the tenants that are listed, and sessions end with the listing', async (t) => {
+test('users of listed tenants can log in, and sessions end when the tenant is removed', async (t) => {
   const provider = await startLoginProvider(t)
   const issuerOf = (tenant: string): string => `${provider.issuer}/${tenant}/v2.0`
   const issuer = issuerOf('common')
@@ -220,7 +220,7 @@ test('browsers log in by the tenants that are listed, and sessions end with the 
   }
 })
 
-test('gw validate says what is doubtful about tenants, and refuses what cannot be', () => {
+test('gw validate warns of risky tenants and refuses invalid ones', () => {
   const entra = 'https://login.microsoftonline.com/common/v2.0'
   const secrets = ['a secret of the gateway, which is long enough']
   const oidc = { clientId: 'a', clientSecret: 'b', redirectUri: 'https://a.example/', session: { secrets } }

@@ -14,7 +14,7 @@ import { httpOrigin } from '../testing/origin.js'
 /** Returns the `cnf` value of a certificate (RFC 8705 section 3.1). */
 const thumbprint = ({ der }: Pair): string => createHash('sha256').update(der).digest('base64url')
 
-test('a token that is bound to a certificate is taken with it alone, and one that is bound to a key not at all', async (t) => {
+test('a certificate-bound token requires the certificate, and a key-bound token is refused', async (t) => {
   const authority = makeCertificate({ name: 'Test CA', kind: 'ec', isAuthority: true })
   const [holder, thief] = ['holder', 'thief'].map((name) =>
     makeCertificate({ name, kind: 'ec', issuer: authority }),

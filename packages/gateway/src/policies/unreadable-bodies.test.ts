@@ -52,7 +52,7 @@ const CASES: readonly (readonly [string, string | Buffer, Record<string, string>
 ]
 
 for (const engine of ['uws', 'node'] as const) {
-  test(`engine ${engine}: a body that claims to be what a route asks, and cannot be read, goes to no route`, async (t) => {
+  test(`engine ${engine}: an unreadable body of the declared kind reaches no route`, async (t) => {
     const origin = await httpOrigin(t, (req, res) => void req.resume().on('end', () => res.end()))
     const bundle = loadOrThrow(
       `version: 1

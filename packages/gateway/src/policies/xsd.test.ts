@@ -112,7 +112,7 @@ test('report mode marks what is not valid for the upstream and for the client', 
   )
 })
 
-test('a body for which a pattern takes without end is ended with its thread', {
+test('a body with an endless pattern match is ended with its thread', {
   timeout: 60_000,
 }, async (t) => {
   const slow = SCHEMA.replace(

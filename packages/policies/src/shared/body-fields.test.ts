@@ -7,7 +7,7 @@ import { exchange, testEnv } from '../testing.js'
 
 const ABOUT_BYTES = ['etag', '"1"', 'content-md5', 'x', 'content-digest', 'sha-256=:x:', 'digest', 'x']
 
-test('what was said about the bytes of a body goes with them', async (t) => {
+test('headers about the bytes of a body are removed with them', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   const inline = `export function onResponse(ctx) {

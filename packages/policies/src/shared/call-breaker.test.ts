@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CallBreaker } from './call-breaker.js'
 
-test('after failures in a row one call in a while tries, and one that is answered ends it', () => {
+test('after consecutive failures occasional calls probe the server, and a success closes the circuit', () => {
   let now = 0
   const breaker = new CallBreaker({ failures: 2, openMs: 100, now: () => now })
   breaker.note(false)

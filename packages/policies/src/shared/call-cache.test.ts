@@ -23,7 +23,7 @@ function cacheOf(options: Partial<CallCacheOptions> = {}) {
   return { clock, server, get: async (key: string) => (await cache.get(key, ask)).n }
 }
 
-test('who asks for the same at one time waits for one call, and later ones use what it has found', async () => {
+test('concurrent identical calls are coalesced, and later ones use the result', async () => {
   const { clock, get, server } = cacheOf()
   assert.deepEqual(await Promise.all([get('a'), get('a'), get('b')]), [1, 1, 2])
   assert.equal(await get('a'), 1)
@@ -32,7 +32,7 @@ test('who asks for the same at one time waits for one call, and later ones use w
   assert.equal(server.calls, 3)
 })
 
-test('a failure reaches all who wait for it, and nothing is kept of it', async () => {
+test('a failure reaches all waiting callers and is not stored', async () => {
   const { get, server } = cacheOf()
   server.isDown = true
   const results = await Promise.allSettled([get('a'), get('a')])
@@ -44,7 +44,7 @@ test('a failure reaches all who wait for it, and nothing is kept of it', async (
   assert.equal(await get('a'), 2)
 })
 
-test('a value that is over is used while a new one is asked for, and while none is to be had', async () => {
+test('a stale value is used during a refresh and an outage', async () => {
   const { clock, get, server } = cacheOf({ revalidateMs: 50, staleMs: 1000 })
   await get('a')
   clock.now = 120
@@ -58,7 +58,7 @@ test('a value that is over is used while a new one is asked for, and while none 
   await assert.rejects(get('a'))
 })
 
-test('refusals do not push out what is known, and room is bounded by number and by bytes', async () => {
+test('refusals do not evict other entries, and entries are limited by number and bytes', async () => {
   const { get, server } = cacheOf({ maxBytes: 700 })
   await get('good')
   server.more = { isNegative: true }
@@ -69,7 +69,7 @@ test('refusals do not push out what is known, and room is bounded by number and 
   assert.equal(await get('huge'), 6)
 })
 
-test('what is for one alone is not shared with those who wait', async () => {
+test('a personal result is not shared with waiting callers', async () => {
   const { get, server } = cacheOf()
   server.more = { isCallerSpecific: true, ttlMs: 0 }
   assert.deepEqual(await Promise.all([get('a'), get('a'), get('a')]), [1, 2, 3])

@@ -13,7 +13,7 @@ async function formOf(config: Omit<ClientAuthConfig, 'clientId'>): Promise<URLSe
   return form
 }
 
-test('an assertion is for the address that is asked, or for whom the configuration names', async () => {
+test('the audience of an assertion is the endpoint or the configured one', async () => {
   const issuer = 'https://login.example.com'
   for (const [own, expected] of [
     [{}, ENDPOINT],

@@ -34,7 +34,7 @@ test('different names have different keys', () => {
   assert.equal(new Set(keys).size, names.length)
 })
 
-test('what is no name is none', () => {
+test('invalid names are refused', () => {
   const texts = [
     'a',
     'CN',

@@ -27,7 +27,7 @@ function workers(store: StateStore = new MemoryStore()) {
   return { errors, store, worker, calls: () => calls }
 }
 
-test('what one worker has got the others find, as it was, until it ends', async () => {
+test("workers find each other's answers unchanged until they expire", async () => {
   const { store, worker, calls } = workers()
   const [first, ...others] = await Promise.all([worker(), worker(), worker()])
   assert.equal(calls(), 1)
@@ -41,7 +41,7 @@ test('what one worker has got the others find, as it was, until it ends', async 
   assert.equal(calls(), 2, 'of another call')
 })
 
-test('what no gateway has written is nothing', async () => {
+test('foreign entries are ignored', async () => {
   const { store, worker, calls } = workers()
   const until = Date.now() + FRESH_MS
   const texts = [
@@ -59,7 +59,7 @@ test('what no gateway has written is nothing', async () => {
   }
 })
 
-test('what says nothing to who reads it is asked for again', async () => {
+test('an unusable answer is requested again', async () => {
   const store = new MemoryStore()
   const { worker } = workers(store)
   await worker()
@@ -82,7 +82,7 @@ test('what says nothing to who reads it is asked for again', async () => {
   assert.deepEqual(value, { own: true })
 })
 
-test('what is not to be kept, or is too large, is for who has asked', async () => {
+test('uncacheable and oversized answers are used only by the caller', async () => {
   for (const options of [{ ttlMs: 0 }, { answer: { ...ANSWER, body: new Uint8Array(1024 * 1024) } }]) {
     const { store, worker, calls } = workers()
     await Promise.all([worker(options), worker(options), worker(options)])
@@ -91,7 +91,7 @@ test('what is not to be kept, or is too large, is for who has asked', async () =
   }
 })
 
-test('a store that is away has nothing, and says so', async () => {
+test('an unavailable store yields nothing and is reported', async () => {
   const down = (): Promise<never> => Promise.reject(new StateUnavailable('away'))
   const { errors, worker, calls } = workers({ get: down, set: down, delete: down } as never as StateStore)
   assert.equal((await worker()).value, ANSWER)

@@ -27,7 +27,7 @@ function workers(store: StateStore = new MemoryStore(), waitMs = 60_000) {
   return { ask, called, calls }
 }
 
-test('one asks for all', async () => {
+test('one worker calls for all', async () => {
   const { ask, called, calls } = workers()
   const answers = [ask(), ask(), ask()]
   await called(1)
@@ -37,7 +37,7 @@ test('one asks for all', async () => {
   assert.equal(calls.length, 1)
 })
 
-test('when the one that asks fails, the others ask by themselves', async () => {
+test('if the call fails, the other workers call themselves', async () => {
   const { ask, called, calls } = workers()
   const answers = Promise.allSettled([ask(), ask(), ask()])
   await called(1)
@@ -48,7 +48,7 @@ test('when the one that asks fails, the others ask by themselves', async () => {
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected'])
 })
 
-test('an answer that is not kept is for who has asked, and nobody waits for another one', async () => {
+test('an unstored answer is used only by its caller, and the others do not wait again', async () => {
   const store = new MemoryStore()
   const waiting: ((text: string) => void)[] = []
   const options = { store, key: 'k', waitMs: 60_000, find: () => Promise.resolve(null), isKept: () => false }
@@ -62,7 +62,7 @@ test('an answer that is not kept is for who has asked, and nobody waits for anot
   assert.deepEqual((await Promise.all(answers)).sort(), ['mine', 'yours', 'yours'])
 })
 
-test('who asks for longer than allowed leaves the lock to who has it then', async () => {
+test("a call that exceeds its time does not release another's lock", async () => {
   const { ask, called, calls } = workers(new MemoryStore(), 50)
   const late = ask()
   await called(1)
@@ -76,7 +76,7 @@ test('who asks for longer than allowed leaves the lock to who has it then', asyn
   assert.equal(calls.length, 2)
 })
 
-test('nobody waits longer than allowed for one that does not end', async () => {
+test('waiting for an endless call is limited', async () => {
   const { ask, called, calls } = workers(new MemoryStore(), 50)
   const answers = [ask(), ask()]
   await called(2)
@@ -84,7 +84,7 @@ test('nobody waits longer than allowed for one that does not end', async () => {
   assert.deepEqual(await Promise.all(answers), ['c', 'c'])
 })
 
-test('without the store each asks by itself', async () => {
+test('without the store each worker calls itself', async () => {
   const down = () => Promise.reject(new StateUnavailable('no answer'))
   const store = Object.assign(new MemoryStore(), { get: down, delete: down })
   const { ask, called, calls } = workers(store)

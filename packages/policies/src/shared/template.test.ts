@@ -45,7 +45,7 @@ test('every documented variable renders from the exchange', () => {
   assert.equal(render('<{{ req.header.accept }}>', x), '<a, b>')
 })
 
-test('what the request does not have renders empty', () => {
+test('missing values render empty', () => {
   assert.equal(
     render('[{{consumer.id}}{{consumer.roles}}{{consumer.claims.x}}{{vars.none}}{{req.header.none}}]'),
     '[]',

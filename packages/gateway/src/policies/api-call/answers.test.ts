@@ -22,7 +22,7 @@ test('1,000 requests that make the same call at once make one', async (t) => {
   assert.equal(other.calls.length, 1)
 })
 
-test('answers are kept by what they depend on, each consumer has his own, and personal ones are not kept', async (t) => {
+test('answers are cached by their inputs and per consumer, and personal ones are not cached', async (t) => {
   const other = await callee(t, () => {})
   const keys = ['ann', 'bob'].map((id) => ({ id, sha256: hashKey(`key-${id}`) }))
   const ask = async (more: object, paths: readonly string[], who = 'ann') => {
@@ -76,7 +76,7 @@ test('answers are kept by what they depend on, each consumer has his own, and pe
   }
 })
 
-test('lists, and numbers that lose digits when they are read, are not taken for each other or for nothing', async (t) => {
+test('lists and numbers beyond double precision are distinct keys', async (t) => {
   let n = 0
   const other = await callee(t, (res) => json({ n: ++n })(res))
   const cache = { key: ['req.body.json("$.id")'] }
@@ -99,7 +99,7 @@ test('lists, and numbers that lose digits when they are read, are not taken for 
   assert.equal(await ask('{"id":7}'), '7')
 })
 
-test('an old answer serves while a new one is fetched, and while the server is away; the log says so', async (t) => {
+test('a stale answer is used during a refresh and an outage, and the log shows it', async (t) => {
   let n = 0
   const other = await callee(t, (res) => json({ n: ++n })(res))
   const cache = { ttl: '1ms', revalidate: '1h' }

@@ -62,7 +62,7 @@ test('values of the request stay values, wherever they stand in a call', async (
   assert.deepEqual(callResults(gateway), { ok: values.length, input: 5 })
 })
 
-test('a host out of the request leads to the listed servers alone, however an address is spelled', async (t) => {
+test('a host from the request can reach only the listed servers, in any spelling', async (t) => {
   const good = await callee(t, json({}))
   const secret = await callee(t, json({}))
   const call = { name: 'c', url: `http://{{inputs.host}}:${good.port}/`, origins: [good.url] }
@@ -96,7 +96,7 @@ test('a host out of the request leads to the listed servers alone, however an ad
   assert.deepEqual([good.calls.length, secret.calls.length], [before, 0])
 })
 
-test('a name leads to addresses that are not public only where they are listed, at the time of each connection', async (t) => {
+test('a name may resolve to non-public addresses only if they are listed, checked per connection', async (t) => {
   const other = await callee(t, (res) => res.writeHead(200, { connection: 'close' }).end('{}'))
   let address = '127.0.0.1'
   const lookup: LookupFunction = (_, __, done) =>
@@ -119,7 +119,7 @@ test('a name leads to addresses that are not public only where they are listed, 
   assert.equal(other.calls.length, 1)
 })
 
-test('calls that come back to the gateway end', async (t) => {
+test('request loops through the gateway end', async (t) => {
   const port = await closedPort()
   const call = { name: 'self', url: `http://127.0.0.1:${port}/`, coalesce: false }
   const gateway = await gatewayCalling(t, { uses: [{ calls: [call] }] }, { port })
@@ -130,7 +130,7 @@ test('calls that come back to the gateway end', async (t) => {
   assert.equal(loops?.value, 1)
 })
 
-test('an answer cannot take the gateway apart: deep, wide or hostile JSON is a value like others, or none', async (t) => {
+test('deep, wide or hostile JSON in an answer does no harm', async (t) => {
   const other = await callee(t, () => {})
   const up = await callee(t, (res) => res.end())
   const save = [
@@ -167,7 +167,7 @@ test('an answer cannot take the gateway apart: deep, wide or hostile JSON is a v
   assert.equal(({} as { a?: unknown }).a, undefined)
 })
 
-test('mistakes are mistakes of the document, and show no secret', async (t) => {
+test('configuration errors are reported for the document and reveal no secret', async (t) => {
   const url = 'http://127.0.0.1:1/'
   const mistakes: readonly (readonly [object, RegExp])[] = [
     [{ url: 'ftp://a/' }, /no address/],

@@ -12,7 +12,7 @@ import {
   recordsOf,
 } from './calling-gateway.js'
 
-test('a call is made of the request, and what it says goes where the document wants it', async (t) => {
+test('a call is built from the request, and its answer goes to the configured place', async (t) => {
   const up = await callee(t, (res) => res.end())
   const crm = await callee(t, (res) => {
     res.setHeader('x-plan', 'gold')
@@ -63,7 +63,7 @@ test('a call is made of the request, and what it says goes where the document wa
   assert.deepEqual(fields, ['a "b"', 'gold', undefined, 'nothing'])
 })
 
-test('the calls of a group are made at once, those of the next policy after them, and the log has all', async (t) => {
+test('calls of a group run concurrently, those of the next policy later, and all are logged', async (t) => {
   const waiting: ServerResponse[] = []
   const first = await callee(t, (res) => void waiting.push(res))
   const second = await callee(t, json({}))
@@ -96,7 +96,7 @@ test('the calls of a group are made at once, those of the next policy after them
   assert.ok(calls.every(({ at, ms }) => at >= 0 && ms > 0))
 })
 
-test('what the other side does wrong is what the document says: refused, gone on with, or answered', async (t) => {
+test('failed calls are refused, ignored or answered as configured', async (t) => {
   const up = await callee(t, (res) => res.end())
   const other = await callee(t, () => {})
   const half = await rawOrigin(t, (socket) => {
@@ -168,7 +168,7 @@ test('an expectation reads what was saved', async (t) => {
   assert.equal(await status(), 502)
 })
 
-test('the response can be asked about and written into', async (t) => {
+test('calls can use and change the response', async (t) => {
   const up = await httpOrigin(t, (_, res) => {
     res.writeHead(201, { 'content-type': 'application/json', etag: '"a"' }).end('{"id":1}')
   })
@@ -192,7 +192,7 @@ test('the response can be asked about and written into', async (t) => {
   assert.deepEqual([url, body, headers['content-type']], ['/?s=201', '{"id":1}', 'application/json'])
 })
 
-test('one-way calls keep nobody waiting, and what does not fit is dropped', async (t) => {
+test('one-way calls do not delay requests, and those beyond the limit are dropped', async (t) => {
   const waiting: ServerResponse[] = []
   const audit = await callee(t, (res) => void waiting.push(res))
   const call = {
@@ -217,7 +217,7 @@ test('one-way calls keep nobody waiting, and what does not fit is dropped', asyn
   assert.equal(audit.calls.length, 18)
 })
 
-test('a server that does not answer holds up no one-way calls to others', async (t) => {
+test('a silent server does not delay one-way calls to others', async (t) => {
   const silent = await callee(t, () => {})
   const audit = await callee(t, json({}))
   const calls = [silent, audit].map(({ url }, i) => ({ name: `c${i}`, url, oneWay: true, timeout: '20s' }))

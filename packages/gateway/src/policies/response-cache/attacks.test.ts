@@ -29,7 +29,7 @@ async function leaks(
   return a.text === b.text
 }
 
-test('what belongs to a caller is kept for nobody', async (t) => {
+test('personal responses are not cached', async (t) => {
   const bench = await counting(t)
   const secrets: readonly (readonly [string, string])[] = [
     ['authorization', 'Bearer a'],
@@ -45,14 +45,14 @@ test('what belongs to a caller is kept for nobody', async (t) => {
   assert.equal(await leaks(bench, ['/plain'], ['/plain']), true, 'the bench itself keeps responses')
 })
 
-test('a cookie that a response sets is not given to the next client', async (t) => {
+test('a Set-Cookie of one response is not sent to the next client', async (t) => {
   const bench = await counting(t, {}, { 'set-cookie': 'session=secret' })
   assert.equal(await leaks(bench, ['/a'], ['/a']), false)
   const private_ = await counting(t, {}, { 'cache-control': 'private, max-age=100' })
   assert.equal(await leaks(private_, ['/a'], ['/a']), false)
 })
 
-test('credentials are kept where the document and the upstream allow it, forced ones for themselves', async (t) => {
+test('responses to credentials are cached only if document and upstream allow it', async (t) => {
   const asked = (key: string): Asked => ({ headers: { authorization: key } })
   const config = { allow: { authorization: true } }
   const silent = await counting(t, config, { 'cache-control': 'max-age=100' })
@@ -92,7 +92,7 @@ test('consumers have responses of their own, whatever stands in their names', as
   )
 })
 
-test('fields by which a client changes what is meant make responses of their own', async (t) => {
+test('headers that change the meaning of a request are part of the key', async (t) => {
   const bench = await counting(t)
   const names = ['x-forwarded-host', 'x-host', 'x-original-url', 'x-rewrite-url', 'x-http-method-override']
   for (const [i, name] of names.entries()) {
@@ -105,7 +105,7 @@ test('fields by which a client changes what is meant make responses of their own
   }
 })
 
-test('what the upstream may read as another field, parameter or operation is a part of the key', async (t) => {
+test('everything that the upstream may interpret differently is part of the key', async (t) => {
   const bench = await counting(t, { forced: { ttl: '1m', methods: ['GET', 'POST'] } })
   const asked = (headers: Record<string, string>): Asked => ({ headers })
   const posted = (headers: Record<string, string>): Asked => ({ method: 'POST', body: '<a/>', headers })
@@ -120,7 +120,7 @@ test('what the upstream may read as another field, parameter or operation is a p
   assert.equal(await leaks(bench, ['/same', posted({})], ['/same', posted({})]), true)
 })
 
-test('no parameter that counts hides in one that does not', async (t) => {
+test('a relevant parameter cannot hide in an ignored one', async (t) => {
   const bench = await counting(t, { key: { query: { except: ['utm', 'a.b'] } } })
   assert.equal(await leaks(bench, ['/a?id=1&utm=x;id=2'], ['/a?id=1']), false)
   assert.equal(await leaks(bench, ['/b?id=1&utm=x'], ['/b?id=1&u%74m=y&a.b=1']), true)
@@ -130,7 +130,7 @@ test('no parameter that counts hides in one that does not', async (t) => {
   assert.equal(await leaks(bench, ['/o?user_id=2&other=1'], ['/o?user_id=2']), true)
 })
 
-test('hosts, paths and queries that differ in a byte are not taken for each other', async (t) => {
+test('hosts, paths and queries that differ in one byte have different keys', async (t) => {
   const bench = await counting(t)
   const pairs: readonly (readonly [string, string])[] = [
     ['/a?b=1', '/a?b=1&'],
@@ -148,7 +148,7 @@ test('hosts, paths and queries that differ in a byte are not taken for each othe
   assert.equal(await leaks(bench, ['/h', host('c.example')], ['/h', host('c.example:81')]), false)
 })
 
-test('fields of the key cannot be put together to look like others', async (t) => {
+test('parts of the key cannot be combined to look like others', async (t) => {
   const bench = await counting(t, { key: { headers: ['x-a', 'x-b'], cookies: ['c', 'd'] } })
   const asked = (headers: Record<string, string>): Asked => ({ headers })
   const pairs = [
@@ -167,7 +167,7 @@ test('fields of the key cannot be put together to look like others', async (t) =
   }
 })
 
-test('what was kept by other settings is not found after a reload', async (t) => {
+test('values cached with other settings are not found after a reload', async (t) => {
   const bench = await counting(t, { key: { headers: ['x-tenant'] } })
   const { text } = await bench.ask('/a', { headers: { 'x-tenant': '5' } })
   await bench.configure({ key: { headers: ['x-user'] } })
@@ -179,7 +179,7 @@ test('what was kept by other settings is not found after a reload', async (t) =>
   assert.notEqual((await bench.ask('/q?page=1')).text, mine.text)
 })
 
-test('a response varies by what it says, and one that varies by everything answers nobody', async (t) => {
+test('Vary is honored, and Vary: * prevents reuse', async (t) => {
   const bench = await cacheBench(t, (req, res, count) => {
     res.writeHead(200, { ...FRESH, vary: req.url!.slice(1).replaceAll('_', ', ') }).end(`${count}`)
   })
@@ -198,7 +198,7 @@ test('a response varies by what it says, and one that varies by everything answe
   }
 })
 
-test('an answer to what one request said of itself is kept for no other', async (t) => {
+test('a response to a conditional or range request is not cached for others', async (t) => {
   const bench = await cacheBench(t, (req, res, count) => {
     const status = Number(req.headers['x-fails'] ?? 200)
     res.writeHead(status, FRESH).end(`${count}`)
@@ -243,7 +243,7 @@ test('neither a part, nor a response to HEAD or to a request with a body, is tak
   )
 })
 
-test('a body that is cut, ends with its connection, is longer than the bound or whose client leaves is not kept', async (t) => {
+test('truncated, unterminated, oversized and aborted bodies are not cached', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\n'
   let open: net.Socket | null = null
   let asked = 0
@@ -284,7 +284,7 @@ test('a body that is cut, ends with its connection, is longer than the bound or 
   assert.equal((await again).text, 'abcdef')
 })
 
-test('who reads slowly makes others wait once at most: then another request leads', async (t) => {
+test('a slow reader delays others once at most', async (t) => {
   const held: (() => void)[] = []
   const bench = await cacheBench(
     t,
@@ -324,7 +324,7 @@ test('random queries take no more than the store has, and what is used stays', a
   assert.ok(sample('gw_cache_evictions_total') >= 30)
 })
 
-test('clients cannot make a gateway that ignores their directives ask the upstream', async (t) => {
+test('ignored client directives cannot force requests to the upstream', async (t) => {
   const bench = await counting(t, { requestDirectives: 'ignore' })
   await bench.ask('/a')
   for (const directive of ['no-store', 'no-cache', 'max-age=0']) {
@@ -342,7 +342,7 @@ test('tags are names alone: they reach no client and end where they should', asy
   assert.deepEqual(found?.tags, ['a', 'b', 'c', 'd'])
 })
 
-test('what changes at a URI makes the store forget it, also what is on its way', async (t) => {
+test('unsafe requests invalidate the URI, including pending responses', async (t) => {
   const waiting: (() => void)[] = []
   const { ask, seen } = await cacheBench(t, (req, res, count) => {
     const answer = () => res.writeHead(200, { ...FRESH, location: '/other' }).end(`${count}`)

@@ -129,7 +129,7 @@ test('directives of requests: no-store, no-cache, max-age, min-fresh, max-stale 
   assert.equal(await asked('/stale', 'max-age=3'), '200 1')
 })
 
-test('identical requests that come together ask the upstream once, and what cannot be kept does not queue them', async (t) => {
+test('concurrent identical requests are coalesced, unless the response is not cacheable', async (t) => {
   let release: (() => void)[] = []
   const { ask, seen } = await cacheBench(t, (req, res) => {
     release.push(() =>

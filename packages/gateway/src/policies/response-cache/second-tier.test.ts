@@ -36,7 +36,7 @@ async function replicas(
   return both
 }
 
-test('what one replica has got the others take from the server, variant by variant', options, async (t) => {
+test('replicas share responses through the server, variant by variant', options, async (t) => {
   const [a, b] = await replicas(t, await RedisServer.start(t))
   const v = (value: string) => ({ headers: { 'x-v': value } })
   await a.ask('/x', v('1'))
@@ -96,7 +96,7 @@ function newKeys(server: RedisServer, kind: 'u' | 'r'): () => string[] {
   return () => keys().filter((key) => !known.has(key))
 }
 
-test('a variant from before a change is not passed on with one from after it', options, async (t) => {
+test('variants from before and after a change are not mixed', options, async (t) => {
   const server = await RedisServer.start(t)
   const [a, b] = await replicas(t, server)
   const [tokens, values] = [newKeys(server, 'u'), newKeys(server, 'r')]
@@ -113,7 +113,7 @@ test('a variant from before a change is not passed on with one from after it', o
   assert.equal((await a.ask('/c', v('old'))).text, 'a old')
 })
 
-test('a change that the server has forgotten brings nothing back', options, async (t) => {
+test('an evicted change marker does not bring back old responses', options, async (t) => {
   const server = await RedisServer.start(t)
   const [a, b] = await replicas(t, server)
   const [tokens, values] = [newKeys(server, 'u'), newKeys(server, 'r')]
@@ -124,7 +124,7 @@ test('a change that the server has forgotten brings nothing back', options, asyn
   assert.equal((await b.ask('/gone')).text, 'b ')
 })
 
-test('a number of purges that the server has forgotten hides none that comes later', options, async (t) => {
+test('an evicted purge counter does not hide later purges', options, async (t) => {
   const server = await RedisServer.start(t)
   const [a, b] = await replicas(t, server)
   const counter = () => server.cli('keys', '*response-cache:purges')

@@ -79,7 +79,7 @@ const ORDINARY = `traceparent tracestate baggage b3 x-b3-traceid x-request-id x-
 
 const words = (text: string): string[] => text.split(/\s+/)
 
-test('a field that names the caller, or another host or path, gives a request a response of its own', async (t) => {
+test('headers that name the caller, a host or a path are part of the key', async (t) => {
   const reached = new Set<string>()
   for (const config of [FORCED, {}]) {
     const bench = await counting(t, config, { 'cache-control': 'max-age=60' })

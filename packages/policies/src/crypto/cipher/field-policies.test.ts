@@ -105,7 +105,7 @@ test('the layout is the documented one', async () => {
   assert.equal(bodyOf(x), '{"a":{"b":2}}')
 })
 
-test('every way to fail is answered with the same bytes', async () => {
+test('every failure gets the same response', async () => {
   const step = await open({ context: '{{req.method}}' })
   const make = async (field: Partial<SealField>, text = '"secret"'): Promise<Buffer> => {
     const x = request(`{"a":${text}}`)
@@ -149,7 +149,7 @@ test('every way to fail is answered with the same bytes', async () => {
   assert.equal(await run(step, request(JSON.stringify({ a: good.toString('base64') }))), null)
 })
 
-test('a broken padding looks like any other failure', async () => {
+test('an invalid padding looks like any other failure', async () => {
   const weak = { allowWeak: true }
   const step = await open({ algorithm: 'weak-aes-256-cbc', keys: ['new'] }, weak)
   const outcomes = new Set<string>()
@@ -248,7 +248,7 @@ test('bodies are bounded and have to be plain', async () => {
   assert.equal((await run(step, request('{"a":1,"a":2}')))?.status, 400)
 })
 
-test('responses are the upstream’s to answer for', async () => {
+test('invalid responses are the upstream’s fault', async () => {
   const sealing = await seal({}, { phase: 'response' })
   assert.equal(sealing.onRequest, undefined)
   const x = exchange({ responseBody: Buffer.from('{"a":"v"}') })

@@ -62,7 +62,7 @@ test('an unknown key is looked for once, in whichever worker the tokens are', as
   assert.deepEqual(await all(workers, (one) => one.has('a')), [false, false, false], 'it was withdrawn')
 })
 
-test('guesses have the keys fetched once in ten seconds by all workers together', async () => {
+test('guessed key ids cause one fetch per ten seconds for all workers', async () => {
   // In the store these seconds never end.
   const { it, workers } = gateway(new MemoryStore(new MemoryTable(undefined, () => 0)))
   await all(workers, (one) => one.has('a'))
@@ -101,7 +101,7 @@ async function has(keys: RemoteKeySet, kid: string): Promise<boolean> {
   return (await keys.candidates('ES256', kid)).length === 1
 }
 
-test('keys of another worker grow no younger on the way', async () => {
+test('keys from another worker keep their age', async () => {
   const { it, store, worker } = gateway()
   const stored = Buffer.alloc(9, 'a')
   stored.writeDoubleBE(Date.now() - HOUR + 120_000)
@@ -114,7 +114,7 @@ test('keys of another worker grow no younger on the way', async () => {
   while (it.fetches === 0) await delay(1)
 })
 
-test('what no worker has written, or can be read by none, is nothing', async () => {
+test('foreign or unreadable entries are ignored', async () => {
   const stored = (fetchedAt: number, body: string): Buffer => {
     const bytes = Buffer.alloc(8 + body.length)
     bytes.writeDoubleBE(fetchedAt)

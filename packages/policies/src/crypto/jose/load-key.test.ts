@@ -5,7 +5,7 @@ import { loadKey } from './load-key.js'
 
 type Encoding = NonNullable<KeyConfig['secretEncoding']>
 
-test('a secret has one way to be written', () => {
+test('a secret has only one valid spelling', () => {
   const load = (secret: string, secretEncoding: Encoding) =>
     loadKey({ secret, secretEncoding }, 'sign').key.export().toString()
   assert.equal(load('QUI=', 'base64'), 'AB')

@@ -53,7 +53,7 @@ test('keys that are known are answered at once, and fetched anew in the backgrou
   assert.deepEqual([it.calls, keys.generation], [2, generation], 'they are the same keys')
 })
 
-test('an unknown kid has the keys fetched once; guesses do not have it done again for 10 s', async () => {
+test('an unknown kid causes one fetch, and guesses none for 10 s', async () => {
   const { it, keys, find } = issuer()
   await find('a')
   const { generation } = keys

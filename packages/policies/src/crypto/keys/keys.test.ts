@@ -44,7 +44,7 @@ function privateForms(key: KeyObject): string[] {
   return [...pems, JSON.stringify(key.export({ format: 'jwk' }))]
 }
 
-test('the half of a pair that a purpose does not need is refused', () => {
+test('the half of a key pair that a purpose does not need is refused', () => {
   const { privateKey: secret, publicKey: open } = pairs.p256
   const pem = String(open.export({ type: 'spki', format: 'pem' }))
   const bundles = privateForms(secret).map((form) => (form.startsWith('{') ? form : `${pem}${form}`))
@@ -64,7 +64,7 @@ test('the half of a pair that a purpose does not need is refused', () => {
   }
 })
 
-test('a JWK serves what it says that it is for', () => {
+test('a JWK is accepted only for its declared use', () => {
   const { privateKey: secret, publicKey: open } = pairs.rsa
   const written = (key: KeyObject, more: object): string =>
     JSON.stringify({ ...key.export({ format: 'jwk' }), ...more })
@@ -114,7 +114,7 @@ test('a JWK is used with the algorithm that it names, and no other', () => {
   assert.throws(() => bytes('HS256'), /'alg' is not HS256/)
 })
 
-test('a JWK that has a name twice is refused, because readers differ in what it says', () => {
+test('a JWK with a duplicate name is refused, because parsers disagree', () => {
   const jwk = JSON.stringify(pairs.p256.publicKey.export({ format: 'jwk' }))
   const key = jwk.replace('{', '{"u\\u0073e":"enc","use":"sig",')
   assert.throws(() => asymmetricKey({ id: 'k', key }, to('verify')), /has duplicate names/)
@@ -214,7 +214,7 @@ test('secrets are read as they are encoded, and need 128 bits', () => {
   assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', to('sign'), 's'), /longer than 4096/)
 })
 
-test('one value has one way to be written', () => {
+test('a value has only one valid spelling', () => {
   assert.equal(decode('QUI=', 'base64')?.toString(), 'AB')
   for (const text of ['QUI', 'QUJ=', 'QU I=', 'QUI=\n', 'QUI==', 'QUI_'])
     assert.equal(decode(text, 'base64'), null, text)
@@ -224,7 +224,7 @@ test('one value has one way to be written', () => {
   assert.equal(encode(Buffer.from('AB').subarray(1), 'hex'), '42')
 })
 
-test('what was used is remembered until it could not be used again, within a bound', () => {
+test('used values are remembered while they could be replayed, up to a limit', () => {
   const cache = new ReplayCache(2, 100)
   assert.equal(cache.use('a', 0), 'first')
   assert.equal(cache.use('a', 99), 'replayed')

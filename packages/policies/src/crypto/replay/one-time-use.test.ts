@@ -14,7 +14,7 @@ function worker(store: StateStore, sharing: SharingConfig = {}, space = 'test') 
   return { once, reports: env.reports }
 }
 
-test('a key is used once by all that share a store', async () => {
+test('workers with a shared store accept a key once', async () => {
   const store = new MemoryStore()
   const [a, b, other] = [worker(store).once, worker(store).once, worker(store, {}, 'other').once]
   const verdicts = await Promise.all([a.use('k', 0), b.use('k', 0)])

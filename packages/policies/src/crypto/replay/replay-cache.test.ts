@@ -11,7 +11,7 @@ test('a value counts until its time is over', () => {
   assert.equal(memory.use('a', 200), 'replayed')
 })
 
-test('the longest time that anybody asks for holds for all', () => {
+test('the longest requested lifetime applies to all', () => {
   const memory = new ReplayCache(9, 100)
   assert.equal(memory.use('a', 0), 'first')
   memory.widen(1000)
@@ -20,7 +20,7 @@ test('the longest time that anybody asks for holds for all', () => {
   assert.equal(memory.use('a', 1001), 'first')
 })
 
-test('what counts is never forgotten for what is new', () => {
+test('live entries are never evicted for new ones', () => {
   const memory = new ReplayCache(2, 100)
   assert.equal(memory.use('a', 0), 'first')
   assert.equal(memory.use('b', 40), 'first')

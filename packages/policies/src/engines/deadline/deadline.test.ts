@@ -15,7 +15,7 @@ function spin(): void {
   for (;;);
 }
 
-test('what ends in time gives its value, or what it throws', () => {
+test('a call within its time limit returns or throws normally', () => {
   assert.equal(
     runWithTimeout(10_000, () => 5),
     5,
@@ -40,7 +40,7 @@ test('calls inside one another each have their own end', () => {
   )
 })
 
-test('what is stopped says whether it used the CPU', () => {
+test('a timeout reports if the call used the CPU', () => {
   const isStarved = (run: () => void): boolean => {
     try {
       runWithTimeout(200, run)
@@ -94,7 +94,7 @@ test('a broken engine is closed and replaced once, whoever waits', async () => {
   )
 })
 
-test('a call that the machine did not let run is made once more, with more time', async () => {
+test('a call that got no CPU is repeated with more time', async () => {
   const { made, replaceable } = await engines()
   const call = (engine: Engine, factor: number) => (factor > 1 ? engine.number : engine.break(true))
   assert.equal(await replaceable.run(call), 1)
@@ -102,7 +102,7 @@ test('a call that the machine did not let run is made once more, with more time'
   assert.equal(made.length, 3)
 })
 
-test('after its end no engine is made', async () => {
+test('no engine is created after close', async () => {
   const { made, replaceable } = await engines()
   replaceable.close()
   await assert.rejects(async () => replaceable.run(() => 1), /the engine is closed/)

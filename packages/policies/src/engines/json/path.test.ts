@@ -74,7 +74,7 @@ test('a path finds own members only, and those with names of the language', () =
   assert.equal(compileJsonPath('$.list[0].x').first(document), undefined)
 })
 
-test('a path that is none is refused with the location of the mistake', () => {
+test('an invalid path is refused with the position of the error', () => {
   assert.throws(
     () => compileJsonPath('$.a['),
     /'\$\.a\[' is not a JSON path \(RFC 9535\): syntax error at character 5/,

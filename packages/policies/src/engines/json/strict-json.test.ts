@@ -17,7 +17,7 @@ test('what JSON.stringify writes of an object is read as it was', () => {
   )
 })
 
-test('a name that stands twice in one object is refused, however it is written', () => {
+test('a duplicate name in an object is refused, however it is escaped', () => {
   for (const text of [
     '{"alg":"a","alg":"a"}',
     '{"alg":"a","\\u0061lg":"b"}',
@@ -43,7 +43,7 @@ test('a name may stand in several objects, and as a value', () => {
     assert.deepEqual(parse(text), JSON.parse(text), text)
 })
 
-test('what is no object, no JSON or no UTF-8 is refused', () => {
+test('values other than objects, invalid JSON and invalid UTF-8 are refused', () => {
   for (const text of [
     '',
     'null',
@@ -66,7 +66,7 @@ test('what is no object, no JSON or no UTF-8 is refused', () => {
     assert.equal(parseStrictObject(Uint8Array.from(bytes)), null)
 })
 
-test('nesting has an end, and long documents take no longer than they are', () => {
+test('nesting is limited, and time is linear', () => {
   const nested = (depth: number): string => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
   assert.notEqual(parse(nested(31)), null)
   assert.equal(parse(nested(32)), null)

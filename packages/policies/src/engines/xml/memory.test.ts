@@ -9,7 +9,7 @@ import { xmlOf } from './xml-of.js'
 
 before(() => loadLibxml())
 
-test('documents are refused while others take all the memory there is, and read again afterwards', () => {
+test('documents are refused while others use all memory, and accepted again afterwards', () => {
   const taken = reserveMemory(127 << 20, 0)
   try {
     assert.throws(

@@ -61,7 +61,7 @@ test('expressions answer with numbers, booleans and texts', () => {
   assert.equal(ask("'a:b($c)'"), 'a:b($c)')
 })
 
-test('prefixes are known or said, and stand for what is said', () => {
+test('prefixes are predefined or configured', () => {
   assert.equal(ask('//soap:buy', ENVELOPE, { soap: 'urn:stocks' })?.toString().includes('IBM'), true)
   assert.equal(ask('count(//soap12:Body)'), 0)
   assert.throws(() => ask('//x:order', ENVELOPE, { x: '' }), /uses the prefix 'x'/)
@@ -106,7 +106,7 @@ test('all readers of an exchange share one document, which its end closes', () =
   assert.equal(openXmlBytes(), 0)
 })
 
-test('no body is nothing, a body that is no XML is reported, each time', () => {
+test('an empty body is null, and a body that is not XML is reported each time', () => {
   const reader = xmlLanguage.compile('//a', {})
   assert.equal(reader(exchange()), null)
   const x = exchange({ body: Buffer.from('{}') })

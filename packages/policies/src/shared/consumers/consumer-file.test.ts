@@ -71,7 +71,7 @@ test('two keys of a consumer are valid while one replaces the other; a revoked o
   assert.equal(call('new'), 'GW_AUTH_EXPIRED')
 })
 
-test('a password that was verified a moment ago ends with its consumer', async (t) => {
+test('a cached password verification ends with its consumer', async (t) => {
   const file = fileOf(t, { id: 'ann', password: await hashPassword('open sesame') })
   const table = new Map<string, unknown>()
   const env = testEnv(table)
@@ -86,7 +86,7 @@ test('a password that was verified a moment ago ends with its consumer', async (
   assert.equal(await login(), 401)
 })
 
-test('while the file is broken, gone or no file, what was read last serves on; each problem is reported once', async (t) => {
+test('the last good content stays in use while the file is invalid or missing', async (t) => {
   const file = fileOf(t, { id: 'ann', keys: [keyOf('k')] })
   const { consumers, problems } = open(file)
   const hasKey = (): boolean => consumers.table!.keys.has(hashKey('k'))
@@ -130,7 +130,7 @@ test('a symbolic link is followed, and read again when it leads elsewhere', asyn
   assert.deepEqual([...consumers.table!.keys.keys()], [hashKey('b')])
 })
 
-test('lines that are not consumers are refused, and none of what they hold is told', async (t) => {
+test('invalid lines are refused without quoting them', async (t) => {
   const file = fileOf(t)
   const secret = 'gw_sesame-open'
   const sha256 = hashKey('k')

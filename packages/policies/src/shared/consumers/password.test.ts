@@ -27,7 +27,7 @@ test('composed and decomposed characters are one password', async () => {
   assert.equal(await verifyPassword('e\u0301t\u00e9', cheapHash('\u00e9t\u00e9')), true)
 })
 
-test('text that is no hash, or a costly one, is refused without repeating it', () => {
+test('invalid and too costly hashes are refused without quoting them', () => {
   const good = cheapHash('a')
   const parts = good.split('$')
   const withCost = (cost: string) => ['', 'scrypt', cost, parts[3], parts[4]].join('$')

@@ -157,7 +157,7 @@ async function simulate(t: TestContext, load: Load) {
 }
 
 for (const delayMs of [20, 100, 200]) {
-  test(`nobody waits for a store ${delayMs} ms away on a key that wants four times its limit`, async (t) => {
+  test(`no request waits for a store with ${delayMs} ms latency at four times the limit`, async (t) => {
     const seen = await simulate(t, { limit: '500/s', delayMs, perMs: 2, seconds: 10 })
     assert.deepEqual([seen.admittedLate, seen.refusedLate], [0, 0])
     assert.ok(seen.admitted >= 4950 && seen.total <= 50 + 500 * 11.01, JSON.stringify(seen))
@@ -171,7 +171,7 @@ test('requests below the limit find tokens that were fetched ahead, and none is 
   assert.ok(seen.asked < 1000, `${seen.asked} questions`)
 })
 
-test('windows of a store 100 ms away give all of their tokens and no more', async (t) => {
+test('windows of a store with 100 ms latency grant exactly their tokens', async (t) => {
   const load = { limit: '500/s', algorithm: 'fixed', delayMs: 100, perMs: 2, seconds: 10 } as const
   const seen = await simulate(t, load)
   assert.ok(seen.admitted >= 4950 && seen.total <= 500 * 13, JSON.stringify(seen))
@@ -196,7 +196,7 @@ test('a used-up window is refused without waiting until it ends, and is asked fo
   assert.deepEqual(await passes(tables[0]!), { isAdmitted: true, waitedMs: 0 }, 'a reset is noticed')
 })
 
-test('used-up limits that are remembered are no more than the keys of a table, and are forgotten', async (t) => {
+test('remembered used-up limits are bounded and expire', async (t) => {
   const { clock, tables, passes } = farWorkers(t, { limit: '1/h', delayMs: 0, maxKeys: 100 })
   for (let i = 0; i < 2000; i++) await passes(tables[0]!, `k${i % 1000}`)
   assert.equal(tables[0]!.size, 100)
@@ -205,7 +205,7 @@ test('used-up limits that are remembered are no more than the keys of a table, a
   assert.equal(tables[0]!.size, 0)
 })
 
-test('what a slow store has granted goes back when another one counts', async (t) => {
+test('tokens of a slow store are returned when another store takes over', async (t) => {
   const { clock, store, tables, passes } = farWorkers(t, { limit: '100/h', algorithm: 'fixed', delayMs: 20 })
   for (let i = 0; i < 40; i++) await passes(tables[0]!)
   for (let i = 0; i < 100; i++) await clock.tick()

@@ -51,7 +51,7 @@ test('workers together admit the limit and no more, and all of it', async () => 
   assert.ok(store.asked.length < 400, `${store.asked.length} questions`)
 })
 
-test('requests that come at once ask one question, and a second for what it did not cover', async () => {
+test('concurrent requests share one store call, and a second one for the rest', async () => {
   const { tables, store } = workersOf(1, '100/d')
   const results = await Promise.all(Array.from({ length: 150 }, () => passes(tables[0]!)))
   assert.equal(results.filter(Boolean).length, 100)
@@ -59,7 +59,7 @@ test('requests that come at once ask one question, and a second for what it did 
   assert.deepEqual(store.asked, [1, 99])
 })
 
-test('a key that was refused is refused without asking', async () => {
+test('a refused key is refused without a store call', async () => {
   const { tables, store } = workersOf(1, '5/d')
   for (let i = 0; i < 50; i++) await passes(tables[0]!)
   const asked = store.asked.length
@@ -67,7 +67,7 @@ test('a key that was refused is refused without asking', async () => {
   assert.equal(store.asked.length, asked)
 })
 
-test('what is not used goes back, and another worker can use it', async () => {
+test('unused tokens are returned and available to other workers', async () => {
   const { tables, store } = workersOf(2, '100/d')
   for (let i = 0; i < 40; i++) await passes(tables[0]!)
   tables[0]!.clear()
@@ -77,7 +77,7 @@ test('what is not used goes back, and another worker can use it', async () => {
   assert.equal(admitted, 60)
 })
 
-test('what is granted after the worker has ended goes back as well', async () => {
+test('tokens granted after close are returned too', async () => {
   const { tables, store } = workersOf(2, '100/d')
   const { asked } = store
   let used = 0
@@ -96,7 +96,7 @@ test('what is granted after the worker has ended goes back as well', async () =>
   assert.equal(admitted, 100 - used)
 })
 
-test('keys beyond the bound go in the order in which they came; their leases are not lost', async () => {
+test('keys beyond the limit are evicted in insertion order, and their leases are returned', async () => {
   const { tables, store } = workersOf(1, '10/d', new AskedStore(), 100)
   for (let i = 0; i < 10_000; i++) await passes(tables[0]!, `k${i}`)
   assert.equal(tables[0]!.size, 100)
@@ -167,7 +167,7 @@ test('a debt is paid before anything else is admitted', async () => {
   assert.equal(await passes(tables[0]!), true)
 })
 
-test('what requests cost beyond what they took is taken from the store though no other comes', async () => {
+test('additional cost is charged to the store even without further requests', async () => {
   const { tables, store } = workersOf(1, '100/d')
   assert.equal(await passes(tables[0]!), true)
   for (const lease of tables[0]!.of('', 'k').leases) lease.settle(30)

@@ -68,7 +68,7 @@ test('a body in a content coding is refused for that, before it is collected and
   }
 })
 
-test('so is that of a response, where there is one', async (t) => {
+test('a response body in a content coding is refused too', async (t) => {
   for (const written of policiesOn('response')) {
     const step = await compile(written)
     await t.test(step.name, async () => {

@@ -7,7 +7,7 @@ import { CookieSeal } from './cookie-seal.js'
 const OLD = 'an old secret of more than 32 characters'
 const NEW = 'a new secret of more than 32 characters.'
 
-test('a text opens with any of the secrets, for its purpose and its space alone', () => {
+test('a text can be decrypted with any secret, only for its purpose and space', () => {
   const before = new CookieSeal([OLD], 'a').seal('täxt', 'session')
   assert.equal(new CookieSeal([NEW, OLD], 'a').open(before, 'session'), 'täxt')
   assert.equal(new CookieSeal([NEW], 'a').open(before, 'session'), null)
@@ -16,7 +16,7 @@ test('a text opens with any of the secrets, for its purpose and its space alone'
   assert.notEqual(new CookieSeal([OLD], 'a').seal('täxt', 'session'), before)
 })
 
-test('what is changed in any byte, or cut, does not open', () => {
+test('tampered or truncated values cannot be decrypted', () => {
   const sealed = new CookieSeal([OLD], 'a')
   const bytes = Buffer.from(sealed.seal('text', 'session'), 'base64url')
   for (let i = 0; i < bytes.length; i++) {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parseDictionary, parseItem, parseList } from './parser.js'
 import { reserialized, serializeDictionary, serializeItem } from './serializer.js'
 
-test('fields are written in the one form of RFC 9651', () => {
+test('fields are serialized in the canonical form of RFC 9651', () => {
   const dictionaries: [string, string][] = [
     ['', ''],
     ['a=1,b=2', 'a=1, b=2'],
@@ -24,7 +24,7 @@ test('fields are written in the one form of RFC 9651', () => {
   assert.equal(reserialized('tok/en:*;a="b"', 'item'), 'tok/en:*;a="b"')
 })
 
-test('what is not a structured field is none', () => {
+test('invalid structured fields are refused', () => {
   const dictionaries = [
     'A=1',
     'a=',
@@ -67,7 +67,7 @@ test('what is not a structured field is none', () => {
   for (const text of [',', '1,', '1 2', '(1', '((1))']) assert.equal(parseList(text), null, text)
 })
 
-test('what was written is read as the same', () => {
+test('serialized fields parse to the same value', () => {
   const bytes = fc
     .uint8Array({ maxLength: 20 })
     .map((value) => ({ type: 'bytes' as const, value: Buffer.from(value) }))

@@ -10,7 +10,7 @@ function last(text: string, rounds = 3): string {
   return readingsOf(text, ALL, rounds).at(-1)!
 }
 
-test('every disguise of the same text is undone', () => {
+test('every obfuscation of the same text is decoded', () => {
   for (const written of [
     '%3Cscript%3E',
     '%253Cscript%253E',
@@ -99,7 +99,7 @@ test('short base64 is read where it is a whole value', () => {
   assert.ok(!readingsOf('the word PHg+ in a sentence', ALL, 3).some((text) => text.includes('<x>')))
 })
 
-test('too long forms of UTF-8 are the characters that they spell', () => {
+test('overlong UTF-8 is decoded', () => {
   assert.equal(last('%c0%ae%c0%ae%c0%af'), '../')
   assert.equal(last('%e0%80%af%f0%80%80%af%f8%80%80%80%af%fc%80%80%80%80%af'), '////')
   assert.equal(last('%c3%bc'), 'ü')

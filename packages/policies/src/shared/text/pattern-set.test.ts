@@ -70,7 +70,7 @@ test('literals are found wherever they lie, within each other too', () => {
   )
 })
 
-test('what a pattern needs is the rarest of what it cannot do without', () => {
+test('the most distinctive required literals are selected', () => {
   const cases: [string, string[][]][] = [
     ['union\\s+select', [['select'], ['union']]],
     ['(?i)\\b(?:sleep|benchmark)\\s*\\(', [['sleep', 'benchmark']]],

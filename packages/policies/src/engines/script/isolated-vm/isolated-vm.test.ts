@@ -36,7 +36,7 @@ test('without the package the engine is refused when the document is loaded', as
   )
 })
 
-test('auto is isolated-vm where this process has it, else QuickJS', async (t) => {
+test('engine auto is isolated-vm if available, else QuickJS', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   // V8 has Intl data, QuickJS does not.

@@ -160,7 +160,7 @@ for (const path of NOT_PLAIN) {
   })
 }
 
-test('the prefix xml means what it always means', () => {
+test('the prefix xml is predefined', () => {
   const names = { xml: 'urn:x' }
   const body = Buffer.from('<a xmlns="urn:x"/>')
   assert.equal(new PlainReader(plainPath('//xml:a', names)!).first(body), undefined)
@@ -314,7 +314,7 @@ function written({ tag: { name, attributes, isEmpty }, content }: Tree): string 
   return inside === '' && isEmpty ? `${start} />` : `${start}>${inside}</${name}>`
 }
 
-test('whatever is answered here is what libxml2 answers', () => {
+test('every result equals that of libxml2', () => {
   let answers = 0
   const run = (each: Tree, asking: string): void => {
     const declarations = [' xmlns:s="http://s/t"', ' xmlns:p="urn:p"']

@@ -13,7 +13,7 @@ function answers(body: string, first = 0): number {
 
 const ELEMENTS = Array.from({ length: 100 }, (_, i) => `<e${i}>${i}</e${i}>`).join('')
 
-test('many routes ask a body at a streaming while their answers stand near its beginning', () => {
+test('many routes stream a body if their matches are near its beginning', () => {
   assert.equal(answers(`<a>${ELEMENTS}`), 100)
 })
 
@@ -22,7 +22,7 @@ test('a body is not read again and again for many routes', () => {
   assert.ok(count > 0 && count <= 3, `${count} were answered`)
 })
 
-test('once the parser has to read a body, nothing else does', () => {
+test('after parsing, streaming is not used any more', () => {
   const x = exchange({ body: Buffer.from('<a><b>1</b></a>') })
   assert.equal(compileStreamingXPath('//b', {})!(x), '1')
   assert.equal(compileStreamingXPath('//c', {})!(x), undefined)

@@ -33,13 +33,13 @@ const UNKNOWN: readonly (readonly [content: string, words: RegExp])[] = [
   ['<o a="{count(z:*)}"/>', /prefix 'z'/],
 ]
 
-test('what a stylesheet of XSLT 1.0 names and nobody declares fails the deployment', async (t) => {
+test('undeclared names in an XSLT 1.0 stylesheet fail the deployment', async (t) => {
   for (const [content, words] of UNKNOWN) {
     await assert.rejects(compiled(inline(template(content)), envFor(t)), words, content)
   }
 })
 
-test('what is declared anywhere, or asked for before it is called, is not missed', async (t) => {
+test('names declared elsewhere, or tested before use, are accepted', async (t) => {
   const declared = `<xsl:variable name="g" select="1"/><xsl:attribute-set name="s"><xsl:attribute name="z">1</xsl:attribute></xsl:attribute-set>
     <func:function name="f:twice"><xsl:param name="n"/><func:result select="2 * $n"/></func:function>
     <f:data at="{$nobody}" xmlns:f="urn:f"><x select="$nobody"/></f:data>
