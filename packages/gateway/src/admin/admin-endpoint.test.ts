@@ -49,7 +49,7 @@ const statusOf = (url: string, headers: Readonly<Record<string, string>> = {}) =
     () => 'refused',
   )
 
-/** The common name of the certificate behind an address. */
+/** Returns the common name of the certificate behind an address. */
 function commonName(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), rejectUnauthorized: false })

@@ -326,7 +326,7 @@ test('a refused body is never read as the next request', async (t) => {
   assert.equal(backend.drainedBy, null)
 })
 
-/** What is left of a connection that says nothing, or nothing more, at any point of its life. */
+/** Points at which a connection stalls, and the bytes sent before. */
 const HALF_OPEN: readonly (readonly [string, string])[] = [
   ['before the request', ''],
   ['within the head', 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a'],
@@ -379,7 +379,7 @@ const tlsFiles = (): TlsFiles => {
   return { cert: Buffer.from(cert), key: Buffer.from(key) }
 }
 
-/** Opens more connections than the API keeps, each of which sends this and then nothing. */
+/** Opens more connections than the API allows, each of which sends this and then nothing. */
 async function crowd(t: TestContext, port: number, bytes: string): Promise<void> {
   const sockets: Socket[] = []
   t.after(() => {

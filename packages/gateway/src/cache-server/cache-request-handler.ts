@@ -63,7 +63,7 @@ export class CacheRequestHandler implements RequestHandler {
     if (path === '/healthz') sendText(client, 'text/plain', 'ok\n')
     else if (path === '/readyz') this.#sendReadiness(client)
     else if (this.#isFromWebPage(x))
-      this.#refuse(client, 403, 'requests from web pages are refused by a cache without a token')
+      this.#refuse(client, 403, 'requests from web pages are refused; set a token for this cache server')
     else if (!this.#isTrusted(x))
       this.#refuse(client, 401, 'send the token as `Authorization: Bearer TOKEN`', CHALLENGE)
     else if (path === '/metrics') this.#sendMetrics(client)

@@ -65,7 +65,7 @@ test('a server reports itself alive when all of its threads are', async (t) => {
   await turned()
 })
 
-/** One of the threads of this process loops until it is told to go on. */
+/** Blocks one of the threads of this process until it is released. */
 async function hangOneThread(t: TestContext): Promise<() => void> {
   const file = join(mkdtempSync(join(tmpdir(), 'gw-cache-')), 'loops')
   const goOn = (): void => rmSync(dirname(file), { recursive: true, force: true })
@@ -219,7 +219,7 @@ test('a value over the limit is refused, with or without Content-Length, and not
   const head = 'PUT /v1/cache/s/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
   const endless = await sendRaw(port, [head, ...Array<string>(9).fill(chunk)])
   assert.deepEqual(statusesOf(endless.text), [413])
-  // The connection is read on for a while, so that the client gets the answer (RFC 9112 section 9.6).
+  // The server keeps reading for a while, so that the client gets the response (RFC 9112 section 9.6).
   assert.match(endless.text, /^connection: close\r$/im)
   const twofold = await sendRaw(port, [head.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n')])
   assert.deepEqual([statusesOf(twofold.text), twofold.isClosed], [[400], true])

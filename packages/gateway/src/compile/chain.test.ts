@@ -18,15 +18,15 @@ const BLOCKED = refusal('GW_IP_DENIED', 'no')
 const ENV = {} as CompileEnv
 
 interface Bench {
-  /** What the steps did, in order. */
+  /** Calls of the steps, in order. */
   readonly reported: string[]
-  /** How often a policy was compiled. */
+  /** Number of compilations. */
   readonly compiled: string[]
   readonly ignored: string[]
   compile(...uses: Partial<PolicyUse>[]): Promise<Chain>
 }
 
-/** Policies named by what their hooks do: `all` has every hook, the others one on the request. */
+/** Policies named by their hooks: `all` has every hook, the others one on the request. */
 function bench(): Bench {
   const reported: string[] = []
   const compiled: string[] = []

@@ -12,7 +12,7 @@ import { PlanReader } from './plan-reader.js'
 
 const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
 
-/** A gateway that notes which of its policies, named by their setting, are compiled and closed. */
+/** A gateway that records which of its policies, named by their setting, are compiled and closed. */
 async function notingGateway(t: TestContext, overrides: PlanOverrides) {
   const notes: string[] = []
   const policy = definePolicy({
@@ -29,7 +29,7 @@ async function notingGateway(t: TestContext, overrides: PlanOverrides) {
   return { gateway, taken }
 }
 
-/** Prepares a bundle as the supervisor sends it. */
+/** Prepares a bundle in the supervisor's format. */
 function prepare({ plane }: TestGateway, overrides: PlanOverrides, values = {}) {
   return plane.prepare({ ...packBundle(bundleOf(overrides)), values })
 }
@@ -138,7 +138,7 @@ test('20,000 routes are prepared in many short turns of the event loop', async (
   const [before, usedBefore] = [turns, process.cpuUsage()]
   const prepared = await gateway.plane.prepare(bundle)
   const { user, system } = process.cpuUsage(usedBefore)
-  // Each slice ends after 10 ms at the latest; the rest is what the collection of garbage takes beside it.
+  // Each slice ends after at most 10 ms; the rest is time for garbage collection.
   const sliced = turns - before
   assert.ok(sliced > (user + system) / 1000 / 40, `${sliced} turns in ${(user + system) / 1000} ms`)
   prepared.discard()

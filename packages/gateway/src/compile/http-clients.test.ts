@@ -19,7 +19,7 @@ import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { createHttpClient } from './http-clients.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
-/** What a worker has for its clients. */
+/** Dependencies of clients in a worker. */
 function worker(t: TestContext, lookup?: LookupFunction) {
   const shared = new SharedTable((value) => void (value as OutboundPool).close())
   const closers: Closer[] = []
@@ -157,7 +157,7 @@ test('a dead idle connection is replaced once for repeatable calls', async (t) =
   })
   const caller = worker(t).client({ origin })
   await caller.call(get)
-  // undici takes a connection for free a moment after its answer.
+  // undici considers a connection free only a moment after its response.
   await turn()
   assert.equal((await caller.call(get)).status, 200)
   assert.equal(connections, 2)
@@ -208,7 +208,7 @@ test('calls go only to allowed addresses, whatever the name resolves to when con
   const named = `http://rebinding.test:${origin.port}`
   const may = client({ origin: named, addresses: ['127.0.0.0/8'] })
   assert.equal((await may.call(get)).status, 200)
-  // The name points elsewhere when the next connection is made.
+  // The name points elsewhere when the next connection is opened.
   answers.push('169.254.169.254')
   assert.equal(await failure(may.call(get)), 'unreachable')
   assert.equal(asked.length, 2)
@@ -218,7 +218,7 @@ test('calls go only to allowed addresses, whatever the name resolves to when con
     assert.equal(await failure(strict.call(get)), 'unreachable', address)
   }
   assert.equal(origin.connections(), 1)
-  // However they are written: a URL makes the same address of them.
+  // The URL class normalizes all notations to the same address.
   for (const host of [
     '127.0.0.1',
     '2130706433',

@@ -4,7 +4,7 @@ import { definePolicy, type Policy } from '@sluice/core'
 import { FAKE_POLICIES } from '../testing/fake-policy.js'
 import { startGateway } from '../testing/gateway.js'
 
-/** Longer than routes are compiled in one go. */
+/** Longer than one slice of compilation. */
 const COSTLY_MS = 30
 
 test('while routes with costly policies are compiled, the event loop turns between them', async (t) => {
@@ -25,7 +25,7 @@ test('while routes with costly policies are compiled, the event loop turns betwe
       return null
     },
   })
-  // Equal uses would be one step.
+  // Equal policies would share one step.
   const routes = Array.from({ length: 5 }, (_, i) => ({
     id: `r${i}`,
     policies: FAKE_POLICIES.map((use) => ({ ...use, with: { i } })),

@@ -14,7 +14,7 @@ import { compileUpstreams } from './upstreams.js'
 const PLAIN = 'http://127.0.0.1:9000'
 const SECURE = 'https://127.0.0.1:9443'
 
-/** The targets of an upstream as a snapshot has them; no connection is opened. */
+/** Returns an upstream's targets as in a snapshot, without opening connections. */
 function targetsOf(
   t: TestContext,
   urls: readonly string[],
@@ -46,7 +46,7 @@ for (const { transport, url, takes } of CHOICES) {
 }
 
 test('a TLS address never gets the transport without TLS', (t) => {
-  // The document's checks refuse `wire` with https where they can read the address; one from a reference they cannot.
+  // Validation refuses `wire` with https, but cannot see an address that comes from a reference.
   const [target] = targetsOf(t, [SECURE], { transport: 'wire' })
   assert.equal(target!.transport.constructor, UndiciTransport)
 })

@@ -31,7 +31,7 @@ test('a slice cannot direct requests to services beside the gateway', () => {
   ]
   assert.deepEqual(addressesOf(slice([...forbidden, '10.0.0.1'])), ['10.0.0.1'])
   const forbidden6 = ['::1', '::', 'fe80::1', 'ff02::1', '::ffff:127.0.0.1', '::1%lo', 'fe80::1%eth0']
-  // The credentials of a machine, and IPv4 by another way.
+  // Cloud metadata addresses, and other notations of IPv4.
   forbidden6.push('fd00:ec2::254', '64:ff9b::a9fe:a9fe', '::127.0.0.1', '2002:7f00:1::')
   assert.deepEqual(addressesOf(slice([...forbidden6, 'fd00::1'], { addressType: 'IPv6' })), ['fd00::1'])
 })

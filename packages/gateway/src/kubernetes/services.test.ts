@@ -10,7 +10,7 @@ import { Services } from './services.js'
 import type { WatchTimes } from './slice-watch.js'
 import { ApiServer, type Misbehave } from './testing/api-server.js'
 
-// The supervisor's side of k8s:// targets, against a server that lists and watches and misbehaves.
+// The supervisor's side of k8s:// targets, against a server that lists, watches and misbehaves.
 
 const ORDERS = { name: 'orders', namespace: 'default', port: 'http' }
 const TIMES: WatchTimes = {
@@ -35,12 +35,12 @@ function plan(...ports: readonly string[]): Plan {
 
 interface Followed {
   readonly services: Services
-  /** What the workers know now. */
+  /** Services published to the workers. */
   known(): readonly KnownService[]
-  /** The addresses that they have for port `http`. */
+  /** Published addresses for port `http`. */
   addresses(): string
   problem(): string | null
-  /** The operation log so far. */
+  /** Operation log entries. */
   logged(): string
 }
 
@@ -71,7 +71,7 @@ async function serve(followed: Followed, next: Plan): Promise<void> {
   await preparation.prepared.activate()
 }
 
-/** A service with one pod that is followed, and its watch open. */
+/** Starts a service with one pod and an open watch. */
 async function following(t: TestContext, times: Partial<WatchTimes> = {}) {
   const api = await ApiServer.start(t)
   api.set('orders-1', [{ address: '10.1.0.1' }])
@@ -82,7 +82,7 @@ async function following(t: TestContext, times: Partial<WatchTimes> = {}) {
   return { api, ...followed, followed }
 }
 
-/** The first answer of a kind is this one, then the server behaves. */
+/** Uses this answer for the first request of a kind; then the server behaves. */
 function once(kind: 'list' | 'watch', how: (...args: Parameters<Misbehave>) => void): Misbehave {
   let isDone = false
   return (req, res, isWatch) => {
@@ -137,7 +137,7 @@ const TROUBLES: Readonly<Record<string, (api: ApiServer) => Promise<void> | void
     api.tell({ type: 'ERROR', object: { code: 500, message: 'x' } }),
   'the connection is reset': (api) => api.cut('reset'),
   'an event is cut short': async (api) => {
-    // Longer than a watch that was closed at once.
+    // Longer than a watch that counts as closed immediately.
     await setTimeout(2 * TIMES.retryMs)
     api.tell('{"type":"ADD')
     api.cut('end')
@@ -245,7 +245,7 @@ test('retries to a failing server back off', async (t) => {
   }
   await serve(services(t, api, { retryMs: 40, maxRetryMs: 10_000 }), plan('http'))
   await until(() => moments.length === 4)
-  // Half of 40, 80 and 160 ms at least.
+  // At least half of 40, 80 and 160 ms.
   assert.ok(moments[3]! - moments[0]! >= 138)
 })
 

@@ -6,59 +6,59 @@ import { ChannelStore } from './channel-store.js'
 import { answerCalls, type StateCall } from './state-calls.js'
 import { testConformance } from './testing/conformance.js'
 
-/** A supervisor that can be silent, and clones as a channel does. */
+/** A supervisor that can be silent, and clones messages as a channel does. */
 function supervised(timeoutMs = 4000, takeMs = timeoutMs) {
   const table = new MemoryTable()
   const messages: (readonly StateCall[])[] = []
-  const seat = { isAnswering: true, isReading: true, isConnected: true, messages, late: () => {} }
+  const supervisor = { isAnswering: true, isReading: true, isConnected: true, messages, late: () => {} }
   const store: ChannelStore = new ChannelStore(
     (id, calls, written) => {
-      if (!seat.isConnected) return false
+      if (!supervisor.isConnected) return false
       messages.push(structuredClone(calls))
-      if (seat.isReading) setImmediate(written)
+      if (supervisor.isReading) setImmediate(written)
       const answer = (): void =>
         store.onResults(id, structuredClone(answerCalls(() => table, structuredClone(calls))))
-      if (seat.isAnswering) setImmediate(answer)
-      else seat.late = answer
+      if (supervisor.isAnswering) setImmediate(answer)
+      else supervisor.late = answer
       return true
     },
     { takeMs, otherMs: timeoutMs },
   )
-  return { store, seat }
+  return { store, supervisor }
 }
 
 testConformance('of the supervisor', async () => supervised().store)
 
 test('the calls of one turn go in one message', async () => {
-  const { store, seat } = supervised()
+  const { store, supervisor } = supervised()
   const sums = await Promise.all(Array.from({ length: 900 }, () => store.add('c', 1, 1000)))
-  assert.deepEqual([seat.messages.length, Math.max(...sums)], [1, 900])
+  assert.deepEqual([supervisor.messages.length, Math.max(...sums)], [1, 900])
 })
 
 test('the store is unavailable while the supervisor does not answer; late answers are ignored', async () => {
-  const { store, seat } = supervised(20)
-  seat.isAnswering = false
+  const { store, supervisor } = supervised(20)
+  supervisor.isAnswering = false
   await assert.rejects(store.add('c', 1, 1000), StateUnavailable)
-  seat.late()
-  seat.isAnswering = true
+  supervisor.late()
+  supervisor.isAnswering = true
   assert.equal(await store.add('c', 1, 1000), 2)
-  seat.isConnected = false
+  supervisor.isConnected = false
   await assert.rejects(store.add('c', 1, 1000), /the supervisor is not running/)
-  seat.isConnected = true
+  supervisor.isConnected = true
   assert.equal(await store.add('c', 1, 1000), 3)
 })
 
 test('taking tokens waits for a slow supervisor, but not for one that is gone', async () => {
-  const { store, seat } = supervised(20, 60_000)
+  const { store, supervisor } = supervised(20, 60_000)
   const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
-  seat.isAnswering = false
+  supervisor.isAnswering = false
   const take = store.take('c', rule, 4)
   await assert.rejects(store.get('k'), StateSlow)
-  seat.late()
+  supervisor.late()
   assert.equal((await take).granted, 4)
   const other = store.take('c', rule, 4)
   await assert.rejects(store.get('k'), StateSlow)
-  seat.isConnected = false
+  supervisor.isConnected = false
   store.close()
   await assert.rejects(
     other,
@@ -67,23 +67,23 @@ test('taking tokens waits for a slow supervisor, but not for one that is gone', 
 })
 
 test('tokens granted too late are returned', async () => {
-  const { store, seat } = supervised(20)
+  const { store, supervisor } = supervised(20)
   const rule: LimitRule = { algorithm: 'fixed', limit: 10, burst: 10, periodMs: 3_600_000, anchorMs: 0 }
-  seat.isAnswering = false
+  supervisor.isAnswering = false
   await assert.rejects(store.take('c', rule, 4), StateUnavailable)
-  seat.isAnswering = true
-  seat.late()
+  supervisor.isAnswering = true
+  supervisor.late()
   await until(async () => (await store.take('c', rule, 0)).remaining === 10)
 })
 
 test('a supervisor that does not read gets 16 messages, and waiting calls are bounded', async () => {
-  const { store, seat } = supervised(200)
-  seat.isAnswering = false
-  seat.isReading = false
+  const { store, supervisor } = supervised(200)
+  supervisor.isAnswering = false
+  supervisor.isReading = false
   const refused: unknown[] = []
   const count = (error: unknown): void => void refused.push(error)
   for (let i = 0; i < 10_001; i++) store.get('k').catch(count)
-  // Before any timer runs: the last one has found no room.
+  // The call beyond the limit fails before any timer runs.
   for (let i = 0; i < 10; i++) await null
   assert.equal(refused.length, 1)
   await until(() => refused.length === 10_001)
@@ -92,9 +92,9 @@ test('a supervisor that does not read gets 16 messages, and waiting calls are bo
   await until(() => refused.length === 10_010)
   for (let i = 0; i < 30; i++) {
     await assert.rejects(store.get('k'), StateUnavailable)
-    if (seat.messages.length >= 16) break
+    if (supervisor.messages.length >= 16) break
   }
-  assert.equal(seat.messages.length, 16)
+  assert.equal(supervisor.messages.length, 16)
   assert.ok(refused.every((error) => error instanceof StateUnavailable))
 })
 

@@ -17,11 +17,11 @@ routes:
     policies: [{ use: p }]
     respond: { status: 200, body: ok }
 `
-/** More than libuv takes from the system at a time (1024): then it asks again up to 47 times before it runs timers. */
+/** More connections than libuv reads per poll (1024), so that it polls up to 47 more times before running timers. */
 const CONNECTIONS = 1500
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** Keeps a request under way on every connection; the function counts the answers. */
+/** Keeps a request in flight on every connection. The returned function counts the responses. */
 async function saturate(t: TestContext, url: string): Promise<() => number> {
   let answers = 0
   const { hostname: host, port } = new URL(url)
@@ -55,7 +55,7 @@ test('a worker saturated with requests is not killed, but a hanging one is', asy
   assert.deepEqual([worker?.state, worker?.restarts], ['ready', 0])
   await until(async () => (await gateway.status()).workers.some(({ loopLagMs }) => loopLagMs > 100))
 
-  // libuv looks at new sockets only when it turns, which it would do after 49,152 events.
+  // libuv accepts new sockets only in the next loop iteration, which could be 49,152 events away.
   for (let i = 0; i < 2; i++) {
     const earlier = answers()
     assert.equal((await fetch(gateway.url, { headers: { connection: 'close' } })).status, 200)

@@ -24,7 +24,7 @@ function watched(t: TestContext, plan: () => Plan | null) {
   return { watch, logged, numberOf }
 }
 
-/** Puts a certificate into the files that ends after so many days. */
+/** Writes a certificate to the files that expires after this many days. */
 function sign({ certFile, keyFile }: KeyPairPlan, days: number): void {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile]
   const command = ['req', '-x509', ...key, '-out', certFile, '-days', String(days), '-subj', '/CN=a']

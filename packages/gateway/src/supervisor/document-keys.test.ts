@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 
-// The keys of the document that the supervisor itself obeys, where no other test has them.
+// Document keys that the supervisor itself uses and no other test covers.
 
 test('metrics.enabled: false turns metrics off, and a deploy turns them on again', async (t) => {
   const off = fakeDocument('first', 'metrics: { enabled: false }')
@@ -44,7 +44,7 @@ test('metrics.address serves only metrics and health, without tokens, until a de
   assert.equal(await answers('/v1/config', { method: 'PUT', body: 'version: 1' }), 404)
   assert.equal(await answers('/v1/drain', { method: 'POST' }), 404)
   assert.equal(await answers('/metrics', { method: 'POST' }), 405)
-  // By the name of a Service, too.
+  // Also by the name of a Service.
   assert.equal(await statusByName(url, 'sluice-metrics.gateways'), 200)
   assert.equal((await gateway.put(withAddress('metrics: {}'), '', bearer('admin-token'))).status, 200)
   assert.equal(await answers('/metrics'), 'refused')
@@ -105,7 +105,7 @@ test('admin.tls of the document serves the admin API with its certificate', asyn
   assert.equal(status, 200)
 })
 
-/** The status of the metrics for a client that knows the address by this name. */
+/** Returns the status of the metrics for a client that uses this name for the address. */
 function statusByName(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asked = get(`${url}/metrics`, { headers: { host }, agent: false }, (response) => {

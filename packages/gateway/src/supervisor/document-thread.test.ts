@@ -7,7 +7,7 @@ import { until } from './testing/until.js'
 
 const ENTRY = new URL('./testing/fake-documents.js', import.meta.url)
 const BOUNDS = { deadlineMs: 600_000, memoryMb: 256, idleMs: 60_000 }
-/** Everything is wrong in it. Twice as many take 5 s, and a busy machine the minute that a gateway grants. */
+/** A document with invalid routes only. Twice as many take 5 s, and on a busy machine up to the limit of a minute. */
 const MISTAKES = mistakes(30_000)
 
 function mistakes(count: number): string {

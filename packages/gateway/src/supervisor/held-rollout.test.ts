@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-// A document that is prepared for a fleet and activated later, through the admin API of a gateway of its own.
+// A document prepared for a fleet and activated later, through the admin API of a separate gateway.
 
 interface Answer {
   readonly status: number

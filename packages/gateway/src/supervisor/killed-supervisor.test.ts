@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { GatewayProcess, isAlive, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-/** With a real data plane; the body shows which document serves. */
+/** A document for a real data plane; the body shows which document is active. */
 const documentFor = (body: string, upstream = 'http://127.0.0.1:1'): string => `
 version: 1
 listeners: [{ address: 127.0.0.1:0 }]
@@ -128,14 +128,14 @@ test('a spare worker and draining workers do not outlive the supervisor', async 
   await until(() => others.every((pid) => !isAlive(pid)))
 })
 
-/** From the system's own list. */
+/** Returns the process ids from the system's process list. */
 function childrenOf(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8').trim().split(' ').map(Number)
 }
 
-/** An origin that answers when it is reported to. */
+/** Starts an origin that responds when it is told to. */
 async function heldOrigin(t: TestContext) {
   const waiting: (() => void)[] = []
   let isReleased = false

@@ -7,7 +7,7 @@ import { ApiServer } from '../kubernetes/testing/api-server.js'
 import { GatewayProcess, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-// The keys of `kubernetes`, and what operators see of Services, through a gateway of its own.
+// The keys of `kubernetes`, and what operators see of Services, through a separate gateway.
 
 const DOCUMENT = `version: 1
 listeners: [{ address: 127.0.0.1:0 }]
@@ -48,7 +48,7 @@ test('Services are watched with the kubeconfig and context, and shown in status 
   const labels = 'service="orders.default:8080"'
   const metrics = async () => (await gateway.api('/metrics')).text()
   assert.ok((await metrics()).includes(`gw_service_endpoints{${labels}} 2`))
-  // Two workers, one who asks.
+  // Two workers, but only one watch.
   assert.equal(api.count('list'), 1)
 
   api.misbehave = (_, res) => {

@@ -27,7 +27,7 @@ test('port 0 becomes a free port and keeps it over reloads', async () => {
   const claim = await ports.claim([fakeListener(0)])
   assert.ok(claim.ok)
   const port = claim.ports['127.0.0.1:0'] ?? 0
-  // None that the system would give to a connection in the meantime.
+  // A port from outside the range that the system uses for connections.
   assert.ok(port >= 10_000 && port < 20_000, String(port))
   ports.commit(claim.ports)
   const again = await ports.claim([fakeListener(0)])

@@ -148,6 +148,6 @@ test('the number of workers follows the document when nothing else decides it', 
   await until(async () => (await states()).join() === 'ready')
   await gateway.put(fakeDocument('first', 'workers: 3'))
   await until(async () => (await states()).join() === 'ready,ready,ready')
-  // Its counter goes on.
+  // Its counter continues.
   assert.equal((await gateway.status()).workers[2]?.restarts, 1)
 })

@@ -5,7 +5,7 @@ import { fakeBundle } from './testing/fake-plan.js'
 
 const assignment: Assignment = { epoch: 7, bundle: fakeBundle(), ports: {} }
 
-/** A worker that writes down what it was asked, and refuses what it is reported to refuse. */
+/** A worker that records its calls, and refuses those that it is told to refuse. */
 function participant(worker: number, journal: string[], refusals: Readonly<Record<string, string>> = {}) {
   const step = (name: string) => async (): Promise<Refusal> => {
     journal.push(`${worker} ${name}`)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { RouteDelivery } from './route-delivery.js'
 
-/** The worker's side of it. */
+/** The worker's side of the delivery. */
 class Receiver {
   readonly routes = new Map<number, string>()
   sent = 0

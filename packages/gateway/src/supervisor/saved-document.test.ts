@@ -45,7 +45,7 @@ test('an unsaved deploy is reported by the status, and by the start that replace
     /the file .* replaced the deploy of .*"why".*gw rollback --to 2/,
   )
   await end(second)
-  // The file serves for the second time: nothing is replaced.
+  // The file is activated for the second time: nothing is replaced.
   const third = await started(t, dir)
   assert.deepEqual([third.log('start.deploy-replaced'), (await third.status()).warnings], [[], []])
 })

@@ -15,7 +15,7 @@ test('all workers share a store that survives workers and is unavailable while t
   })
   process.kill(workers.get(1)!, 'SIGKILL')
   await until(async () => {
-    // A connection that the killed worker had is cut.
+    // Connections of the killed worker are cut.
     const echo = await gateway.echo('/count').catch(() => null)
     if (echo !== null) assert.ok(echo.count! > last)
     return echo !== null && echo.worker === 1 && echo.pid !== workers.get(1)

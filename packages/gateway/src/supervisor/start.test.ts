@@ -26,7 +26,7 @@ test('the last good document is activated and reported when the one on disk is b
   second.write(fakeDocument('mended'))
   second.signal('SIGHUP')
   await until(async () => (await second.echo()).routes.join() === 'mended')
-  // A worker answers with the new routes before the supervisor has heard of it.
+  // A worker may respond with the new routes before the supervisor knows that it is ready.
   await until(async () => (await second.status()).warnings.length === 0)
 })
 
@@ -125,7 +125,7 @@ test('a spare worker goes idle', {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const { workers } = await gateway.status()
   const spare = await until(() => childrenOf(gateway.pid).find((pid) => !workers.some((w) => w.pid === pid)))
-  // It loads for a while at first.
+  // Wait until it has loaded its modules.
   await until(async () => {
     const before = wakeUps(spare)
     await sleep(1000)
@@ -137,7 +137,7 @@ function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
-/** How often the process has gone to sleep. */
+/** Returns how often the process has gone to sleep. */
 function wakeUps(pid: number): number {
   return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 }

@@ -10,7 +10,7 @@ import { until } from './testing/until.js'
 const started = (t: TestContext): Promise<GatewayProcess> =>
   new GatewayProcess(t, { document: fakeDocument('first') }).started()
 
-/** Waits until the slot holds another worker that is ready. */
+/** Waits until the slot has another worker that is ready. */
 function replaced(gateway: GatewayProcess, slot: number, pid: number) {
   return until(async () => {
     const worker = (await gateway.status()).workers.find(({ id }) => id === slot)

@@ -8,7 +8,7 @@ import { FakeProcess } from './testing/fake-process.js'
 import { WORKER_DEADLINES, WorkerHandle } from './worker-handle.js'
 import { WorkerPool } from './worker-pool.js'
 
-/** What a worker was started for, and its process. */
+/** Parameters with which a worker was started, and its process. */
 interface Forked {
   readonly headBytes: number
   readonly workers: number
@@ -33,7 +33,7 @@ function pool(t: TestContext, heapOf = (_: number): string => '') {
   const sayHello = (): void => {
     for (const { process } of forked) if (process.isOpen) process.say({ kind: 'hello' })
   }
-  /** Has every worker that is started meanwhile say hello. */
+  /** Makes every worker that is started meanwhile send its first message. */
   const settled = async <T>(result: Promise<T>): Promise<T> => {
     let isOver = false
     void result.finally(() => {

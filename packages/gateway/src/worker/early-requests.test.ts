@@ -13,7 +13,7 @@ const OK: PlanOverrides = {
   routes: [{ id: 'r', timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }],
 }
 
-/** A data plane that listens and does not serve yet. */
+/** A data plane that listens but does not serve yet. */
 async function prepared(t: TestContext, bundle: ConfigBundle = bundleOf(OK)): Promise<Prepared> {
   const port = await closedPort()
   const events: string[] = []
@@ -33,7 +33,7 @@ interface Prepared {
   activate(): void
 }
 
-/** Both ends are in this process: what was sent has been read after some turns of its event loop. */
+/** Waits until sent data has been read: both ends are in this process, so a few turns of the event loop suffice. */
 const read = (): Promise<void> => sleep(50)
 
 test('early requests wait for the worker, and clients that leave meanwhile are harmless', async (t) => {
@@ -74,7 +74,7 @@ test('the body of a waiting upload is not read', async (t) => {
   socket.write(body)
   await read()
   await read()
-  // What the buffers of both ends take, and no more.
+  // As much as the buffers of both ends hold, and no more.
   assert.ok(socket.writableLength > body.length / 2, `${socket.writableLength} bytes are left to be sent`)
   activate()
   await until(() => text.endsWith('ok'))

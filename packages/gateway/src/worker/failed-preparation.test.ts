@@ -9,7 +9,7 @@ import { startGateway, until } from '../testing/gateway.js'
 
 const MB = 1024 * 1024
 
-/** Threads of this process; only Linux shows. */
+/** Returns the number of threads of this process; works only on Linux. */
 function threads(): number {
   return readdirSync('/proc/self/task').length
 }
@@ -19,7 +19,7 @@ const isLinux = process.platform === 'linux'
 test('a bundle whose listener cannot be opened leaves no log writer behind', {
   skip: !isLinux,
 }, async (t) => {
-  // Asynchronous, so that the thread pool is there before threads are counted.
+  // Asynchronous, so that the thread pool exists before threads are counted.
   const dir = await mkdtemp(join(tmpdir(), 'sluice-test-'))
   t.after(() => rm(dir, { recursive: true }))
   const taken = net.createServer()

@@ -6,13 +6,13 @@ import { descriptors, usedBytes } from '../testing/process-state.js'
 import { steadyLoad } from '../testing/steady-load.js'
 
 const RELOADS = 200
-/** What the outcomes of the load and compiled code take. */
+/** Memory for the outcomes of the load and for compiled code, in bytes. */
 const LEFT_OVER_BYTES = 8 * 1024 * 1024
 
 for (const engine of ['uws', 'node'] as const) {
   test(`${engine}: 200 reloads under load fail no request, and leave no descriptors and no memory behind`, async (t) => {
     const origin = await httpOrigin(t, (req, res) => res.end(`ok ${String(req.headers['x-id'])}`))
-    // The upstream and its connections are others each time; so is the route.
+    // The upstream, its connections and the route differ each time.
     const documentOf = (nth: number): PlanOverrides => ({
       listener: { engine },
       upstreams: [

@@ -19,7 +19,7 @@ function scratch(t: TestContext): string {
   return dir
 }
 
-/** Starts a gateway with this log and calls it once; resolves when the record counts as delivered. */
+/** Starts a gateway with this log and sends a request. Resolves when the record counts as delivered. */
 async function callOnce(
   t: TestContext,
   log: (spool: LogSpoolPlan) => Pick<LogPlan, 'sink' | 'syslog' | 'webhook' | 'custom'>,
@@ -86,7 +86,7 @@ test('a plan with the sink syslog sends the record of a call', async (t) => {
     },
   }))
   await until(() => received.length === 1)
-  // A target that is not there makes the result an error: facility 23, severity 3.
+  // An unreachable target makes the result an error: facility 23, severity 3.
   assert.match(received[0]!, /^<187>1 .* gw \d+ traffic \[traffic@32473 .*"path":"\/called"/)
 })
 
@@ -145,13 +145,13 @@ test('a plan with several targets gives each the calls and fields that it asks f
       targets: [
         { ...common, id: 'errors', sink: 'webhook', webhook, when: 'res.status >= 500', fields: 'standard' },
         { ...common, id: 'nothing', sink: 'file', file: fileOf('nothing'), share: 0 },
-        // A condition that cannot be decided loses nothing.
+        // A condition that fails to evaluate loses no record.
         { ...common, id: 'odd', sink: 'file', file: fileOf('odd'), when: '1 / (res.status - 200) > 1' },
       ],
     },
   })
   for (const path of ['/fine', '/broken', '/fine']) await (await fetch(gateway.url + path)).arrayBuffer()
-  // A writing thread may take longer to begin than the end of a gateway waits for it.
+  // A writer thread may take longer to start than the gateway waits at its end.
   await until(() => gateway.plane.logIdentity().inMemory === 0)
   await until(() => gateway.plane.logIdentity().targets!['errors']!.indexed === 1)
   await gateway.plane.drain(5000)

@@ -7,9 +7,9 @@ import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
 
 const CLIENTS = 100
-/** Processor time that the policy takes for each request. */
+/** CPU time of the policy per request in milliseconds. */
 const POLICY_MS = 5
-/** A request is taken within the first 40 ms of processor time, and the one that begins before them runs on. */
+/** Number of requests started within the first 40 ms of CPU time; the last one may run longer. */
 const MOST_TAKEN = 40 / POLICY_MS + 1
 const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 

@@ -6,7 +6,7 @@ import { fakeBundle } from '../supervisor/testing/fake-plan.js'
 import type { DataPlane } from './data-plane.js'
 import { Preparation } from './preparation.js'
 
-/** A data plane that writes down what it is asked; `gate` holds back every prepare. */
+/** A data plane that records its calls; `gate` delays every prepare. */
 function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): DataPlane {
   return {
     digest: 'abc',

@@ -10,7 +10,7 @@ const WISH: PlanOverrides = {
   routes: [{ id: 'r', timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }],
 }
 
-/** Another process that shows the receive buffer of the socket that it has inherited. */
+/** Another process that prints the receive buffer of an inherited socket. */
 const TELL = `
 const { UDP } = process.binding('udp_wrap')
 const handle = new UDP()
@@ -39,6 +39,6 @@ test("a data plane bounds the kernel's receive buffers", {
   const prepared = await plane.prepare(bundleOf(WISH))
   prepared.activate()
   const [fd] = listeningSockets([port])
-  // The kernel doubles what it is reported.
+  // The kernel doubles the value that is set.
   await until(() => receiveBufferOf(fd!) === 2 * RECEIVE_BUFFER_BYTES)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { EMPTY_LOG, type LogSink, type Takeover } from '@sluice/core'
 import { SwappableSink } from './swappable-sink.js'
 
-/** A sink with one record, which it loses hold of when the test says so. */
+/** A sink with one record, which it releases when the test says so. */
 function slowSink() {
   let finish: (() => void) | null = null
   const sink: LogSink & { written: boolean } = {

@@ -75,7 +75,7 @@ test('a new upstream knows earlier outages of its name, and not those of others'
   assert.equal(await ask(gateway.url), 'a')
   await gateway.reload({ upstreams: [{ urls: [b.url, a.url] }] })
   assert.deepEqual([await ask(gateway.url), await ask(gateway.url)], ['a', 'a'])
-  // The upstream of before, which is kept for a while, has no say in the states.
+  // The previous upstream, still in its grace period, does not affect the states.
   const states = gateway.plane.samples().filter(({ name }) => name === 'gw_upstream_target_state')
   assert.deepEqual(
     states.map(({ labels, value }) => `${/state="(.*)"/.exec(labels)![1]} ${value}`),

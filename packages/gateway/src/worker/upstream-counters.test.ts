@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { bundleOf, type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 
-/** How long an upstream that no snapshot uses is kept. */
+/** Grace period of an upstream that no snapshot uses, in milliseconds. */
 const GRACE_MS = 10_000
 
 test('counters of an upstream continue when it is changed, removed and added again', async (t) => {
@@ -19,7 +19,7 @@ test('counters of an upstream continue when it is changed, removed and added aga
   const call = async (): Promise<void> => {
     await (await fetch(gateway.url)).arrayBuffer()
   }
-  /** Until the upstream before has been closed. */
+  /** Waits until the previous upstream has been closed. */
   const change = async (t: TestContext, next: PlanOverrides): Promise<void> => {
     const prepared = await plane.prepare(bundleOf(next))
     t.mock.timers.enable({ apis: ['setTimeout'] })

@@ -17,7 +17,7 @@ function reading(samples: readonly Sample[], name: string, labels = 'worker="3"'
   return found.value
 }
 
-/** Keeps the event loop from turning. */
+/** Blocks the event loop. */
 function hang(forMs: number): void {
   const endMono = performance.now() + forMs
   while (performance.now() < endMono) Math.sqrt(2)
@@ -55,7 +55,7 @@ test('buckets of the delays grow with their bounds and end with all of them', as
 test('garbage collections are counted with the time they took', async (t) => {
   const vitals = opened(t)
   await until(() => {
-    // Garbage that is too large for one collection of the young generation.
+    // Garbage too large for one collection of the young generation.
     Array.from({ length: 100_000 }, (_, i) => ({ i }))
     return reading(vitals.samples(3), 'gw_worker_gc_total') >= 2
   })

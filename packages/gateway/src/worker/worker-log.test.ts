@@ -14,7 +14,7 @@ function scratch(t: TestContext): string {
   return dir
 }
 
-/** A log with one target, which is away. */
+/** A log with one target, which is unavailable. */
 function logTo(data: string, id: string): LogPlan {
   const common = {
     ...({ fields: 'minimal', elasticsearch: null, privacy: null, capture: null } as const),
@@ -32,7 +32,7 @@ function logTo(data: string, id: string): LogPlan {
   return { ...common, sink: 'none', targets: [target], geo: null, slowMs: 1000, unknownRoutes: true }
 }
 
-/** What operators were reported of records that wait for nobody. */
+/** Reports about records that no target will deliver. */
 function leftBehind({ events }: TestGateway): string[] {
   const messages = events.map(({ fields }) => String((fields as { message?: string }).message))
   return messages.filter((message) => message.includes('no target of this log'))
@@ -51,7 +51,7 @@ test('records of a target that was renamed are reported by one worker, once for 
     leftBehind(gateway)[0]!,
     /^3 records wait in \/.*\/spool-siem, .*; set it as the spool\.dir of a/,
   )
-  // Nothing changes for the log.
+  // The log is unchanged.
   await gateway.reload({ ...renamed, upstreams: [{ urls: ['http://127.0.0.1:2'] }] })
   const second = await startGateway(t, renamed, { worker: 2 })
   const first = await startGateway(t, renamed)
@@ -60,7 +60,7 @@ test('records of a target that was renamed are reported by one worker, once for 
     [gateway, second, first].map(leftBehind).map(({ length }) => length),
     [1, 0, 1],
   )
-  // Whoever has the directory again delivers what is there, and nobody is reported.
+  // A target that uses the folder again delivers its records, so nothing is reported.
   await first.reload(overrides)
   await until(() => first.plane.logIdentity().onDisk === 3)
   assert.equal(leftBehind(first).length, 1)

@@ -50,7 +50,7 @@ class Server {
     return server
   }
 
-  /** It has written all by then. */
+  /** Resolves when everything has been written. */
   end(): Promise<void> {
     return this.#end()
   }
@@ -65,7 +65,7 @@ class Server {
     assert.equal(status, 204)
   }
 
-  /** The value; its absence is the status. */
+  /** Returns the value, or the status if there is none. */
   async get(path: string): Promise<string | number> {
     const response = await this.call('GET', `/v1/cache/${path}`)
     const text = await response.text()
@@ -255,7 +255,7 @@ test('foreign data in Valkey is never served as a value or a header', {
   write('s/long', record)
   redis.cli('setrange', name.replace(/a$/, 'long'), '600000', 'x')
   const at = record.indexOf('text/plain')
-  // The same length of key, so that nothing but the type or the time is wrong.
+  // Keep the key length, so that only the type or the time is wrong.
   const named = (key: string, change: (bytes: Buffer) => void): void =>
     write(
       `s/${key}`,

@@ -200,7 +200,7 @@ export class Persistence {
     const { store } = spaces.of(spaceOf(key))
     store.write(record.entry, nowMs, true)
     if (!this.#isChanging(key)) return 'found'
-    // It may be older than what was just put or removed.
+    // The loaded value may be older than what was just written or removed.
     store.remove(key, nowMs)
     return 'absent'
   }

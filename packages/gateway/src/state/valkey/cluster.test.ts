@@ -18,7 +18,7 @@ const skip = redisSkip
 const RULE: LimitRule = { algorithm: 'gcra', limit: 10, periodMs: 3_600_000, burst: 10 }
 const LONG_MS = 600_000
 
-/** One cluster for all; the last tests take nodes from it. */
+/** One cluster for all tests; the last ones remove nodes from it. */
 const file = { after: (end: unknown) => after(end as () => Promise<void>) }
 const cluster = redisSkip === false ? await RedisCluster.start(file, 2) : null
 let stores = 0
@@ -31,7 +31,7 @@ async function opened(t: TestContext, overrides: Parameters<typeof planOf>[0] = 
   const plan = planOf(overrides)
   const one = openStore(t, plan)
   await one.isUp()
-  /** A key of the node with this number. */
+  /** Returns a key of the node with this number. */
   const keyAt = (at: number): string => keyOn(at, plan.keyPrefix)
   return { ...one, plan, keyAt }
 }
@@ -181,7 +181,7 @@ test('credentials are sent to discovered nodes only over TLS if TLS is configure
   assert.ok(!Buffer.concat(heard).includes('s3cret'))
 })
 
-/** A store of a cluster whose one node is this. */
+/** Opens a store for a cluster with this single node. */
 async function fakeCluster(
   t: TestContext,
   layout: (port: number) => string,
@@ -268,7 +268,7 @@ test("node hosts are parsed as in URLs, and a missing host is the asked node's",
   assert.equal(readRedirect('MOVED 1 a b:6381', 'a:1'), null)
 })
 
-/** How far a node has come in what it replicates, in bytes. */
+/** Returns a node's replication offset in bytes. */
 function replicationOf(node: RedisServer, name: string): number {
   return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(node.cli('info', 'replication'))?.[1])
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LatencyMeter } from './latency-meter.js'
 
-/** A meter with a bound of 100 ms, and calls that are sent one after the other. */
+/** A meter with a limit of 100 ms, and sequential calls. */
 function meter() {
   const latency = new LatencyMeter(100)
   let nowMono = 0
@@ -38,7 +38,7 @@ test('a hiccup does not mark a server as slow, however many calls it delays', ()
 test('a slow server counts as slow until it has been fast for 5 s', () => {
   const { latency, answers, changes } = meter()
   answers(20, 200)
-  // Below the bound, but not below half of it.
+  // Below the limit, but not below half of it.
   answers(200, 70)
   assert.equal(latency.isSlow, true)
   answers(45, 10)

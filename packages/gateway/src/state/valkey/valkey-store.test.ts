@@ -21,7 +21,7 @@ async function start(t: TestContext, args: readonly string[] = [], timeoutMs = 5
 }
 
 if (redisSkip === false) {
-  // One server for all, each test with keys of its own.
+  // All tests share a server, each with its own keys.
   const server = await RedisServer.start({ after: (end) => after(end as () => Promise<void>) })
   let stores = 0
   testConformance('Redis', async (t) => {
@@ -49,7 +49,7 @@ test('over TLS only a server with a trusted certificate is accepted', {
   const wary = openStore(t, statePlanOf(port, { url }))
   await trusting.isUp()
   assert.equal(await trusting.store.add('c', 2, LONG_MS), 2)
-  // Its event is told once, for what was wrong first, which on a busy machine is something else.
+  // Only the first problem is reported, and on a busy machine that may be another one.
   await until(() => wary.store.problem?.includes('certificate') === true)
 })
 
@@ -96,7 +96,7 @@ test('a hanging server times out, then gets no calls until it is reconnected', {
   await until(() => events.length > 1)
   server.signal('SIGCONT')
   await isUp()
-  // On a busy machine an answer takes longer than the 100 ms of this store.
+  // On a busy machine an answer takes longer than the 100 ms timeout of this store.
   await until(() =>
     store.add('c', 1, LONG_MS).then(
       (count) => count >= 1,
@@ -122,7 +122,7 @@ test('a wrong password makes the store unavailable and is not logged; the right 
   const wrong = openStore(t, statePlanOf(server.port, { password: 'wr0ng-secret' }))
   const right = openStore(t, statePlanOf(server.port, { password: 'right' }))
   await right.isUp()
-  // Its event is told once, for what was wrong first, which on a busy machine is something else.
+  // Only the first problem is reported, and on a busy machine that may be another one.
   await until(() => wrong.store.problem?.includes('WRONGPASS') === true)
   assert.match(wrong.events.join(), /^state_unavailable /)
   assert.ok(!wrong.events.join().includes('wr0ng-secret'))
@@ -145,7 +145,7 @@ test('a primary that becomes a replica is dropped for the new primary, which has
   assert.equal((await promoted.store.take('l', RULE, 10)).granted, 3)
 })
 
-/** A server that greets as one should, and answers everything else with this. */
+/** Starts a server that answers greetings correctly, and everything else with this. */
 async function liar(t: TestContext, lie: (write: (bytes: string | Buffer) => void) => void): Promise<number> {
   const { port } = await rawOrigin(t, (socket) => {
     socket.on('error', () => {})

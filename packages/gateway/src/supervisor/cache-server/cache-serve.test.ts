@@ -13,7 +13,7 @@ import { until } from '../testing/until.js'
 
 const TOKEN = 'the-token-of-the-cache'
 
-/** A gateway whose document has a cache server, and calls to that. */
+/** A gateway whose document has a cache server, and calls to that server. */
 class Serving {
   readonly gateway: GatewayProcess
   readonly port: number
@@ -29,7 +29,7 @@ class Serving {
     return new Serving(await new GatewayProcess(t, { document, workers: 1 }).started(), port)
   }
 
-  /** Deploys a document with other settings; answers what the deploy came to. */
+  /** Deploys a document with other settings and returns the result. */
   async deploy(serve: object | null, more: object = {}, route = 'first'): Promise<string> {
     const whole = serve === null ? null : { listen: `127.0.0.1:${this.port}`, ...serve }
     return (await this.gateway.put(documentOf(whole, more, route))).text()
@@ -43,7 +43,7 @@ class Serving {
     })
   }
 
-  /** The status of the answer; 0: there was none. */
+  /** Returns the status of the response; 0 if there was none. */
   async status(method: string, path: string, more: RequestInit = {}): Promise<number> {
     return this.call(method, path, more).then(
       async (response) => {

@@ -17,7 +17,7 @@ const PLAN: HealthPlan = {
   headers: [],
 }
 
-/** What a check that is over has said is heard. */
+/** Waits until the result of a finished check has been handled. */
 const heard = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a recovered target is back a tenth of an interval after the first passing check', async (t) => {
@@ -36,7 +36,7 @@ test('a recovered target is back a tenth of an interval after the first passing 
   for (const ms of [0, 1000, 1000]) await pass(ms)
   assert.deepEqual([target.health, changes], ['unhealthy', 1])
   problem = null
-  // It has healed at the worst moment: just after a check.
+  // The target recovers at the worst moment: just after a check.
   await pass(1000)
   assert.equal(target.health, 'unhealthy')
   await pass(100)

@@ -38,14 +38,14 @@ const TLS: UpstreamTlsPlan = {
   insecure: false,
 }
 
-/** The port that a server has, which ends with the test. */
+/** Starts a server and returns its port. It is closed after the test. */
 async function listening(t: TestContext, server: net.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   return (server.address() as AddressInfo).port
 }
 
-/** What one check of a target finds. */
+/** Returns the result of one check of a target. */
 function check(url: string, health: Partial<HealthPlan> = {}, upstream: Partial<UpstreamPlan> = {}) {
   const [plan] = planOf({ upstreams: [{ urls: [url], ...upstream }] }).upstreams
   return createHealthCheck(plan!, { ...HEALTH, ...health }, new URL(url))()
