@@ -3,20 +3,20 @@ import { dirname, join, posix, relative } from 'node:path'
 import { build } from 'esbuild'
 
 /**
- * Joins the compiled modules of each package into few files, `dist/bundle`, which is what its `exports` name: Node.js
- * takes about a millisecond for every module file, and a gateway would read 2,300 of them before it listens
- * (docs/internals/adr/0028-packages-are-bundled.md). The tests of a package run its modules one by one, and all others as bundles.
+ * Bundles the compiled modules of each package into `dist/bundle`, to which its `exports` point. Node.js needs about a
+ * millisecond per module file, and a gateway would load 2,300 of them before it listens
+ * (docs/internals/adr/0028-packages-are-bundled.md). Tests use the modules of their own package and the bundles of others.
  */
 const PACKAGES = ['core', 'config', 'policies', 'logger', 'gateway', 'cli']
-/** What is bundled besides our own modules: all that comes as very many small ones. */
+/** Dependencies that are bundled too, because they consist of very many small modules. */
 const INLINED = ['@sinclair/typebox', '@marcbachmann/cel-js']
-/** Names that the packages give to files beside their modules, and the programs of threads and processes among them. */
+/** A file next to a module, such as the program of a thread or a process. */
 const FILE_URL = /new URL\(\s*'(\.[^']+)',\s*import\.meta\.url,?\s*\)/g
-/** Modules that make scripts for sandboxes out of the texts of functions and classes, whose names a bundle would change. */
+/** Modules that turn functions into sandbox scripts. A bundle would rename these functions. */
 const SCRIPTS = /\/sandbox\/(platform|runtime|transform)\.js$/
 
 const root = join(import.meta.dirname, '..')
-/** What decides on a bundle besides the modules: this program, and what is installed. */
+/** Files that also invalidate a bundle: this program and the list of installed packages. */
 const SETTINGS = [import.meta.filename, join(root, 'node_modules/.package-lock.json')]
 await Promise.all(PACKAGES.map((name) => bundlePackage(join(root, 'packages', name))))
 
@@ -61,7 +61,7 @@ function setUp(building, dist) {
   })
 }
 
-/** The text of a module whose names of files hold in `dist/bundle`, where every program has a flat name. */
+/** Returns the source of a module with file names as they are in `dist/bundle`. */
 function withFileUrls(text, path, dist) {
   return text.replace(FILE_URL, (_, name) => {
     const file = join(dirname(path), name)
@@ -76,12 +76,12 @@ function programsOf(path) {
     .filter((file) => file.endsWith('.js'))
 }
 
-/** `dist/worker/main.js` is `dist/bundle/worker.main.js`. */
+/** Returns `worker.main.js` for `dist/worker/main.js`. */
 function flatName(dist, file) {
   return relative(dist, file).replaceAll('/', '.')
 }
 
-/** What other packages import, and what `bin/gw.mjs` starts. The type declarations stand beside the modules. */
+/** Returns the entry points of a package: its exports and the program of `bin/gw.mjs`. Type declarations stay next to the modules. */
 function exported(folder) {
   const { exports = {}, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const modules = Object.values(exports)
@@ -101,7 +101,7 @@ function newest(files) {
   return Math.max(...files.map(timeOf))
 }
 
-/** When a file was written; 0 when there is none. */
+/** Returns the modification time of a file, or 0 if it does not exist. */
 function timeOf(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /**
- * Where fetched programs are. Elasticsearch refuses to run as root, and the user it runs as instead cannot look into
- * root's home.
+ * Returns the folder for fetched programs. For root it is outside root's home, because Elasticsearch runs as another
+ * user that cannot read it.
  */
 export function cacheFolder() {
   const { SLUICE_CACHE_DIR, XDG_CACHE_HOME } = process.env

@@ -1,5 +1,5 @@
 /**
- * The calls that `npm start` proposes; the test of the demo makes the same ones.
+ * Requests that `npm start` suggests and the demo test sends.
  *
  * @typedef {{ method: string, path: string, headers: Record<string, string>, status: number, expect: string }} DemoCall
  */
@@ -29,7 +29,7 @@ export const demoCalls = [
   },
 ]
 
-/** The call as a command line. */
+/** Returns the call as a `curl` command. */
 export function curlLine(call, origin) {
   const method = call.method === 'GET' ? [] : ['-X', call.method]
   const headers = Object.entries(call.headers).flatMap(([name, value]) => ['-H', `'${name}: ${value}'`])

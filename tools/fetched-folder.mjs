@@ -7,7 +7,7 @@ import { cacheFolder } from './cache-folder.mjs'
 const FETCH_MS = 600_000
 const SHOWN_LINES = 20
 
-/** A folder of the cache that a package manager fills. Another list of what to fetch makes another folder. */
+/** A cache folder that a package manager fills. A changed list of packages gives another folder. */
 export class FetchedFolder {
   #name
   #list
@@ -16,11 +16,11 @@ export class FetchedFolder {
   #timeoutMs
 
   /**
-   * @param name of the folder, before the digest of the list
-   * @param list the file that names what is fetched, or several files that decide what is made of it
-   * @param what is fetched, for the message
-   * @param command answers with what fills a folder, program first
-   * @param timeoutMs for it; default 10 minutes, 0: none, because compilers take as long as the machine is busy
+   * @param name name of the folder, before the digest of the list
+   * @param list file with the packages to fetch, or several files that determine the content
+   * @param what description of the content, for messages
+   * @param command returns the command that fills a folder
+   * @param timeoutMs time limit; default 10 minutes. 0 means none, for compilers on busy machines
    */
   constructor({ name, list, what, command, timeoutMs = FETCH_MS }) {
     this.#name = name
@@ -36,10 +36,10 @@ export class FetchedFolder {
     return join(cacheFolder(), `${this.#name}-${hash.digest('hex').slice(0, 12)}`)
   }
 
-  /** Makes sure that it is there. Answers with what went wrong, or null. */
+  /** Creates the folder if it does not exist. Returns an error message, or null. */
   install() {
     const { path } = this
-    // The folder gets its name when it is complete.
+    // The folder gets its final name when it is complete.
     if (existsSync(path)) return null
     console.log(`fetching ${this.#what} into ${path}, once`)
     try {
@@ -65,7 +65,7 @@ export class FetchedFolder {
       renameSync(staging, path)
       return null
     } catch (error) {
-      // Of two runs at once the second finds the folder of the first, which is as good.
+      // A concurrent run may have created the same folder.
       if (existsSync(path)) return null
       throw error
     } finally {

@@ -1,8 +1,8 @@
 import { provideServices, services } from './services.mjs'
 
 /**
- * `npm run services`: gets what the tests need, and prints the variables for running a test file by hand; with names,
- * services beside them that take long.
+ * `npm run services`: installs the services of the tests and prints the environment variables for running a test file by
+ * hand. Names add services that take long to build.
  */
 const problems = provideServices(process.argv.slice(2))
 for (const problem of problems) console.error(problem)

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Whether node_modules of a folder holds what its package-lock.json asks for. npm writes what it has installed to
- * node_modules/.package-lock.json when it is done, so an interrupted or outdated installation is seen here, and one made
- * by hand with `npm install` is not repeated.
+ * True if node_modules of a folder matches its package-lock.json. npm writes node_modules/.package-lock.json at the end,
+ * so interrupted and outdated installations are detected. A manual `npm install` is not repeated.
  */
 export function isInstalled(folder) {
   const wanted = lockedPackages(join(folder, 'package-lock.json'))
@@ -13,7 +12,7 @@ export function isInstalled(folder) {
   return Object.keys(wanted).every((path) => isSatisfied(path, wanted[path], installed[path]))
 }
 
-/** Optional packages are those of other platforms; only packages under node_modules are installed at all. */
+/** Optional packages belong to other platforms. Only packages under node_modules are installed. */
 function isSatisfied(path, wanted, installed) {
   if (!path.startsWith('node_modules/')) return true
   if (installed === undefined) return wanted.optional === true

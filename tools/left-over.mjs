@@ -1,21 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** In the environment of everything that a run of the tests starts, by which it is known. */
+/** Environment variable that marks all processes started by a test run. */
 export const RUN_VARIABLE = 'SLUICE_TEST_RUN'
 
-/** What ends by itself does so within this time. */
+/** Time in which processes may end by themselves, in milliseconds. */
 const BY_ITSELF_MS = 5000
-/** One that the kernel holds is not waited for. */
+/** Time limit for killing processes, in milliseconds. */
 const KILL_MS = 10_000
 const LOOK_MS = 50
 
 /**
- * Ends what test files have left behind: a file that is killed runs none of its hooks, and a gateway whose supervisor is
- * killed serves on for a minute; what runs then is busy beside it. Returns the commands of those that did not end by
- * themselves. Where there is no /proc nothing is found.
+ * Ends processes that test files have left behind. A killed file runs no hooks, and a gateway with a killed supervisor
+ * serves for another minute. Returns the commands of processes that did not end by themselves. Needs /proc.
  *
- * @param run the value of RUN_VARIABLE of those that are meant.
+ * @param run value of RUN_VARIABLE of the processes to end.
  */
 export async function endLeftOvers(run, byItselfMs = BY_ITSELF_MS) {
   const waitUntilMono = performance.now() + byItselfMs
@@ -25,7 +24,7 @@ export async function endLeftOvers(run, byItselfMs = BY_ITSELF_MS) {
     left = processesOf(run)
   }
   const commands = left.map(({ command }) => command)
-  // Again and again: they may start others meanwhile.
+  // Repeated, because they may start others meanwhile.
   const killUntilMono = performance.now() + KILL_MS
   for (; left.length > 0 && performance.now() < killUntilMono; left = processesOf(run)) {
     for (const { pid } of left) kill(pid)
@@ -50,7 +49,7 @@ function pids() {
   }
 }
 
-/** Empty of a process that is gone or a zombie, and of another user's. */
+/** Returns a file of /proc, or an empty string if the process has ended or belongs to another user. */
 function read(pid, name) {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
@@ -63,6 +62,6 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // The process has ended.
   }
 }

@@ -5,9 +5,8 @@ import { unsuitableNode } from '../packages/cli/bin/node-version.mjs'
 import { isInstalled } from './installed.mjs'
 
 /**
- * Runs before `npm start` and `npm test`: installs what package-lock.json asks for when node_modules differs from it,
- * then builds. Silent and quick when there is nothing to do. It runs before anything is installed, and on versions
- * of Node.js that the rest does not run on, so it uses nothing but old and plain Node.js.
+ * Runs before `npm start` and `npm test`: installs dependencies if node_modules differs from package-lock.json, then
+ * builds. It runs before anything is installed, and on unsupported versions of Node.js, so it uses only old features.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -17,7 +16,7 @@ if (!isInstalled(root)) install()
 run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
 run(process.execPath, [join('tools', 'bundle.mjs')])
 
-/** `error` keeps out the warning that the engine package, which carries a binary for Node.js 20 too, wants 22. */
+/** `error` hides the warning that the engine package wants Node.js 22. It contains a binary for 20 too. */
 function install() {
   console.log('installing the dependencies')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])

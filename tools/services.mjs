@@ -11,11 +11,9 @@ import { kubernetes } from './kubernetes/cluster/folder.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
 /**
- * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
- * packages and the commands in them; a program that is no package is installed by its row, which answers with what
- * went wrong or null, and is found by the tests through the variables in `environment`. A row with `isInstalled` takes
- * too long for every machine: it is installed when it is asked for by name. A row with an `obstacle` is for some machines
- * only: on others nothing is missing, and its tests say why they skip.
+ * Real programs that tests and benchmarks use. Most rows need only Debian packages. `install` installs other programs and
+ * returns an error message or null; tests find them through the variables in `environment`. A row with `isInstalled` takes
+ * long and is installed only by name. A row with an `obstacle` cannot run on every machine; its tests are then skipped.
  */
 export const services = [
   {
@@ -131,13 +129,13 @@ export const services = [
   },
 ]
 
-/** A package that is named and there already stays as it is. */
+/** Installed packages are not upgraded. */
 const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade', '--no-remove']
 
 /**
- * Gets what is missing and sets where things are, for this process and the tests it starts. Answers with a
- * sentence for each service that could not be had.
- * @param named services that are not for every machine, and are asked for
+ * Installs missing services and sets their environment variables, for this process and the tests it starts. Returns a
+ * sentence for each service that is not available.
+ * @param named optional services to install
  */
 export function provideServices(named = []) {
   return provideAll(
@@ -145,7 +143,7 @@ export function provideServices(named = []) {
   )
 }
 
-/** The same for these services alone. */
+/** Does the same for the named services only. */
 export function provideNamed(names) {
   return provideAll(services.filter(({ name }) => names.includes(name)))
 }
@@ -156,7 +154,7 @@ function provideAll(wanted) {
   return wanted.map(provide).filter((problem) => problem !== null)
 }
 
-/** Asked once, and kept for the tests. */
+/** Returns the reason why a service cannot run on this machine. Checked once. */
 function obstacleTo({ name, obstacle }) {
   const variable = `SLUICE_NO_${name.toUpperCase()}`
   if (obstacle === undefined) return null
@@ -174,7 +172,7 @@ function provide(service) {
   return null
 }
 
-/** What a person can do about a service that is not there. */
+/** Returns the remedy for a missing service. */
 function remedyFor({ debianPackages }) {
   return `install it, on Debian with: apt-get install ${debianPackages.join(' ')}`
 }
@@ -192,9 +190,8 @@ function canInstall() {
 }
 
 /**
- * One by one: a package that conflicts with what is there, such as kubernetes-client where kubectl is from elsewhere,
- * must not keep away the others. Nothing that is there is removed for it. The package lists of a fresh machine may be
- * empty, so a failure is tried once more after an update.
+ * Installs packages one by one, so that a conflicting package (such as kubernetes-client beside another kubectl) does not
+ * block the others. Never removes packages. Retries once after an update, because a new machine may have no package lists.
  */
 function installPackages(names) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }

@@ -10,7 +10,7 @@ import { curlLine, demoCalls } from './demo-calls.mjs'
 
 /**
  * The demo behind `npm start`: an echo upstream and the gateway with examples/quickstart/gateway.yaml, until Ctrl-C.
- * PORT moves the gateway's listener to another port; the arguments name another document and data folder.
+ * PORT sets another port for the listener. The arguments are a document and a data folder.
  */
 const READY_WITHIN_MS = 30_000
 const STOPPED_WITHIN_MS = 40_000
@@ -36,14 +36,14 @@ if (start === 'ready') {
 }
 process.exit(await stop(start))
 
-/** The document checks the ports that it names; this one comes from the environment. */
+/** Checks the port from the environment. The ports of the document are checked with it. */
 function requirePort() {
   const { PORT } = process.env
   if (PORT === undefined || (/^\d{1,5}$/.test(PORT) && Number(PORT) >= 1 && Number(PORT) <= 65_535)) return
   fail(`PORT='${PORT}' is not a port; write for example PORT=8081 npm start`)
 }
 
-/** Where the demo listens, as the document says: to move something, the document is the one place to edit. */
+/** Returns the addresses of the demo. They come from the document, so edit them there. */
 function demoAddresses() {
   const { status, stdout, stderr } = spawnSync(process.execPath, [gw, 'render', '-c', document])
   if (status !== 0) fail(String(stderr) || `${document} cannot be read`, status ?? 1)
@@ -65,7 +65,7 @@ function demoAddresses() {
   }
 }
 
-/** A port that is taken is named before anything has started. */
+/** Fails if a port is in use, before anything starts. */
 async function requireFree({ host, port, remedy }) {
   const isFree = await new Promise((resolve) => {
     const probe = createServer()
@@ -77,8 +77,8 @@ async function requireFree({ host, port, remedy }) {
 }
 
 /**
- * In a process group of its own, because Ctrl-C reaches the whole group: the gateway is asked once, by a SIGINT of its own,
- * drains. Its operation log goes to a file, so that the terminal keeps the lines to try.
+ * Starts the gateway in a separate process group: Ctrl-C reaches the whole group, and the gateway must get one SIGINT
+ * only, to drain. Its operation log goes to a file.
  */
 function startGateway() {
   mkdirSync(dataFolder, { recursive: true })
@@ -100,7 +100,7 @@ function startGateway() {
   return { child, exited }
 }
 
-/** What became of a document that was edited; everything else is in the operation log. */
+/** Prints the result of an edited document. Everything else is in the operation log. */
 function reportDocument(line) {
   const { event, actor, origin, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
   if (!isAnnounced || actor === 'start' || origin === 'api') return
@@ -119,7 +119,7 @@ function reportDocument(line) {
   if (event === 'reload.failed') console.log(`\n${document} could not be read: ${message}`)
 }
 
-/** Crashes of Node.js itself are no JSON. */
+/** Returns the entry of a log line. Crash messages of Node.js are not JSON. */
 function entryOf(line) {
   try {
     return JSON.parse(line)
@@ -169,7 +169,7 @@ Three calls to try:`)
   console.log('\nCtrl-C stops everything.')
 }
 
-/** Stops what runs and answers the exit code; a gateway that did not start, or stopped unasked, is a failure. */
+/** Stops the demo and returns the exit code: 1 if the gateway did not start, or stopped by itself. */
 async function stop(start) {
   const { child, exited } = gateway
   const isAlone = child.exitCode !== null || child.signalCode !== null

@@ -4,8 +4,8 @@ import { homedir } from 'node:os'
 import { runLintTool } from './lint-tools/lint-tool.mjs'
 
 /**
- * What the linter cannot see: exports that nobody imports, download addresses in the lock file, names of registries
- * and paths of one machine in the tree. Answers with the problems found.
+ * Returns problems that the linter cannot find: unused exports, download addresses in the lock file, and names of
+ * registries or paths of one machine in the tree.
  */
 export function structureProblems(root) {
   return [...deadExports(), ...lockedAddresses(root), ...strayNames(root)]
@@ -30,7 +30,7 @@ function lockFiles(root) {
   return (stdout ?? '').split('\n').filter(Boolean)
 }
 
-/** The names are put together here so that this file does not hold them itself. */
+/** The names are assembled so that this file does not contain them. */
 function strayNames(root) {
   const registries = [
     ['npmjs', 'org'],

@@ -2,15 +2,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 const TEST = '.test.js'
-/** Their tests mostly compute; those of the other packages wait for the processes that they start. */
+/** Packages whose tests mostly compute. Tests of other packages wait for processes. */
 const COMPUTING = ['config', 'core', 'policies']
 
-/** The test files below these folders of packages/, bench/ and tools/; all of them when no folder is named. */
+/** Returns the test files below the given folders, or all test files. */
 export function testFiles(folders) {
   const packages = readdirSync('packages')
   const waiting = packages.filter((name) => !COMPUTING.includes(name))
-  // Those that take longest begin first, so that none of them is left over at the end; those that compute have the cores
-  // while they wait.
+  // The longest files start first. Computing files use the cores while these wait.
   const all = mixed(
     [...compiledTests('bench'), ...toolTests(), ...compiledPackageTests(waiting)],
     compiledPackageTests(COMPUTING),
@@ -19,7 +18,7 @@ export function testFiles(folders) {
   return all.filter((file) => folders.some((folder) => isWithin(file, folder)))
 }
 
-/** Both lists in their order, each spread over the whole. */
+/** Merges two lists, spreading each evenly over the result. */
 function mixed(some, others) {
   const placed = [some, others].flatMap((list) =>
     list.map((file, i) => ({ file, place: (i + 0.5) / list.length })),
@@ -38,7 +37,7 @@ function compiledTests(folder) {
   return filesBelow(join(folder, 'dist')).filter((file) => file.endsWith(TEST) && existsSync(sourceOf(file)))
 }
 
-/** The compiler leaves the output of a deleted source behind; such a test must not run. */
+/** Returns the source of a compiled test. The compiler keeps the output of deleted sources, which must not run. */
 function sourceOf(file) {
   return file.replace(/(^|\/)dist\//, '$1src/').replace(/\.js$/, '.ts')
 }
@@ -51,7 +50,7 @@ function filesBelow(folder) {
     .sort()
 }
 
-/** A folder or file may be named by its source, its output or its package. */
+/** True if the file is in the folder, which may be a source, output or package folder. */
 function isWithin(file, folder) {
   const wanted = folder.replace(/\/+$/, '')
   return [file, sourceOf(file)].some((path) => path === wanted || path.startsWith(`${wanted}/`))

@@ -3,51 +3,51 @@ import { inspect } from 'node:util'
 
 const DOTS_PER_LINE = 100
 const SLOWEST = 10
-/** Where failures stand that the runner names no file for. */
+/** Placeholder for failures without a file. */
 const NO_FILE = 'the run'
-/** Of what a file prints, the end, which is shown when one of its tests fails. */
+/** Maximum number of characters kept of a file's output. It is shown if a test fails. */
 const OUTPUT_LENGTH = 20_000
-/** How Node.js 20 reports a test that --grep left out; later versions are silent about it. */
+/** Message of Node.js 20 for tests that `--grep` excludes. Later versions do not report them. */
 const NOT_SELECTED = 'test name does not match pattern'
 
 /**
- * Prints a dot for each test that passes, and in full what fails or is skipped. At the end come the slowest files, flaky
- * ones, what files with failures have printed, and the failures once more, because of a long log often only the end is kept.
+ * Prints a dot for each passed test, and failed or skipped tests in full. At the end it prints the slowest and flaky
+ * files, the output of files with failures, and all failures again.
  */
 export class TestReport {
   passed = 0
   skipped = 0
-  /** Tests that passed at their second run. */
+  /** Number of tests that passed in their second run. */
   flaky = 0
   #dots = 0
-  /** The names of the tests that are open, outermost first. */
+  /** Names of the running tests, outermost first. */
   #open = []
   #summary = []
-  /** The end of what each file has printed. */
+  /** Last part of the output of each file. */
   #outputs = new Map()
-  /** How long each file took, in milliseconds. */
+  /** Duration of each file in milliseconds. */
   #durations = new Map()
-  /** Test files that ended with a failure. */
+  /** Test files with a failure. */
   #failedFiles = new Set()
-  /** What failed, by the file that calls `test`, which can be a helper: how many tests, and how. */
+  /** Failures by the file that calls `test`, which may be a helper. */
   #failed = new Map()
-  /** Files that failed beside others, and passed by themselves. */
+  /** Files that failed in parallel and passed alone. */
   #flaky = []
 
   get failed() {
     return [...this.#failed.values()].reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** Those with failures. */
+  /** Test files with failures. */
   get failedFiles() {
     return [...this.#failedFiles]
   }
 
-  /** Takes a file that has passed by itself for no failure; it is named, with what failed. */
+  /** Reports a file that passed alone as flaky instead of failed. */
   forgive(file) {
     this.#failedFiles.delete(file)
     this.#forgivePlace(file, file)
-    // What helpers have called `test` for belongs to some file of these.
+    // Failures in helpers belong to one of these files.
     if (this.#failedFiles.size > 0) return
     for (const place of this.#failed.keys()) if (place !== NO_FILE) this.#forgivePlace(place, file)
   }
@@ -60,7 +60,7 @@ export class TestReport {
     this.#failed.delete(place)
   }
 
-  /** Takes one event of the runner of node:test. */
+  /** Processes one event of the `node:test` runner. */
   take({ type, data }) {
     if (type === 'test:start') this.#open[data.nesting] = data.name
     else if (type === 'test:pass') this.#pass(data)
@@ -70,7 +70,7 @@ export class TestReport {
     else if (type === 'test:diagnostic' && data.nesting === 0) this.#summary.push(data.message)
   }
 
-  /** The closing lines, with what the runner itself counted. */
+  /** Prints the summary, with the runner's own counts. */
   close() {
     this.#line('')
     const slowest = [...this.#durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
@@ -103,7 +103,7 @@ export class TestReport {
     this.#outputs.set(name, ((this.#outputs.get(name) ?? '') + message).slice(-OUTPUT_LENGTH))
   }
 
-  /** The runner takes each file for a test with the name of the file. */
+  /** Records the duration of a file. The runner reports each file as a test. */
   #time({ nesting, name, file, details }) {
     if (nesting !== 0 || file !== resolve(name)) return
     this.#durations.set(relative('.', file), details.duration_ms)
@@ -116,7 +116,7 @@ export class TestReport {
     this.#failed.set(file, failed)
     if (data.details.type !== 'suite') failed.count += 1
     const { error } = data.details
-    // Of what the end of the run cuts short the count is enough.
+    // For tests that the end of the run cuts off, the count is enough.
     if (error.failureType === 'subtestsFailed' || error.failureType === 'testAborted') return
     const place = data.file === undefined ? '' : `  ${relative('.', data.file)}:${data.line ?? 1}`
     const reason = inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })
@@ -142,7 +142,7 @@ export class TestReport {
   }
 }
 
-/** Tests name their sources, the runner the files that it runs. */
+/** Returns the compiled file of a source: tests name sources, the runner compiled files. */
 function compiledOf(file) {
   return file.replace(/(^|\/)src\//, '$1dist/').replace(/\.ts$/, '.js')
 }

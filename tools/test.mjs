@@ -19,11 +19,11 @@ import { TestReport } from './test-report.mjs'
 
 /** More than the two cores of the usual machine, because files often wait for processes that they have started. */
 const FILES_AT_A_TIME = 4
-/** A file that hangs ends the run; one that a busy machine slows down does not. */
+/** Time limit for a file, in milliseconds. It only ends files that hang. */
 const FILE_TIMEOUT_MS = 1_800_000
-/** More files than these do not fail because the machine was busy. */
+/** Maximum number of failed files that are run again. */
 const MAX_FLAKY_FILES = 3
-/** Tests below these folders compute in their own process. */
+/** Folders whose tests start no processes. */
 const QUICK = [
   'packages/core',
   'packages/config',
@@ -55,7 +55,7 @@ process.env[RUN_VARIABLE] = runId
 const node = new SharedNode()
 if (!values.quick) await node.offer()
 const interrupted = new AbortController()
-// One for each file.
+// One listener per file.
 setMaxListeners(0, interrupted.signal)
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
@@ -91,7 +91,7 @@ function lintProblems() {
   return status === 0 ? [] : [stdout + stderr]
 }
 
-/** On a person's machine a missing service is reported and its tests skip; in CI it is a failure. */
+/** Returns missing services. They are failures in CI, and only skip tests elsewhere. */
 function serviceProblems() {
   const lines = provideServices()
   if (process.env.CI === 'true') return lines
@@ -113,7 +113,7 @@ async function runTests() {
   return report
 }
 
-/** Only then is a file that runs once more by itself. */
+/** Ends processes that test files have left behind, so that a file that is run again is alone. */
 async function tidyUp() {
   for (const command of await endLeftOvers(runId)) console.log(`left behind, and ended now: ${command}`)
 }

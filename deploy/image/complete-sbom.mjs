@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /**
- * Completes the bill of materials that npm writes: names the programs in the image that npm does not know, and has a time and
- * a serial number that follow from the content, so that the same sources make the same file. Reads stdin, writes stdout.
- * The argument is what `tini --version` prints.
+ * Completes npm's bill of materials from stdin and writes it to stdout. Adds the programs in the image that npm does not
+ * know. Time and serial number follow from the content, so the same sources give the same file. The argument is the
+ * output of `tini --version`.
  */
 const bill = JSON.parse(readFileSync(0, 'utf8'))
 const tini = /[0-9]+(?:\.[0-9]+)+/.exec(process.argv[2])[0]
@@ -19,7 +19,7 @@ function program(name, version) {
   return { 'bom-ref': purl, type: 'application', name, version, purl, licenses: [{ license: { id: 'MIT' } }] }
 }
 
-/** A version 8 UUID (RFC 9562) made of a digest. */
+/** Returns a version 8 UUID (RFC 9562) from a digest. */
 function uuidOf(text) {
   const hex = createHash('sha256').update(text).digest('hex')
   const variant = ((Number.parseInt(hex[16], 16) & 3) | 8).toString(16)

@@ -3,12 +3,12 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * An upstream to try the gateway with; it answers what it saw.
+ * An upstream that echoes requests.
  *
  *   /anything        JSON: method, url, headers and the number of bytes in the body
- *   /echo            the body that was sent, with its content type
- *   /slow?ms=1500    the JSON answer, after so many milliseconds (at most 60,000)
- *   /status/418      the JSON answer, with this status (200 to 599)
+ *   /echo            the request body with its content type
+ *   /slow?ms=1500    the JSON response after a delay in milliseconds, at most 60,000
+ *   /status/418      the JSON response with this status (200 to 599)
  *
  * Run alone: node examples/quickstart/echo.mjs [port]
  */
@@ -16,7 +16,7 @@ const DEFAULT_PORT = 9000
 const LONGEST_DELAY_MS = 60_000
 const LARGEST_BODY_BYTES = 16 * 1024 * 1024
 
-/** Listens on 127.0.0.1 and resolves with the server; rejects when the port is taken. */
+/** Listens on 127.0.0.1. Resolves to the server, or rejects if the port is in use. */
 export function startEcho(port = DEFAULT_PORT) {
   const server = createServer(answer)
   return new Promise((resolve, reject) => {

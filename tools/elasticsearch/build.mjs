@@ -23,14 +23,14 @@ import {
 } from './place.mjs'
 
 /**
- * Builds the installation in a folder beside its place and moves it there as a whole, so that what is in the place is
- * complete. `install.mjs` runs this under a lock.
+ * Builds the installation in a temporary folder and moves it to its place when it is complete. `install.mjs` runs this
+ * under a lock.
  */
 const FETCH_MS = 900_000
 const COMPILE_MS = 180_000
 
 const home = elasticsearchHome()
-// Another user has to read it when root installs it.
+// Another user must be able to read it if root installs it.
 process.umask(0o022)
 try {
   if (!isInstalled(home)) build()
@@ -63,7 +63,7 @@ function fetchArchive(staging) {
   return archive
 }
 
-/** `jar` comes with the compiler that the plugin needs; it drops the permissions that the archive holds. */
+/** Unpacks with `jar`, which is part of the JDK. It drops file permissions. */
 function unpack(archive, staging) {
   run('jar', ['--extract', '--file', archive], { cwd: staging, timeout: COMPILE_MS })
   const built = join(staging, `elasticsearch-${VERSION}`)

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { elasticsearchHome, isInstalled, VERSION } from './place.mjs'
 
 const BUILD = fileURLToPath(new URL('build.mjs', import.meta.url))
-/** A slow line may need minutes for the archive, and a second run waits for the first. */
+/** Time limit of the lock in seconds. A slow download may take minutes. */
 const LOCKED_SECONDS = 1200
 const SHOWN_LINES = 20
 
 /**
- * Makes sure that the server is installed. Answers with what went wrong, or null. The lock is the kernel's, so it is
- * gone with a run that was killed; the second of two runs finds the work of the first.
+ * Installs the server if necessary. Returns an error message, or null. The kernel releases the lock if a run is killed.
+ * The second of two runs uses the installation of the first.
  */
 export function installElasticsearch() {
   const home = elasticsearchHome()

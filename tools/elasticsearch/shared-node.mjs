@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 const VARIABLE = 'SLUICE_TEST_ELASTICSEARCH'
 
 /**
- * Offers one node of Elasticsearch to all test files that this process starts: it is started when the first one asks,
- * and each learns where it is and who may use it. It ends with this process, or by `stop` before.
+ * Shares one Elasticsearch node among all test files of this run. It starts with the first request, and each file gets
+ * its address and credentials. It ends with this process, or with `stop`.
  */
 export class SharedNode {
   #node = null
@@ -29,7 +29,7 @@ export class SharedNode {
   }
 }
 
-/** Compiled code, and nothing that a run without Elasticsearch needs. */
+/** Imported only when needed, because it is compiled code. */
 async function startNode() {
   const { startElasticsearch } = await import('@sluice/logger/testing/elasticsearch')
   const { scratchDir } = await import('@sluice/logger/testing')

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { FetchedFolder } from '../fetched-folder.mjs'
 
 const MODULE = ['go.mod', 'go.sum', 'tools.go'].map((name) => fileURLToPath(new URL(name, import.meta.url)))
-/** What `go.sum` does not name is not built, nor is another Go fetched for it. */
+/** Builds only modules in `go.sum`, with the installed Go. */
 const BUILD = `set -e
 cp "$@" .
 export GOTOOLCHAIN=local CGO_ENABLED=0
@@ -15,7 +15,7 @@ done
 go build -mod=readonly -trimpath -ldflags "$flags" -o helm helm.sh/helm/v3/cmd/helm
 `
 
-/** The folder with Helm, built from the modules of Go. */
+/** The folder with Helm, built from Go modules. */
 export const helm = new FetchedFolder({
   name: 'helm',
   list: [MODULE[1], fileURLToPath(import.meta.url)],

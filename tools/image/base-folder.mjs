@@ -6,10 +6,10 @@ import { FetchedFolder } from '../fetched-folder.mjs'
 import { isolatedVm } from '../isolated-vm/folder.mjs'
 
 const SCRIPT = fileURLToPath(new URL('make-base.sh', import.meta.url))
-/** What a container is made of: namespaces in which file systems can be mounted. */
+/** Namespaces of a container, in which file systems can be mounted. */
 const NAMESPACES = ['--mount', '--pid', '--ipc', '--uts', '--fork', 'mount', '-t', 'tmpfs', 'none', '/mnt']
 
-/** The folder with the base that the image is built on in tests, because they reach no registry of images. */
+/** The folder with the base image for tests, which have no access to an image registry. */
 export const imageBase = new FetchedFolder({
   name: 'image-base',
   list: SCRIPT,
@@ -17,12 +17,12 @@ export const imageBase = new FetchedFolder({
   command: () => [SCRIPT, join(isolatedVm.path, `node_modules/node-linux-${process.arch}/bin/node`)],
 })
 
-/** Makes sure that it is there, with the Node.js that goes into it. Answers with what went wrong, or null. */
+/** Creates the base image with its Node.js if it does not exist. Returns an error message, or null. */
 export function installImageBase() {
   return isolatedVm.install() ?? imageBase.install()
 }
 
-/** Why no containers are run: nobody has asked for them, or this machine cannot, whatever is installed on it. */
+/** Returns the reason why container tests are skipped, or null: not requested, or not possible on this machine. */
 export function containerObstacle() {
   if (process.env.SLUICE_TEST_IMAGE !== '1')
     return 'two minutes of building, which npm run test:image does by itself'
@@ -33,7 +33,7 @@ export function containerObstacle() {
   return controlGroupObstacle()
 }
 
-/** Why no control group can be made. Version 1 has a folder for each controller, version 2 one for all. */
+/** Returns the reason why no control group can be created, or null. Version 1 has a folder per controller, version 2 one for all. */
 export function controlGroupObstacle() {
   const name = `sluice-probe-${process.pid}`
   const reasons = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].map((mount) => {

@@ -1,4 +1,4 @@
-/** Documents whose objects differ in everything that follows from a document. */
+/** Documents that together cover everything that objects take from a document. */
 export const documents = {
   plain: 'version: 1\nlisteners: [{ address: ":8080", health: true }]\n',
   metrics:
@@ -85,7 +85,7 @@ const OPTIONS = {
   sessionAffinity: 'ClientIP',
   trafficDistribution: 'PreferClose',
 }
-/** What has the same name and the same form in both. */
+/** Settings with the same name and shape in `gw` and the chart. */
 const PLATFORM = {
   labels: { team: 'edge' },
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 1 } },
@@ -106,7 +106,7 @@ const PLATFORM = {
   tmpSizeLimit: '64Mi',
 }
 
-/** Settings of the source with all that a user can ask for. */
+/** Every setting of `gw deploy kubernetes`. */
 export const ALL_SETTINGS = {
   name: 'edge-sluice',
   namespace: 'gateways',
@@ -140,7 +140,7 @@ export const ALL_SETTINGS = {
   priorityClassName: 'high',
 }
 
-/** The same as values of the chart. */
+/** The same settings as chart values. */
 export const ALL_VALUES = {
   fullnameOverride: 'edge-sluice',
   image: { repository: 'registry.example/sluice', tag: '7', pullPolicy: 'Always' },

@@ -8,7 +8,7 @@ metrics: { address: ':9902' }
 upstreams: { a: { targets: ['k8s://slot.slot-followed:1'] } }
 routes: [{ id: a, respond: { body: '\${file:slot}' } }]
 `
-/** All that an object can have is in these, so that every slot has its place. */
+/** Settings that produce every optional part of an object, so that every slot has a place. */
 const SETTINGS = {
   name: 'slot-name',
   namespace: 'slot-namespace',
@@ -41,7 +41,7 @@ const SETTINGS = {
 }
 const AUTOSCALED = { ...SETTINGS, autoscaling: { maxReplicas: 2, requestsInFlight: 1 } }
 
-/** Parts of texts, the longest first. */
+/** Text fragments, longest first. */
 const TEXTS = [
   ['slot-namespace.slot-name', '{{ $.Release.Namespace }}.{{ include "sluice.fullname" $ }}'],
   ['slot-namespace', '{{ $.Release.Namespace }}'],
@@ -64,7 +64,7 @@ const MONITOR_LABELS = below(
   '{{- end }}',
 )
 
-/** What is not in a template as it is in the object, for each object. */
+/** Differences between template and object, for each object. */
 const ROWS = [
   {
     kind: 'ServiceAccount',
@@ -212,7 +212,7 @@ const ROWS = [
   },
 ]
 
-/** The templates of the chart, by the name of their file. */
+/** Returns the chart's templates by file name. */
 export function chartTemplates() {
   const objects = gatewayObjects(DOCUMENT, SETTINGS).objects
   const autoscaler = gatewayObjects(DOCUMENT, AUTOSCALED).objects.filter(({ kind }) =>

@@ -3,7 +3,7 @@ import { below, block, included, items, name, optional, value, when } from './sl
 const POD = 'spec/template/spec'
 const CONTAINER = `${POD}/containers/0`
 
-/** What the chart has in its own way of the Deployment. */
+/** Parts of the Deployment that the chart expresses differently. */
 export const DEPLOYMENT_SLOTS = {
   'spec/replicas': when('not .Values.autoscaling.enabled', value('.Values.replicaCount')),
   'spec/strategy': block('$facts.strategy'),

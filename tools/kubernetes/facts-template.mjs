@@ -20,12 +20,12 @@ import { DRAIN_GRACE_MS } from '../../packages/gateway/dist/index.js'
 import { catalog } from '../../packages/policies/dist/index.js'
 
 const MIB = 1024 ** 2
-/** How a reference begins, and how it does where it is escaped. */
+/** Start of a reference, and of an escaped reference. */
 const REFERENCE = '${'
 const ESCAPED = '$${'
 
 /**
- * What the templates know of the document, in Helm's language: what packages/cli/src/kubernetes/objects finds out of it too.
+ * Returns the Helm template that derives facts from the document, as packages/cli/src/kubernetes/objects does.
  */
 export function factsTemplate() {
   return `${INTRODUCTION}${DOCUMENT}${UNITS}${PORT}${TEXTS}${facts()}`
@@ -79,7 +79,7 @@ const PORT = String.raw`{{- /* The port of an address that others than the pod c
 
 `
 
-/** Values that are allowed each, but not together. */
+/** Checks for values that exclude each other. */
 const VALUES = `{{- $pods := .Values.autoscaling -}}
 {{- if and $pods.enabled (lt (int $pods.maxReplicas) (int .Values.replicaCount)) -}}
 {{- fail (printf "autoscaling.maxReplicas is %v; write at least %v, as in replicaCount" $pods.maxReplicas .Values.replicaCount) -}}
@@ -207,7 +207,7 @@ function probeFacts([name, times]) {
   return `{{- $_ := set $facts "${name}" (mergeOverwrite ${asked} (${literal(times)}) .Values.${name}) -}}\n`
 }
 
-/** What users replace as a whole, and what it is otherwise. */
+/** Returns the platform settings that users replace as a whole, with their defaults. */
 function platformFacts() {
   const spread = `(dict "topologyKey" . "labelSelector" (dict "matchLabels" $chosen))`
   return `
@@ -229,7 +229,7 @@ function platformFacts() {
 `
 }
 
-/** A value in Helm's language. */
+/** Returns a value as a Helm expression. */
 const literal = (value) => `fromJson \`${JSON.stringify(value)}\``
 
 function drainFacts() {
@@ -398,7 +398,7 @@ ${policyCalls()}{{- $usual := dict ${ports.join(' ')} -}}
 `
 }
 
-/** The servers that policies ask, by what their schemas mark as a destination. */
+/** Returns the servers that policies call, found by `destination` in their schemas. */
 function policyCalls() {
   const calls = [...catalog]
     .map(([use, { schema }]) => [use, markedPaths(schema)])
@@ -424,7 +424,7 @@ function policyCalls() {
 
 const listOf = (keys) => `(list ${keys.map((key) => `"${key}"`).join(' ')})`
 
-/** Where texts marked as destinations are in what a schema describes; a star is each item of a list. */
+/** Returns the paths of destinations in a schema. A star stands for each item of a list. */
 function markedPaths(schema) {
   if (schema.destination === true) return [[]]
   const below = [...Object.entries(schema.properties ?? {}), ...(schema.items ? [['*', schema.items]] : [])]

@@ -9,15 +9,15 @@ import { factsTemplate } from './facts-template.mjs'
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const CHART = new URL('helm/sluice/', DEPLOY)
 
-/** The values of the chart as they are written. */
+/** Returns the chart's values. */
 export const chartValues = () => parse(readFileSync(new URL('values.yaml', CHART), 'utf8'))
 
-/** Every file below `deploy` that is made of the objects of a gateway, by its path there. */
+/** Returns all generated files below `deploy`, by path. */
 export function generatedFiles() {
   return new Map([...chartFiles(), ...manifests()])
 }
 
-/** Where one of them lies. */
+/** Returns the URL of a generated file. */
 export const fileOf = (path) => new URL(path, DEPLOY)
 
 function* chartFiles() {
@@ -25,7 +25,7 @@ function* chartFiles() {
   for (const [name, text] of chartTemplates()) yield [`helm/sluice/templates/${name}`, text]
 }
 
-/** For those who want no tool: a gateway of each tier in a namespace of its own, with the document of the chart. */
+/** Returns plain manifests: one gateway per tier in a separate namespace, with the chart's document. */
 function* manifests() {
   const { document } = chartValues()
   const { version } = JSON.parse(readFileSync(new URL('../package.json', DEPLOY), 'utf8'))
@@ -48,7 +48,7 @@ function* manifests() {
 
 const isMonitor = ({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/')
 
-/** Pods that are not as restricted as these are refused in it. */
+/** A namespace that only accepts restricted pods. */
 const NAMESPACE = {
   apiVersion: 'v1',
   kind: 'Namespace',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Writes the schemas of the kinds that the chart and the manifests have, by which object-schemas.mjs checks them:
+ * Writes the schemas with which object-schemas.mjs checks the objects of the chart and the manifests:
  * `node tools/kubernetes/make-schemas.mjs VERSION SWAGGER`, with api/openapi-spec/swagger.json of that version of Kubernetes.
  */
 const KINDS = [
@@ -24,7 +24,7 @@ const lasting = Object.fromEntries([...needed].sort(([a], [b]) => (a < b ? -1 : 
 const text = `${JSON.stringify({ kubernetes: version, kinds, definitions: lasting })}\n`
 writeFileSync(new URL('schemas.json', import.meta.url), text)
 
-/** The name of the definition of `apps/v1 Deployment`. */
+/** Returns the name of a definition, for example of `apps/v1 Deployment`. */
 function definitionOf(kind) {
   const [name] = Object.entries(definitions).find(([, definition]) => {
     const kinds = definition['x-kubernetes-group-version-kind'] ?? []
@@ -36,7 +36,7 @@ function definitionOf(kind) {
   return name
 }
 
-/** A definition and all that it refers to. */
+/** Adds a definition and everything it refers to. */
 function take(name) {
   if (needed.has(name)) return
   needed.set(name, null)
@@ -46,7 +46,7 @@ function take(name) {
   )
 }
 
-/** A schema that takes no fields but its own, without what is for people. */
+/** Returns a schema that refuses unknown fields, without descriptions. */
 function strict(schema) {
   const { description, format, properties, items, additionalProperties, $ref, ...rest } = schema
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !key.startsWith('x-')))

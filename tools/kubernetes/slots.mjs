@@ -1,12 +1,11 @@
 import { objectsYaml } from '../../packages/cli/dist/kubernetes/objects/objects-yaml.js'
 
-/** The first line of a template that needs to know the document. */
+/** First line of a template that uses facts of the document. */
 const FACTS = '{{- $facts := include "sluice.facts" . | fromJson }}\n'
 
 /**
- * Makes a template of an object. A slot says what the template has at a path of the object, such as `spec/replicas`; `~1`
- * in a path is a slash. What a slot names has to be there, so that an object that has changed makes another template,
- * or none.
+ * Returns the template of an object. A slot replaces the value at a path such as `spec/replicas`; `~1` in a path is a
+ * slash. The path of a slot must exist, so a changed object cannot silently lose a slot.
  */
 export function templateOf(object, { slots, texts, condition = null, each = null }) {
   const copy = structuredClone(object)
@@ -27,13 +26,13 @@ export function templateOf(object, { slots, texts, condition = null, each = null
   return framed.includes('$facts') ? FACTS + framed : framed
 }
 
-/** `key: {{ expression }}`, of what is no text. */
+/** `key: {{ expression }}`, for values other than strings. */
 export const value = (expression) => ({ lines: (head) => [`${head} {{ ${expression} }}`] })
 
-/** `key: "text"`: a name such as 123 or 1e3 would be read as a number otherwise. */
+/** `key: "text"`, so that a name such as 123 or 1e3 is not read as a number. */
 export const name = (expression) => value(`${expression} | quote`)
 
-/** The key, and template lines below it. */
+/** The key with template lines below it. */
 export const below = (...lines) => ({
   lines: (head, indent) => [
     head,
@@ -41,19 +40,19 @@ export const below = (...lines) => ({
   ],
 })
 
-/** The key, and below it the mapping or list of an expression, which is never empty. */
+/** The key with the mapping or list of an expression, which is never empty. */
 export const block = (expression) => below(`{{- toYaml ${expression} | nindent N }}`)
 
-/** The key, and below it what a named template makes. */
+/** The key with the output of a named template. */
 export const included = (name) => below(`{{- include "${name}" . | nindent N }}`)
 
-/** The key and the mapping or list of an expression, when that is not empty. */
+/** The key with the mapping or list of an expression, if that is not empty. */
 export const optional = (expression) => framedBy(`with ${expression}`, block('.'))
 
 /** The key and a slot under a condition. */
 export const when = (condition, slot) => framedBy(`if ${condition}`, slot)
 
-/** Template lines in the place of an item of a list. */
+/** Template lines that replace an item of a list. */
 export const items = (...lines) => ({ lines: (_head, indent) => lines.map((line) => indent + line) })
 
 function framedBy(opening, slot) {
@@ -74,7 +73,7 @@ function replaceAt(object, path, token) {
   parent[last] = token
 }
 
-/** The line of a token is `key: token`, `- key: token` or `- token`. */
+/** Replaces the line of a token: `key: token`, `- key: token` or `- token`. */
 function withSlot(text, token, slot) {
   const lines = text.split('\n').flatMap((line) => {
     const at = line.indexOf(token)
@@ -84,7 +83,7 @@ function withSlot(text, token, slot) {
   return lines.join('\n')
 }
 
-/** A value that is nothing but a name is quoted. */
+/** Quotes a value that consists only of a name. */
 function withTexts(line, texts) {
   const filled = texts.reduce((text, [from, to]) => text.replaceAll(from, to), line)
   if (filled === line) return line

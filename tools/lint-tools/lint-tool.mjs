@@ -5,10 +5,10 @@ import { isInstalled } from '../installed.mjs'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const PROGRAMS = { biome: join('@biomejs', 'biome', 'bin', 'biome'), knip: join('knip', 'bin', 'knip.js') }
-/** `npm ci` would want an entry in the lock file for the binaries of every platform; `npm install` takes the lock as it is. */
+/** `npm ci` requires entries for the binaries of all platforms in the lock file. `npm install` does not. */
 const INSTALL = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
-/** Runs `biome` or `knip` in the root of the repository; installs both first when they are not there. */
+/** Runs `biome` or `knip` in the root of the repository. Installs both first if necessary. */
 export function runLintTool(name, args, options = {}) {
   if (!isInstalled(folder)) {
     const installed = spawnSync('npm', INSTALL, { cwd: folder, encoding: 'utf8' })

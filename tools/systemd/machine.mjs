@@ -11,29 +11,29 @@ import { ControlGroup } from '../kubernetes/cluster/control-group.mjs'
 const BOOT = fileURLToPath(new URL('boot.sh', import.meta.url))
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
 const NAMESPACES = ['--mount', '--pid', '--net', '--uts', '--ipc', '--cgroup', '--kill-child', '--fork']
-/** Joins a control group. With version 1 there is one for each controller; that of processors takes none before it has some. */
+/** Joins a control group. Version 1 has one per controller, and `cpuset` needs CPUs first. */
 const JOIN = `for group in "/sys/fs/cgroup/$1" /sys/fs/cgroup/*/"$1"; do
   case $group in */cpuset/*) continue ;; esac
   if [ -d "$group" ]; then echo 0 > "$group/cgroup.procs"; fi
 done
 shift
 exec "$@"`
-/** The file systems that it needs, tried where nobody sees them. */
+/** Tries to mount the required file systems in a private namespace. */
 const OVERLAY =
   'mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work /mnt/root && mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work none /mnt/root'
 const WAIT_MS = 60_000
 
-/** systemd as the first process of a machine within this one, with files of its own in memory and a network of its own. */
+/** A container with systemd as its first process, an in-memory file system and a separate network. */
 export class Machine {
   #folder
   #group
   #child
   #ended
   #said = ''
-  /** The process id of systemd, as this machine counts. */
+  /** Process id of systemd on the host. */
   #first
 
-  /** Resolves when its services have been started. */
+  /** Starts systemd. Resolves when its services have started. */
   async start() {
     this.#folder = mkdtempSync(join(tmpdir(), 'sluice-machine-'))
     this.#group = new ControlGroup(basename(this.#folder))
@@ -49,12 +49,12 @@ export class Machine {
     await this.until(() => this.#isSystemd() && this.run('systemctl is-system-running --wait').status === 0)
   }
 
-  /** Runs a command of a shell within it. Answers with its exit code, and what it printed. */
+  /** Runs a shell command in the container. Returns its exit code and output. */
   run(command, input = '') {
     return spawnSync('nsenter', this.#inside(command), { encoding: 'utf8', input, timeout: WAIT_MS })
   }
 
-  /** The same without waiting for it: resolves to what it printed. */
+  /** Runs a command in the background. Resolves to its output. */
   async runAside(command) {
     const { stdout } = spawn('nsenter', this.#inside(command), { stdio: ['ignore', 'pipe', 'ignore'] })
     return text(stdout)
@@ -80,14 +80,14 @@ export class Machine {
     return [`--target=${this.#first}`, '--all', 'sh', '-c', command]
   }
 
-  /** What boots says which process it is, and becomes systemd. */
+  /** True once the first process has become systemd. */
   #isSystemd() {
     this.#first = /^\d+(?=\n)/.exec(this.#said)?.[0]
     return this.#first !== undefined && nameOf(this.#first) === 'systemd'
   }
 }
 
-/** Why none can be started, whatever is installed on this machine. */
+/** Returns the reason why this machine cannot run such a container, or null. */
 export function machineObstacle() {
   if (process.platform !== 'linux') return 'systemd needs Linux'
   if (process.getuid() !== 0) return 'systemd in the tests needs root; run npm test as root'
@@ -100,7 +100,7 @@ export function machineObstacle() {
   return controlGroupObstacle()
 }
 
-/** Null: it has ended. */
+/** Returns the name of a process, or null if it has ended. */
 function nameOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()

@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test'
 import { Machine, machineObstacle } from './machine.mjs'
 
 /**
- * The unit that `gw service install` writes, run by a systemd that is the first process of a machine of its own. The tests
- * follow one another, as the life of a service does.
+ * Tests the unit of `gw service install` under systemd in a container. The tests depend on their order, as the stages of
+ * a service do.
  */
 const GW = '/opt/node/node /opt/sluice/packages/cli/bin/gw.mjs'
-/** Listens on ports that need a privilege; the second listener, and what is asked of the first, are in other engines. */
+/** Listens on privileged ports, with both engines. */
 const DOCUMENT = `version: 1
 workers: 1
 listeners:
@@ -123,7 +123,7 @@ test('when it is killed it is started again', { skip }, async () => {
 
 test('a stop waits for what is in flight', { skip }, async () => {
   let isSeen = false
-  // What ends before anybody has looked is asked for again.
+  // Repeated, because the process may end before it is inspected.
   let answer
   await machine.until(() => {
     answer ??= machine.runAside('curl -sS http://127.0.0.1/slow').finally(() => {
@@ -167,7 +167,7 @@ function mainPid() {
   return shown('MainPID')[0]
 }
 
-/** Properties of the service. */
+/** Returns properties of the service. */
 function shown(...names) {
   return names.map((name) => succeed(`systemctl show --property=${name} --value sluice`).trim())
 }

@@ -3,7 +3,7 @@ import { FetchedFolder } from '../fetched-folder.mjs'
 
 const POM = fileURLToPath(new URL('pom.xml', import.meta.url))
 
-/** The folder with WSS4J and what it needs. */
+/** The folder with WSS4J and its dependencies. */
 export const wss4j = new FetchedFolder({
   name: 'wss4j',
   list: POM,

@@ -12,22 +12,22 @@ const READY_MS = 120_000
 const SMALL_NODE = fileURLToPath(new URL('small-node.yaml', import.meta.url))
 
 /**
- * A Kubernetes of one node, in the network, mount and process namespaces that this process is in; they are to be its own, and
- * everything ends with them.
+ * A Kubernetes cluster of one node in the network, mount and process namespaces of this process. It ends with these
+ * namespaces, so they must be separate ones.
  */
 export class Cluster {
   #programs
   #folder
   #cgroup
 
-  /** @param programs the folder with those of Kubernetes. @param folder an empty one. @param cgroup that pods are below. */
+  /** @param programs folder with the programs of Kubernetes. @param folder an empty folder. @param cgroup parent of the pods. */
   constructor(programs, folder, cgroup) {
     this.#programs = programs
     this.#folder = folder
     this.#cgroup = cgroup
   }
 
-  /** True if the programs include metrics-server, which is fetched on its own and may have been out of reach. */
+  /** True if metrics-server is installed. It is fetched separately and may be unavailable. */
   get hasMetrics() {
     return existsSync(join(this.#programs, 'metrics-server'))
   }
@@ -67,7 +67,7 @@ export class Cluster {
   }
 
   #makeNetwork() {
-    // A bridge stands for the network card: some kernels have no dummy.
+    // A bridge replaces the network card: some kernels have no dummy device.
     run('ip', 'link', 'set', 'lo', 'up')
     run('ip', 'link', 'add', 'node0', 'type', 'bridge')
     run('ip', 'addr', 'add', `${API.address}/24`, 'dev', 'node0')
@@ -123,7 +123,7 @@ export class Cluster {
     )
   }
 
-  /** Makes an image of one static program and loads it. */
+  /** Creates an image of one static program and loads it. */
   #importProgram(name) {
     const folder = join(this.#folder, name)
     mkdirSync(folder)
@@ -158,7 +158,7 @@ async function until(what, condition) {
   }
 }
 
-/** An image of one program at /, in a file as `docker save` writes it. */
+/** Writes an image with one program at `/`, in the format of `docker save`. */
 function makeImage(program, name, folder) {
   const layer = join(folder, 'layer.tar')
   run('tar', '-C', dirname(program), '-cf', layer, basename(program))

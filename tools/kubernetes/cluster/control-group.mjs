@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const MOUNT = '/sys/fs/cgroup'
 const EMPTY_MS = 30_000
 
-/** A control group for the pods of one cluster: one folder, or with version 1 one for each controller. */
+/** A control group for the pods of one cluster: one folder, or one per controller with version 1. */
 export class ControlGroup {
   #name
 
@@ -13,7 +13,7 @@ export class ControlGroup {
     this.#name = name
   }
 
-  /** As the kubelet names it. */
+  /** Path of the group in the kubelet's notation. */
   get path() {
     return `/${this.#name}`
   }
@@ -22,7 +22,7 @@ export class ControlGroup {
     for (const folder of this.#folders()) mkdirSync(folder, { recursive: true })
   }
 
-  /** Waits until no process is in it. */
+  /** Removes the group once it has no processes. */
   async remove() {
     const endMono = performance.now() + EMPTY_MS
     for (const folder of this.#folders()) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where the API server is, within the namespaces of the cluster. */
+/** Address of the API server within the cluster's namespaces. */
 export const API = { address: '10.200.0.1', port: 6443 }
 
 const NAMES = [
@@ -15,7 +15,7 @@ const NAMES = [
   'DNS:localhost',
 ].join()
 
-/** Who asks the API server, by the token that says so: its user and its groups. */
+/** Users of the API server, with their groups, by the name of their token. */
 const USERS = {
   admin: ['admin', 'system:masters'],
   manager: ['system:kube-controller-manager', ''],
@@ -24,7 +24,7 @@ const USERS = {
   proxy: ['system:kube-proxy', 'system:node-proxier'],
 }
 
-/** Makes the authorities, certificates, tokens and kubeconfigs of a cluster that lives for one test. */
+/** Creates certificate authorities, certificates, tokens and kubeconfigs for a test cluster. */
 export function makeCredentials(folder) {
   const at = (name) => join(folder, name)
   authority('ca')

@@ -4,7 +4,7 @@ import { FetchedFolder } from '../../fetched-folder.mjs'
 
 const SCRIPT = fileURLToPath(new URL('build.sh', import.meta.url))
 
-/** The folder with the programs of a cluster, built from the modules of Go. */
+/** The folder with the programs of a cluster, built from Go modules. */
 export const kubernetes = new FetchedFolder({
   name: 'kubernetes',
   list: fileURLToPath(new URL('go.sum', import.meta.url)),

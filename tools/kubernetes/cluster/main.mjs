@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { Cluster } from './cluster.mjs'
 
 /**
- * In namespaces of its own: starts the cluster in the folder that is named first, loads the image in it, and runs a
- * command. What the cluster needs of the machine's own folders is hidden behind empty ones.
+ * Runs in separate namespaces: starts the cluster in the given folder, loads the image from it, and runs a command.
+ * Folders of the host that the cluster would use are hidden behind empty ones.
  */
 const [folder, programs, cgroup, command, ...args] = process.argv.slice(2)
 for (const place of ['/run', '/var/log', '/var/lib/cni']) hide(place)
-// The kubelet changes them for the whole machine.
+// The kubelet changes these for the whole machine.
 for (const [name, value] of [
   ['vm/overcommit_memory', 1],
   ['vm/panic_on_oom', 0],

@@ -9,10 +9,9 @@ import { ControlGroup } from './control-group.mjs'
 import { kubernetes } from './folder.mjs'
 
 /**
- * `npm run kubernetes -- COMMAND`: runs a command in a Kubernetes of one node that has the image of this repository,
- * with its network, and ends with its exit code; without a command, a shell. The command finds in its environment
- * KUBECONFIG, and the name of the image in SLUICE_CLUSTER_IMAGE. SLUICE_IMAGE_ARCHIVE names a file of `podman save` with that image,
- * which is then not built. Nothing that the cluster started outlives the command or this process.
+ * `npm run kubernetes -- COMMAND`: runs a command, or a shell, in the network of a one-node Kubernetes cluster with the
+ * image of this repository, and exits with its exit code. KUBECONFIG and SLUICE_CLUSTER_IMAGE are set.
+ * SLUICE_IMAGE_ARCHIVE names a `podman save` file to use instead of building the image. The cluster ends with the command.
  */
 const IMAGE = 'localhost/sluice:cluster'
 const MAIN = fileURLToPath(new URL('main.mjs', import.meta.url))
@@ -43,7 +42,7 @@ async function runInCluster(command) {
   const image = await provideImage(join(folder, 'image.tar'))
   group.create()
   const inside = [folder, kubernetes.path, group.path, ...(command.length > 0 ? command : ['sh'])]
-  // A shell is the first process, because it buries those that lost their parents.
+  // A shell is the first process, because it reaps orphaned processes.
   const first = ['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, MAIN, ...inside]
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, ...first], {
     stdio: 'inherit',
@@ -53,7 +52,7 @@ async function runInCluster(command) {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
 }
 
-/** Answers with its name. */
+/** Builds or loads the image and returns its file. */
 async function provideImage(file) {
   const { SLUICE_IMAGE_ARCHIVE } = process.env
   if (SLUICE_IMAGE_ARCHIVE) copyFileSync(SLUICE_IMAGE_ARCHIVE, file)
@@ -70,7 +69,7 @@ async function saveImage(file) {
   podman.run('save', '--quiet', `--output=${file}`, IMAGE)
 }
 
-/** Processes and mounts of the cluster. */
+/** Returns processes and mounts that the cluster has left behind. */
 function leftovers() {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   const places = [...processes.map((pid) => `/proc/${pid}/cmdline`), '/proc/mounts']

@@ -1,8 +1,9 @@
 import { API } from './credentials.mjs'
 
+/** Folder of the containerd socket. */
 export const CONTAINERD = '/run/sluice-containerd'
 
-/** What containerd is told. Without CAP_SYS_RESOURCE no process can be made more precious to the kernel. */
+/** Configuration of containerd. Without CAP_SYS_RESOURCE no OOM score can be lowered. */
 export const containerdConfig = (folder) => `version = 2
 root = "${folder}/containerd"
 state = "${CONTAINERD}"
@@ -26,7 +27,7 @@ state = "${CONTAINERD}"
     conf_dir = "${folder}/cni"
 `
 
-/** How pods get their addresses. */
+/** CNI configuration, which assigns pod addresses. */
 export const cniConfig = (folder) =>
   JSON.stringify({
     cniVersion: '0.4.0',
@@ -48,7 +49,7 @@ export const cniConfig = (folder) =>
     ],
   })
 
-/** What the kubelet is told. Its defaults would refuse cgroups of version 1, which some machines still have. */
+/** Configuration of the kubelet. Its defaults refuse cgroups version 1, which some machines still have. */
 export const kubeletConfig = (folder, cgroup) =>
   JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -77,12 +78,12 @@ export const kubeletConfig = (folder, cgroup) =>
     podLogsDir: `${folder}/pod-logs`,
     volumePluginDir: `${folder}/volume-plugins`,
     nodeStatusUpdateFrequency: '5s',
-    // A test waits for no cache to run out.
+    // Short, because tests wait for it.
     syncFrequency: '5s',
     configMapAndSecretChangeDetectionStrategy: 'Watch',
   })
 
-/** The arguments of the API server. */
+/** Returns the arguments of the API server. */
 export const apiServerArguments = (folder, etcd) => [
   `--etcd-servers=${etcd}`,
   `--bind-address=${API.address}`,
