@@ -1,51 +1,57 @@
 import type { Call } from './scenario.js'
 import type { ErrorCounts, Spectrum } from './summary.js'
 
-/** All load generators, the built-in one first. */
+/** Load generators, the built-in one first. */
 export const ENGINES = ['autocannon', 'wrk', 'oha', 'h2load'] as const
 export type EngineName = (typeof ENGINES)[number]
 export type ErrorClass = keyof ErrorCounts
 
-/** What one load generator is asked to do. */
+/** Options for one run of a load generator. */
 export interface LoadOptions {
   /** Scheme, host and port. */
   readonly origin: string
   readonly call: Call
   readonly connections: number
-  /** Discarded. */
+  /** Warm-up in seconds; its results are discarded. */
   readonly warmUpSeconds: number
   readonly seconds: number
-  /** Null: closed loop, as fast as it goes. Else requests a second in all, planned ahead and counted from the planned time. */
+  /**
+   * Total requests per second, planned ahead, with latency counted from the planned time. Null means a closed loop at
+   * full speed.
+   */
   readonly perSecond: number | null
-  /** The cores it is pinned to, as taskset takes them; null: anywhere. */
+  /** Cores for `taskset`, or null for no pinning. */
   readonly cpu: string | null
-  /** A folder for scripts and raw output. */
+  /** Folder for scripts and raw output. */
   readonly dir: string
 }
 
-/** What one load generator saw in the measured time. */
+/** Results of a load generator for the measured time. */
 export interface LoadResult {
   readonly requests: number
   readonly seconds: number
   readonly errors: Readonly<ErrorCounts>
   readonly latency: Spectrum | null
-  /** What was answered in the warm-up on the same connections; absent: the engine does not report. */
+  /** Requests of the warm-up on the same connections, if the engine reports them. */
   readonly leadIn?: { readonly requests: number; readonly seconds: number }
-  /** User and system time of the generator over elapsed time and threads; 1: it was the bottleneck. */
+  /** CPU time of the generator per elapsed time and thread. At 1 the generator was the bottleneck. */
   readonly busyShare: number
 }
 
 /** A load generator. */
 export interface Engine {
   readonly name: EngineName
-  /** Can it hold a rate and correct for coordinated omission? */
+  /** True if the engine can hold a rate and correct for coordinated omission. */
   readonly hasOpenLoop: boolean
-  /** Its warm-up is the beginning of the load itself, on the same connections, and it says what that was (`leadIn`). */
+  /** True if the warm-up is part of the load, on the same connections, and is reported as `leadIn`. */
   readonly hasLeadIn?: true
-  /** How to get it where it is missing, such as `install the package wrk`; packages are Debian's. */
+  /** Instruction for installing the engine, such as `install the package wrk` (a Debian package). */
   readonly remedy: string
-  /** The version found; null: it is not installed. */
+  /** Returns the installed version, or null. */
   version(): string | null
-  /** @throws Error with the last lines of its output when it cannot be run. */
+  /**
+   * Runs the load.
+   * @throws Error with the last lines of its output if it fails.
+   */
   run(options: LoadOptions): Promise<LoadResult>
 }

@@ -6,47 +6,47 @@ import type { Trial } from './trial.js'
 export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
 export type PeerName = (typeof PEERS)[number]
 
-/** The systems under test that are no peers: the gateway of this repository, and a server that somebody else has started. */
+/** Systems under test that are not peers: the gateway of this repository, and a server started by somebody else. */
 export const OURS = 'sluice'
 export const TARGET = 'target'
 
-/** A server that somebody else has started. */
+/** A server started by somebody else. */
 export interface Target {
   /** Scheme, host and port. */
   readonly origin: string
-  /** The first of its processes, on this machine; null: what CPU time it uses is not known. */
+  /** Its first local process, or null if its CPU time is unknown. */
   readonly pid: number | null
 }
 
-/** The options of a run of a suite. */
+/** Options for a run of a suite. */
 export interface RunOptions {
-  /** Only the cases and trials that are to be measured. */
+  /** Suite with the selected cases and trials only. */
   readonly suite: Suite
-  /** Holds the rates. */
+  /** Engine for fixed rates. */
   readonly engine: EngineName
-  /** Asks for as much as systems can do. */
+  /** Engine for saturation. */
   readonly saturationEngine: EngineName
   readonly peers: readonly PeerName[]
-  /** Is loaded in place of a gateway of our own; null: one is started. */
+  /** Server to measure instead of our gateway, or null. */
   readonly target: Target | null
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number
-  /** Nothing is loaded for so long after each group of points. */
+  /** Pause after each group of points, in seconds. */
   readonly coolDownSeconds: number
-  /** Rates as shares of the measured saturation, such as 0.5 and 0.9; empty: none. */
+  /** Rates as shares of the measured saturation, such as 0.5 and 0.9. Empty for none. */
   readonly rateShares: readonly number[]
-  /** Whether system, load generator and origin get cores of their own. */
+  /** True if system, load generator and origin get separate cores. */
   readonly isPinned: boolean
-  /** The command line, for the summary. */
+  /** Command line, for the summary. */
   readonly command: string
-  /** Stops after the repetition under way; what was measured is kept. */
+  /** Aborted to stop after the current repetition. Results so far are kept. */
   readonly signal: AbortSignal
 }
 
-/** Hears of a run while it goes on. */
+/** Observer of a run. */
 export interface RunObserver {
-  /** One step of `total` begins, such as "W1 GET, 100 connections, nginx, 2 of 3". */
+  /** Called when one of `total` steps starts, such as "W1 GET, 100 connections, nginx, 2 of 3". */
   onStep(done: number, total: number, what: string, remainingSeconds: number): void
   onPoint(point: Point): void
   onTrial(trial: Trial): void

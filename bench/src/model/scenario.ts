@@ -1,7 +1,7 @@
 import type { LogMode, Tier } from './summary.js'
 import type { TrialPlan } from './trial.js'
 
-/** Cores and memory of the tiers, as the reference report counts them. */
+/** Cores and memory of the tiers, as in the reference report. */
 export const TIERS: readonly { readonly tier: Tier; readonly cores: number; readonly memoryBytes: number }[] =
   [
     { tier: 'W1', cores: 1, memoryBytes: 2 * 1024 ** 3 },
@@ -13,77 +13,80 @@ export const TIERS: readonly { readonly tier: Tier; readonly cores: number; read
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof METHODS)[number]
 
-/** One request, asked over and over. */
+/** A request that is sent repeatedly. */
 export interface Call {
   readonly method: Method
-  /** Begins with `/`. */
+  /** Path, starting with `/`. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Null: no body. */
+  /** Body, or null. */
   readonly body: CallBody | null
 }
 
 export type CallBody = MadeBody | GivenBody
 
-/** A body that is made again for every run, the same bytes each time. */
+/** A body that is generated for each run, always with the same bytes. */
 export interface MadeBody {
   readonly kind: 'json' | 'xml'
   readonly bytes: number
 }
 
-/** A body that somebody wrote. */
+/** A body from the command line. */
 export interface GivenBody {
   readonly kind: 'given'
   readonly bytes: number
   readonly base64: string
 }
 
-/** What stands behind the gateway: it reads the whole request and answers after `delayMs` with so many bytes, or with the body it got. */
+/**
+ * Behaviour of the origin: it reads the whole request and responds after `delayMs` with a number of bytes, or with
+ * the request body.
+ */
 export interface OriginBehavior {
   readonly answer: 'fixed' | 'echo'
   readonly bytes: number
   readonly delayMs: number
 }
 
-/** One row of a suite: what is asked of whom, in which configuration. The rest of a document is the same for all. */
+/** One row of a suite: a request, its system and configuration. */
 export interface Scenario {
-  /** Unique within its suite: lower-case words joined by `-`. It is the key of points, comparisons and references. */
+  /** Id, unique within the suite: lower-case words joined by `-`. Key of points, comparisons and references. */
   readonly id: string
-  /** For people, at most 40 characters. */
+  /** Title for people, at most 40 characters. */
   readonly title: string
-  /** Null: the machine as it is, with `workers`. */
+  /** Tier, or null for the whole machine with `workers`. */
   readonly tier: Tier | null
   readonly workers: number
   readonly log: LogMode
   readonly call: Call
   readonly origin: OriginBehavior
-  /** The `routes` of the gateway's document; their upstream is named `origin`. YAML-compatible values. */
+  /** `routes` of the gateway's document, as YAML-compatible values. Their upstream is `origin`. */
   readonly routes: readonly object[]
-  /** Asked in place of a gateway; absent: a gateway is. */
+  /** System to measure instead of a gateway. */
   readonly system?: 'cache-server'
-  /** Whether any reverse proxy can be configured to do the same, so that peers are measured beside it. */
+  /** True if any reverse proxy can be configured the same way, so that peers are measured too. */
   readonly isPlainProxy: boolean
 }
 
-/** A scenario with the numbers of connections that it is measured with. */
+/** A scenario with its numbers of connections. */
 export interface SuiteCase {
   readonly scenario: Scenario
   readonly connections: readonly number[]
 }
 
-/** A list of scenarios with the numbers of connections that each is measured with. */
+/** A list of scenarios with their numbers of connections. */
 export interface Suite {
   readonly name: string
-  /** One sentence. */
+  /** Description, one sentence. */
   readonly description: string
-  /** The published report whose set-up it repeats; null: none. */
+  /** Published report that the suite repeats, or null. */
   readonly reproduces: string | null
   readonly cases: readonly SuiteCase[]
-  /** More of the kind, measured only when they are asked for by name; absent: none. */
+  /** Further cases that are measured only if named. */
   readonly variants?: readonly SuiteCase[]
-  /** In place of cases: what is done to a gateway under load; absent: its cases are measured. */
+  /** Trials, which inject faults under load. If set, no cases are measured. */
   readonly trials?: readonly TrialPlan[]
-  /** Of a full run; `--quick` and the options of the command change them. */
+  /** Warm-up of a full run, in seconds. `--quick` and other options change it. */
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number

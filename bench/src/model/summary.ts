@@ -1,22 +1,22 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Trial } from './trial.js'
 
-/** The version of `summary.json`; it changes when a field changes its meaning or goes away. */
+/** Version of `summary.json`. It changes when a field changes its meaning or is removed. */
 export const SUMMARY_VERSION = 2
 
-/** Null: not known, or not measured. */
+/** A schema that also accepts null, for unknown or unmeasured values. */
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const oneOf = <const T extends string>(...words: T[]) => Type.Union(words.map((word) => Type.Literal(word)))
 
-/** The sizes of a gateway, as the reference report counts them. */
+/** Sizes of a gateway, as in the reference report. */
 export const Tier = oneOf('W1', 'W2', 'W4', 'W8')
 export type Tier = Static<typeof Tier>
 
-/** Where the traffic log goes while it is measured. */
+/** Destination of the traffic log during the measurement. */
 export const LogMode = oneOf('none', 'elasticsearch')
 export type LogMode = Static<typeof LogMode>
 
-/** Why requests did not count; they never enter the latencies. */
+/** Failed requests by reason. They never count in latencies. */
 export const ErrorCounts = Type.Object({
   connect: Type.Number(),
   timeout: Type.Number(),
@@ -27,7 +27,7 @@ export const ErrorCounts = Type.Object({
 export type ErrorCounts = Static<typeof ErrorCounts>
 export const NO_ERRORS: Readonly<ErrorCounts> = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 
-/** A figure over the repetitions of a point; `values` are in their order. */
+/** A figure over the repetitions of a point. `values` are in order of the repetitions. */
 export const Spread = Type.Object({
   mean: Type.Number(),
   stdev: Type.Number(),
@@ -37,21 +37,21 @@ export const Spread = Type.Object({
 })
 export type Spread = Static<typeof Spread>
 
-/** A distribution of latencies. */
+/** A latency distribution. */
 export const Spectrum = Type.Object({
-  /** Whether a late answer also counts for the requests that had to wait after it. */
+  /** True if a late response also counts for requests that waited behind it. */
   isCorrected: Type.Boolean(),
   count: Type.Number(),
   meanMicros: Type.Number(),
   maxMicros: Type.Number(),
-  /** Ascending; 50, 75, 90, 95, 99, 99.9 and 99.99 are always there. */
+  /** Percentiles in ascending order. 50, 75, 90, 95, 99, 99.9 and 99.99 are always present. */
   percentiles: Type.Array(Type.Object({ percentile: Type.Number(), micros: Type.Number() })),
-  /** HdrHistogram, V2 compressed, base64: can be merged exactly. Null: the load generator gives none. */
+  /** HdrHistogram, V2 compressed, base64, for exact merging. Null if the load generator has none. */
   hdr: orNull(Type.String()),
 })
 export type Spectrum = Static<typeof Spectrum>
 
-/** What Node.js says of one worker over the measured time. */
+/** Node.js figures of one worker over the measured time. */
 export const WorkerDiagnostics = Type.Object({
   worker: Type.Number(),
   heapUsedBytes: Type.Number(),
@@ -63,12 +63,12 @@ export const WorkerDiagnostics = Type.Object({
 })
 export type WorkerDiagnostics = Static<typeof WorkerDiagnostics>
 
-/** One row of `points.csv`. Throughput and latency at a rate are different kinds of points and are never mixed. */
+/** One row of `points.csv`. Points for throughput and for latency at a rate are never mixed. */
 export const Point = Type.Object({
   suite: Type.String(),
   scenario: Type.String(),
   title: Type.String(),
-  /** The system under test: `sluice`, the name of a peer, or `target`. */
+  /** System under test: `sluice`, a peer's name, or `target`. */
   system: Type.String(),
   kind: oneOf('saturation', 'fixed-rate'),
   tier: orNull(Tier),
@@ -77,27 +77,27 @@ export const Point = Type.Object({
   method: Type.String(),
   bodyBytes: Type.Number(),
   connections: Type.Number(),
-  /** The load generator. */
+  /** Load generator. */
   engine: Type.String(),
   targetPerSecond: orNull(Type.Number()),
   perSecond: Spread,
-  /** What load generator and origin did a second with the same call and nobody between them. */
+  /** Requests per second of load generator and origin without a system between them. */
   ceilingPerSecond: orNull(Type.Number()),
-  /** CPU time of the load generator over its cores, in the repetition with the most. */
+  /** CPU time of the load generator per core, in the busiest repetition. */
   generatorBusyShare: orNull(Type.Number()),
-  /** User and system time of the system's process tree over completed requests. */
+  /** User and system time of the system's process tree per completed request. */
   cpuMicrosPerRequest: orNull(Spread),
-  /** CPU time of the system over what its cores could give: near 1 when it was the bottleneck. */
+  /** CPU time of the system as a share of its cores. Near 1 if it was the bottleneck. */
   busyShare: orNull(Type.Number()),
-  /** Whether system, load generator and origin ran on the same cores. */
+  /** True if system, load generator and origin ran on the same cores. */
   sharesCores: Type.Boolean(),
   requests: Type.Number(),
   errors: ErrorCounts,
-  /** All repetitions merged. At saturation it is the latency at overload and is labelled so. */
+  /** Latency of all repetitions, merged. At saturation it is latency at overload. */
   latency: orNull(Spectrum),
-  /** Largest resident set of the process tree. */
+  /** Largest resident set of the process tree, in bytes. */
   rssBytes: orNull(Type.Number()),
-  /** What a comparison needs to distinguish a change from noise. */
+  /** Values of each repetition, for comparisons. */
   repetitions: Type.Array(
     Type.Object({
       p50Micros: orNull(Type.Number()),
@@ -105,52 +105,52 @@ export const Point = Type.Object({
       rssBytes: orNull(Type.Number()),
     }),
   ),
-  /** One per worker of the gateway; empty for others. */
+  /** Figures of each worker of the gateway. Empty for other systems. */
   diagnostics: Type.Array(WorkerDiagnostics),
-  /** How often requests waited because all connections to the origin were taken, in all workers. */
+  /** Number of times that requests waited for a connection to the origin, in all workers. */
   upstreamWaits: orNull(Type.Number()),
-  /** Why the point is no result; empty: it is one. */
+  /** Reasons why the point is not valid. Empty if it is. */
   invalid: Type.Array(Type.String()),
-  /** Why the CPU time of a request is none, which it can be where throughput is. */
+  /** Reasons why the CPU time per request is not valid. It can be valid where throughput is not. */
   costInvalid: Type.Array(Type.String()),
 })
 export type Point = Static<typeof Point>
 
-/** The machine of a run. */
+/** Facts about the machine of a run. */
 export const HostFacts = Type.Object({
   cpuModel: Type.String(),
   cpus: Type.Number(),
   memoryBytes: Type.Number(),
   kernel: Type.String(),
-  /** Thousands of rounds a second of a fixed piece of work on one core. */
+  /** Thousands of rounds per second of a fixed calculation on one core. */
   cpuScore: Type.Number(),
-  /** Share of the time that others used while nothing of ours ran, 0 to 1, and that the hypervisor took. */
+  /** CPU share of other programs and the hypervisor while our programs were idle, from 0 to 1. */
   foreignShare: Type.Number(),
   stolenShare: Type.Number(),
-  /** Of what was measured and of what measured. */
+  /** Versions of the measured and the measuring programs. */
   versions: Type.Record(Type.String(), Type.String()),
-  /** The commit of the measured code. */
+  /** Commit of the measured code. */
   source: orNull(Type.Object({ commit: Type.String(), isDirty: Type.Boolean() })),
-  /** What `gw bench doctor` found, by its subject. */
+  /** Findings of `gw bench doctor`, by subject. */
   settings: Type.Record(Type.String(), Type.String()),
 })
 export type HostFacts = Static<typeof HostFacts>
 
-/** All of a run; the content of `summary.json`. */
+/** The content of `summary.json`. */
 export const Summary = Type.Object({
   schemaVersion: Type.Literal(SUMMARY_VERSION),
   id: Type.String(),
   suite: Type.String(),
   startedAt: Type.String(),
   endedAt: Type.String(),
-  /** The command line, so that it can be repeated. */
+  /** Command line, for repeating the run. */
   command: Type.String(),
   host: HostFacts,
-  /** SHA-256 of the gateway's document in each scenario, without what differs from run to run. */
+  /** SHA-256 of the gateway's document in each scenario, without values that differ between runs. */
   documents: Type.Record(Type.String(), Type.String()),
   points: Type.Array(Point),
   trials: Type.Array(Trial),
-  /** Remarks on the whole run, such as a machine that was not quiet. */
+  /** Warnings about the whole run, such as a busy machine. */
   warnings: Type.Array(Type.String()),
 })
 export type Summary = Static<typeof Summary>

@@ -4,44 +4,44 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema
 const Counts = Type.Record(Type.String(), Type.Number())
 const FromTo = Type.Tuple([Type.Number(), Type.Number()])
 
-/** What is asked of a system under load: whether anything is lost while a fault is injected. */
+/** A trial: checks whether anything is lost when a fault is injected under load. */
 export interface TrialPlan {
-  /** Unique within its suite: lower-case words joined by `-`. */
+  /** Id, unique within the suite: lower-case words joined by `-`. */
   readonly id: string
-  /** For people, at most 40 characters. */
+  /** Title for people, at most 40 characters. */
   readonly title: string
-  /** What is done, in one sentence. */
+  /** Description of the fault, one sentence. */
   readonly action: string
   readonly workers: number
-  /** Where the traffic log goes; the records are counted there. */
+  /** Destination of the traffic log, where records are counted. */
   readonly log: 'none' | 'elasticsearch'
-  /** Whether there is no such trial without an Elasticsearch. */
+  /** True if the trial needs Elasticsearch. */
   readonly needsElasticsearch: boolean
   readonly connections: number
 }
 
-/** A part of a trial. */
+/** A phase of a trial. */
 export const TrialPhase = Type.Object({
   name: Type.Union([Type.Literal('before'), Type.Literal('during'), Type.Literal('after')]),
   seconds: Type.Number(),
   sent: Type.Number(),
   answered: Type.Number(),
-  /** Requests without an answer, and answers other than 200. */
+  /** Requests without a response, and responses other than 200. */
   failed: Type.Number(),
-  /** From when a request was due, so that waiting for a late answer counts for those after it. */
+  /** Median latency from the planned time, so that waiting counts. */
   p50Micros: orNull(Type.Number()),
   p99Micros: orNull(Type.Number()),
 })
 export type TrialPhase = Static<typeof TrialPhase>
 
-/** Memory and files over a long load. */
+/** Memory and open files over a long load. */
 const SoakFigures = Type.Object({
   reloads: Type.Number(),
   failedReloads: Type.Number(),
   samples: Type.Number(),
-  /** Between the first and the last sample. */
+  /** Time from the first to the last sample, in seconds. */
   spanSeconds: Type.Number(),
-  /** The heaps of all workers by least squares, with the standard error. */
+  /** Growth of all worker heaps by least squares, with its standard error. */
   heap: orNull(
     Type.Object({ bytes: Type.Number(), bytesPerHour: Type.Number(), errorPerHour: Type.Number() }),
   ),
@@ -50,57 +50,57 @@ const SoakFigures = Type.Object({
 })
 export type SoakFigures = Static<typeof SoakFigures>
 
-/** What a trial saw, and whether it was passed. */
+/** Observations and verdict of a trial. */
 export const Trial = Type.Object({
   id: Type.String(),
   title: Type.String(),
   action: Type.String(),
   workers: Type.Number(),
   connections: Type.Number(),
-  /** The load: so many requests were due a second, whether or not answers came. */
+  /** Planned requests per second, independent of responses. */
   targetPerSecond: Type.Number(),
-  /** What went through at saturation, of which the load is a share. */
+  /** Requests per second at saturation. */
   saturationPerSecond: Type.Number(),
-  /** All that were sent; one that was sent again is one. */
+  /** All requests. A request that was sent again counts once. */
   requests: Type.Number(),
-  /** Sent once more because their kept connection had ended without a byte of an answer. */
+  /** Requests that were sent again, because their kept-alive connection closed without a response byte. */
   sentAgain: Type.Number(),
-  /** Requests without an answer, by what happened. */
+  /** Requests without a response, by reason. */
   lost: Type.Object({
     connect: Type.Number(),
     reset: Type.Number(),
     timeout: Type.Number(),
     unsent: Type.Number(),
   }),
-  /** Answers by their status. */
+  /** Responses by status. */
   statuses: Counts,
-  /** Answers of status 200 whose body is another one than the origin sends. */
+  /** Responses with status 200 and an unexpected body. */
   wrongBodies: Type.Number(),
-  /** How often bytes came that no request had asked for, such as a second answer. */
+  /** Number of times that unexpected bytes arrived, such as a second response. */
   unasked: Type.Number(),
-  /** Answers of 500 and above that the gateway gave by itself, and those that came from the upstream. */
+  /** Responses of 500 and above from the gateway itself, and from the upstream. */
   gatewayErrors: Type.Number(),
   upstreamErrors: Type.Number(),
   phases: Type.Array(TrialPhase),
-  /** From the end of the load until all records were delivered. */
+  /** Time from the end of the load until all records were delivered, in seconds. */
   deliveredSeconds: orNull(Type.Number()),
-  /** Where the records of all requests are in the end; null: there is no traffic log. */
+  /** Final location of the records. Null without a traffic log. */
   log: orNull(
     Type.Object({
       documents: Type.Number(),
-      /** Refused for good and kept. */
+      /** Records that were refused permanently and kept. */
       dead: Type.Number(),
-      /** Lost, as the log itself says. */
+      /** Records that the log itself reports as lost. */
       dropped: Type.Number(),
-      /** Documents of a request that has one already. */
+      /** Documents of requests that already have one. */
       repeated: Type.Number(),
-      /** Answered requests without a record anywhere; below 0: records without a request. */
+      /** Responses without any record. Negative if there are more records than requests. */
       missing: Type.Number(),
     }),
   ),
-  /** Workers that serve in the end and did not in the beginning. */
+  /** Workers that serve at the end but not at the start. */
   newWorkers: Type.Number(),
-  /** What the origins saw; `stray` went to an address that nobody should ask any more. */
+  /** Requests at the origins. `stray` went to an address that should get none. */
   origin: Type.Object({
     requests: Type.Number(),
     failed: Type.Number(),
@@ -108,22 +108,22 @@ export const Trial = Type.Object({
     stray: Type.Number(),
   }),
   soak: orNull(SoakFigures),
-  /** What was lost, or came that nobody had sent; empty: nothing. */
+  /** Losses and unexpected data. Empty if there were none. */
   failures: Type.Array(Type.String()),
-  /** Why it is no result where nothing was lost, such as a load that was not held. */
+  /** Reasons why the trial is not valid although nothing was lost, such as a load that was not held. */
   invalid: Type.Array(Type.String()),
 })
 export type Trial = Static<typeof Trial>
 
 export type Verdict = 'passed' | 'failed' | 'no result'
 
-/** What is lost is lost, whatever the load was. */
+/** Returns the verdict of a trial. A loss counts whatever the load was. */
 export function verdictOf({ failures, invalid }: Trial): Verdict {
   if (failures.length > 0) return 'failed'
   return invalid.length > 0 ? 'no result' : 'passed'
 }
 
-/** Why it was not passed; empty: it was. */
+/** Returns the reasons why a trial was not passed. Empty if it was. */
 export function reasonsOf({ failures, invalid }: Trial): readonly string[] {
   return failures.length > 0 ? failures : invalid
 }

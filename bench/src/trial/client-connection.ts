@@ -1,30 +1,30 @@
 import net from 'node:net'
 
-/** A complete answer. */
+/** A complete response. */
 export interface ClientAnswer {
   readonly status: number
-  /** Without the empty line after it. */
+  /** Head without the final empty line. */
   readonly head: string
   readonly body: string
 }
 
-/** Hears of what comes over connections. */
+/** Events of client connections. */
 export interface ConnectionEvents {
-  /** It can be asked. */
+  /** The connection is ready for a request. */
   free(connection: ClientConnection): void
-  /** The answer to the request under way. */
+  /** The response to the current request has arrived. */
   answered(connection: ClientConnection, answer: ClientAnswer): void
-  /** Bytes have come that no request had asked for; the connection is of no use any more. */
+  /** Unexpected bytes have arrived. The connection can no longer be used. */
   unasked(connection: ClientConnection): void
-  /** It cannot be asked any more, with no request under way. */
+  /** The connection can no longer be used. It has no current request. */
   left(connection: ClientConnection): void
-  /** It is gone, also one that never came about. */
+  /** The connection has closed, or could not be opened. */
   closed(connection: ClientConnection): void
 }
 
-/** A connection of a client with at most one request under way; its answers have a Content-Length. */
+/** A client connection with at most one current request. Responses have a Content-Length. */
 export class ClientConnection {
-  /** Resolves once it can be asked, or has not come about. */
+  /** Resolves when the connection is ready or has failed. */
   readonly ready: Promise<void>
   readonly #socket: net.Socket
   readonly #events: ConnectionEvents
@@ -55,33 +55,36 @@ export class ClientConnection {
     this.#socket.once('close', () => events.closed(this))
   }
 
-  /** When the request under way was due; null: none is under way. */
+  /** Planned time of the current request, or null. */
   get dueMono(): number | null {
     return this.#dueMono
   }
 
   /**
-   * When it was asked last, or begun. Not when the answer was read: it may have waited here, while the server counted
-   * how long the connection is idle.
+   * Time of the last request or of the connect, on the monotonic clock. Not the time of the response: it may have
+   * waited here while the server counted idle time.
    */
   get lastMono(): number {
     return this.#lastMono
   }
 
-  /** Whether it ever came about. */
+  /** True if the connection was ever open. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
   /**
-   * Whether the server may not have seen the request under way: it was on a connection that had brought answers, and
-   * that ended without a byte of one. One that was sent before is not sent a third time.
+   * True if the server may not have seen the current request: the connection had delivered responses before, and
+   * closed without a byte of this one. A request is sent again only once.
    */
   get maySendAgain(): boolean {
     return this.#isKept && !this.#isAgain && !this.#hasBegun
   }
 
-  /** @param isAgain it was sent before, over another connection */
+  /**
+   * Sends a request.
+   * @param isAgain true if it was sent before on another connection
+   */
   send(request: string, dueMono: number, isAgain: boolean): void {
     this.#dueMono = dueMono
     this.#lastMono = performance.now()
@@ -89,7 +92,7 @@ export class ClientConnection {
     this.#socket.write(request)
   }
 
-  /** Gives up the request under way. */
+  /** Closes the connection and abandons the current request. */
   close(): void {
     this.#dueMono = null
     this.#socket.destroy()
@@ -115,7 +118,7 @@ export class ClientConnection {
   }
 
   #done(head: string, body: string, hasMore: boolean): void {
-    // It was the last answer on it, so that another request would meet a server that has left.
+    // The server closes after this response, so no further request may be sent.
     if (/\r\nconnection: *close\r\n/i.test(head)) this.#hasEnded = true
     if (hasMore) this.#events.unasked(this)
     if (hasMore) this.#hasEnded = true
@@ -133,7 +136,7 @@ export class ClientConnection {
     this.#leave()
   }
 
-  /** The server's side is of no use any more; a request under way is lost with it. */
+  /** Marks the connection as unusable. A current request is lost. */
   #leave(): void {
     this.#hasEnded = true
     if (this.#dueMono === null) this.#events.left(this)

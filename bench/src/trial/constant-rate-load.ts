@@ -6,7 +6,7 @@ import { type ClientAnswer, ClientConnection, type ConnectionEvents } from './cl
 type Account = Pick<Trial, 'requests' | 'sentAgain' | 'lost' | 'statuses' | 'wrongBodies'> &
   Pick<Trial, 'unasked' | 'gatewayErrors' | 'upstreamErrors'>
 
-/** What clients saw in a span of time; an answer other than 200 counts as answered and as failed. */
+/** Client results for a period. A response other than 200 counts as answered and as failed. */
 export interface Span {
   readonly answered: number
   readonly failed: number
@@ -16,32 +16,32 @@ export interface Span {
 
 export interface ConstantRateOptions {
   readonly connections: number
-  /** The most requests that wait for a free connection; beyond, they are not sent at all. */
+  /** Maximum number of requests that wait for a connection. Further ones are not sent. */
   readonly mostWaiting: number
-  /** Of answers of status 200. */
+  /** Expected body of responses with status 200. */
   readonly body: string
-  /** A connection that was last asked longer ago is replaced, not asked; default: 4 s. */
+  /** Maximum idle time of a connection before it is replaced, in milliseconds. Default: 4 s. */
   readonly mostIdleMs?: number
 }
 
 const TICK_MS = 2
-/** A client that has waited this long gives up. */
+/** Time after which a client gives up, in milliseconds. */
 const PATIENCE_MS = 30_000
 const LOOK_MS = 1000
-/** A client that could not connect asks again. */
+/** Delay before a client connects again, in milliseconds. */
 const AGAIN_MS = 100
 /**
- * Half of what the gateway keeps an idle connection for (8 to 12 s): a request that crosses its end is lost by nobody's
- * fault, and as the one that has been idle longest is used first, at a low rate each request would meet it.
+ * Half of the gateway's idle timeout (8 to 12 s). A request that crosses the end of a connection would be lost by
+ * nobody's fault, and at a low rate every request would hit it.
  */
 const MOST_IDLE_MS = 4000
 const REQUEST = 'GET / HTTP/1.1\r\nHost: bench\r\n\r\n'
 
 /**
- * GET requests at a constant rate, whether or not answers come (an open loop): each is due at its time, and its latency
- * counts from then, so that a server that stops cannot hide what it made others wait (coordinated omission, Tene 2013).
- * A request on a kept connection that ends without a byte of an answer is sent once more, as clients do (RFC 9110, 9.2.2);
- * if the first one had been served, the origin counts it twice.
+ * GET requests at a constant rate, independent of responses (an open loop). Latency counts from the planned time, so
+ * a server that stops cannot hide the delay (coordinated omission, Tene 2013). A request on a kept-alive connection
+ * that closes without a response byte is sent once more, as clients do (RFC 9110, 9.2.2). If the first one was
+ * served, the origin counts it twice.
  */
 export class ConstantRateLoad {
   readonly #port: number
@@ -57,7 +57,7 @@ export class ConstantRateLoad {
     left: (connection) => void this.#idle.delete(connection),
     closed: (connection) => this.#closed(connection),
   }
-  /** When those were due that are to be sent once more; at most one of each connection. */
+  /** Planned times of requests to send again, at most one per connection. */
   readonly #again: number[] = []
   readonly #account = {
     ...{ sentAgain: 0, wrongBodies: 0, unasked: 0, gatewayErrors: 0, upstreamErrors: 0 },
@@ -67,7 +67,7 @@ export class ConstantRateLoad {
   readonly #span = new LatencySpan()
   #timers: NodeJS.Timeout[] = []
   #startMono = 0
-  /** Requests that are due so far, and those of them that have been taken or given up. */
+  /** Number of requests that are due so far, and of those taken or abandoned. */
   #due = 0
   #taken = 0
   #sent = 0
@@ -84,23 +84,23 @@ export class ConstantRateLoad {
     for (let i = 0; i < this.#options.connections; i++) await this.#connect().ready
     this.#startMono = performance.now()
     const timers = [setInterval(() => this.#tick(), TICK_MS), setInterval(() => this.#giveUp(), LOOK_MS)]
-    // Nothing of a load that nobody stops keeps the process.
+    // Timers must not keep the process alive.
     this.#timers = timers.map((timer) => timer.unref())
   }
 
-  /** What was seen so far. */
+  /** Totals so far. */
   get account(): Account {
     const { lost, statuses } = this.#account
     const requests = this.#sent - this.#account.sentAgain
     return { ...this.#account, requests, lost: { ...lost }, statuses: { ...statuses } }
   }
 
-  /** What was seen since the last call of this. */
+  /** Returns the results since the last call. */
   span(): Span {
     return this.#span.take()
   }
 
-  /** Sends no more; resolves when the last answer has come, or nobody waits for it any longer. */
+  /** Stops sending. Resolves when no response is outstanding. */
   async stop(): Promise<void> {
     const [tick, look] = this.#timers
     clearInterval(tick)
@@ -124,14 +124,14 @@ export class ConstantRateLoad {
     this.#drive()
   }
 
-  /** The connection that has been idle longest is used first, so that a low rate lets none of them grow too old. */
+  /** Uses the connection with the longest idle time first, so that none becomes too old at a low rate. */
   #drive(): void {
     const idleSinceMono = performance.now() - this.#mostIdleMs
     for (const connection of this.#idle) {
       if (this.#again.length === 0 && this.#taken >= this.#due) return
       this.#idle.delete(connection)
       if (connection.lastMono < idleSinceMono) {
-        // Another one is made when it has closed.
+        // A replacement opens when this one has closed.
         connection.close()
         continue
       }
@@ -201,7 +201,7 @@ export class ConstantRateLoad {
   }
 }
 
-/** Sorting a list of latencies would stop the load for seconds. */
+/** A histogram: sorting a list of latencies would stop the load for seconds. */
 class LatencySpan {
   failed = 0
   readonly #micros = createHistogram()
@@ -210,7 +210,7 @@ class LatencySpan {
     this.#micros.record(Math.max(1, Math.round(latencyMs * 1000)))
   }
 
-  /** What was recorded since the last call. */
+  /** Returns the values since the last call. */
   take(): Span {
     const { failed } = this
     const answered = this.#micros.count

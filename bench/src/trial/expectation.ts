@@ -1,19 +1,19 @@
 import type { SoakFigures, TrialPhase } from '../model/trial.js'
 import { type Expectation, NOTHING_LOST, type Observed } from './fault.js'
 
-/** Below this the first growth of a heap looks like one that never ends. */
+/** Minimum duration in seconds for judging heap growth: a new heap always grows. */
 const MIN_SLOPE_SECONDS = 3600
-/** A heap that surely grows by this share of itself an hour doubles within a day. */
+/** Maximum heap growth per hour, as a share of the heap. More would double it within a day. */
 const HEAP_GROWTH_PER_HOUR = 1 / 24
-/** Of a normal distribution, within which 95 of 100 slopes are. */
+/** Number of standard errors that include 95 % of slopes. */
 const SURE_ERRORS = 2
-/** More files than this, and than a tenth, are a leak, once connections have had time to be as many as the load takes. */
+/** Maximum number of additional open files, unless it is less than a tenth. */
 const MORE_FILES = 32
 const MIN_FILES_SECONDS = 60
-/** A load that is less than this share of what it is to be is another one than the trial says. */
+/** Minimum share of the planned load. Below it the trial is not valid. */
 const HELD_SHARE = 0.9
 
-/** What was lost in a trial, or came that nobody had sent; empty: nothing. */
+/** Returns the losses and unexpected data of a trial. Empty if there were none. */
 export function failuresOf(observed: Observed, expects: Partial<Expectation> = {}): string[] {
   const expected = { ...NOTHING_LOST, ...expects }
   return failedOf([
@@ -29,7 +29,7 @@ export function failuresOf(observed: Observed, expects: Partial<Expectation> = {
   ])
 }
 
-/** Whether all is well, and what to report if not. */
+/** A check, and the failure to report. */
 type Check = readonly [isWell: boolean, failure: string]
 
 function failedOf(checks: readonly Check[]): string[] {
@@ -129,7 +129,7 @@ function soakChecks({ failedReloads, reloads, files, samples, spanSeconds, heap 
   ]
 }
 
-/** Why a trial is no result, whatever it saw; empty: it is one. */
+/** Returns the reasons why a trial is not valid. Empty if it is. */
 export function invalidityOf(
   phases: readonly TrialPhase[],
   targetPerSecond: number,

@@ -3,70 +3,70 @@ import type { LogNode } from '../servers/elasticsearch.js'
 import type { FaultOrigin } from '../servers/fault-origin.js'
 import type { RunningGateway } from '../servers/gateway.js'
 
-/** What a fault is injected into. */
+/** The system into which a fault is injected. */
 export interface TrialSystem {
   readonly gateway: RunningGateway
   readonly origin: FaultOrigin
-  /** On the same port of another address; null: the fault needs none. */
+  /** Origin on the same port of another address, or null if the fault needs none. */
   readonly otherOrigin: FaultOrigin | null
-  /** Null: there is no traffic log. */
+  /** Elasticsearch node of the traffic log, or null. */
   readonly logNode: LogNode | null
   readonly workers: number
-  /** Makes the name of the upstream mean this address from now on. */
+  /** Changes the address of the upstream's name. */
   rename(address: string): void
 }
 
-/** How the system of a trial differs from the usual one, whose upstream is the origin by its address. */
+/** Differences from the usual system, whose upstream is the origin by address. */
 export interface FaultNeeds {
-  /** The gateway asks for the origin by a name of its own. */
+  /** True if the gateway reaches the origin by name. */
   readonly isNamed?: boolean
   readonly hasOtherOrigin?: boolean
-  /** More of the upstream in the document. */
+  /** Additional keys of the upstream. */
   readonly upstream?: object
-  /** Whether the origin is not to be asked any more once all is done. */
+  /** True if the origin must get no requests after the fault. */
   readonly isLeft?: boolean
 }
 
-/** What a trial saw, before it is checked. */
+/** Observations of a trial before they are checked. */
 export type Observed = Omit<Trial, 'failures' | 'invalid'>
 
-/** What may be lost in a trial, and what has to arrive; without anything said nothing may be lost. */
+/** Allowed losses of a trial, and expected responses. The default allows no losses. */
 export interface Expectation {
-  /** Requests that may end without an answer. */
+  /** Requests that may end without a response. */
   readonly lostRequests: number
-  /** Requests that may be sent once more, because their kept connection ended without a byte of an answer. */
+  /** Requests that may be sent again. */
   readonly sentAgain: number
-  /** What answers may have. */
+  /** Expected statuses. */
   readonly statuses: readonly number[]
-  /** Answers of 500 and above that the gateway gives by itself: just so many. */
+  /** Expected number of responses of 500 and above from the gateway. */
   readonly gatewayErrors: number
-  /** Those that come from the upstream: just so many. */
+  /** Expected number of these from the upstream. */
   readonly upstreamErrors: number
-  /** Records that may be lost, whether the log counts them or not. */
+  /** Log records that may be lost, counted or not. */
   readonly lostRecords: number
-  /** Workers that take the place of others: just so many. */
+  /** Expected number of replaced workers. */
   readonly newWorkers: number
-  /** How many more requests the origins may get than the gateway. */
+  /** Maximum number of requests that the origins get in addition to those of the gateway. */
   readonly moreRequests: number
-  /** How many requests an address may get that nobody should ask any more. */
+  /** Maximum number of requests to an address that should get none. */
   readonly strayRequests: number
 }
 
-/** Nothing is lost, and nothing arrives that nobody has sent. */
+/** Allows no loss and no unexpected data. */
 export const NOTHING_LOST: Expectation = {
   ...{ lostRequests: 0, sentAgain: 0, statuses: [200], gatewayErrors: 0, upstreamErrors: 0 },
   ...{ lostRecords: 0, newWorkers: 0, moreRequests: 0, strayRequests: 0 },
 }
 
-/** Something that is done to a system under load. */
+/** A fault that is injected into a system under load. */
 export interface Fault {
   readonly needs?: FaultNeeds
-  /** Begins it; resolves when it is done, or lasts. */
+  /** Starts the fault. Resolves when it is done, or when it is in effect. */
   begin(system: TrialSystem, seconds: number): Promise<void>
-  /** Goes back, or resolves when what was begun is over. Absent: it is over as soon as it is done. */
+  /** Ends the fault. Without it, the fault ends when `begin` resolves. */
   end?(system: TrialSystem): Promise<void>
-  /** What may be lost, as what was observed shows. Absent: nothing. */
+  /** Returns the allowed losses for the observations. Without it, none are allowed. */
   expects?(observed: Observed): Partial<Expectation>
-  /** Figures of its own. */
+  /** Returns additional figures. */
   soak?(): SoakFigures
 }

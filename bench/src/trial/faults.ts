@@ -3,22 +3,22 @@ import { gatewayWorkers } from '../servers/gateway.js'
 import type { Fault, TrialSystem } from './fault.js'
 import { soak } from './soak.js'
 
-/** Where the other origin serves. */
+/** Address of the second origin. */
 export const OTHER_ADDRESS = '127.0.0.2'
-/** One of 20: 5 %. */
+/** One of 20 responses: 5 %. */
 const FAIL_EVERY = 20
 const SLOW_EVERY = 100
-/** On a busy machine every usual answer is within it. */
+/** Upstream timeout in milliseconds, longer than every normal response on a busy machine. */
 const TIMEOUT_MS = 1000
-/** Of the upstream's retries, as a share of its requests. */
+/** Retry budget of the upstream, as a share of its requests. */
 const RETRY_BUDGET = 0.2
-/** Larger than that of the document, which is the usual one: native parsers learn it when a worker starts. */
+/** Larger than the default of the document. Native parsers read it when a worker starts. */
 const HEADER_BYTES = '32kb'
-/** What one kill may cost of the log, as a time of the load: the last hand-off, on a busy machine. */
+/** Load time whose records one kill may lose: the last hand-off, on a busy machine, in seconds. */
 const HAND_OFF_SECONDS = 0.1
 const REPLACED_MS = 120_000
 
-/** What is done in a trial, by the trial's id; a fault is injected once. */
+/** Faults by trial id. Each is injected once. */
 export const FAULTS: Readonly<Record<string, () => Fault>> = {
   'elasticsearch-down': () => ({
     begin: async ({ logNode }) => logNode?.node.kill(),
@@ -43,7 +43,7 @@ export const FAULTS: Readonly<Record<string, () => Fault>> = {
       system.rename(OTHER_ADDRESS)
       await system.origin.inject({ isClosing: true })
     },
-    // Connections that nobody needed meanwhile are still those to the old address: a request each.
+    // Idle connections still lead to the old address: one request each.
     expects: ({ connections }) => ({ strayRequests: connections }),
   }),
   'target-change': () => ({
@@ -63,12 +63,12 @@ export const FAULTS: Readonly<Record<string, () => Fault>> = {
       await untilReplaced(system, [first!])
     },
     expects: ({ connections, targetPerSecond }) => ({
-      // Those under way, and those who come back at once and meet the listener of the process that dies.
+      // Requests in flight, and requests of clients that reconnect to the dying process.
       lostRequests: connections * 2,
       sentAgain: connections,
       lostRecords: connections + Math.ceil(targetPerSecond * HAND_OFF_SECONDS),
       newWorkers: 1,
-      // What it had under way is sent again to the other one, and may have reached the origin before.
+      // Requests in flight are sent to the other worker, and may have reached the origin before.
       moreRequests: connections,
     }),
   }),
@@ -76,14 +76,14 @@ export const FAULTS: Readonly<Record<string, () => Fault>> = {
   soak,
 }
 
-/** One of 100 answers comes later than the upstream's time-out: just these are errors of the gateway. */
+/** One of 100 responses exceeds the upstream timeout. Only these are gateway errors. */
 export function upstreamSlow(timeoutMs = TIMEOUT_MS): Fault {
   const timeouts = { headers: `${timeoutMs}ms` }
-  // Each request is counted once: what comes too late is not asked for again.
+  // Each request counts once: late responses are not retried.
   const retry = { attempts: 1, budget: `${RETRY_BUDGET * 100}%`, on: [] }
   return {
     needs: { upstream: { timeouts, retry } },
-    // Far beyond the time-out, so that none of the slow ones is answered.
+    // Far beyond the timeout, so that no slow response arrives in time.
     begin: ({ origin }) => origin.inject({ slowEvery: SLOW_EVERY, slowMs: timeoutMs * 10 }),
     end: ({ origin }) => origin.inject({}),
     expects: ({ origin, requests }) => ({
@@ -94,7 +94,7 @@ export function upstreamSlow(timeoutMs = TIMEOUT_MS): Fault {
   }
 }
 
-/** A setting that workers learn at their start is changed: each is replaced, one after the other. */
+/** Changes a setting that workers read at start. Workers are replaced one by one. */
 function rollingRestart(): Fault {
   let before: readonly number[] = []
   return {
@@ -107,7 +107,7 @@ function rollingRestart(): Fault {
       })
     },
     end: (system) => untilReplaced(system, before),
-    // A connection is ended once with each of the workers it comes to, and a request may be on its way just then.
+    // Each connection ends once per worker, possibly with a request in flight.
     expects: ({ workers, connections }) => ({ sentAgain: connections, newWorkers: workers }),
   }
 }
@@ -116,7 +116,10 @@ async function workerPids({ gateway }: TrialSystem): Promise<number[]> {
   return (await gatewayWorkers(gateway.admin)).map(({ pid }) => pid)
 }
 
-/** @throws Error when other workers do not serve in their places in time */
+/**
+ * Waits until all workers are replaced.
+ * @throws Error if they are not replaced in time
+ */
 async function untilReplaced(system: TrialSystem, gone: readonly number[]): Promise<void> {
   const giveUpMono = performance.now() + REPLACED_MS
   while (performance.now() < giveUpMono) {

@@ -2,26 +2,26 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the upstream is called; nobody else has a name of this kind (RFC 6761). */
+/** Host name of the upstream, in a reserved domain (RFC 6761). */
 export const UPSTREAM_NAME = 'upstream.test'
 const LOCAL = '127.0.0.1 localhost\n'
-/** With a namespace of users as well, nobody needs to be root. */
+/** A user namespace makes root unnecessary. */
 const NAMESPACES = [
   ['unshare', '--mount'],
   ['unshare', '--map-root-user', '--mount'],
 ] as const
-/** The shell's name is the file, all else the command. */
+/** Shell command. Its `$0` is the file, followed by the command. */
 const MOUNT = 'mount --bind "$0" /etc/hosts'
 
-/** What this system does not let us do; a trial that needs it is left out. */
+/** An operation that this system does not allow. The trial is skipped. */
 export class NotAllowed extends Error {}
 
 /**
- * A file of names that only one process and those below it see, in the place of the system's: it is mounted over it in
- * a namespace of theirs, and they look names up as they always do.
+ * A hosts file that only one process and its children see. It is mounted over /etc/hosts in their namespace, so name
+ * resolution works as usual.
  */
 export class HostsFile {
-  /** A command that is added to it sees the names. */
+  /** Prefix for commands that use this hosts file. */
   readonly prefix: readonly string[]
   readonly #file: string
 
@@ -30,7 +30,10 @@ export class HostsFile {
     this.#file = file
   }
 
-  /** @throws NotAllowed where this system does not let us */
+  /**
+   * Creates the file.
+   * @throws NotAllowed if this system does not allow the mount
+   */
   static in(dir: string, address: string): HostsFile {
     const file = join(dir, 'hosts')
     writeFileSync(file, `${LOCAL}${address} ${UPSTREAM_NAME}\n`)
@@ -42,7 +45,10 @@ export class HostsFile {
     return new HostsFile(namespace, file)
   }
 
-  /** In one write and on the same file, so that no look finds the name missing; the address has to be as long as before. */
+  /**
+   * Changes the address in one write to the same file, so that no lookup fails. The new address must have the same
+   * length.
+   */
   rename(address: string): void {
     const file = openSync(this.#file, 'r+')
     writeSync(file, address, LOCAL.length)

@@ -2,18 +2,18 @@ import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity } from '../servers/gateway.js'
 import type { TrialSetup } from './setup.js'
 
-/** Where the records of requests are, counted at each by itself. */
+/** Records of requests by location, counted independently. */
 export interface LogCount {
   readonly documents: number
-  /** Documents of a request that has one already. */
+  /** Documents of requests that already have one. */
   readonly repeated: number
   readonly dead: number
   readonly dropped: number
 }
 
-/** Ids that are there more than once, and so many of them are reported. */
+/** Maximum number of repeated ids to report. */
 const REPEATED = 1000
-/** What the log says of its gaps is no record of a request. */
+/** Gap records, which do not belong to a request. */
 const GAPS = { term: { 'event.kind': 'gap' } }
 
 interface SearchAnswer {
@@ -21,7 +21,7 @@ interface SearchAnswer {
   readonly aggregations: { readonly ids: { readonly buckets: readonly { readonly doc_count: number }[] } }
 }
 
-/** Counts what is in the index, and asks the log. The index has one shard: counts are exact. */
+/** Counts the documents in the index and asks the log. The index has one shard, so counts are exact. */
 export async function countLog(
   node: ElasticsearchNode,
   { gateway, dataStream }: TrialSetup,

@@ -11,10 +11,10 @@ import { NotAllowed } from './hosts-file.js'
 import { openTrialSetup, type TrialSetup } from './setup.js'
 import { runTrial } from './trial-run.js'
 
-/** Of saturation, when nothing else is asked for. */
+/** Default load as a share of saturation. */
 const USUAL_SHARE = 0.6
 
-/** Runs the trials of a suite one after the other. */
+/** Runs the trials of a suite in order. */
 export async function runTrials(context: RunContext, plans: readonly TrialPlan[]): Promise<Trial[]> {
   const { options, observer, warn } = context
   const progress = new Progress(observer, plans.length)
@@ -30,7 +30,7 @@ export async function runTrials(context: RunContext, plans: readonly TrialPlan[]
         warn(`${plan.id} is left out: ${error.message}`)
         continue
       }
-      // All else that keeps a trial from being carried out is a failure of it, and the next one is run.
+      // Any other problem is a failure of this trial. The next one runs.
       trials.push(notCarriedOut(plan, (error as Error).message))
     }
     observer.onTrial(trials.at(-1)!)
@@ -64,7 +64,7 @@ async function tryOnce(
   })
 }
 
-/** What goes through for as long as it takes until its records are delivered: more could not go on for long. */
+/** Measures saturation until all records are delivered, because a higher load could not last. */
 async function saturationOf(
   { options, engines, dir }: RunContext,
   { connections }: TrialPlan,
@@ -90,7 +90,7 @@ interface SetupContext extends RunContext {
   readonly fault: Fault | null
 }
 
-/** What goes wrong while all is stopped is a warning: it is no reason to lose a result. */
+/** A problem while stopping is only a warning, so that no result is lost. */
 async function withSetup<T>(
   { layout, plan, fault, dir, versions, documents, warn, ...context }: SetupContext,
   act: (setup: TrialSetup) => Promise<T>,
@@ -105,12 +105,12 @@ async function withSetup<T>(
   } finally {
     const report = (error: Error): void => warn(`${plan.id}: not all of it was stopped: ${error.message}`)
     await setup.close().catch(report)
-    // Millions of documents of one trial would slow down the next.
+    // Documents of one trial would slow down the next.
     await logNode?.node.request('DELETE', `/_data_stream/${setup.dataStream}`).catch(report)
   }
 }
 
-/** The trial of a plan of which nothing was seen. */
+/** Returns a failed trial without observations. */
 function notCarriedOut({ id, title, action, workers, connections }: TrialPlan, reason: string): Trial {
   const failures = [`it could not be carried out: ${reason}`]
   return { ...Value.Create(Trial), id, title, action, workers, connections, failures }

@@ -16,21 +16,24 @@ export interface TrialSetupOptions {
   readonly dir: string
   readonly plan: TrialPlan
   readonly needs: FaultNeeds
-  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  /** Core layout, determined before this process was pinned. */
   readonly layout: CoreLayout
-  /** Null: without a traffic log. */
+  /** Elasticsearch node, or null without a traffic log. */
   readonly logNode: LogNode | null
 }
 
 /** Everything that runs for one trial. */
 export interface TrialSetup extends TrialSystem {
-  /** Where the records go. */
+  /** Data stream of the records. */
   readonly dataStream: string
-  /** Stops all of it but the node. */
+  /** Stops everything except the node. */
   close(): Promise<void>
 }
 
-/** Starts origins and gateway. @throws Error when one of them cannot be started; none is left then. */
+/**
+ * Starts origins and gateway.
+ * @throws Error if one of them cannot start. Nothing is left running then.
+ */
 export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialSetup> {
   const { plan, needs, layout, logNode } = options
   const dir = join(options.dir, plan.id)
@@ -52,7 +55,7 @@ export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialS
         { dir, cpus: layout.system, cores: layout.systemCores },
         {
           workers: plan.workers,
-          // A refusal by a bound is none of what is tried.
+          // Refusals by a queue bound are not part of the trial.
           upstreams: { origin: { targets: [target], ...UNBOUNDED_QUEUE, ...needs.upstream } },
           routes: PLAIN_ROUTES,
           log: logConfig(log),

@@ -5,13 +5,13 @@ import { lineThrough, median } from '../statistics.js'
 import type { Fault } from './fault.js'
 
 const RELOAD_SECONDS = 60
-/** However short it is. */
+/** Minimum number of reloads. */
 const LEAST_RELOADS = 4
 const SAMPLE_SECONDS = 60
 const LEAST_SAMPLES = 20
-/** Of the samples: a heap that has just begun grows in any case. */
+/** Share of samples to ignore at the start, because a new heap always grows. */
 const WARM_UP_SHARE = 0.1
-/** Of the samples, at either end. */
+/** Share of samples at either end. */
 const END_SHARE = 0.1
 const HOUR = 3600
 const POLICY = { use: 'header', with: { response: { set: { 'x-soak': 'odd' } } } }
@@ -23,7 +23,7 @@ interface Sample {
   readonly files: number
 }
 
-/** Another document every minute, and a look at memory and files. */
+/** Deploys another document every minute and samples memory and files. */
 export function soak(): Fault {
   const samples: Sample[] = []
   let [reloads, failedReloads] = [0, 0]
@@ -51,7 +51,7 @@ export function soak(): Fault {
   }
 }
 
-/** Does something over and over, one after the other; answers with what ends it. What fails is made up for by the next. */
+/** Repeats an action. Returns a function that stops it. Failures are made up for by the next run. */
 function repeat(seconds: number, act: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | null = null
   const timer = setInterval(() => {
@@ -67,7 +67,7 @@ function repeat(seconds: number, act: () => Promise<void>): () => Promise<void> 
   }
 }
 
-/** The document with a policy more, or without it again: each is another one than the one before. */
+/** Deploys the document with or without an additional policy, so that each differs from the one before. */
 function deployOther(gateway: RunningGateway, hasPolicy: boolean): Promise<void> {
   const policies = hasPolicy ? [POLICY] : []
   return gateway.deploy((document) => ({
@@ -84,7 +84,7 @@ async function lookAt({ admin, pid }: RunningGateway, seconds: number): Promise<
   return { seconds, heapBytes, rssBytes: treeRssBytes(pid), files: treeOpenFiles(pid) }
 }
 
-/** What the samples after the warm-up show. */
+/** Returns the figures of the samples after the warm-up. */
 export function figuresOf(samples: readonly Sample[]): Omit<SoakFigures, 'reloads' | 'failedReloads'> {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
   const ends = Math.max(1, Math.floor(warm.length * END_SHARE))
@@ -101,7 +101,7 @@ export function figuresOf(samples: readonly Sample[]): Omit<SoakFigures, 'reload
   }
 }
 
-/** The growth of the heaps, with its standard error. */
+/** Returns the growth of the heaps with its standard error. */
 function slopeOf(samples: readonly Sample[]): NonNullable<SoakFigures['heap']> {
   const { slope, meanY, error } = lineThrough(samples.map(({ seconds, heapBytes }) => [seconds, heapBytes]))
   return { bytes: meanY, bytesPerHour: slope * HOUR, errorPerHour: error * HOUR }

@@ -8,30 +8,33 @@ import type { Fault, Observed } from './fault.js'
 import { countLog } from './log-count.js'
 import type { TrialSetup } from './setup.js'
 
-/** The options of a trial. */
+/** Options of a trial. */
 export interface TrialOptions {
   readonly plan: TrialPlan
   readonly fault: Fault
   readonly setup: TrialSetup
   readonly warmUpSeconds: number
-  /** Of all three phases. */
+  /** Duration of all three phases, in seconds. */
   readonly seconds: number
   readonly saturationPerSecond: number
   readonly perSecond: number
-  /** Aborted when the load is to end before its time. */
+  /** Aborted to end the load early. */
   readonly signal: AbortSignal
 }
 
-/** Of a long load, the time before and after the fault that it is compared with. */
+/** Maximum time before and after the fault in a long load, in seconds. */
 const MOST_ASIDE_SECONDS = 60
-/** Requests that wait for a connection: as many as are due in the longest time that clients wait. */
+/** Requests that may wait for a connection, in seconds of load. */
 const WAITING_SECONDS = 60
-/** A delivery takes as long as the node needs for what waits: many times the length of the trial, and these seconds. */
+/** Minimum time for deliveries, in seconds. Many times the length of the trial is added. */
 const DELIVERY_SECONDS = 300
 const DELIVERY_TIMES = 20
 const UNSEEN = { requests: 0, failed: 0, slow: 0, stray: 0 }
 
-/** One trial, from the first request to the verdict. @throws Error when it cannot be carried out */
+/**
+ * Runs one trial, from the first request to the verdict.
+ * @throws Error if it cannot run
+ */
 export async function runTrial(options: TrialOptions): Promise<Trial> {
   const { plan, fault, setup, perSecond, saturationPerSecond, signal } = options
   const { id, title, action, workers, connections } = plan
@@ -41,7 +44,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     body: FAULT_ORIGIN_BODY,
   })
   const problems: string[] = []
-  // What goes wrong in a part is a failure of the trial, which goes on without its answer.
+  // A failed part is a failure of the trial, which continues.
   const attempt = <T>(part: Promise<T>, otherwise: T): Promise<T> =>
     part.catch((error: Error) => {
       problems.push(error.message)
@@ -68,7 +71,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
 }
 
 interface Course extends Pick<Trial, 'phases'> {
-  /** Requests that the origin had when all was done. */
+  /** Requests at the origin when everything was done. */
   readonly leftAt: number
 }
 
@@ -113,7 +116,7 @@ function figuresOf({
   return { answered, failed, p50Micros: micros(p50Ms), p99Micros: micros(p99Ms) }
 }
 
-/** What became of the records, once they have had the time to be delivered. */
+/** Returns the location of the records after waiting for their delivery. */
 async function recordsOf(
   { setup, seconds }: TrialOptions,
   load: ConstantRateLoad,
@@ -124,7 +127,7 @@ async function recordsOf(
   const count = await countLog(setup.logNode.node, setup)
   const { requests, lost } = load.account
   const found = count.documents + count.dead + count.dropped
-  // A request that was cut off may have a record, or not.
+  // A request that was cut off may or may not have a record.
   const answered = requests - lost.reset - lost.timeout
   const missing = found < answered ? answered - found : Math.min(0, requests - found)
   return { log: { ...count, missing }, deliveredSeconds }
@@ -137,7 +140,7 @@ async function originOf({ fault, setup }: TrialOptions, leftAt: number): Promise
   return { requests: requests + other, failed, slow, stray }
 }
 
-/** Also over when the load is to end before its time. */
+/** Waits for a duration, or until the load is aborted. */
 async function passing(seconds: number, signal: AbortSignal): Promise<void> {
   if (seconds > 0) await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined)
 }
