@@ -48,7 +48,7 @@ class FailingOnce extends MemoryStore {
   }
 }
 
-test('a logout that could not be noted is noted when the provider tries again with the same token', async (t) => {
+test('a logout that could not be stored succeeds when the provider retries with the same token', async (t) => {
   const issuer = await issuerOf(t)
   const env = testEnv(new Map<string, unknown>([['state', new FailingOnce()]]))
   t.after(() => env.close())

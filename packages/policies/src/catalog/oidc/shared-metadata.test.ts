@@ -29,7 +29,7 @@ async function start(t: TestContext) {
   return { it, issuer, worker }
 }
 
-test('one worker fetches the metadata for all of a gateway, those that start later included', async (t) => {
+test('one worker fetches the metadata for all workers, including later ones', async (t) => {
   const { it, issuer, worker } = await start(t)
   const found = await Promise.all([worker(), worker(), worker()].map((one) => one.metadata()))
   found.push(await worker().metadata())
@@ -37,7 +37,7 @@ test('one worker fetches the metadata for all of a gateway, those that start lat
   assert.equal(it.calls, 1)
 })
 
-test('metadata that could not be had are not kept', async (t) => {
+test('metadata that could not be fetched are not cached', async (t) => {
   const { it, worker } = await start(t)
   it.isDown = true
   await assert.rejects(worker().metadata(), /answered 503/)

@@ -55,7 +55,7 @@ const ORDERS = api({
   },
 })
 
-test('paths and methods have to be described', async () => {
+test('paths and methods must be described', async () => {
   const step = await compile(ORDERS)
   assert.equal((await send(step, '/orders/7')).status, 200)
   assert.equal((await send(step, '/orders/7', { method: 'HEAD' })).status, 200)
@@ -72,7 +72,7 @@ test('paths and methods have to be described', async () => {
   assert.equal((await send(passing, '/other?x=%ff', { body: '{' })).status, 200)
 })
 
-test('a base path stands before the paths of the description', async () => {
+test('the base path is a prefix of the described paths', async () => {
   const step = await compile(ORDERS, { basePath: '/api/v1' })
   assert.equal((await send(step, '/api/v1/orders/7')).status, 200)
   assert.equal((await send(step, '/orders/7')).status, 404)
@@ -150,7 +150,7 @@ for (const [location, parameter, valid, invalid] of styled) {
   })
 }
 
-test('required parameters are missed, and templates may have text around them', async () => {
+test('missing required parameters are refused, and templates may contain literal text', async () => {
   const parameters = [
     { name: 'q', in: 'query', required: true, schema: { type: 'string' } },
     { name: 'X-Tenant', in: 'header', required: true, schema: { type: 'string' } },
@@ -197,7 +197,7 @@ test('bodies are checked by media type and schema', async () => {
   assert.equal(get.detail, 'body is not described')
 })
 
-test('JSON is checked where the description has a range of media types', async () => {
+test('JSON is checked if the description has a media range', async () => {
   for (const range of ['*/*', 'application/*']) {
     const content = { [range]: { schema: { type: 'object', required: ['a'] } } }
     const step = await compile(api({ '/x': { post: { requestBody: { content }, ...OK } } }))
@@ -210,7 +210,7 @@ test('JSON is checked where the description has a range of media types', async (
   }
 })
 
-test('forms are read member by member, other bodies are let through by their media type', async () => {
+test('forms are read member by member, for other bodies only the media type is checked', async () => {
   const form = {
     schema: {
       type: 'object',
@@ -233,7 +233,7 @@ test('forms are read member by member, other bodies are let through by their med
   assert.equal((await post('bytes', 'text/plain')).status, 415)
 })
 
-test('responses are reported by default, refused when asked for, and not looked at when off', async () => {
+test('invalid responses are reported by default, refused with enforce, and ignored with off', async () => {
   const step = await compile(ORDERS)
   const { x } = await send(step, '/orders', { method: 'POST', body: '{"symbol":"A"}' })
   const good = ['content-type', 'application/json', 'x-rate', '5']
@@ -266,13 +266,13 @@ test('responses are reported by default, refused when asked for, and not looked 
   assert.equal((await compile(ORDERS, { responses: 'off' })).onResponseBody, undefined)
 })
 
-test('what the gateway answers by itself is not checked', async () => {
+test('responses of the gateway itself are not checked', async () => {
   const step = await compile(ORDERS, { responses: 'enforce' })
   const { x } = await send(step, '/orders/7')
   assert.equal(await answer(step, x, { status: 503, upstreamStatus: 0 }), null)
 })
 
-test('the mode report marks the request and lets it pass', async () => {
+test('mode report marks the request and forwards it', async () => {
   const step = await compile(ORDERS, { mode: 'report' })
   const { x, outcome } = await send(step, '/orders?limit=x')
   assert.equal(outcome, null)
@@ -307,7 +307,7 @@ test('OpenAPI 3.1 schemas are JSON Schema 2020-12', async () => {
   assert.equal((await post('{"b":5}')).detail, 'body/b must be > 5')
 })
 
-test('a description that is not one is refused with what is wrong', async () => {
+test('an invalid description is refused with the reason', async () => {
   await assert.rejects(compile({ swagger: '2.0' }), /is not OpenAPI 3\.0 or 3\.1/)
   await assert.rejects(compile({ openapi: '3.0.3', paths: {} }), /not valid OpenAPI 3\.0\.3: .*info/)
   const post = (schema: object) => api({ '/a': { post: { requestBody: { content: json(schema) }, ...OK } } })
@@ -328,7 +328,7 @@ test('a description that is not one is refused with what is wrong', async () => 
   }
 })
 
-test('hostile requests end quickly', async () => {
+test('hostile requests are processed quickly', async () => {
   const step = await compile(
     api({
       '/a/{x}-{y}-{z}': {

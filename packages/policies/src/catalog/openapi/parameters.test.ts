@@ -35,7 +35,7 @@ const NOT_NUMBERS = NOT_INTEGERS.filter((text) => !['1e1', '1E1', '7.0'].include
 
 const RAW = NOT_INTEGERS.filter((text) => !text.includes('%'))
 
-test('integers have the grammar of JSON, wherever a value comes as text', async () => {
+test('integers must have JSON syntax wherever a value is text', async () => {
   const array = { type: 'array', items: INTEGER }
   const object = { type: 'object', properties: { a: INTEGER }, additionalProperties: INTEGER }
   type Case = readonly [object, (text: string) => Parameters<typeof send>[1] | readonly string[]]
@@ -73,7 +73,7 @@ test('integers have the grammar of JSON, wherever a value comes as text', async 
   }
 })
 
-test('numbers have the grammar of JSON, and have to be finite', async () => {
+test('numbers must have JSON syntax and be finite', async () => {
   const step = await compile(withParameter({ in: 'query', schema: { type: 'number', maximum: 100 } }))
   for (const text of ['7', '7.0', '1e1', '-1.5E-3', '1e%2B1'])
     assert.equal((await send(step, `/a?p=${text}`)).detail, '', text)
@@ -92,7 +92,7 @@ test('numbers have the grammar of JSON, and have to be finite', async () => {
   )
 })
 
-test('bounds hold through references, combinations and what stands beside them', async () => {
+test('limits apply through references, combinations and sibling keywords', async () => {
   const ref = { $ref: '#/components/schemas/Int' }
   const schemas: readonly [object, string][] = [
     [{ allOf: [ref, { maximum: 5 }] }, '3.0.3'],
@@ -111,7 +111,7 @@ test('bounds hold through references, combinations and what stands beside them',
   }
 })
 
-test('a text is one where the schema allows texts too', async () => {
+test('a text stays a string if the schema also allows strings', async () => {
   const step = await compile(
     withParameter(
       { in: 'query', schema: { type: ['integer', 'string'], pattern: '^[0-9x]+$', maximum: 5 } },
@@ -125,7 +125,7 @@ test('a text is one where the schema allows texts too', async () => {
   for (const text of ['1', 'true']) assert.equal((await send(texts, `/a?p=${text}`)).detail, '')
 })
 
-test('truth values are true and false, null is an empty text', async () => {
+test('booleans are true and false, null is an empty text', async () => {
   const step = await compile(withParameter({ in: 'query', schema: { type: 'boolean', nullable: true } }))
   for (const text of ['true', 'false', '']) assert.equal((await send(step, `/a?p=${text}`)).detail, '', text)
   for (const text of ['TRUE', 'True', '1', '0', 'yes', 'on', '%20true', 'null', 'nil']) {
@@ -139,7 +139,7 @@ test('truth values are true and false, null is an empty text', async () => {
   }
 })
 
-test('allowEmptyValue decides about empty values, else the schema does', async () => {
+test('allowEmptyValue decides about empty values, otherwise the schema does', async () => {
   const schema = { type: 'integer' }
   const allowed = await compile(withParameter({ in: 'query', allowEmptyValue: true, schema }))
   for (const target of ['/a?p=', '/a?p', '/a?p=7', '/a'])
@@ -154,7 +154,7 @@ test('allowEmptyValue decides about empty values, else the schema does', async (
   assert.equal((await send(open, '/a?p=')).detail, '')
 })
 
-test('a parameter of JSON is read as strictly as a body', async () => {
+test('a JSON parameter is parsed as strictly as a body', async () => {
   const schema = { type: 'object', properties: { z: { type: 'integer', maximum: 1 } } }
   const step = await compile(withParameter({ in: 'query', content: json(schema) }))
   const at = (text: string) => send(step, `/a?p=${encodeURIComponent(text)}`)
@@ -176,7 +176,7 @@ test('a parameter of JSON is read as strictly as a body', async () => {
   assert.equal((await send(last, `/a?p=${encodeURIComponent('{"z":2,"z":1}')}`)).detail, '')
 })
 
-test('white space around the items of a field is no part of them, other characters are', async () => {
+test('white space around the items of a field is ignored, other characters are not', async () => {
   const step = await compile(
     withParameter({ in: 'header', schema: { type: 'array', items: { type: 'integer' } } }),
   )
@@ -228,7 +228,7 @@ test('a deepObject is checked on all levels', async () => {
   }
 })
 
-test('members of a form are checked like parameters, also those that no property describes', async () => {
+test('form members are checked like parameters, including undescribed ones', async () => {
   const schema = {
     type: 'object',
     properties: { n: INTEGER, o: { type: 'object', properties: { z: { type: 'integer' } } } },
@@ -264,7 +264,7 @@ test('members of a form are checked like parameters, also those that no property
   assert.equal((await deepPost('o[n]=7&q=1')).status, 400)
 })
 
-test('a cookie does not hide behind blanks, which servers ignore', async () => {
+test('a cookie cannot hide behind blanks that servers ignore', async () => {
   const step = await compile(withParameter({ in: 'cookie', schema: INTEGER }))
   for (const [cookie, status] of [
     ['p=7', 200],
@@ -277,7 +277,7 @@ test('a cookie does not hide behind blanks, which servers ignore', async () => {
     assert.equal((await send(step, '/a', { headers: ['cookie', cookie] })).status || 200, status, cookie)
 })
 
-test('whole numbers beyond 2^53 keep their bounds as they are written', async () => {
+test('integers beyond 2^53 are compared exactly with their bounds', async () => {
   const limit = 2 ** 53
   for (const [schema, text, isValid] of [
     [{ maximum: limit }, '9007199254740992', true],
@@ -301,7 +301,7 @@ test('whole numbers beyond 2^53 keep their bounds as they are written', async ()
   }
 })
 
-test('path parameters do not lead past the checks of the path that a servlet container serves', async () => {
+test('path parameters cannot bypass the checks of the path that a servlet container serves', async () => {
   const name = { name: 'name', in: 'path', required: true, schema: { type: 'string' } }
   const matrix = { ...name, style: 'matrix' }
   const step = await compile({

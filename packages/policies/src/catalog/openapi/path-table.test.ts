@@ -10,7 +10,7 @@ function found(path: string, templates: readonly string[], basePath = ''): unkno
   return match === null ? null : [match.value, Object.fromEntries(match.texts)]
 }
 
-test('a request matches a template in whatever way its reserved characters are written', () => {
+test('a request matches a template however its reserved characters are escaped', () => {
   for (const [template, written, expected] of [
     ["/Customers('{id}')", "/Customers('ALFKI')", { id: 'ALFKI' }],
     ["/Customers('{id}')", '/Customers(%27ALFKI%27)', { id: 'ALFKI' }],
@@ -25,15 +25,15 @@ test('a request matches a template in whatever way its reserved characters are w
     assert.deepEqual(found(written, [template]), [template, expected], written)
 })
 
-test('parameters keep the escapes that they came with, so that delimiters in them stay data', () => {
+test('parameters keep their escapes, so that delimiters in them stay data', () => {
   assert.deepEqual(found('/ids/a%2Cb,c', ['/ids/{list}']), ['/ids/{list}', { list: 'a%2Cb,c' }])
   assert.deepEqual(found('/a%2Cb:cancel', ['/{id}:cancel']), ['/{id}:cancel', { id: 'a%2Cb' }])
 })
 
-test('a literal goes before a template also where it is written with escapes', () => {
+test('a literal has priority over a template even if it is escaped', () => {
   assert.deepEqual(found('/odata/%24batch', ['/odata/{id}', '/odata/$batch']), ['/odata/$batch', {}])
 })
 
-test('a base path is left out, however long it is written', () => {
+test('a base path of any length is removed', () => {
   assert.deepEqual(found('/api%40v1/x', ['/x'], '/api@v1'), ['/x', {}])
 })

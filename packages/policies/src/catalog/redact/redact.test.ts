@@ -57,7 +57,7 @@ test('values are redacted by their path', () => {
   assert.equal(received([{ paths: ['$.tags'], keepFirst: 2 }], '{"tags":["secret"]}'), '{"tags":"***"}')
 })
 
-test('kinds of values are found wherever they stand, also as numbers and escaped', () => {
+test('value types are found anywhere, also as numbers and escaped', () => {
   const body = `{"a":"card ${CARD}, ok","b":4111111111111111,"c":"4111\\u00201111 1111 1111","d":"4111 1111 1111 1112"}`
   assert.equal(
     received([{ types: ['card'], keepLast: 4 }], body),
@@ -78,7 +78,7 @@ test('patterns are found in strings of JSON and in text', () => {
   assert.equal(received([{ patterns: ['b+'], action: 'delete' }], 'abbbc', 'text/plain'), 'ac')
 })
 
-test('a mask shows less than it hides, and never the length', () => {
+test('a mask hides more than it shows, and never reveals the length', () => {
   const masked = (value: string, keepFirst: number, keepLast: number): string =>
     JSON.parse(received([{ paths: ['$.v'], keepFirst, keepLast }], JSON.stringify({ v: value }))).v as string
   assert.equal(masked('12345678', 2, 2), '12***78')
@@ -104,7 +104,7 @@ test('a hash is keyed, and equal for equal values', () => {
   assert.equal(received(rules, '{"id":{"a":1}}'), `{"id":"hmac-sha256:${ofObject}"}`)
 })
 
-test('header lines and query parameters are redacted, others stay as they were written', () => {
+test('header lines and query parameters are redacted, others stay unchanged', () => {
   const step = compile({
     secret: SECRET,
     rules: [
@@ -136,17 +136,17 @@ test('forms are redacted by name and by value', () => {
   assert.equal(Buffer.from(x.body!).toString(), 'a=1%20&Pass+word=***&c=***')
 })
 
-test('a message without anything to redact stays byte for byte what it was', () => {
+test('a message without anything to redact stays unchanged byte for byte', () => {
   const body = ' {"a" : 1.0, "big":12345678901234567890 } '
   assert.equal(received([{ keys: ['b'], types: ['card'], patterns: ['zzz'] }], body), body)
 })
 
-test('of a name that stands twice no value that was not looked at passes', () => {
+test('no value of a duplicate name passes unchecked', () => {
   assert.equal(received([{ types: ['card'] }], `{"a":"${CARD}","a":"x"}`), '{"a":"x"}')
   assert.equal(received([{ keys: ['a'] }], '{"a":"1","\\u0061":"2"}'), '{"a":"***"}')
 })
 
-test('names that objects inherit are names like others', () => {
+test('names of inherited object members are ordinary names', () => {
   assert.equal(
     received([{ keys: ['__proto__'] }], '{"__proto__":{"x":1},"a":2}'),
     '{"__proto__":"***","a":2}',
@@ -154,7 +154,7 @@ test('names that objects inherit are names like others', () => {
   assert.equal(received([{ paths: ['$.constructor'], action: 'delete' }], '{"a":2}'), '{"a":2}')
 })
 
-test('what cannot be looked into is refused, unless it may pass', () => {
+test('bodies that cannot be read are refused, unless they may pass', () => {
   const keys: RedactRule[] = [{ keys: ['a'] }]
   const types: RedactRule[] = [{ types: ['card'] }]
   const binary = Buffer.from([0xff, 0x00, 0x01])
@@ -174,12 +174,12 @@ test('what cannot be looked into is refused, unless it may pass', () => {
   )
 })
 
-test('a text that says it is UTF-16 is not let through as what it would be then', () => {
+test('a text declared as UTF-16 does not pass unchecked', () => {
   const types: RedactRule[] = [{ types: ['email'] }]
   assert.equal(received(types, 'to ann@example.com', 'text/plain; charset=utf-16'), 'GW_RESPONSE_INVALID')
 })
 
-test('requests are refused as the fault of the client', () => {
+test('request errors are reported as client errors', () => {
   const step = compile({ rules: [{ phase: 'request', keys: ['a'] }], maxBodyBytes: '1kb' })
   const refusal = (headers: string[], body: string): string =>
     now(step.onRequestBody!(exchange({ headers }), Buffer.from(body)))?.problem?.code ?? ''
@@ -192,7 +192,7 @@ test('requests are refused as the fault of the client', () => {
   assert.equal(x.bodyLimit, 1024)
 })
 
-test('a large body is redacted on a thread, with the same outcome', async () => {
+test('a large body is redacted on a thread with the same result', async () => {
   const step = compile({ rules: [{ keys: ['pin'] }] })
   const body = Buffer.from(JSON.stringify({ pin: 1, fill: 'x'.repeat(40_000) }))
   const x = exchange({ responseHeaders: ['content-type', 'application/json'], responseBody: body })
@@ -205,7 +205,7 @@ test('a large body is redacted on a thread, with the same outcome', async () => 
   })
 })
 
-test('no body makes it slow', () => {
+test('no body makes redaction slow', () => {
   const rules: RedactRule[] = [
     { types: ['card', 'iban', 'tckn', 'email', 'phone', 'jwt'], patterns: ['(a+)+$', 'a[^b]*b|a'] },
   ]
@@ -216,7 +216,7 @@ test('no body makes it slow', () => {
   }
 })
 
-test('rules that cannot work are refused with their number', () => {
+test('invalid rules are refused with their number', () => {
   const cases: [RedactRule, RegExp][] = [
     [{}, /rule 1: the rule selects nothing/],
     [{ query: ['a'] }, /rule 1: a response has no query/],
@@ -228,7 +228,7 @@ test('rules that cannot work are refused with their number', () => {
   for (const [rule, message] of cases) assert.throws(() => compile({ rules: [rule] }), message)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   const defaulted = { rules: [{ keys: ['a'] }] }
   assert.deepEqual(schemaMistakes(redact, defaulted), [])
   assert.deepEqual(defaulted, {

@@ -15,13 +15,13 @@ function run(config: RequestIdConfig, headers: string[] = [], x: Exchange = exch
   return x
 }
 
-test('the upstream and the client get the id, which is that of the log unless another form is asked for', () => {
+test('the upstream and the client get the id, by default the one in the log', () => {
   const x = run({})
   assert.deepEqual(x.headers, [NAME, x.id])
   assert.deepEqual(x.responseHeaders, [NAME, x.id])
 })
 
-test('each form is what it says, and every request has another one', () => {
+test('each format is valid, and every request gets a different id', () => {
   const forms = {
     'uuid-v4': /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     'uuid-v7': /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -42,7 +42,7 @@ test('each form is what it says, and every request has another one', () => {
   }
 })
 
-test('an id of the caller is kept only when it is trusted, and harmless', () => {
+test('an id from the client is kept only if trusted and harmless', () => {
   const mine = [NAME, 'order-7.a:b_c']
   assert.equal(headerValue(run({}, [...mine]).headers, NAME), run({}).id)
   assert.deepEqual(run({ trustIncoming: true }, [...mine]).responseHeaders, mine)
@@ -53,11 +53,11 @@ test('an id of the caller is kept only when it is trusted, and harmless', () => 
   assert.deepEqual(twice.headers, [NAME, twice.id])
 })
 
-test('without echo the response is left alone', () => {
+test('without echo the response stays unchanged', () => {
   assert.deepEqual(run({ echo: false }).responseHeaders, [NAME, 'of the upstream'])
 })
 
-test('fields of the gateway are refused, x-request-id among them', () => {
+test('fields of the gateway are refused, including x-request-id', () => {
   const compile = (header: string) => () => requestId.compile({ header }, testEnv())
   assert.throws(compile('X-Request-Id'), /every request already has/)
   assert.throws(compile('content-length'), /set by the gateway/)

@@ -41,7 +41,7 @@ const responses = fc.record({
   ageSeconds: fc.constantFrom(0, 2, 15, 100, 10_000),
 })
 
-test('what we serve as fresh another implementation of RFC 9111 serves as fresh', () => {
+test('freshness agrees with another implementation of RFC 9111', () => {
   let fresh = 0
   fc.assert(
     fc.property(responses, ({ status, directives, expires, modified, age, isAuthorized, ageSeconds }) => {
@@ -74,7 +74,7 @@ test('what we serve as fresh another implementation of RFC 9111 serves as fresh'
   assert.ok(fresh > 100, `${fresh} were fresh`)
 })
 
-test('directives are read as they are meant, and in doubt the careful way', () => {
+test('directives are read correctly, and cautiously if ambiguous', () => {
   const read = (text: string, name: string) => new CacheControl(text).seconds(name)
   assert.equal(read('max-age=10', 'max-age'), 10)
   assert.equal(read('MAX-AGE="10"', 'max-age'), 10)
@@ -102,7 +102,7 @@ test('directives are read as they are meant, and in doubt the careful way', () =
   assert.equal(new CacheControl(null).has(''), false)
 })
 
-test('any text can be read, and dates are those of RFC 9110 alone', () => {
+test('any text can be parsed, and only RFC 9110 dates are accepted', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200 }), (text) => void new CacheControl(text).seconds('max-age')),
   )
@@ -125,7 +125,7 @@ test('any text can be read, and dates are those of RFC 9110 alone', () => {
     assert.equal(httpDate(text), null, text)
 })
 
-test('a forced response is fresh for its time, and kept against the word of the upstream only when told so', () => {
+test('a forced response has its fixed lifetime, and overrides no-store only if configured', () => {
   const forced = { ttlMs: 5000, statuses: new Set([200]), overridesRefusal: false }
   const facts = { date: null, isAuthorized: false, requestedAt: NOW, receivedAt: NOW }
   const of = (headers: readonly string[], rules: Partial<StoringRules> = {}, status = 200) =>

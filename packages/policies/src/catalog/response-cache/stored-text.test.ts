@@ -18,7 +18,7 @@ function stored(body: Buffer, value = 'v'): StoredResponse {
   })
 }
 
-test('variants come out as they went in, and the older ones are left out where there is no room', () => {
+test('variants survive a round trip, and the oldest are dropped if space is short', () => {
   const variants = [stored(Buffer.from('one'), '1'), stored(Buffer.alloc(0), '2')]
   const decoded = decodeVariants(encodeVariants(variants, STAMP)!, OF)
   assert.deepEqual(decoded, { stamp: STAMP, variants })
@@ -27,7 +27,7 @@ test('variants come out as they went in, and the older ones are left out where t
   assert.equal(encodeVariants([stored(Buffer.alloc(2_000_000))], STAMP), null)
 })
 
-test('bytes that are something else, or were changed, are nothing', () => {
+test('other or modified bytes are rejected', () => {
   const whole = encodeVariants([stored(Buffer.from('body'))], STAMP)!
   for (let length = 0; length < whole.length; length++) {
     assert.equal(decodeVariants(whole.subarray(0, length), OF), null)
@@ -47,7 +47,7 @@ test('bytes that are something else, or were changed, are nothing', () => {
   }
 })
 
-test('a response that others have written breaks no line, has no framing of its own and no times that are none', () => {
+test('a foreign entry cannot inject lines, framing or invalid times', () => {
   const whole = encodeVariants([stored(Buffer.from('body'))], STAMP)!
   const { length } = whole
   const headBytes = whole.readUInt32BE()

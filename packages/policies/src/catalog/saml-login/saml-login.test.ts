@@ -99,7 +99,7 @@ function response(parts: AssertionParts, keyPem?: string): string {
   return Buffer.from(responseXml(assertion)).toString('base64')
 }
 
-test('a browser logs in, comes back to its page, and the upstream knows who it is', async () => {
+test('a browser logs in, returns to its page, and the upstream gets the user', async () => {
   const { pages, acs } = await site()
   const jar = new Jar()
   const { url, xml, id, relayState } = await begin(pages, jar)
@@ -119,7 +119,7 @@ test('a browser logs in, comes back to its page, and the upstream knows who it i
   assert.deepEqual(x.headers, ['accept', 'text/html', 'x-email', 'ann@example.com'])
 })
 
-test('the cookie of a login comes back with the post of another site; that of a session does not leave its own', async () => {
+test('the login cookie is sent with cross-site posts, the session cookie is not', async () => {
   const { pages, acs } = await site()
   const jar = new Jar()
   const reply = (await ask(pages, page(jar), jar)) as Reply
@@ -132,7 +132,7 @@ test('the cookie of a login comes back with the post of another site; that of a 
   assert.match(done.headers.join('\n'), /__Host-sluice-session=1-.*HttpOnly; SameSite=Lax; Secure/)
 })
 
-test('requests are signed where a key is given', async () => {
+test('requests are signed if a key is configured', async () => {
   const { pages } = await site({ signingKey: { key: idp.keyPem } })
   const { url } = await begin(pages, new Jar())
   const [signed, signature] = url.search.slice(1).replace('realm=shop&', '').split('&Signature=')
@@ -146,7 +146,7 @@ function unaskedIn(id: string): string {
   return Buffer.from(responseXml(goodAssertion(), 'Success', ` InResponseTo="${id}"`)).toString('base64')
 }
 
-test('a session that has ended at the provider does not begin here', async () => {
+test('a session that has ended at the provider is not started', async () => {
   const { pages, acs } = await site()
   for (const [sessionEnd, status] of [
     [-1, 400],
@@ -159,7 +159,7 @@ test('a session that has ended at the provider does not begin here', async () =>
   }
 })
 
-test('a response is of no use in another browser, for another login, unasked, changed, or again', async () => {
+test('a response is refused in another browser, for another login, unsolicited, changed or repeated', async () => {
   const { pages, acs } = await site()
   const [ann, thief] = [new Jar(), new Jar()]
   const own = await begin(pages, ann)
@@ -196,7 +196,7 @@ test('a response is of no use in another browser, for another login, unasked, ch
   await failed(copy, answer, 'a copy of the browser: the assertion was used')
 })
 
-test('a response to a login that is too old restarts it', async (t) => {
+test('a response to an expired login restarts it', async (t) => {
   const { pages, acs } = await site()
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const jar = new Jar()
@@ -207,7 +207,7 @@ test('a response to a login that is too old restarts it', async (t) => {
   assert.ok(headerValue(reply.headers, 'location')?.startsWith(SSO))
 })
 
-test('pages are of the site, whatever their path looks like, and logins of a browser are few', async () => {
+test('redirects stay on the site, and pending logins per browser are limited', async () => {
   const { pages, acs } = await site()
   const jar = new Jar()
   for (let i = 0; i < 20; i++) await begin(pages, jar)
@@ -227,7 +227,7 @@ test('pages are of the site, whatever their path looks like, and logins of a bro
   }
 })
 
-test('users log out, and copies of their session end, too', async () => {
+test('logging out also ends copies of the session', async () => {
   const { pages, acs } = await site({ logout: { path: '/logout', returnTo: '/bye' } })
   const jar = new Jar()
   const { id, relayState } = await begin(pages, jar)
@@ -242,7 +242,7 @@ test('users log out, and copies of their session end, too', async () => {
   assert.equal((await ask(pages, page(stolen), stolen))?.status, 302, 'a copy ends, too')
 })
 
-test('a configuration that is not sound is refused', async () => {
+test('an invalid configuration is refused', async () => {
   const { ssoUrl: _, ...nowhere } = CONFIG.idp
   for (const [config, message] of [
     [{ acsUrl: 'http://shop.example.com/acs' }, /does not use TLS/],
@@ -253,13 +253,13 @@ test('a configuration that is not sound is refused', async () => {
     await assert.rejects(site(config), message)
 })
 
-test('who has no session gets 401 where no page was asked for', async () => {
+test('a request without a session gets 401 if it is not a page load', async () => {
   const { pages } = await site()
   const x = exchange({ method: 'POST', headers: ['accept', 'text/html'] })
   assert.equal(((await pages.onRequest!(x)) as Reply).problem?.code, 'GW_AUTH_MISSING')
 })
 
-test('nobody is sent to a provider whose metadata have ended; sessions go on', async (t) => {
+test('with expired metadata, logins are refused and sessions continue', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-saml-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const [metadataFile, now] = [join(dir, 'idp.xml'), Date.now()]

@@ -50,7 +50,7 @@ const evilDigest = createHash('sha256').update(evil).digest('base64')
 /** The assertion of the attacker under the signature of another. */
 const evilSigned = evil.replace('</saml:Issuer>', `</saml:Issuer>${signature}`)
 
-test('nothing that an outsider writes into a document makes the policy fail, or passes', async () => {
+test('injected content neither passes nor breaks the policy', async () => {
   const declared = '<DigestValue xmlns="http://www.w3.org/2000/09/xmldsig#">'
   for (const [what, xml] of [
     ['no canonical form', good.replace('<saml:Assertion', '<saml:Assertion xmlns:z="z"')],
@@ -127,7 +127,7 @@ function bareWith(place: string, content: string): string {
   return good.replace(signature, '').replace(place, content)
 }
 
-test('a public key is no shared secret, and one kind of key does not stand for another', async () => {
+test('a public key is never a shared secret, and key types are not interchangeable', async () => {
   const key = createPublicKey(idp.certificatePem)
   const der = key.export({ type: 'spki', format: 'der' })
   for (const hash of ['sha1', 'sha256', 'sha512'])

@@ -57,7 +57,7 @@ async function verdict(xml: string | Buffer, step = body): Promise<string> {
   return outcome?.problem?.code ?? x.consumer!.id
 }
 
-test('an assertion in a header names the consumer, with its attributes', async () => {
+test('an assertion in a header identifies the consumer, with its attributes', async () => {
   const step = await stepOf({ groupsClaim: 'groups', forwardClaims: { email: 'x-email', nameId: 'x-user' } })
   const xml = goodAssertion()
   for (let i = 0; i < 2; i++) {
@@ -73,7 +73,7 @@ test('an assertion in a header names the consumer, with its attributes', async (
   }
 })
 
-test('it stands where the document says: in a response, a SOAP message, a form', async () => {
+test('the assertion is read from a response, a SOAP message or a form', async () => {
   const soap = await stepOf({ from: 'soap-header' })
   const security = (content: string) =>
     `<wsse:Security xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd">${content}</wsse:Security>`
@@ -102,7 +102,7 @@ test('it stands where the document says: in a response, a SOAP message, a form',
   assert.equal(await post(field, 'text/plain'), 'GW_AUTH_MISSING')
 })
 
-test('times, audience, issuer, recipient and confirmation have to be right', async () => {
+test('times, audience, issuer, recipient and confirmation must be valid', async () => {
   const cases: readonly (readonly [AssertionParts, string])[] = [
     [{}, 'ann'],
     [{ notOnOrAfter: -59, confirmedUntil: -59 }, 'ann'],
@@ -139,7 +139,7 @@ test('times, audience, issuer, recipient and confirmation have to be right', asy
   assert.equal(await verdict(goodAssertion({ recipient: 'https://other.example.com' }), open), 'ann')
 })
 
-test('what a response says of itself has to be right, too, signed or not', async () => {
+test('the attributes of a response must be valid, signed or not', async () => {
   const issuer = (text: string) =>
     `<saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${text}</saml:Issuer>`
   const cases: readonly (readonly [string, string, string])[] = [
@@ -166,7 +166,7 @@ test('what a response says of itself has to be right, too, signed or not', async
   assert.equal(await verdict(responseXml(goodAssertion(), 'Success', ' Destination="x"'), open), 'ann')
 })
 
-test('groups and roles are whole names, and as many as a directory has', async () => {
+test('groups and roles are whole names, even very many', async () => {
   const attribute = (name: string, values: readonly string[]) =>
     `<saml:AttributeStatement><saml:Attribute Name="${name}">${values.map((one) => `<saml:AttributeValue>${one}</saml:AttributeValue>`).join('')}</saml:Attribute></saml:AttributeStatement>`
   const groupsOf = async (values: readonly string[]): Promise<readonly string[] | undefined> => {
@@ -184,7 +184,7 @@ test('groups and roles are whole names, and as many as a directory has', async (
   assert.equal(await groupsOf([...many, ...many]), undefined)
 })
 
-test('what was verified is forgotten when the certificate of its signer ends', async (t) => {
+test('a cached assertion expires with the certificate of its signer', async (t) => {
   const now = Date.now()
   // A key may take its time on a machine on which others compute, too.
   const short = makeCertificate({ name: 'idp', to: new Date(now + 30_000) })
@@ -200,7 +200,7 @@ test('what was verified is forgotten when the certificate of its signer ends', a
   assert.equal(await admit(await stepOf({ idp: lenient }), inHeader(xml)), null)
 })
 
-test('what is to be used once is used once', async () => {
+test('one-time assertions are accepted once', async () => {
   const env = testEnv()
   const once = await stepOf({ once: true }, env)
   const xml = goodAssertion({ id: '_once' })
@@ -218,7 +218,7 @@ test('what is to be used once is used once', async () => {
   for (let i = 0; i < 3; i++) assert.equal(await admit(many, inHeader(reused)), null)
 })
 
-test('a provider is known by its metadata, and signs with any of its certificates in their time', async (t) => {
+test('a provider is read from metadata, and may sign with any currently valid certificate', async (t) => {
   const file = fileOf(t)
   writeFileSync(
     file,
@@ -248,7 +248,7 @@ test('a provider is known by its metadata, and signs with any of its certificate
   await assert.rejects(stepOf({ idp: { metadataFile: file } }), /has no signing certificate/)
 })
 
-test('metadata that have ended are refused, and end while the gateway runs', async (t) => {
+test('expired metadata are refused, also if they expire at run time', async (t) => {
   const [file, now] = [fileOf(t), Date.now()]
   const key = keyXml('', idp.certificatePem)
   const until = (ms: number) => ` validUntil="${new Date(ms).toISOString()}"`

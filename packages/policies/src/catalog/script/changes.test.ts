@@ -6,11 +6,11 @@ import { ScriptFault } from './engine.js'
 
 const NOTHING = { headers: [], query: [], vars: [], status: null, body: null, reply: null, log: [] }
 
-test('what did not change is not among the changes', () => {
+test('unchanged values are not in the changes', () => {
   assert.deepEqual(changesOf('{}\n', 'request', 10), NOTHING)
 })
 
-test('whatever a sandbox gives back is either changes that may be made, or a fault', () => {
+test('any sandbox result is either valid changes or a fault', () => {
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom('set', 'append', 'remove', 'x-a', 'host', 'a\r\nb: c', '\0'),

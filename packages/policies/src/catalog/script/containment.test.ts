@@ -157,7 +157,7 @@ test('the sandbox has the language and nothing else', async (t) => {
   })
 })
 
-test('what a script does to prototypes of its own values stays in the sandbox', async (t) => {
+test('changes to prototypes stay in the sandbox', async (t) => {
   const opened = await open(
     t,
     `const o = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}')
@@ -173,7 +173,7 @@ test('what a script does to prototypes of its own values stays in the sandbox', 
   assert.equal(x.vars?.get('constructor'), 'y')
 })
 
-test('objects of a script may have the names that prototypes have', async (t) => {
+test('objects of a script may use names of prototype members', async (t) => {
   const opened = await open(
     t,
     `class Refusal extends Error { constructor(text) { super(text); this.name = 'Refusal' } }
@@ -186,7 +186,7 @@ test('objects of a script may have the names that prototypes have', async (t) =>
   assert.equal(line, '{"toString":1,"constructor":1,"valueOf":1} Refusal Refusal: no')
 })
 
-test('nothing of a request is left in the globals for the next', async (t) => {
+test('globals keep nothing of a request for the next one', async (t) => {
   const opened = await open(
     t,
     `const targets = [globalThis, Object, Object.prototype, Array.prototype, Function.prototype, JSON, Math, Date,
@@ -205,7 +205,7 @@ test('nothing of a request is left in the globals for the next', async (t) => {
   assert.equal(lineOf(opened.env, 0), '0')
 })
 
-test('what a script keeps in its module is gone with its sandbox', async (t) => {
+test('module state is lost with its sandbox', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   const inline = `

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
 import { callWaitsForPromises } from './testing/promise-cases.js'
 
-test('QuickJS: a call waits for promises that nobody awaits, and fails by their rejection', (t) =>
+test('QuickJS: a call waits for unawaited promises and fails if they reject', (t) =>
   callWaitsForPromises(t, 'quickjs'))

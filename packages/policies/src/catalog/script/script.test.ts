@@ -95,7 +95,7 @@ test('a script reads and replaces a JSON body that is declared', async (t) => {
   assert.deepEqual(x.headers, ['content-type', 'application/json'])
 })
 
-test('a body that is not declared is neither collected nor there', async (t) => {
+test('an undeclared body is neither buffered nor available', async (t) => {
   const { step } = await open(t, onRequest('ctx.req.body.text()'))
   assert.equal(step.onRequestBody, undefined)
   await assert.rejects(
@@ -104,7 +104,7 @@ test('a body that is not declared is neither collected nor there', async (t) => 
   )
 })
 
-test('bodies that cannot be read are the fault of who sent them, unless the script minds', async (t) => {
+test('unreadable bodies are errors of the sender, unless the script catches them', async (t) => {
   const { step } = await open(
     t,
     `export function onRequest(ctx) { ctx.req.body.json() }
@@ -141,7 +141,7 @@ test('bodies that cannot be read are the fault of who sent them, unless the scri
   assert.equal(x.vars?.get('bad'), '1')
 })
 
-test('a script answers instead of the upstream', async (t) => {
+test('a script answers in place of the upstream', async (t) => {
   const { step } = await open(t, onRequest(`return ctx.respond(403, { why: 'no' }, { 'X-Why': 'policy' })`))
   const reply = (await step.onRequest?.(exchange())) as Reply
   assert.equal(reply.status, 403)
@@ -158,7 +158,7 @@ test('a script answers instead of the upstream', async (t) => {
   })
 })
 
-test('a script changes status, fields and body of a response, and sees no body where there is none', async (t) => {
+test('a script changes status, fields and body of a response, and sees no body if there is none', async (t) => {
   const { step } = await open(
     t,
     `export function onResponse(ctx) {
@@ -179,7 +179,7 @@ test('a script changes status, fields and body of a response, and sees no body w
   assert.deepEqual(none.responseHeaders, ['x-seen', '/a'])
 })
 
-test('the request of a response can be read and not be changed', async (t) => {
+test('onResponse can read but not change the request', async (t) => {
   const { step, env } = await open(
     t,
     `export function onResponse(ctx) {
@@ -194,7 +194,7 @@ test('the request of a response can be read and not be changed', async (t) => {
   assert.equal(env.reports.length, 0, 'a call that fails leaves nothing behind')
 })
 
-test('refusals go to onError, which changes fields, status and body; everything else does not', async (t) => {
+test('onError runs only for refusals, and can change fields, status and body', async (t) => {
   const { step } = await open(
     t,
     `export function onError(ctx) {
@@ -234,7 +234,7 @@ test('a script that throws fails the policy; the location is for the operator on
   assert.equal(x.vars, null)
 })
 
-test('a hook may be async, as far as its own promises go', async (t) => {
+test('a hook may be async with its own promises', async (t) => {
   const { step } = await open(
     t,
     `export async function onRequest(ctx) { await null; await Promise.all([1, 2]); ctx.vars.a = 'late' }
@@ -248,7 +248,7 @@ test('a hook may be async, as far as its own promises go', async (t) => {
   await assert.rejects(async () => stuck.step.onRequest?.(exchange()), /promise that never settles/)
 })
 
-test('large bodies are worked on elsewhere, with the same result', async (t) => {
+test('large bodies are processed on a thread with the same result', async (t) => {
   const source = onRequest('ctx.req.body.set(ctx.req.body.text().length)')
   const { step } = await open(t, source, { body: 'request', limits: { time: '1s' } })
   const x = exchange()
@@ -258,7 +258,7 @@ test('large bodies are worked on elsewhere, with the same result', async (t) => 
   assert.equal(Buffer.from(x.body!).toString(), '40000')
 })
 
-test('a script stands in a file, and its mistakes are reported when it is loaded', async (t) => {
+test('a script may be in a file, and its errors are reported at load', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-script-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const file = join(dir, 'tenant.js')
@@ -291,7 +291,7 @@ test('a script stands in a file, and its mistakes are reported when it is loaded
   )
 })
 
-test('the schema refuses what cannot be meant', () => {
+test('the schema refuses invalid configurations', () => {
   const mistakes = (config: unknown): number => schemaMistakes(script, config).length
   assert.equal(mistakes({ script: { inline: 'x' }, body: true, limits: { time: '5ms' } }), 0)
   for (const config of [

@@ -16,7 +16,7 @@ function respond(
   return x.responseHeaders
 }
 
-test('an API is neither framed nor sniffed, a web page may frame itself', () => {
+test('the api preset forbids framing and sniffing, the web preset allows self-framing', () => {
   const api = respond({})
   assert.equal(headerValue(api, 'content-security-policy'), "default-src 'none'; frame-ancestors 'none'")
   assert.equal(headerValue(api, 'x-content-type-options'), 'nosniff')
@@ -25,7 +25,7 @@ test('an API is neither framed nor sniffed, a web page may frame itself', () => 
   assert.deepEqual(respond({ preset: 'none' }), [])
 })
 
-test('HSTS is sent over HTTPS alone', () => {
+test('HSTS is sent only over HTTPS', () => {
   const name = 'strict-transport-security'
   assert.equal(headerValue(respond({}), name), 'max-age=31536000')
   assert.equal(headerValue(respond({}, [], 'http'), name), null)
@@ -34,13 +34,13 @@ test('HSTS is sent over HTTPS alone', () => {
   assert.equal(headerValue(respond(own, [], 'http'), name), null)
 })
 
-test('a value replaces that of the preset, false leaves the field out', () => {
+test('a value overrides the preset, false omits the field', () => {
   const list = respond({ headers: { 'X-Frame-Options': 'SAMEORIGIN', 'referrer-policy': false } })
   assert.equal(headerValue(list, 'x-frame-options'), 'SAMEORIGIN')
   assert.equal(headerValue(list, 'referrer-policy'), null)
 })
 
-test('fields of the upstream stay unless they are to be replaced, then none is left', () => {
+test('upstream fields are kept, or completely replaced with overwrite', () => {
   const upstream = ['x-frame-options', 'ALLOWALL', 'a', 'b', 'x-frame-options', 'DENY']
   assert.deepEqual(respond({ preset: 'none', headers: { 'x-frame-options': 'DENY' } }, upstream), upstream)
   const replaced = respond({ overwrite: true }, upstream)
@@ -48,7 +48,7 @@ test('fields of the upstream stay unless they are to be replaced, then none is l
   assert.equal(headerValue(replaced, 'x-frame-options'), 'DENY')
 })
 
-test('what names the software is removed, or what the document says', () => {
+test('fields that reveal software are removed, or the configured ones', () => {
   const upstream = ['server', 'nginx/1.2', 'x-powered-by', 'PHP', 'a', 'b']
   assert.deepEqual(respond({ preset: 'none' }, upstream), ['a', 'b'])
   assert.deepEqual(respond({ preset: 'none', remove: ['A'] }, upstream), upstream.slice(0, 4))

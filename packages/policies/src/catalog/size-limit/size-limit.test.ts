@@ -19,20 +19,20 @@ function responseCode(response: MessageSizes, fields: Partial<Exchange>): string
   return outcome?.problem?.code ?? ''
 }
 
-test('path and query count together, as they were received', () => {
+test('path and query are counted together, as received', () => {
   const fields = { rawPath: '/%61bc', path: '/abc', query: 'a=1' }
   assert.equal(requestCode({ maxUrlBytes: '10b' }, fields), '')
   assert.equal(requestCode({ maxUrlBytes: '9b' }, fields), 'GW_URL_TOO_LONG')
   assert.equal(requestCode({ maxUrlBytes: '6b' }, { ...fields, query: '' }), '')
 })
 
-test('query parameters are counted, empty ones too', () => {
+test('query parameters are counted, including empty ones', () => {
   assert.equal(requestCode({ maxQueryParameters: 0 }, { query: '' }), '')
   assert.equal(requestCode({ maxQueryParameters: 2 }, { query: 'a=1&b=2' }), '')
   assert.equal(requestCode({ maxQueryParameters: 2 }, { query: 'a=1&&b=2' }), 'GW_URL_TOO_LONG')
 })
 
-test('header lines are bounded in number, in length, and all together', () => {
+test('number, length and total size of header lines are limited', () => {
   const headers = ['a', '1', 'bb', '22']
   assert.equal(requestCode({ maxHeaders: 2 }, { headers }), '')
   assert.equal(requestCode({ maxHeaders: 1 }, { headers }), 'GW_HEADERS_TOO_LARGE')
@@ -52,7 +52,7 @@ test('an announced body is refused at once, and the limit of a streaming one is 
   assert.equal(strict.bodyLimit, 100)
 })
 
-test('a body that is too small is refused by its announced length, or once it is there', () => {
+test('a body that is too small is refused by its announced length, or after it was received', () => {
   const step = compile({ request: { minBodyBytes: '3b' } })
   for (const contentLength of [0, 2]) {
     assert.equal(requestCode({ minBodyBytes: '3b' }, { contentLength }), 'GW_BODY_TOO_SMALL')
@@ -63,14 +63,14 @@ test('a body that is too small is refused by its announced length, or once it is
   assert.equal(step.onRequestBody!(x, Buffer.from('abc')), null)
 })
 
-test('no body is collected unless a smallest one is asked for', () => {
+test('bodies are buffered only for a minimum size', () => {
   assert.equal(compile({ request: { maxBodyBytes: '1kb' } }).onRequestBody, undefined)
   const both = compile({ response: { maxBodyBytes: '1kb', minBodyBytes: '1b' } })
   assert.equal(both.onResponseBody, undefined)
   assert.equal(both.onRequest, undefined)
 })
 
-test('a response over a bound is an error of the upstream', () => {
+test('a response over a limit is an upstream error', () => {
   assert.equal(
     responseCode({ maxHeaders: 1 }, { responseHeaders: ['a', '1', 'b', '2'] }),
     'GW_RESPONSE_INVALID',
@@ -81,21 +81,21 @@ test('a response over a bound is an error of the upstream', () => {
   assert.equal(responseCode({ minBodyBytes: '2b' }, { responseLength: -1 }), '')
 })
 
-test('a response of unknown length is cut at the bound', () => {
+test('a response of unknown length is cut at the limit', () => {
   const x = exchange({ status: 200, responseLength: -1 })
   assert.equal(compile({ response: { maxBodyBytes: '1kb' } }).onResponse!(x), null)
   assert.equal(x.responseCutoff, 1024)
   assert.equal(x.responseBodyLimit, 1024)
 })
 
-test('responses without a body are not measured by the length they name', () => {
+test('announced lengths of responses without a body are ignored', () => {
   const sizes = { maxBodyBytes: '10b', minBodyBytes: '5b' }
   assert.equal(responseCode(sizes, { method: 'HEAD', responseLength: 5000 }), '')
   assert.equal(responseCode(sizes, { status: 304, responseLength: 5000 }), '')
   assert.equal(responseCode(sizes, { status: 204, responseLength: 0 }), '')
 })
 
-test('bounds that nothing can keep are refused', () => {
+test('limits that no message can satisfy are refused', () => {
   assert.throws(
     () => compile({ response: { minBodyBytes: '2kb', maxBodyBytes: '1kb' } }),
     /under 'response': 'minBodyBytes' 2kb is above/,
@@ -103,7 +103,7 @@ test('bounds that nothing can keep are refused', () => {
   assert.throws(() => compile({ request: { maxUrlBytes: 'long' } }), /under 'request': 'long' is not a size/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   assert.deepEqual(schemaMistakes(sizeLimit, { request: { maxHeaders: 5 }, response: {} }).length, 1)
   assert.deepEqual(schemaMistakes(sizeLimit, { response: { maxBodyBytes: '1mb' } }), [])
   for (const config of [

@@ -39,7 +39,7 @@ function wallClock(moment: number, timeZone: string): { weekday: string; time: s
   return { weekday: weekday.toLowerCase(), time }
 }
 
-test('within a window requests pass, outside they are refused with the time to come back', () => {
+test('requests pass within a window, and get Retry-After outside of it', () => {
   const ask = gate({ windows: [{ days: ['mon'], from: '09:00', to: '17:00' }] })
   assert.equal(ask('2030-01-07T09:00:00Z'), null)
   assert.equal(ask('2030-01-07T16:59:59.999Z'), null)
@@ -51,7 +51,7 @@ test('within a window requests pass, outside they are refused with the time to c
   assert.equal(retryAfter(late), String((7 * 24 - 8) * 3600))
 })
 
-test('restrict turns it around, and retryAfter: false says nothing', () => {
+test('restrict inverts the windows, and retryAfter: false omits the field', () => {
   const ask = gate({ mode: 'restrict', windows: [{ from: '22:00', to: '02:00' }] })
   assert.equal(ask('2030-01-07T21:59:59Z'), null)
   assert.equal(retryAfter(ask('2030-01-07T23:00:00Z')), '10800')
@@ -61,7 +61,7 @@ test('restrict turns it around, and retryAfter: false says nothing', () => {
   assert.equal(retryAfter(silent), undefined)
 })
 
-test('a window over midnight belongs to the day on which it begins', () => {
+test('a window across midnight belongs to its first day', () => {
   const ask = gate({ windows: [{ days: ['fri'], from: '22:00', to: '06:00' }] })
   assert.equal(ask('2030-01-04T22:00:00Z'), null)
   assert.equal(ask('2030-01-05T05:59:59Z'), null)
@@ -70,7 +70,7 @@ test('a window over midnight belongs to the day on which it begins', () => {
   assert.notEqual(ask('2030-01-05T22:30:00Z'), null)
 })
 
-test('windows that meet or lie within each other are one time', () => {
+test('adjacent and nested windows are merged', () => {
   const ask = gate({
     windows: [
       { from: '08:00', to: '12:00' },
@@ -84,7 +84,7 @@ test('windows that meet or lie within each other are one time', () => {
   assert.notEqual(ask('2030-01-07T13:00:00Z'), null)
 })
 
-test('dates may have a year, come every year, and be ranges over its end', () => {
+test('dates may have a year, be yearly, or be ranges across its end', () => {
   const ask = gate({ windows: [{ dates: ['2030-05-01', '12-24..01-02', '02-29'] }] })
   for (const day of ['2030-05-01', '2030-12-24', '2031-01-02', '2033-12-31', '2032-02-29']) {
     assert.equal(ask(`${day}T12:00:00Z`), null, day)
@@ -94,13 +94,13 @@ test('dates may have a year, come every year, and be ranges over its end', () =>
   }
 })
 
-test('a date that is over never opens again: nobody is asked to come back', () => {
+test('a past date never opens again, so there is no Retry-After', () => {
   const reply = gate({ windows: [{ dates: ['2020-01-01'] }] })('2030-01-01T00:00:00Z')
   assert.equal(reply?.status, 403)
   assert.equal(retryAfter(reply), undefined)
 })
 
-test('summer time: the hour that is left out does not open, the hour that comes twice opens twice', () => {
+test('summer time: the skipped hour does not open, the repeated hour opens twice', () => {
   const ask = gate({ timeZone: 'Europe/Berlin', windows: [{ from: '02:15', to: '02:45' }] })
   // 2030-03-31: 01:59:59 is followed by 03:00:00, at 01:00 UTC.
   for (let minute = 0; minute < 180; minute += 5) {
@@ -145,7 +145,7 @@ test('in zones with odd offsets and odd changes the verdict follows local time',
   )
 })
 
-test('Retry-After names a moment that is open, and the second before is not', () => {
+test('Retry-After names the first open second', () => {
   const from = Date.parse('2030-03-29T00:00:00Z')
   const moments = fc.integer({ min: from, max: from + 6 * DAY_MS }).map((ms) => Math.floor(ms / 1000) * 1000)
   const times = fc.integer({ min: 0, max: 1439 }).map((minutes) => {
@@ -167,14 +167,14 @@ test('Retry-After names a moment that is open, and the second before is not', ()
   )
 })
 
-test('a clock that is set back asks again', () => {
+test('a clock that is set back recomputes the verdict', () => {
   const ask = gate({ windows: [{ from: '09:00', to: '17:00' }] })
   assert.equal(ask('2030-01-07T10:00:00Z'), null)
   assert.notEqual(ask('2030-01-07T08:00:00Z'), null)
   assert.equal(retryAfter(ask('2030-01-06T18:00:00Z')), String(15 * 3600))
 })
 
-test('the verdict is looked up once for a stretch of time, not for each request', () => {
+test('the verdict is computed once per interval, not per request', () => {
   let looks = 0
   const { offsetAt } = zoneOf('UTC')
   assert.equal(offsetAt(Date.parse('2030-01-01T00:00:00.5Z')), 0)
@@ -203,12 +203,12 @@ test('days of the week and dates agree with the calendar', () => {
   assert.throws(() => compileDayTest('tomorrow'), /is not a date/)
 })
 
-test('an unknown time zone and a beginning at 24:00 are refused', () => {
+test('an unknown time zone and a start at 24:00 are refused', () => {
   assert.throws(() => gate({ timeZone: 'Mars/Olympus', windows: [{}] }), /'Mars\/Olympus' is not a time zone/)
   assert.throws(() => gate({ windows: [{ from: '24:00' }] }), /window 1: 'from' cannot be 24:00/)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   const defaulted = { windows: [{}] }
   assert.deepEqual(schemaMistakes(timeWindow, defaulted), [])
   assert.deepEqual(defaulted, {

@@ -35,7 +35,7 @@ async function response(step: Step, body: string, fields: Partial<Exchange> = {}
   return { x, outcome, code: outcome?.problem?.code, text: Buffer.from(x.responseBody ?? []).toString() }
 }
 
-test('an expression makes the new body, and what was said about the old bytes goes', async () => {
+test('an expression creates the new body, and headers about the old one are removed', async () => {
   const step = await jsonata(
     '{ "ticker": symbol, "total": $sum(items.(price * count)), "names": items.name }',
   )
@@ -55,7 +55,7 @@ test('an expression makes the new body, and what was said about the old bytes go
   assert.equal((await request(await jsonata('$'), [1, [2]])).text, '[1,[2]]')
 })
 
-test('params bring values of the request into the expression', async () => {
+test('params pass values of the request to the expression', async () => {
   const step = await compile({
     request: {
       jsonata: { inline: '{ "t": $tenant, "by": $by }' },
@@ -67,7 +67,7 @@ test('params bring values of the request into the expression', async () => {
   assert.deepEqual(JSON.parse(text), { t: 'acme', by: 'gw' })
 })
 
-test('the body that others read is not changed by an expression', async () => {
+test('an expression does not change the shared body', async () => {
   const step = await jsonata('$ ~> |a|{"b": 2}|')
   const bytes = Buffer.from('{"a":{"b":1},"list":[1,2]}')
   const x = exchange({ body: bytes, headers: [] })
@@ -78,7 +78,7 @@ test('the body that others read is not changed by an expression', async () => {
   assert.deepEqual(view.value, { a: { b: 1 }, list: [1, 2] })
 })
 
-test('bad input is the fault of the request, failures of the expression are not', async () => {
+test('bad input is a client error, a failing expression is not', async () => {
   const sum = await jsonata('$sum(items.price)')
   const bad = await request(sum, { items: [{ price: 'hunter2' }] })
   assert.equal(bad.outcome?.status, 400)
@@ -95,7 +95,7 @@ test('bad input is the fault of the request, failures of the expression are not'
   assert.equal((await request(sum, '{}', { headers: ['content-encoding', 'gzip'] })).code, 'GW_MEDIA_TYPE')
 })
 
-test('endless and greedy expressions end at their bounds', async () => {
+test('endless and greedy expressions stop at their limits', async () => {
   const greedy: [string, unknown][] = [
     ['($f := function($n) { $f($n) }; $f(1))', {}],
     ['($f := function($n) { $f($n) + 1 }; $f(1))', {}],
@@ -116,7 +116,7 @@ test('endless and greedy expressions end at their bounds', async () => {
   }
 })
 
-test('hostile input ends quickly whatever the function', async () => {
+test('hostile input is processed quickly by every function', async () => {
   const numbers = Array.from({ length: 9000 }, (_, i) => (i * 7919) % 100_003)
   const hostile: [string, unknown][] = [
     ['$sort(a)', { a: Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 100_003) }],
@@ -142,7 +142,7 @@ test('hostile input ends quickly whatever the function', async () => {
   }
 })
 
-test('our functions answer as those of the language', async () => {
+test('replaced functions behave like the originals', async () => {
   const results: [string, unknown, unknown][] = [
     ['$sort(a)', { a: [3, 1, 2] }, [1, 2, 3]],
     ['$sort(a)', { a: ['b', 'a', 'B'] }, ['B', 'a', 'b']],
@@ -177,7 +177,7 @@ test('our functions answer as those of the language', async () => {
   assert.equal((await request(await jsonata('$sort(a)'), { a: [1, 'x'] })).code, 'GW_TRANSFORM_INPUT')
 })
 
-test('names of the language in documents do no harm', async () => {
+test('names of the language in documents are harmless', async () => {
   const step = await jsonata('$merge([{"a": 1}, $])')
   const { text } = await request(step, '{"__proto__":{"isAdmin":true}}')
   assert.equal(({} as { isAdmin?: boolean }).isAdmin, undefined)
@@ -203,7 +203,7 @@ test('large bodies are transformed on a thread, with the same results', async ()
   assert.equal((await request(full, { items })).outcome?.status, 503)
 })
 
-test('sizes are bounded before and after', async () => {
+test('body and result sizes are limited', async () => {
   const step = await jsonata('[1..1000]', { maxBodyBytes: '1kb', maxOutputBytes: '1kb' })
   const { x, code } = await request(step, {})
   assert.equal(x.bodyLimit, 1024)
@@ -212,7 +212,7 @@ test('sizes are bounded before and after', async () => {
   assert.equal((await request(await jsonata('$', { maxDepth: 2 }), '[[[]]]')).code, 'GW_BODY_UNPARSABLE')
 })
 
-test('a JSON template takes texts inside quotes and values outside', async () => {
+test('a JSON template inserts strings inside quotes and values outside', async () => {
   const inline =
     '{ "id": {{$.id}}, "name": "Mr {{ $.name }}", "tags": {{$.tags}}, "none": {{$.none}}, "void": "{{$.none}}", "req": "{{req.id}}", "who": {{req.header.x-user}} }'
   const step = await compile({ request: { template: { inline } } })
@@ -248,14 +248,14 @@ test('text and XML templates escape as their output needs', async () => {
   assert.deepEqual(xml.x.headers, ['content-type', 'application/xml; charset=utf-8'])
 })
 
-test('a template without paths does not need a body that is JSON', async () => {
+test('a template without paths accepts any body', async () => {
   const step = await compile({ request: { template: { inline: '{"from": "{{client.ip}}"}' } } })
   const { text, x } = await request(step, '<a/>', { headers: ['content-encoding', 'gzip'] })
   assert.equal(text, '{"from": "192.0.2.10"}')
   assert.deepEqual(x.headers, ['content-type', 'application/json'], 'what it makes is in no coding')
 })
 
-test('responses of success are transformed, and faults in them are the upstreams', async () => {
+test('successful responses are transformed, and errors in them are upstream errors', async () => {
   const step = await compile({
     response: { jsonata: { inline: '{ "n": $number(a) }' }, contentType: 'application/vnd.x+json' },
     ...PATIENT,
@@ -271,7 +271,7 @@ test('responses of success are transformed, and faults in them are the upstreams
   assert.equal(step.onRequestBody, undefined)
 })
 
-test('expressions and templates come from files too', async (t) => {
+test('expressions and templates may be in files', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-transform-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const file = join(dir, 'a.jsonata')
@@ -281,7 +281,7 @@ test('expressions and templates come from files too', async (t) => {
   await assert.rejects(compile({ request: { template: { file: join(dir, 'none') } } }), /cannot be read/)
 })
 
-test('a configuration that cannot work is refused with a remedy', async () => {
+test('an invalid configuration is refused with a remedy', async () => {
   const refused = async (config: TransformConfig, reason: RegExp) => assert.rejects(compile(config), reason)
   const inline = '$'
   await refused({ request: {} }, /either 'jsonata' or 'template'/)

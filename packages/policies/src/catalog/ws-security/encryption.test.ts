@@ -45,7 +45,7 @@ function body(text: string, config: Parameters<typeof checked>[1] = rules): stri
   return Buffer.from(answer.body!).toString()
 }
 
-test('what was encrypted comes out, and the header goes', () => {
+test('encrypted content is decrypted, and the header is removed', () => {
   assert.doesNotMatch(encrypted, /widget/)
   const text = body(encrypted)
   assert.match(
@@ -55,7 +55,7 @@ test('what was encrypted comes out, and the header goes', () => {
   assert.doesNotMatch(text, /Encrypted|Security/)
 })
 
-test('text, nothing and several elements are encrypted and come out alike', () => {
+test('text, empty content and several elements survive a round trip', () => {
   for (const content of ['', 'text &lt; &#13; more', '<a/> <b/>', '<a xmlns="urn:d"/><!-- c --><?p i?>']) {
     assert.match(
       body(added(soapMessage({ content }), { encryption })),
@@ -75,7 +75,7 @@ test('a message that is not encrypted is refused, unless that is allowed', () =>
   assert.equal(verdict(elsewhere, rules), 'FailedCheck')
 })
 
-test('everything that goes wrong once a key is used gets one answer', () => {
+test('all failures after a key is used get the same fault', () => {
   const value = (text: string, at: number) => [...text.matchAll(/<xenc:CipherValue>([^<]*)/g)][at]![1]!
   const [wrapped, data] = [value(encrypted, 0), value(encrypted, 1)]
   const flipped = (text: string, at: number) => {
@@ -118,7 +118,7 @@ test('everything that goes wrong once a key is used gets one answer', () => {
   }
 })
 
-test('what fails after a decryption is reported no differently', () => {
+test('later failures are reported like failed decryptions', () => {
   const signed = added(soapMessage(), { timestamp: {}, signature: signWith(signer), encryption })
   const both = { ...rules, timestamp: {}, signature: trust(signer) }
   assert.equal(verdict(signed, both), 'passed')
@@ -131,7 +131,7 @@ test('what fails after a decryption is reported no differently', () => {
   assert.equal(verdict(signed, both, Date.now() + 3_600_000), 'MessageExpired')
 })
 
-test('signed and then encrypted, a change is seen wherever it is', () => {
+test('if signed and then encrypted, any change is detected', () => {
   const text = added(soapMessage(), { timestamp: {}, signature: signWith(signer), encryption })
   const both = { ...rules, timestamp: {}, signature: trust(signer) }
   const created = /<wsu:Expires>([^<]*)/.exec(text)![1]!
@@ -140,7 +140,7 @@ test('signed and then encrypted, a change is seen wherever it is', () => {
   assert.equal(verdict(encryptedText('<m:order xmlns:m="urn:shop"/>'), both), 'FailedCheck')
 })
 
-test('a key is found by its certificate, and the only one whatever the message says', () => {
+test('a key is found by its certificate, and a single key is always used', () => {
   const both = {
     decryption: {
       keys: [{ key: next.keyPem, certificate: next.certificatePem }, key],
@@ -157,7 +157,7 @@ test('a key is found by its certificate, and the only one whatever the message s
   )
 })
 
-test('what is encrypted twice, inside of itself or too often is refused', () => {
+test('data that is encrypted twice, nested or too often is refused', () => {
   const data = /<xenc:EncryptedData.*<\/xenc:EncryptedData>/s.exec(encrypted)![0]
   assert.equal(verdict(encrypted.replace(data, data + data), rules), 'InvalidSecurity')
   const nested = data.replace(
@@ -175,7 +175,7 @@ test('what is encrypted twice, inside of itself or too often is refused', () => 
   )
 })
 
-test('what lies elsewhere is not fetched', () => {
+test('external data is not fetched', () => {
   const away = encrypted.replaceAll(
     /<xenc:CipherValue>[^<]*<\/xenc:CipherValue>/g,
     '<xenc:CipherReference URI="http://evil.example/"/>',
@@ -183,7 +183,7 @@ test('what lies elsewhere is not fetched', () => {
   assert.equal(verdict(away, rules), 'FailedCheck')
 })
 
-test('a message of many keys and long values is refused at once', () => {
+test('a message with many keys and long values is refused at once', () => {
   const startMono = performance.now()
   const data = [...encrypted.matchAll(/<xenc:CipherValue>([^<]*)/g)][1]![1]!
   assert.equal(verdict(encrypted.replace(data, 'A'.repeat(4_000_000)), rules), 'FailedCheck')

@@ -40,7 +40,7 @@ async function receive(step: Step, text: string, x = soap()): Promise<Outcome> {
 
 const passwords = { request: { check: { usernameToken: { users: [user] } } } }
 
-test('the consumer is named, the header is taken out, and the new bytes are UTF-8', async () => {
+test('the consumer is identified, the header removed, and the result is UTF-8', async () => {
   const step = await compiled(passwords)
   const x = soap()
   assert.equal(await send(step, added(soapMessage(), { usernameToken: user }), x), null)
@@ -49,7 +49,7 @@ test('the consumer is named, the header is taken out, and the new bytes are UTF-
   assert.equal(x.headers[1], 'text/xml; charset=utf-8')
 })
 
-test('a fault is of the SOAP version of the message, with its status and code', async () => {
+test('a fault has the SOAP version of the message, with its status and code', async () => {
   const step = await compiled(passwords)
   const soap11 = await send(step, soapMessage())
   assert.equal(soap11?.status, 500)
@@ -76,7 +76,7 @@ test('a fault is of the SOAP version of the message, with its status and code', 
   assert.match(Buffer.from((await send(timely, old))!.body!).toString(), /<faultcode>wsu:MessageExpired</)
 })
 
-test('a fault repeats nothing that the message or the configuration says', async () => {
+test('a fault quotes neither the message nor the configuration', async () => {
   const step = await compiled(passwords)
   const wrong = added(soapMessage(), { usernameToken: { name: 'guess-1', password: 'guess-2' } })
   const reply = await send(step, wrong)
@@ -97,7 +97,7 @@ test('a nonce is accepted once, also after a reload', async () => {
   assert.equal(await send(reloaded, added(soapMessage(), { usernameToken: user })), null)
 })
 
-test('a nonce does not come again to a policy that takes older messages', async (t) => {
+test('a nonce is not accepted again by a policy with a longer ttl', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const table = new Map<string, unknown>()
   const within = (ttl: string) =>
@@ -109,7 +109,7 @@ test('a nonce does not come again to a policy that takes older messages', async 
   assert.equal((await send(lenient, text))?.status, 500)
 })
 
-test('a signature is accepted once where that is asked for', async () => {
+test('with once, a signature is accepted once', async () => {
   const signature = { ...trust(rsa), once: true }
   const step = await compiled({ request: { check: { timestamp: {}, signature } } })
   const text = added(soapMessage(), { timestamp: {}, signature: signWith(rsa) })
@@ -120,7 +120,7 @@ test('a signature is accepted once where that is asked for', async () => {
   assert.equal(await send(often, text), null)
 })
 
-test('a signature that was changed and is valid still does not come again', async () => {
+test('a modified but still valid signature is not accepted again', async () => {
   const ec = makeCertificate({ name: 'curve', kind: 'ec' })
   const signature = { ...trust(ec), once: true }
   const step = await compiled({ request: { check: { timestamp: {}, signature } } })
@@ -137,7 +137,7 @@ test('a signature that was changed and is valid still does not come again', asyn
   assert.equal((await send(step, twin))?.status, 500)
 })
 
-test('of several signatures that would do, none comes again alone', async () => {
+test('of several sufficient signatures, none is accepted again alone', async () => {
   const rules = { ...trust(rsa), once: true, maxSignatures: 2 }
   const step = await compiled({ request: { check: { timestamp: {}, signature: rules } } })
   const pss = signWith(rsa, { algorithm: 'rsa-pss-sha256' })
@@ -152,7 +152,7 @@ test('of several signatures that would do, none comes again alone', async () => 
   assert.equal((await send(step, one))?.status, 500)
 })
 
-test('what is no SOAP by its type, or in a content coding, is not read', async () => {
+test('a body with another type or a content coding is not parsed', async () => {
   const step = await compiled(passwords)
   for (const headers of [
     [],
@@ -170,7 +170,7 @@ test('what is no SOAP by its type, or in a content coding, is not read', async (
   assert.equal((await send(step, '', soap()))?.problem?.code, 'GW_BODY_UNPARSABLE')
 })
 
-test('a large message is checked on a thread, with the same answers', async () => {
+test('a large message is checked on a thread with the same results', async () => {
   const step = await compiled({ request: { check: { timestamp: {}, signature: trust(rsa) } } })
   const text = added(soapMessage({ content: largeContent(60_000) }), {
     timestamp: {},
@@ -186,7 +186,7 @@ test('a large message is checked on a thread, with the same answers', async () =
   assert.ok(!(step.onRequestBody!(soap(), Buffer.from(small)) instanceof Promise))
 })
 
-test('what is checked is exchanged for what the upstream trusts, and back', async () => {
+test('security elements are translated between client and upstream', async () => {
   const step = await compiled({
     request: {
       check: { usernameToken: { users: [user] } },
@@ -220,7 +220,7 @@ test('what is checked is exchanged for what the upstream trusts, and back', asyn
   assert.equal(z.responseHeaders[1], 'text/xml; charset=utf-8')
 })
 
-test('a response that is not what it has to be is the fault of the upstream', async () => {
+test('an invalid response is an upstream error', async () => {
   const step = await compiled({ response: { check: { timestamp: {}, signature: trust(rsa) } } })
   assert.equal(step.onRequestBody, undefined)
   for (const text of [soapMessage(), '<html>', '{}']) {
@@ -235,7 +235,7 @@ test('a response that is not what it has to be is the fault of the upstream', as
   assert.equal(await receive(step, ''), null)
 })
 
-test('a message that has such a header already gets no second one', async () => {
+test('a message with such a header does not get a second one', async () => {
   const step = await compiled({ request: { add: { timestamp: {} } } })
   assert.equal(await send(step, soapMessage()), null)
   assert.equal((await send(step, added(soapMessage(), { timestamp: {} })))?.status, 500)
@@ -245,7 +245,7 @@ test('a message that has such a header already gets no second one', async () => 
   assert.match(Buffer.from(x.body!).toString(), /env:actor="urn:b&quot;&lt;c(>|&gt;)"/)
 })
 
-test('a configuration that cannot work is refused with what to do', async () => {
+test('an invalid configuration is refused with a remedy', async () => {
   const pem = rsa.certificatePem
   const signature = signWith(rsa)
   const ec = makeCertificate({ name: 'curve', kind: 'ec' })
@@ -308,7 +308,7 @@ test('a configuration that cannot work is refused with what to do', async () => 
   }
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   const config = {
     request: { check: { timestamp: {}, usernameToken: { users: [user] }, signature: { certificates: [] } } },
   }

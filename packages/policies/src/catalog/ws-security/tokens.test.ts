@@ -63,7 +63,7 @@ function digestToken(more: Token = {}, secret = 'correct horse', createdMs = 0):
 const text = { usernameToken: { users, types: ['text' as const] } }
 const digest = { usernameToken: { users } }
 
-test('a Timestamp counts from its creation, with a skew, until it expires and for the ttl at most', () => {
+test('a Timestamp is valid from its creation until it expires, at most for the ttl', () => {
   const rules = { timestamp: { ttl: '100s', skew: '10s' } }
   const cases: [number, number | null, string][] = [
     [0, 1000, 'passed'],
@@ -81,7 +81,7 @@ test('a Timestamp counts from its creation, with a skew, until it expires and fo
   }
 })
 
-test('a Timestamp that is missing is refused where it is asked for, one that is there is always checked', () => {
+test('a required Timestamp must exist, and an existing one is always checked', () => {
   assert.equal(verdict(withHeader(''), { timestamp: {} }, NOW), 'InvalidSecurity')
   const token = /<wsse:UsernameToken>.*<\/wsse:UsernameToken>/s.exec(usernameToken({}))![0]
   assert.equal(verdict(withHeader(token), text, NOW), 'passed')
@@ -89,7 +89,7 @@ test('a Timestamp that is missing is refused where it is asked for, one that is 
   assert.equal(verdict(withHeader(old + token), text, NOW), 'MessageExpired')
 })
 
-test('the Timestamp has an unexpected structure and a moment that is none in UTC are refused', () => {
+test('a Timestamp with another structure or a time that is not UTC is refused', () => {
   const created = `<wsu:Created>${instant(0)}</wsu:Created>`
   for (const content of [
     '',
@@ -111,7 +111,7 @@ test('the Timestamp has an unexpected structure and a moment that is none in UTC
   }
 })
 
-test('white space around a moment does not count', () => {
+test('white space around a time is ignored', () => {
   for (const space of [' ', '\n\t  ', '&#xD;\n', '<![CDATA[ ]]>']) {
     const spaced = (name: string, offsetMs: number): string =>
       `<wsu:${name}>${space}${instant(offsetMs)}${space}</wsu:${name}>`
@@ -123,7 +123,7 @@ test('white space around a moment does not count', () => {
   }
 })
 
-test('CDATA sections are text, and a text is all of its runs', () => {
+test('CDATA sections are text, and all parts of a text count', () => {
   for (const [name, password, expected] of [
     ['<![CDATA[ana]]>', '<![CDATA[correct horse]]>', 'passed'],
     ['an<![CDATA[a]]>', 'correct<![CDATA[ ]]>horse', 'passed'],
@@ -145,7 +145,7 @@ test('CDATA sections are text, and a text is all of its runs', () => {
   }
 })
 
-test('a password in text names the user', () => {
+test('a plain-text password identifies the user', () => {
   const answer = checked(usernameToken({}), text, NOW)
   assert.ok(answer.kind === 'passed')
   assert.deepEqual(answer.identity, { id: 'ana', name: 'ana', groups: ['partners'] })
@@ -157,7 +157,7 @@ test('a password in text names the user', () => {
   )
 })
 
-test('a wrong password, an unknown user, no password and markup in one are not distinguished', () => {
+test('wrong, missing and malformed passwords and unknown users get the same fault', () => {
   for (const token of [
     { password: 'wrong' },
     { password: '' },
@@ -174,7 +174,7 @@ test('a wrong password, an unknown user, no password and markup in one are not d
   assert.equal(verdict(none, text, NOW), 'FailedAuthentication')
 })
 
-test('a digest of nonce, creation time and password names the user, once', () => {
+test('a digest of nonce, creation time and password identifies the user, once', () => {
   const answer = checked(digestToken(), digest, NOW)
   assert.ok(answer.kind === 'passed')
   assert.equal(answer.identity?.id, 'ana')
@@ -205,7 +205,7 @@ test('a digest needs nonce and creation time, fresh and readable', () => {
   assert.equal(verdict(digestToken({ nonce: 'A'.repeat(1024) }), digest, NOW), 'InvalidSecurity')
 })
 
-test('a type of password that is not asked for is refused', () => {
+test('a password type that is not configured is refused', () => {
   assert.equal(verdict(usernameToken({}), digest, NOW), 'UnsupportedSecurityToken')
   assert.equal(verdict(digestToken(), text, NOW), 'UnsupportedSecurityToken')
   assert.equal(verdict(usernameToken({ type: 'urn:x' }), text, NOW), 'UnsupportedSecurityToken')
@@ -222,7 +222,7 @@ test('a second token, name or password is refused', () => {
   }
 })
 
-test('a header for another actor is not ours, and in SOAP 1.2 the ultimate receiver is nobody in particular', () => {
+test('a header for another actor is ignored, and the ultimate receiver equals no role', () => {
   const message = usernameToken({})
   const forGateway = message.replace('<wsse:Security', '<wsse:Security s:actor="urn:gateway"')
   assert.equal(verdict(forGateway, text, NOW), 'InvalidSecurity')
@@ -240,7 +240,7 @@ test('a header for another actor is not ours, and in SOAP 1.2 the ultimate recei
   }
 })
 
-test('what is no SOAP message is refused', () => {
+test('anything but a SOAP message is refused', () => {
   for (const message of [
     '<a/>',
     '<Envelope/>',
@@ -255,7 +255,7 @@ test('what is no SOAP message is refused', () => {
     assert.equal(verdict(broken, text, NOW), 'GW_BODY_UNPARSABLE')
 })
 
-test('a SOAP fault without a header passes where that is allowed, anything else does not', () => {
+test('only a SOAP fault may pass without a header, and only if allowed', () => {
   const fault = soapMessage({ content: '<s:Fault><faultcode>s:Server</faultcode></s:Fault>' })
   assert.equal(verdict(fault, text, NOW), 'InvalidSecurity')
   const lenient = { ...text, unsecuredFaults: true }

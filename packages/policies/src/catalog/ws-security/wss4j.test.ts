@@ -30,7 +30,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
 
   for (const version of ['1.1', '1.2'] as const) {
     for (const keyInfo of ['token', 'thumbprint', 'issuer-serial', 'ski', 'certificate']) {
-      test(`what it signs with ${keyInfo} in SOAP ${version} is accepted, and not when it was changed`, async () => {
+      test(`WSS4J signatures with ${keyInfo} in SOAP ${version} are accepted, and refused after a change`, async () => {
         await peer.useKeys(rsa)
         const signed = await peer.secure(soapMessage({ version, content: CONTENT }), {
           steps: 'timestamp sign',
@@ -75,7 +75,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
 
   const forms: Record<string, string>[] = [{ c14n: INCLUSIVE }, { prefixes: 'no' }]
   for (const more of forms) {
-    test(`its canonical form with ${JSON.stringify(more)} is ours`, async () => {
+    test(`the canonical form with ${JSON.stringify(more)} matches WSS4J`, async () => {
       await peer.useKeys(rsa)
       const signed = await peer.secure(soapMessage({ content: CONTENT }), {
         steps: 'timestamp sign',
@@ -125,7 +125,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
   ]
   for (const options of encryptions) {
     for (const steps of ['encrypt', 'timestamp sign encrypt', 'timestamp encrypt sign']) {
-      test(`what it does in the order '${steps}' with ${JSON.stringify(options)} is undone`, async () => {
+      test(`WSS4J messages with the order '${steps}' and ${JSON.stringify(options)} are processed`, async () => {
         await peer.useKeys(rsa)
         const secured = await peer.secure(soapMessage({ content: CONTENT }), {
           steps,
@@ -173,7 +173,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
     { cipher: `${XMLENC}aes128-cbc`, transport: `${XMLENC}rsa-oaep-mgf1p` },
   ]
   for (const options of weak) {
-    test(`${JSON.stringify(options)} is undone when it is allowed, and only then`, async () => {
+    test(`${JSON.stringify(options)} is accepted only if allowed`, async () => {
       await peer.useKeys(rsa)
       const secured = await peer.secure(soapMessage({ content: CONTENT }), { steps: 'encrypt', ...options })
       const answer = checked(secured, { decryption: own, allowWeak: ['cbc', 'rsa-1_5'] })
@@ -183,7 +183,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
     })
   }
 
-  test('SHA-1 is understood when it is allowed, and only then', async () => {
+  test('SHA-1 is accepted only if allowed', async () => {
     await peer.useKeys(rsa)
     const signed = await peer.secure(soapMessage(), {
       steps: 'timestamp sign',
@@ -198,7 +198,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
 
   for (const version of ['1.1', '1.2'] as const) {
     for (const keyInfo of ['token', 'thumbprint', 'issuer-serial', 'subject-key-identifier'] as const) {
-      test(`it accepts what we sign with ${keyInfo} in SOAP ${version}, and refuses it changed`, async () => {
+      test(`WSS4J accepts our signatures with ${keyInfo} in SOAP ${version}, and refuses changed ones`, async () => {
         await peer.useKeys(rsa)
         const ours = added(soapMessage({ version, content: CONTENT, header: '<x xmlns="urn:x"/>' }), {
           timestamp: {},
@@ -214,7 +214,7 @@ describe('WSS4J', { skip: wss4jSkip }, () => {
 
   for (const keyTransport of ['rsa-oaep', 'rsa-oaep-mgf1p'] as const) {
     for (const cipher of ['aes128-gcm', 'aes256-gcm', 'aes256-cbc'] as const) {
-      test(`it decrypts what we encrypt with ${cipher} and ${keyTransport}, and sees our signature inside`, async () => {
+      test(`WSS4J decrypts our messages with ${cipher} and ${keyTransport}, and finds the signature inside`, async () => {
         await peer.useKeys(rsa)
         const ours = added(soapMessage({ content: CONTENT }), {
           timestamp: {},

@@ -77,7 +77,7 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
     ['ECDSA', { method: `${MORE}ecdsa-sha256` }],
   ]
   for (const [name, options] of templates) {
-    test(`what it signs is accepted, and not when it was changed: ${name}`, () => {
+    test(`xmlsec1 signatures are accepted, and refused after a change: ${name}`, () => {
       const pair = options.method?.includes('ecdsa') === true ? ec : rsa
       const signed = xmlsec1(['--sign', '--privkey-pem', '{key}'], {
         main: template(options),
@@ -99,7 +99,7 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
     [ec, 'ecdsa-sha256'],
   ] as const) {
     for (const version of ['1.1', '1.2'] as const) {
-      test(`it accepts what we sign with ${algorithm} in SOAP ${version}, and refuses it changed`, () => {
+      test(`xmlsec1 accepts our signatures with ${algorithm} in SOAP ${version}, and refuses changed ones`, () => {
         const ours = added(soapMessage({ version, content: CONTENT }), {
           timestamp: {},
           usernameToken: { name: 'a&b', password: 'p' },
@@ -115,7 +115,7 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
   }
 
   for (const cipher of ['aes128-gcm', 'aes256-gcm']) {
-    test(`what it encrypts with ${cipher} is decrypted`, () => {
+    test(`data that xmlsec1 encrypts with ${cipher} is decrypted`, () => {
       const frame =
         `<xenc:EncryptedData xmlns:xenc="${NS.xenc}" Id="ED-1" Type="${XMLENC}Content">` +
         `<xenc:EncryptionMethod Algorithm="${XMLENC11}${cipher}"/><ds:KeyInfo xmlns:ds="${NS.ds}"><xenc:EncryptedKey>` +
@@ -140,7 +140,7 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
   }
 
   for (const cipher of ['aes128-gcm', 'aes256-gcm', 'aes256-cbc'] as const) {
-    test(`it decrypts what we encrypt with ${cipher}`, () => {
+    test(`xmlsec1 decrypts our data with ${cipher}`, () => {
       const ours = added(soapMessage(), {
         timestamp: {},
         signature: signWith(rsa),

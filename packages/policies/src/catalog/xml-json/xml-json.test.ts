@@ -41,14 +41,14 @@ test('elements, attributes, text and repetition become JSON', () => {
   })
 })
 
-test('lines end and attributes are normalised as XML has it', () => {
+test('line ends and attributes are normalized as in XML', () => {
   assert.equal(
     toJson('<a b="1\r\n2\t3&#10;4">x\r\ny\rz&#13;</a>'),
     '{"a":{"@b":"1 2 3\\n4","#text":"x\\ny\\nz\\r"}}',
   )
 })
 
-test('each option changes what it says', () => {
+test('each option has its documented effect', () => {
   assert.equal(toJson('<a><b>1</b></a>', { unwrap: true }), '{"b":"1"}')
   assert.equal(toJson('<a b="1">x</a>', { attributePrefix: '', textKey: '$' }), '{"a":{"b":"1","$":"x"}}')
   assert.equal(toJson('<s:a xmlns:s="u"><s:b/></s:a>', { stripPrefixes: true }), '{"a":{"b":""}}')
@@ -63,14 +63,14 @@ test('each option changes what it says', () => {
   assert.equal(toJson(nil, { nil: false }), `{"a":{${declared},"b":{"@i:nil":"true"},"c":"1"}}`)
 })
 
-test('forceArray takes paths and names', () => {
+test('forceArray accepts paths and names', () => {
   const xml = '<o><items><item>1</item></items><item>2</item></o>'
   assert.equal(toJson(xml, { forceArray: ['/o/items/item'] }), '{"o":{"items":{"item":["1"]},"item":"2"}}')
   assert.equal(toJson(xml, { forceArray: ['item'] }), '{"o":{"items":{"item":["1"]},"item":["2"]}}')
   assert.equal(toJson(xml, { forceArray: ['/o'], unwrap: false }).startsWith('{"o":[{'), true)
 })
 
-test('only numbers that JSON can say in full become numbers', () => {
+test('only numbers that JSON represents exactly become numbers', () => {
   const show = (text: string) => JSON.parse(toJson(`<a>${text}</a>`, { numbers: 'number', unwrap: true }))
   for (const [text, value] of [
     ['0', 0],
@@ -108,7 +108,7 @@ test('JSON becomes XML, with attributes, arrays, null and markup in texts', () =
   assert.equal(toXml('{"@b":"1\\n\\t\\"<"}'), '<root b="1&#10;&#9;&quot;&lt;"/>')
 })
 
-test('JSON that has no XML is refused, without quoting it', () => {
+test('JSON that cannot become XML is refused without quoting it', () => {
   const cases: readonly (readonly [string, RegExp, Options?])[] = [
     ['{"a b":1}', /^refused: .*not a valid element or attribute name/],
     ['{"1a":1}', /^refused: .*not a valid element or attribute name/],
@@ -131,7 +131,7 @@ test('JSON that has no XML is refused, without quoting it', () => {
   for (const [json, words, options] of cases) assert.match(toXml(json, options), words, json.slice(0, 50))
 })
 
-test('XML that attacks is refused by the gate', () => {
+test('malicious XML is refused by the parser', () => {
   for (const [xml, words] of [
     ['<a><b></a>', /^unreadable: .*do not match/],
     ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', /^unreadable: .*DOCTYPE/],
@@ -144,7 +144,7 @@ test('XML that attacks is refused by the gate', () => {
   }
 })
 
-test('names of prototypes are names like others, both ways', () => {
+test('names of prototype members are ordinary names in both directions', () => {
   const xml = '<a><__proto__><polluted>yes</polluted></__proto__><constructor>c</constructor><toString/></a>'
   const json = toJson(xml)
   assert.equal(json, '{"a":{"__proto__":{"polluted":"yes"},"constructor":"c","toString":""}}')
@@ -190,7 +190,7 @@ const { value } = fc.letrec<{ value: unknown; object: unknown; list: unknown }>(
   list: fc.array(fc.oneof(text, tie('object')), { minLength: 2, maxLength: 3 }),
 }))
 
-test('JSON that goes to XML and back is the same JSON', () => {
+test('JSON survives the conversion to XML and back', () => {
   fc.assert(
     fc.property(value, (content) => {
       const json = JSON.stringify(Array.isArray(content) ? { a: content } : content)
@@ -219,7 +219,7 @@ async function outcomeOf(
   return { outcome, x }
 }
 
-test('an error is converted when it is of the kind that is read, a part of a document never', async () => {
+test('an error is converted if its type matches, a partial response never', async () => {
   const after = async (direction: 'to-json' | 'to-xml', status: number, type: string): Promise<boolean> => {
     const body = direction === 'to-json' ? '<a/>' : '{}'
     const { outcome, x } = await outcomeOf({ direction, phase: 'response' }, body, true, [status, type])
@@ -254,13 +254,13 @@ test('the policy replaces body and content type, or refuses by side', async () =
   assert.equal(badResponse.outcome?.problem?.code, 'GW_RESPONSE_INVALID')
 })
 
-test('a body of 32 KB and more is converted alike, by the work of a thread', async () => {
+test('a body of 32 KB or more is converted on a thread with the same result', async () => {
   const long = 'x'.repeat(40_000)
   const { x } = await outcomeOf({ direction: 'to-json' }, `<a>${long}</a>`)
   assert.equal(Buffer.from(x.body!).toString(), `{"a":"${long}"}`)
 })
 
-test('configurations that cannot work are refused', async () => {
+test('invalid configurations are refused', async () => {
   const wrong: XmlJsonConfig[] = [
     { direction: 'to-json', textKey: '@text' },
     { direction: 'to-json', maxBodyBytes: '1gb' },
@@ -298,7 +298,7 @@ const element: fc.Arbitrary<string> = fc.letrec<{ element: string }>((tie) => ({
     }),
 })).element
 
-test('another reader of XML finds the same, where a document leaves no choice', () => {
+test('another XML parser gets the same result for unambiguous documents', () => {
   const parser = new XMLParser({
     ignoreAttributes: false,
     attributeNamePrefix: '@',
@@ -316,7 +316,7 @@ test('another reader of XML finds the same, where a document leaves no choice', 
   )
 })
 
-test('letters of names that look like white space hide no markup in a value', () => {
+test('name characters that look like white space cannot hide markup', () => {
   // U+1680 and U+FEFF are letters to XML 1.0, and white space to regular expressions.
   for (const letter of ['\u1680', '\ufeff']) {
     const xml = `<r><u x${letter}y="/><role>admin</role>"/></r>`.replace(

@@ -92,14 +92,14 @@ for (const [what, document, words] of INVALID) {
   test(`${what}: not valid, and where`, () => assert.match(mistakes(document), words))
 }
 
-test('mistakes are listed up to the bound, each once, and counted beyond', () => {
+test('violations are listed once up to the limit, and counted beyond', () => {
   const document = order(Array.from({ length: 30 }, (_, i) => line(i + 1).replace('AB-', 'ab-')).join(''))
   const text = mistakes(document, validatorOf(PURCHASE_SCHEMAS, undefined, 3))
   assert.equal(text.match(/line \d+,/g)?.length, 3)
   assert.match(text, /line 2, .*line 3, .*line 4, .*and \d\d more\)$/)
 })
 
-test('no value of the document is shown, and no text is long', () => {
+test('messages show no values and are short', () => {
   for (const value of [
     'hunter2',
     "a' is 'hunter2",
@@ -121,7 +121,7 @@ test('no value of the document is shown, and no text is long', () => {
   assert.ok(text.length < 1000, String(text.length))
 })
 
-test('as many mistakes as elements take no more than their share', () => {
+test('as many violations as elements do not take long', () => {
   const document = order(`${line(1)}${'<x/>'.repeat(90_000)}`)
   const began = performance.now()
   assert.match(mistakes(document), /not expected/)
@@ -130,7 +130,7 @@ test('as many mistakes as elements take no more than their share', () => {
   assert.ok(performance.now() - began < 10_000)
 })
 
-test('the SOAP body is unwrapped, of both versions, and holds one element', () => {
+test('the SOAP body of both versions is unwrapped and has one element', () => {
   const validator = validatorOf(PURCHASE_SCHEMAS, 'soap-body')
   const envelope = (body: string, uri = 'http://schemas.xmlsoap.org/soap/envelope/') =>
     `<e:Envelope xmlns:e="${uri}"><e:Header/><e:Body>${body}</e:Body></e:Envelope>`
@@ -145,7 +145,7 @@ test('the SOAP body is unwrapped, of both versions, and holds one element', () =
   assert.match(mistakes(twoBodies, validator), /not a SOAP envelope with one body/)
 })
 
-test('all that an XPath selects is validated, and there has to be something', () => {
+test('everything that an XPath selects is validated, and it must select something', () => {
   const validator = validatorOf(PURCHASE_SCHEMAS, '/batch/*')
   assert.equal(mistakes(`<batch>${orderOf(1)}${orderOf(2).replace('o1', 'o2')}</batch>`, validator), '')
   assert.match(
@@ -164,7 +164,7 @@ test('all that an XPath selects is validated, and there has to be something', ()
   assert.throws(() => validatorOf(PURCHASE_SCHEMAS, '//['), /not an XPath/)
 })
 
-test('what is no XML is distinguished from what is not valid', () => {
+test('invalid XML is distinguished from schema violations', () => {
   assert.match(mistakes('{}'), /^unreadable: the body is not well-formed/)
   assert.match(mistakes('<!DOCTYPE a><a/>'), /^unreadable: .*DOCTYPE/)
   assert.match(mistakes('<a>'.repeat(150) + '</a>'.repeat(150)), /^unreadable: .*deeper than 100/)
@@ -233,7 +233,7 @@ for (const [what, schemas, words] of BROKEN) {
   })
 }
 
-test('twenty thousand validations leave memory as it was', () => {
+test('twenty thousand validations do not leak memory', () => {
   const validator = validatorOf()
   const documents = [orderOf(5), order(`${line(1)}${line(1)}<gift line="9"/>`), '<a>', '{}'].map((text) =>
     Buffer.from(text),
@@ -249,7 +249,7 @@ test('twenty thousand validations leave memory as it was', () => {
   validator.close()
 })
 
-test('schemas that are compiled and closed leave memory as it was', () => {
+test('compiling and closing schemas does not leak memory', () => {
   for (let i = 0; i < 20; i++) validatorOf().close()
   const before = process.memoryUsage().rss
   for (let i = 0; i < 200; i++) validatorOf().close()
@@ -261,7 +261,7 @@ function schemaOf(content: string, more = ''): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"${more}>${content}</xs:schema>`
 }
 
-test('white space around a value of every type but strings does not count', () => {
+test('white space around values of all types except strings is ignored', () => {
   const values = {
     ...{
       dateTime: '2026-01-31T00:00:00Z',
@@ -304,7 +304,7 @@ test('white space around a value of every type but strings does not count', () =
   }
 })
 
-test('white space around a string counts, whatever the string says', () => {
+test('white space around a string is significant', () => {
   const digits =
     '<xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="[0-9-]+"/></xs:restriction></xs:simpleType>'
   const validator = validatorOf([{ inline: schemaOf(`<xs:element name="a">${digits}</xs:element>`) }])
@@ -314,7 +314,7 @@ test('white space around a string counts, whatever the string says', () => {
   assert.match(mistakes(`<a> ${words} </a>`, validator), /not a valid value|facet 'pattern'/)
 })
 
-test('a document is as it was after a validation without its white space', () => {
+test('a validation restores the white space of the document', () => {
   const schema = schemaOf('<xs:element name="a" type="xs:date"/>')
   const validator = validatorOf([{ inline: schema }])
   const view = parseXml(Buffer.from('<a>\n 2026-01-31 </a>'))
@@ -358,7 +358,7 @@ for (const [what, systemIds, imports] of [
   })
 }
 
-test('a schema of the operator may have a DOCTYPE, which reads nothing and has bounds', () => {
+test('a schema may have a DOCTYPE, which reads nothing and is limited', () => {
   const subset = '<!ATTLIST xs:schema xmlns:ds CDATA #FIXED "urn:d"><!ENTITY dsig "urn:d"><!ENTITY % p "">'
   const withDoctype = (inside: string) =>
     `<!DOCTYPE xs:schema PUBLIC "-//W3C//DTD XMLSchema 200102//EN" "http://127.0.0.1:1/XMLSchema.dtd" [${inside}]>` +

@@ -55,7 +55,7 @@ async function response(
 
 const INVALID = order(line(1).replace('AB-', 'ab-'))
 
-test('a valid request passes as it is, one that is not is answered with where', async (t) => {
+test('a valid request passes unchanged, an invalid one is refused with the location', async (t) => {
   const step = await stepOf(t)
   const [passed, x] = await request(step, orderOf(2))
   assert.equal(passed, null)
@@ -67,7 +67,7 @@ test('a valid request passes as it is, one that is not is answered with where', 
   assert.equal(step.onResponseBody, undefined)
 })
 
-test('a body below the bound is decided at once, without a promise', async (t) => {
+test('a small body is decided synchronously', async (t) => {
   const step = await stepOf(t)
   const body = Buffer.from(orderOf(1))
   const x = exchange({ headers: [...XML], body })
@@ -87,7 +87,7 @@ test('the document is shared with other policies', async (t) => {
   x.views?.close()
 })
 
-test('a large body is validated on a thread, with the same verdict', async (t) => {
+test('a large body is validated on a thread with the same verdict', async (t) => {
   const step = await stepOf(t)
   const large = orderOf(600)
   assert.ok(large.length > 32 * 1024)
@@ -100,7 +100,7 @@ test('a large body is validated on a thread, with the same verdict', async (t) =
   assert.equal(malformed?.problem?.code, 'GW_BODY_UNPARSABLE')
 })
 
-test('where a pattern can match in many ways, short bodies go to a thread too', async (t) => {
+test('with ambiguous patterns, small bodies also go to a thread', async (t) => {
   const schemas = PURCHASE_SCHEMAS.map((schema) => ({
     ...schema,
     inline: schema.inline.replace('[A-Z]{2}-', '[A-Z]{0,35}[A-Z0-9]{0,35}-'),
@@ -111,7 +111,7 @@ test('where a pattern can match in many ways, short bodies go to a thread too', 
   assert.equal((await request(step, orderOf(1)))[0], null)
 })
 
-test('when no thread is free the request is refused, and in report mode marked', async () => {
+test('if no thread is free, the request is refused, or marked in report mode', async () => {
   const env = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Overload('full')) }) }
   const large = orderOf(600)
   const enforced = await xsd.compile({ schemas: PURCHASE_SCHEMAS }, env)
@@ -127,7 +127,7 @@ test('when no thread is free the request is refused, and in report mode marked',
   await assert.rejects(request(broken!, large), /thread broke/)
 })
 
-test('a library that breaks down lets nothing pass, whatever onError says', async (t) => {
+test('a crashed library lets nothing pass, whatever onError says', async (t) => {
   const enforced = await stepOf(t)
   const reporting = await stepOf(t, { mode: 'report' })
   const library = (await loadLibxml()) as { raw: Libxml['raw'] }
@@ -150,7 +150,7 @@ test('a library that breaks down lets nothing pass, whatever onError says', asyn
   }
 })
 
-test('a validation without end is the fault of neither side, and in report mode marked', async () => {
+test('an endless validation is a policy error, or marked in report mode', async () => {
   const overtime = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Overtime('late')) }) }
   const slow = (pattern: string) =>
     PURCHASE_SCHEMAS.map((schema) => ({ ...schema, inline: schema.inline.replace('[A-Z]{2}-', pattern) }))
@@ -173,7 +173,7 @@ test('a validation without end is the fault of neither side, and in report mode 
   }
 })
 
-test('what cannot be read is refused with its own code', async (t) => {
+test('unreadable bodies are refused with their own code', async (t) => {
   const step = await stepOf(t, { maxDepth: 3, maxBodyBytes: '16kb' })
   const cases: readonly (readonly [body: string, headers: string[], code: string])[] = [
     ['', XML, 'GW_BODY_UNPARSABLE'],
@@ -196,7 +196,7 @@ test('what cannot be read is refused with its own code', async (t) => {
   }
 })
 
-test('media types are compared without case and parameters, endings as a whole', async (t) => {
+test('media types are compared without case and parameters, suffixes as a whole', async (t) => {
   const step = await stepOf(t)
   for (const type of [
     'Text/XML; charset="UTF-8"',
@@ -209,13 +209,13 @@ test('media types are compared without case and parameters, endings as a whole',
   assert.equal((await request(narrow, orderOf(1)))[0]?.status, 415)
 })
 
-test('the limit of the body is lowered before it is read, never raised', async (t) => {
+test('the body limit is lowered before reading, never raised', async (t) => {
   const step = await stepOf(t, { maxBodyBytes: '16kb' })
   assert.equal((await request(step, orderOf(1)))[1].bodyLimit, 16 * 1024)
   assert.equal((await request(step, orderOf(1), { bodyLimit: 4096 }))[1].bodyLimit, 4096)
 })
 
-test('report mode lets everything pass, marked and noted', async (t) => {
+test('report mode forwards everything, marked and recorded', async (t) => {
   const step = await stepOf(t, { mode: 'report', phase: 'both' })
   const claim = ['x-gw-validation', 'passed']
   const [passed, x] = await request(step, INVALID, { headers: [...XML, ...claim] })
@@ -234,7 +234,7 @@ test('report mode lets everything pass, marked and noted', async (t) => {
   assert.deepEqual(y.responseHeaders, [...XML, 'x-gw-validation', 'failed'])
 })
 
-test('a response that is not valid is kept from the client, who does not learn why', async (t) => {
+test('an invalid response is withheld from the client without the reason', async (t) => {
   const step = await stepOf(t, { phase: 'response' })
   assert.equal(step.onRequestBody, undefined)
   assert.equal((await response(step, orderOf(1)))[0], null)
@@ -249,7 +249,7 @@ test('a response that is not valid is kept from the client, who does not learn w
   assert.equal(json?.problem?.code, 'GW_RESPONSE_INVALID')
 })
 
-test('responses that carry no answer are not looked at', async (t) => {
+test('responses without content are not checked', async (t) => {
   const step = await stepOf(t, { phase: 'both' })
   for (const status of [204, 304, 404, 500]) {
     assert.equal((await response(step, '', { status }))[0], null, String(status))
@@ -257,7 +257,7 @@ test('responses that carry no answer are not looked at', async (t) => {
   assert.equal((await response(step, '', { method: 'HEAD' }))[0], null)
 })
 
-test('schemas come from files too, by the names of the files', async (t) => {
+test('schemas may be in files, identified by file name', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'xsd-'))
   t.after(() => rm(folder, { recursive: true }))
   const schemas = PURCHASE_SCHEMAS.map(({ systemId, inline }) => {
@@ -273,7 +273,7 @@ test('schemas come from files too, by the names of the files', async (t) => {
   )
 })
 
-test('configurations that make no sense are refused with what to do', async (t) => {
+test('invalid configurations are refused with a remedy', async (t) => {
   const [first] = PURCHASE_SCHEMAS
   const inline = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"/>'
   const cases: readonly (readonly [config: Partial<Config>, words: RegExp])[] = [
@@ -291,7 +291,7 @@ test('configurations that make no sense are refused with what to do', async (t) 
   await stepOf(t, { select: '//x:a', namespaces: { x: 'urn:x' } })
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   const least = { schemas: [{ inline: '<a/>' }] }
   assert.deepEqual(schemaMistakes(xsd, least), [])
   for (const wrong of [

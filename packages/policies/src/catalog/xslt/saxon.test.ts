@@ -47,7 +47,7 @@ test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports',
   assert.deepEqual(JSON.parse(String(result)), { who: `it's "me"`, a: 6, b: 3, sum: '10' })
 })
 
-test('xsl:document builds a node, and what writes files stays refused', async (t) => {
+test('xsl:document creates a node, and elements that write files stay refused', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   for (const version of ['2.0', '3.0']) {
@@ -64,7 +64,7 @@ test('xsl:document builds a node, and what writes files stays refused', async (t
   }
 })
 
-test('a stylesheet that takes too much CPU time to compile is ended', async () => {
+test('compiling a stylesheet has a CPU time limit', async () => {
   const text = stylesheet(
     '<xsl:variable name="n" static="yes" select="count((1 to 1000000)[some $i in 1 to . satisfies $i = 0])"/>' +
       template('<o/>'),
@@ -78,7 +78,7 @@ test('a stylesheet that takes too much CPU time to compile is ended', async () =
   )
 })
 
-test('the version can be set over what the stylesheet says', async (t) => {
+test('the configured version overrides that of the stylesheet', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   const text = stylesheet(template('<o><xsl:value-of select="string-join(//b, \'-\')"/></o>'), '1.0')
@@ -87,7 +87,7 @@ test('the version can be set over what the stylesheet says', async (t) => {
   assert.equal(String(await requestAfter(step, '<a><b>1</b><b>2</b></a>')).trim(), '<o>1-2</o>')
 })
 
-test('what the compiler finds fails the deployment, what a run finds fails the request', async (t) => {
+test('compile errors fail the deployment, run-time errors fail the request', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   await assert.rejects(

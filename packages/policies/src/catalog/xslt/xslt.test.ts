@@ -28,14 +28,14 @@ function inline(templates: string, more: Omit<XsltConfig, 'stylesheet'> = {}): X
 
 const NAME_OF_A = template('<o><xsl:value-of select="/a/b"/></o>')
 
-test('a request body is replaced, an empty one is left alone', async (t) => {
+test('a request body is replaced, an empty one stays unchanged', async (t) => {
   const step = await compiled(inline(NAME_OF_A), envFor(t))
   assert.equal(await requestAfter(step, '<a><b>é &amp; <![CDATA[<]]></b></a>'), '<o>é &amp; &lt;</o>\n')
   assert.equal(await requestAfter(step, ''), '')
   assert.equal(step.onResponseBody, undefined)
 })
 
-test('a body of 32 KB and more is transformed alike, by the work of a thread', async (t) => {
+test('a body of 32 KB or more is transformed on a thread with the same result', async (t) => {
   const step = await compiled(inline(NAME_OF_A), envFor(t))
   const filling = `<c>${'x'.repeat(40_000)}</c>`
   assert.equal(await requestAfter(step, `<a><b>1</b>${filling}</a>`), '<o>1</o>\n')
@@ -66,7 +66,7 @@ for (const [name, templates] of IDENTITIES) {
   })
 }
 
-test('templates without a selection leave attributes out, and renaming works beside the identity', async (t) => {
+test('built-in templates omit attributes, and renaming works with the identity template', async (t) => {
   const bare = '<xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates/></xsl:copy></xsl:template>'
   const output = '<xsl:output omit-xml-declaration="yes"/>'
   const step = await compiled(inline(`${output}${bare}`), envFor(t))
@@ -85,7 +85,7 @@ test('a response body is replaced with phase response, both with both', async (t
   assert.equal(await requestAfter(both, '<a><b>1</b></a>'), '<o>1</o>\n')
 })
 
-test('the content type follows the output method, and what held for the old body goes', async (t) => {
+test('the content type follows the output method, and headers about the old body are removed', async (t) => {
   const step = await compiled(inline(NAME_OF_A), envFor(t))
   for (const [before, after] of [
     [
@@ -111,7 +111,7 @@ test('the content type follows the output method, and what held for the old body
 const PARAMS = `<xsl:param name="s" select="'default'"/><xsl:param name="n" select="0"/><xsl:param name="b" select="false()"/>`
 const SHOW = template("<xsl:value-of select=\"concat($s, '|', $n + 1, '|', not($b))\"/>")
 
-test('parameters are typed values, whatever is in them', async (t) => {
+test('parameters are typed values, whatever they contain', async (t) => {
   const step = await compiled(
     inline(`${PARAMS}${SHOW}`, {
       params: {
@@ -160,7 +160,7 @@ test('fixed parameters are checked when the document is deployed', async (t) => 
   }
 })
 
-test('select takes one element with its namespaces as the document', async (t) => {
+test('select uses one element with its namespaces as the document', async (t) => {
   const step = await compiled(
     inline(template('<xsl:copy-of select="/*"/>'), { select: '/s:e/s:b/*', namespaces: { s: 'urn:s' } }),
     envFor(t),
@@ -175,7 +175,7 @@ test('select takes one element with its namespaces as the document', async (t) =
   )
 })
 
-test('imports, includes and documents come from the files of the configuration', async (t) => {
+test('imports, includes and documents come from configured files', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'xslt-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const write = (name: string, text: string): string => {
@@ -205,7 +205,7 @@ test('imports, includes and documents come from the files of the configuration',
   )
 })
 
-test('a stylesheet that cannot work is refused when the document is deployed', async (t) => {
+test('an invalid stylesheet is refused when the document is deployed', async (t) => {
   const cases: readonly (readonly [XsltConfig, RegExp])[] = [
     [{ stylesheet: {} }, /either 'file' or 'inline'/],
     [{ stylesheet: { inline: 'a', file: 'b' } }, /either 'file' or 'inline'/],
@@ -233,7 +233,7 @@ test('a stylesheet that cannot work is refused when the document is deployed', a
   }
 })
 
-test('what the engine says of a failure is reported to the operator and not to the client', async (t) => {
+test('engine messages are reported to the operator, not to the client', async (t) => {
   for (const [version, failing, words] of [
     ['1.0', "format-number(1, '0', 'nope')", /undeclared decimal format/],
     ['1.0', 'substring(1)', /Invalid number of arguments/],
@@ -257,7 +257,7 @@ test('what the engine says of a failure is reported to the operator and not to t
   }
 })
 
-test('a message that ends the stylesheet refuses the body, another message is nothing', async (t) => {
+test('a terminating message refuses the body, other messages have no effect', async (t) => {
   const step = await compiled(
     inline(
       template(
@@ -273,7 +273,7 @@ test('a message that ends the stylesheet refuses the body, another message is no
   assert.equal(await requestAfter(step, '<good/>'), '<o/>\n')
 })
 
-test('bodies in a content coding or beyond the limit are refused', async (t) => {
+test('bodies with a content coding or above the limit are refused', async (t) => {
   const step = await compiled(inline(NAME_OF_A, { phase: 'both', maxBodyBytes: '1kb' }), envFor(t))
   const coded = { headers: ['content-encoding', 'gzip'], responseHeaders: ['content-encoding', 'gzip'] }
   assertRefused(await requestAfter(step, '<a/>', coded), 'GW_MEDIA_TYPE', /content coding/)
@@ -289,7 +289,7 @@ test('bodies in a content coding or beyond the limit are refused', async (t) => 
   assert.deepEqual([chunked.bodyLimit, chunked.responseBodyLimit], [1024, 1024])
 })
 
-test('an error is transformed when it is XML, a part of a document never', async (t) => {
+test('an error is transformed if it is XML, a partial response never', async (t) => {
   const step = await compiled(inline(template('<b/>'), { phase: 'response' }), envFor(t))
   const after = (status: number, type: string): Promise<string | Outcome> =>
     responseAfter(step, '<a/>', { status, responseHeaders: ['content-type', type] })
@@ -308,7 +308,7 @@ test('an error is transformed when it is XML, a part of a document never', async
   assert.equal(part.responseBodyLimit, responseBodyLimit)
 })
 
-test('the schema takes what is documented and refuses the rest', () => {
+test('the schema accepts documented options and refuses others', () => {
   const config = { stylesheet: { inline: 'x' } }
   assert.deepEqual(schemaMistakes(xslt, config), [])
   assert.deepEqual(config, {

@@ -4,18 +4,18 @@ import { exchange, testEnv } from '../../../testing.js'
 import { openapi } from '../policy.js'
 import type { OpenapiConfig } from '../schema.js'
 
-/** The responses of an operation that nobody looks at. */
+/** Responses of an operation whose responses are not tested. */
 export const OK = { responses: { 200: { description: 'd' } } }
 
-/** The content of a JSON body. */
+/** Returns the `content` of a JSON body. */
 export const json = (schema: object) => ({ 'application/json': { schema } })
 
-/** A step for a description. */
+/** Compiles a step for a description. */
 export function compile(description: object, more: Partial<OpenapiConfig> = {}): Promise<Step> {
   return openapi.compile({ description: { inline: description }, ...more }, testEnv()) as Promise<Step>
 }
 
-/** Fields of a response. */
+/** Header fields of a response. */
 export type Answer = Partial<Omit<Exchange, 'body'>> & { readonly body?: string }
 
 interface Sent {
@@ -24,7 +24,7 @@ interface Sent {
   readonly body?: string
 }
 
-/** Sends a request through a step; one with a body is JSON if its fields do not say otherwise. */
+/** Sends a request through a step. A body is JSON unless the fields say otherwise. */
 export async function send(
   step: Step,
   target: string,

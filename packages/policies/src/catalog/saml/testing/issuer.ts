@@ -11,32 +11,32 @@ export const ENTITY = 'https://idp.example.com'
 export const AUDIENCE = 'urn:shop'
 export const ACS = 'https://shop.example.com/acs'
 
-/** What of an assertion a test wants different; null leaves a part out. */
+/** Overrides for an assertion. Null omits a part. */
 export interface AssertionParts {
   readonly id?: string
   readonly issuer?: string
-  /** As XML. */
+  /** NameID as XML. */
   readonly nameId?: string
   readonly audience?: string | null
   readonly recipient?: string | null
   readonly inResponseTo?: string
   readonly method?: string
-  /** Seconds from now. */
+  /** Time in seconds from now. */
   readonly issued?: number
   readonly notBefore?: number
   readonly notOnOrAfter?: number | null
   readonly confirmedUntil?: number | null
-  /** When the session ends at the provider. */
+  /** End of the session at the provider. */
   readonly sessionEnd?: number
-  /** More conditions, as XML. */
+  /** Additional conditions as XML. */
   readonly conditions?: string
-  /** More of the assertion, as XML. */
+  /** Additional content as XML. */
   readonly more?: string
 }
 
 let count = 0
 
-/** An assertion that is not signed. */
+/** Returns an unsigned assertion. */
 export function assertionXml(parts: AssertionParts = {}): string {
   const { id = `_a${++count}`, issuer = ENTITY, nameId = 'ann', audience = AUDIENCE, recipient = ACS } = parts
   const { notBefore = -10, notOnOrAfter = 300, confirmedUntil = 300, issued = 0 } = parts
@@ -59,7 +59,7 @@ export function assertionXml(parts: AssertionParts = {}): string {
   )
 }
 
-/** A response around something. @param attributes more of its own, as XML. */
+/** Wraps content in a response. @param attributes additional attributes as XML. */
 export function responseXml(content: string, status = 'Success', attributes = ''): string {
   return (
     `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="_r1" Version="2.0"${attributes}>` +
@@ -72,11 +72,11 @@ export interface SigningOptions {
   readonly algorithm?: string
   readonly digest?: string
   readonly transforms?: readonly string[]
-  /** The local name of what is signed. */
+  /** Local name of the signed element. */
   readonly element?: 'Assertion' | 'Response'
 }
 
-/** The document with the signature of an element behind its first child, made by a library of others. */
+/** Signs an element with an independent library, and inserts the signature after its first child. */
 export function signedXml(xml: string, options: SigningOptions = {}): string {
   const { keyPem = idp.keyPem, element = 'Assertion' } = options
   const signature = new SignedXml({
@@ -94,7 +94,7 @@ export function signedXml(xml: string, options: SigningOptions = {}): string {
   return signature.getSignedXml()
 }
 
-/** An assertion that is accepted. */
+/** Returns an acceptable assertion. */
 export function goodAssertion(parts: AssertionParts = {}, options: SigningOptions = {}): string {
   return signedXml(assertionXml(parts), options)
 }

@@ -5,7 +5,7 @@ import { exchange, testEnv } from '../../../testing.js'
 import type { EngineName } from '../engine.js'
 import { script } from '../policy.js'
 
-/** Hooks that refuse the request by a promise that they neither return nor await. */
+/** Hooks that refuse the request in an unawaited promise. */
 const REFUSALS: Readonly<Record<string, string>> = {
   'an async function': `
     async function check(ctx) { await null; ctx.respond(401) }
@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
     export function onRequest(ctx) { check(ctx).next() }`,
 }
 
-/** Hooks that fail in a promise that they neither return nor await. */
+/** Hooks that fail in an unawaited promise. */
 const FAILURES: Readonly<Record<string, string>> = {
   'an async function that throws at once': `
     async function check() { throw new Error('no such claim') }
@@ -80,7 +80,7 @@ const UNSETTLED: Readonly<Record<string, string>> = {
   'an async hook': 'export async function onRequest() { await { then() {} } }',
 }
 
-/** Hooks that handle what fails, be it late. */
+/** Hooks that handle rejections, even late. */
 const HANDLED: Readonly<Record<string, string>> = {
   'try around await': `
     const check = async () => { throw new Error('x') }
@@ -111,12 +111,12 @@ const HANDLED: Readonly<Record<string, string>> = {
 async function compiled(t: TestContext, inline: string, engine: EngineName): Promise<Step> {
   const env = testEnv()
   t.after(() => env.close())
-  // None of them is about time, which a busy machine takes.
+  // None of them tests time limits, so a long limit tolerates a busy machine.
   const limits = { time: '1s' }
   return (await script.compile({ script: { inline }, engine, limits }, env)) as Step
 }
 
-/** Runs all of them in an engine. */
+/** Runs all cases in an engine. */
 export async function callWaitsForPromises(t: TestContext, engine: EngineName): Promise<void> {
   for (const [name, source] of Object.entries(REFUSALS)) {
     const step = await compiled(t, source, engine)

@@ -19,13 +19,13 @@ interface CertificateOptions {
   readonly from?: Date
   readonly to?: Date
   readonly serial?: number
-  /** The bits of its key usage, the first one first; none: it has no such extension. */
+  /** Key usage bits, the first one first. Empty: no such extension. */
   readonly usage?: number
 }
 
 let serials = 1000
 
-/** A new key with a certificate by an issuer, or by itself (RFC 5280 section 4.1). */
+/** Creates a key with a certificate, self-signed or signed by an issuer (RFC 5280 section 4.1). */
 export function makeCertificate(options: CertificateOptions): Pair {
   const { privateKey, publicKey } =
     options.kind === 'ec'
@@ -55,7 +55,7 @@ export function makeCertificate(options: CertificateOptions): Pair {
   return { key: privateKey, keyPem, certificatePem, der, name: options.name }
 }
 
-/** Basic constraints, the identifier of the key, and what it is for. */
+/** Creates the extensions: basic constraints, key identifier and key usage. */
 function extensions(key: KeyObject, isAuthority: boolean, usage?: number): Buffer {
   const id = createHash('sha1')
     .update(key.export({ type: 'spki', format: 'der' }))

@@ -6,25 +6,25 @@ import type { Pair } from './make-certificate.js'
 
 await loadLibxml()
 
-/** The message with what was added. @throws Error when it was refused */
+/** Returns the message with the added elements. @throws Error if it was refused */
 export function added(text: string, add: AddConfig, nowMs = Date.now()): string {
   const secured = new Securing({ add }).secure(Buffer.from(text), null, nowMs)
   if (secured.kind !== 'passed' || secured.body === null) throw new Error(JSON.stringify(secured))
   return Buffer.from(secured.body).toString()
 }
 
-/** What becomes of the message. */
+/** Secures a message and returns the result. */
 export function checked(text: string, check: CheckConfig, nowMs = Date.now()): Secured {
   return new Securing({ check }).secure(Buffer.from(text), null, nowMs)
 }
 
-/** `passed`, or the code of the fault, or that of the refusal. */
+/** Returns `passed`, or the code of the fault or refusal. */
 export function verdict(text: string, check: CheckConfig, nowMs = Date.now()): string {
   const secured = checked(text, check, nowMs)
   return secured.kind === 'passed' ? 'passed' : secured.code
 }
 
-/** Signs with this pair. */
+/** Returns options that sign with this pair. */
 export function signWith(
   { keyPem, certificatePem }: Pair,
   more: Partial<NonNullable<AddConfig['signature']>> = {},
@@ -32,7 +32,7 @@ export function signWith(
   return { key: keyPem, certificate: certificatePem, ...more }
 }
 
-/** Trusts this pair. */
+/** Returns options that trust this pair. */
 export function trust({ certificatePem, name }: Pair) {
   return { certificates: [{ id: name, certificate: certificatePem }] }
 }

@@ -1,6 +1,6 @@
 import { NS } from '../names.js'
 
-/** A SOAP message without a Security header, as large as wanted. */
+/** Returns a SOAP message without a Security header. */
 export function soapMessage({
   version = '1.1',
   content = '<m:order xmlns:m="urn:shop"><m:item>widget</m:item><m:note>a &amp; b</m:note></m:order>',
@@ -15,7 +15,7 @@ export function soapMessage({
   return `<?xml version="1.0" encoding="UTF-8"?>\n<s:Envelope xmlns:s="${soap}">${head}<s:Body>${content}</s:Body></s:Envelope>`
 }
 
-/** A message whose Body has about so many bytes, of many elements as orders have. */
+/** Returns a message with a Body of about this size, with many elements. */
 export function largeContent(bytes: number): string {
   const item =
     '<m:order><m:symbol>ACME</m:symbol><m:buyer id="4711">somebody</m:buyer><m:volume>100</m:volume></m:order>'

@@ -8,25 +8,25 @@ import type { Pair } from './make-certificate.js'
 const home = process.env['SLUICE_WSS4J_HOME']
 const SOURCE = join(import.meta.dirname, '../../../../src/catalog/ws-security/testing/Wss4jPeer.java')
 
-/** The option `skip` of tests against WSS4J: a reason where it is not installed. */
+/** Option `skip` of tests against WSS4J: the reason if it is not installed. */
 export const wss4jSkip: string | false =
   home === undefined && 'no WSS4J; use npm test, or npm run services and the variable that it prints'
 
-/** What WSS4J says: the answer, or why not. */
+/** Response of WSS4J: a result, or the reason of a failure. */
 export type Wss4jAnswer =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
-/** One WSS4J process, which answers questions one after the other. */
+/** A WSS4J process that handles one call at a time. */
 export class Wss4jPeer {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #lines: AsyncIterator<string>
   #complaints = ''
 
-  /** @throws Error where it is not installed */
+  /** @throws Error if it is not installed */
   constructor() {
     if (home === undefined) throw new Error('WSS4J is missing; npm run services installs it')
-    // Compiles the source and runs it; the small compiler is enough for a few dozen messages.
+    // Compiles and runs the source. The fast compiler is enough for a few dozen messages.
     const options = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xmx256m']
     const classpath = join(home, '*')
     this.#child = spawn('java', [...options, '-cp', classpath, '--source', '17', SOURCE])
@@ -36,7 +36,7 @@ export class Wss4jPeer {
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
-  /** Signs, decrypts and trusts with this pair from here on. */
+  /** Sets the pair to sign, decrypt and trust with. */
   async useKeys({ key, der }: Pair): Promise<void> {
     const algorithm = key.asymmetricKeyType === 'ec' ? 'EC' : 'RSA'
     const pkcs8 = key.export({ type: 'pkcs8', format: 'der' }).toString('base64')
@@ -44,14 +44,14 @@ export class Wss4jPeer {
     assert.ok(answer.ok, JSON.stringify(answer))
   }
 
-  /** The message with a Security header by WSS4J. */
+  /** Returns the message with a Security header by WSS4J. */
   async secure(message: string, options: Readonly<Record<string, string>>): Promise<string> {
     const answer = await this.#ask('secure', options, Buffer.from(message).toString('base64'))
     assert.ok(answer.ok, JSON.stringify(answer))
     return answer.text
   }
 
-  /** What WSS4J thinks of a message: the numbers of what it found, then the message as it left it. */
+  /** Checks a message with WSS4J. Returns the numbers of the actions found, and the processed message. */
   check(message: string, options: Readonly<Record<string, string>> = {}): Promise<Wss4jAnswer> {
     return this.#ask('check', options, Buffer.from(message).toString('base64'))
   }

@@ -6,14 +6,14 @@ import { NS } from '../names.js'
 
 const command = process.env['SLUICE_XMLSEC1']
 
-/** The option `skip` of tests against xmlsec1: a reason where it is not installed. */
+/** Option `skip` of tests against xmlsec1: the reason if it is not installed. */
 export const xmlsec1Skip: string | false =
   command === undefined && 'no xmlsec1; use npm test, or npm run services and the variable that it prints'
 
-/** The attributes that are ids in a SOAP message, which xmlsec1 has to know. */
+/** Id attributes of SOAP messages, which xmlsec1 must be told. */
 const IDS = [`${NS.soap11}:Body`, `${NS.soap12}:Body`, `${NS.wsu}:Timestamp`, `${NS.wsse}:UsernameToken`]
 
-/** What xmlsec1 did with the documents: `output` is what it wrote, `isRight` what it says of a signature. */
+/** Result of xmlsec1: its output, and its verdict on a signature. */
 export interface Xmlsec1Run {
   readonly isRight: boolean
   readonly output: string

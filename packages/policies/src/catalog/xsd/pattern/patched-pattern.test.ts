@@ -39,7 +39,7 @@ const PLAIN = [
 ]
 
 for (const pattern of PLAIN) {
-  test(`${pattern} is left as it is`, () => assert.equal(patchedPattern(pattern).text, pattern))
+  test(`${pattern} stays unchanged`, () => assert.equal(patchedPattern(pattern).text, pattern))
 }
 
 /** Classes that libxml2 takes for others, as they are written for it. */
@@ -54,7 +54,7 @@ const CLASSES: readonly (readonly [pattern: string, text: string])[] = [
 ]
 
 for (const [pattern, text] of CLASSES) {
-  test(`${pattern} is written as ${text}`, () => assert.equal(patchedPattern(pattern).text, text))
+  test(`${pattern} is rewritten as ${text}`, () => assert.equal(patchedPattern(pattern).text, text))
 }
 
 const NOTHING = [
@@ -71,7 +71,7 @@ for (const pattern of NOTHING) {
   })
 }
 
-test('an alternative that matches nothing is left out', () => {
+test('an alternative that matches nothing is omitted', () => {
   const { text } = patchedPattern('(a|a)*[a-[a]]|(b|b)+')
   const accepted = ['', 'a', 'b', 'bb'].map((value) => isAccepted(text, value))
   assert.deepEqual(accepted, [false, false, true, true])
@@ -90,7 +90,7 @@ const BRACES: readonly (readonly [pattern: string, value: string])[] = [
 ]
 
 for (const [pattern, value] of BRACES) {
-  test(`${pattern} accepts ${value}, also where it is written again`, () => {
+  test(`${pattern} accepts ${value}, also after rewriting`, () => {
     assert.equal(isAccepted(pattern, value), true)
     const { text } = patchedPattern(`${pattern}(x*)*y`)
     assert.equal(isAccepted(text, `${value}xxy`), true, text)
@@ -117,7 +117,7 @@ const UNREADABLE = [
 ]
 
 for (const pattern of UNREADABLE) {
-  test(`${pattern} is no pattern`, () =>
+  test(`${pattern} is not a pattern`, () =>
     assert.throws(() => patchedPattern(pattern), /has a syntax error at character/))
 }
 
@@ -154,7 +154,7 @@ for (const [patterns, isAmbiguous] of [
   [AMBIGUOUS, true],
 ] as const) {
   for (const pattern of patterns) {
-    test(`${pattern} ${isAmbiguous ? 'may run away' : 'has few ways to match'}`, () => {
+    test(`${pattern} ${isAmbiguous ? 'may backtrack' : 'has few match paths'}`, () => {
       assert.equal(patchedPattern(pattern).mayBacktrack, isAmbiguous)
     })
   }
@@ -243,7 +243,7 @@ const classes = fc
   .map((text) => `[${text}]`)
 const LETTERS = Array.from('-^abczAM.,*[]\\{}05 \n\t_é中$:|😀')
 
-test('classes have the characters that they count as', () => {
+test('classes have the expected characters', () => {
   fc.assert(
     fc.property(classes, (pattern) => {
       const parsed = parsedOrNull(pattern)
@@ -314,7 +314,7 @@ const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-',
   maxLength: 10,
 })
 
-test('what libxml2 is given means the same to another engine', () => {
+test('rewritten patterns mean the same in another engine', () => {
   fc.assert(
     fc.property(patterns, fc.array(values, { minLength: 5, maxLength: 10 }), ([pattern, meaning], texts) => {
       const { text } = patchedPattern(pattern)
@@ -332,7 +332,7 @@ test('what libxml2 is given means the same to another engine', () => {
   )
 })
 
-test('what has few ways to match is quick', () => {
+test('patterns with few match paths are fast', () => {
   const words = fc.array(fc.constantFrom('a', 'b', '.', '1', ' ', '-'), { minLength: 1, maxLength: 3 })
   const ends = fc.constantFrom('', '\n', '!', '-', 'b')
   fc.assert(

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { Validator } from '../validator.js'
 
-/** The verdict of libxml2 on a value; null when it gives up. */
+/** Returns the verdict of libxml2 on a value, or null if it gives up. */
 export function isAccepted(pattern: string, value: string): boolean | null {
   const accepted = acceptedBy(pattern, [value])
   assert.ok(accepted, `libxml2 does not read ${pattern}`)
   return accepted[0] ?? null
 }
 
-/** The verdicts of libxml2; null when it does not read the pattern. */
+/** Returns the verdicts of libxml2, or null if it rejects the pattern. */
 export function acceptedBy(pattern: string, values: readonly string[]): readonly (boolean | null)[] | null {
   const validator = validatorOf(pattern)
   if (validator === null) return null

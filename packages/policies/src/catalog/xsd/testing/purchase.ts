@@ -1,6 +1,6 @@
 const XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
 
-/** A schema in three documents, for tests: include and import, derived types, keys, patterns and lists. */
+/** A test schema in three documents, with include and import, derived types, keys, patterns and lists. */
 export const PURCHASE_SCHEMAS = [
   {
     systemId: 'purchase/order.xsd',
@@ -76,12 +76,12 @@ export const PURCHASE_SCHEMAS = [
 
 const CUSTOMER = '<customer><c:name>Ada</c:name><c:email>ada@example.com</c:email></customer>'
 
-/** One line of an order. */
+/** Returns a line of an order. */
 export function line(number: number, inner = ''): string {
   return `<line number="${number}"><article>AB-${1000 + (number % 9000)}</article><sizes>1 2 255</sizes><price>12.50</price>${inner}</line>\n`
 }
 
-/** An order with what stands between its customer and its end. */
+/** Returns an order with this content after its customer. */
 export function order(content: string, customer = CUSTOMER): string {
   return (
     `<order xmlns="urn:purchase" xmlns:c="urn:common" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" id="o1">` +
@@ -89,7 +89,7 @@ export function order(content: string, customer = CUSTOMER): string {
   )
 }
 
-/** A valid order of so many lines, about 110 bytes each. */
+/** Returns a valid order with this number of lines, about 110 bytes each. */
 export function orderOf(lines: number): string {
   return order(Array.from({ length: lines }, (_, i) => line(i + 1)).join(''))
 }
