@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-test('the keys of a pair can be exported while their makers are collected', () => {
+test('the keys of a pair can be exported while their generator job is garbage-collected', () => {
   const made = `
     import { keyPair } from '${new URL('testing.js', import.meta.url)}'
     for (let i = 0; i < 200; i++) {

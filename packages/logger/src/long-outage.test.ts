@@ -11,7 +11,7 @@ const WARM_UP = 10_000
 const DURING = 100_000
 const MIB = 1024 ** 2
 
-test('what piles up in a long outage is on disk, not in memory, and all of it is shipped afterwards', {
+test('records of a long outage are kept on disk, not in memory, and shipped afterwards', {
   skip: elasticsearchSkip,
 }, async (t) => {
   const node = await sharedElasticsearch()

@@ -6,7 +6,7 @@ import { checkedPreparation, openPreparation } from './preparation.js'
 import { openShippingSink } from './shipping-sink.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
-test('without rules and places there is nothing between the lines and the disk', () => {
+test('without rules and locations, lines are written unchanged', () => {
   const options = checkedPreparation({ privacy: { keys: [], rules: [] } })
   const preparation = openPreparation(options, assert.fail)
   const lines = Buffer.from('{"client":{"ip":"203.0.113.7"}}\n')

@@ -102,7 +102,7 @@ function defineTests(): void {
     for (let i = 0; i < indexed; i++) assert.ok(kept.has(`r-${i}`), `r-${i} of ${indexed} is missing`)
   })
 
-  test('a write that the system cuts short leaves no half line, and the next segment takes over', async (t) => {
+  test('a partial write leaves no incomplete line, and the next segment is used', async (t) => {
     const dir = scratchDir()
     // No file may grow beyond 16 blocks, 8 or 16 KiB depending on the shell: some batches hit the limit, others not.
     const { received, indexed, dropped, droppedBy } = await outcomeOf(
@@ -112,7 +112,7 @@ function defineTests(): void {
     assert.deepEqual(droppedBy, { write_error: dropped })
   })
 
-  test('a full disk loses records by count, and leaves neither half lines nor empty files', async (t) => {
+  test('records lost on a full disk are counted, without incomplete lines or empty files', async (t) => {
     const dir = join(scratchDir(), 'small')
     mkdirSync(dir)
     // A file system of its own needs a mount namespace, which not every machine grants.

@@ -7,7 +7,7 @@ import { connectionTo, freshDataStream, sharedElasticsearch } from './testing/sh
 import { TcpBridge } from './testing/tcp-bridge.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
-test('a node that dies under load costs nothing, and is asked again when it is back', {
+test('a node that fails under load loses no records and is used again when it is back', {
   skip: elasticsearchSkip,
 }, async (t) => {
   const node = await sharedElasticsearch()

@@ -167,7 +167,7 @@ const INDEX_FAULTS: readonly IndexFault[] = [
 ]
 
 for (const [n, { name, cause, begin, end }] of INDEX_FAULTS.entries()) {
-  test(`records wait, and are no dead letters, while their index is ${name}`, { skip }, async (t) => {
+  test(`records wait and do not become dead letters while their index is ${name}`, { skip }, async (t) => {
     const stream = `logs-index-fault-${n}`
     const { sink, problems } = open(t, stream, { manage: false })
     await log(sink, 1)
@@ -209,7 +209,7 @@ test('a spool at its bound drops the oldest, and the account says how many', { s
   assert.equal(await countIn('logs-full'), indexed)
 })
 
-test('a node that has no room for a shipment says so, and smaller ones pass', { skip }, async (t) => {
+test('a shipment too large for a node is split', { skip }, async (t) => {
   const output = new ElasticsearchOutput({ ...access(), ...streamed('logs-room', true) }, () => {})
   t.after(() => output.close())
   const text = JSON.stringify({ '@timestamp': '2026-01-31T12:00:00Z', ua: 'x'.repeat(1000) })

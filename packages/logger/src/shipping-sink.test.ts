@@ -110,7 +110,7 @@ function defineTests(): void {
     }
   }
 
-  test('an outage of the target costs no record and writes none twice', { skip }, async (t) => {
+  test('an outage of the target loses and duplicates no records', { skip }, async (t) => {
     const problems: string[] = []
     const sink = sinkTo(connection(), streams.outage, scratchDir(), problems)
     t.after(() => closeWhole(sink, 0))
@@ -127,7 +127,7 @@ function defineTests(): void {
     assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not respond/)
   })
 
-  test('a target that hangs, with connections open, costs nothing either', { skip }, async (t) => {
+  test('a target that hangs with open connections loses no records', { skip }, async (t) => {
     const sink = sinkTo(connection(), streams.hang, scratchDir())
     t.after(() => closeWhole(sink, 0))
     await log(sink, 500)
@@ -143,7 +143,7 @@ function defineTests(): void {
     assert.equal(await countIn(streams.hang), 2500)
   })
 
-  test('what cannot be shipped before the end waits for the next process', { skip }, async () => {
+  test('records that cannot be shipped before the end wait for the next process', { skip }, async () => {
     const spoolDir = scratchDir()
     const last = sinkTo(nobody(), streams.next, spoolDir)
     await log(last, 300)
@@ -157,7 +157,7 @@ function defineTests(): void {
     assert.deepEqual(readdirSync(spoolDir), [])
   })
 
-  test('a process that is killed loses what is younger than a hand-off, and the count says so', {
+  test('a killed process loses only records that were not handed over, and they are counted', {
     skip,
   }, async (t) => {
     const spoolDir = scratchDir()

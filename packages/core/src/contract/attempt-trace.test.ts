@@ -5,7 +5,7 @@ import { AttemptTrace } from './attempt-trace.js'
 const reported = ({ policies }: AttemptTrace) =>
   policies!.map(({ id, ms, verdict }) => `${id} ${ms} ${verdict}`)
 
-test('of the phases of a policy the times add up, and the gravest verdict stands', () => {
+test("times of a policy's phases add up, and the most severe verdict counts", () => {
   const trace = new AttemptTrace(true)
   trace.begin('a', 1).end(1, 2, 'pass')
   trace.begin('b', 2).end(2, 4, 'stop')
@@ -14,7 +14,7 @@ test('of the phases of a policy the times add up, and the gravest verdict stands
   assert.deepEqual(reported(trace), ['a 4 pass', 'b 3 stop'])
 })
 
-test('what its answer does not report is reported by its mark, which belongs to one phase', () => {
+test('a mark overrides the verdict of one phase', () => {
   const trace = new AttemptTrace(true)
   const run = trace.begin('a', 1)
   trace.running!.mark = 'skip'
@@ -24,7 +24,7 @@ test('what its answer does not report is reported by its mark, which belongs to 
   assert.deepEqual(reported(trace), ['a 2 pass'])
 })
 
-test('a phase that was given up is reported once, and is not heard when it ends after all', () => {
+test('an abandoned phase is reported once, and its late end is ignored', () => {
   const trace = new AttemptTrace(true)
   const late = trace.begin('a', 1)
   const later = trace.begin('a', 11)
@@ -38,7 +38,7 @@ test('a phase that was given up is reported once, and is not heard when it ends 
   assert.deepEqual(reported(trace), ['a 14 error'])
 })
 
-test('what still runs when the exchange is over had its time; policies beyond the bound are not reported', () => {
+test('running policies are closed with the exchange, and policies beyond the limit are not reported', () => {
   const trace = new AttemptTrace(true)
   for (let i = 0; i < 33; i++) trace.begin(`p${i}`, i)
   trace.close(40)

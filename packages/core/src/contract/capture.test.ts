@@ -5,7 +5,7 @@ import { CapturedBody } from './capture.js'
 import { Exchange } from './exchange.js'
 import { PHASE, PHASE_NAMES } from './phase.js'
 
-test('however a body is cut into chunks, its beginning is kept and the whole is counted', () => {
+test('chunk boundaries do not affect the captured beginning and the size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 50 })),
@@ -23,7 +23,7 @@ test('however a body is cut into chunks, its beginning is kept and the whole is 
   )
 })
 
-test('a kept chunk does not change with the memory it came in', () => {
+test('a captured chunk is a copy', () => {
   const body = new CapturedBody({ maxBodyBytes: 10, sha256: false }, [])
   const chunk = Buffer.from('abc')
   body.add(chunk)

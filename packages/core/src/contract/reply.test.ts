@@ -6,7 +6,7 @@ import { answer, refusal, substitute } from './reply.js'
 
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 
-test('every error code can be refused with: its status, its title, and its name in x-gw-error', () => {
+test('a refusal has the status and title of its code, and x-gw-error', () => {
   for (const code of CODES) {
     const reply = refusal(code, 'do this', ['retry-after', '1'])
     assert.equal(reply.status, statusOf(code))
@@ -16,7 +16,7 @@ test('every error code can be refused with: its status, its title, and its name 
   }
 })
 
-test('an error code is a token of its own, and its status an error with a title', () => {
+test('every error code is unique and has an error status and a title', () => {
   for (const code of CODES) {
     assert.match(code, /^GW_[A-Z]+(_[A-Z]+)*$/)
     assert.ok(isToken(code))

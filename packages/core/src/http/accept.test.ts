@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prefersHtml } from './accept.js'
 
-test('HTML is preferred where it is named, and nothing that a program reads is named above it', () => {
+test('HTML is preferred if it is listed and no machine-readable type has a higher weight', () => {
   const rows: [string | null, boolean][] = [
     ['text/html', true],
     ['text/html;level=1;q=0.4, application/json;q=0.3', true],

@@ -9,7 +9,7 @@ function eventsIn(...parts: readonly (string | Uint8Array)[]): number {
   return stream.events
 }
 
-test('events are what stands before an empty line and has data', () => {
+test('a block with data before an empty line is an event', () => {
   assert.equal(eventsIn('data: a\n\ndata: b\ndata: c\n\n'), 2)
   assert.equal(eventsIn('event: add\ndata: 1\nid: 7\n\n'), 1)
   assert.equal(eventsIn('data\n\ndata:\n\n'), 2, 'a field may be empty')
@@ -29,7 +29,7 @@ test('lines end with CR, LF or both, and a byte order mark may come first', () =
   assert.equal(eventsIn('\ufeff\ufeffdata: a\n\n'), 0, 'one of them only')
 })
 
-test('however a stream is cut into parts, it has the same events', () => {
+test('chunk boundaries do not affect the event count', () => {
   const text = fc
     .array(fc.constantFrom('data', ':', ' x', '\r', '\n', '\r\n', '\n\n', 'data: y\n\n', ': c\n\n', '\ufeff'))
     .map((pieces) => Buffer.from(pieces.join('')))
@@ -59,7 +59,7 @@ function plainCount(text: string): number {
   return events
 }
 
-test('a stream in a content coding is not looked into', () => {
+test('a stream with a content coding is not inspected', () => {
   const stream = new EventStream(0, false)
   stream.read(Buffer.from('data: a\n\n'))
   assert.equal(stream.events, 0)

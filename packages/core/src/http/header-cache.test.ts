@@ -27,7 +27,7 @@ function counted(): { cache: HeaderCache; count: () => number } {
   return { cache, count: () => count }
 }
 
-test('lines are those of the list, and a field that is found is the one asked for, whatever came before', () => {
+test('lines match the list and lookups return the right field, whatever is cached', () => {
   const cache = new HeaderCache(formLine)
   const field = fc.tuple(
     fc.constantFrom('', 'a', 'b', 'accept', 'x-a', 'x-request-id'),
@@ -50,7 +50,7 @@ test('lines are those of the list, and a field that is found is the one asked fo
   )
 })
 
-test('an equal field is found, and its line not formed again', () => {
+test('an equal field is found without formatting its line again', () => {
   const { cache, count } = counted()
   assert.equal(cache.find('accept', '*/*'), null)
   for (let i = 0; i < 10; i++) assert.equal(cache.line('accept', ['*', '*'].join('/')), '\r\naccept: */*')
@@ -59,7 +59,7 @@ test('an equal field is found, and its line not formed again', () => {
   assert.equal(count(), 1)
 })
 
-test('a head like those before is not formed again, whatever its id', () => {
+test('a repeated head is not formatted again, whatever its request ID', () => {
   const { cache, count } = counted()
   for (let i = 0; i < 10; i++) {
     const list = ['a', '1', 'b', '2', 'x-request-id', `id-${i}`]
@@ -68,13 +68,13 @@ test('a head like those before is not formed again, whatever its id', () => {
   assert.equal(count(), 2)
 })
 
-test('an id that is not the one of the request is checked like any value', () => {
+test('an ID other than that of the request is validated like any value', () => {
   const cache = new HeaderCache(formLine)
   assert.equal(cache.lines(['x-request-id', 'a\nb'], ID), null)
   assert.equal(cache.lines(['x-request-id', ID, 'a', 'a\nb'], ID), null)
 })
 
-test('a long value is not kept, and one that always changes hardly ever', () => {
+test('long values are not cached, and changing ones rarely', () => {
   const { cache, count } = counted()
   for (let i = 0; i < 2; i++) cache.line('cookie', 'c'.repeat(201))
   assert.equal(count(), 2)

@@ -33,7 +33,7 @@ test('a field is read by its first line, by all of them, and by their number', (
   )
 })
 
-test('setting a field leaves one line of it where its first one stood, and all others as they were', () => {
+test('setting a field keeps one line at its first position and leaves other fields unchanged', () => {
   fc.assert(
     fc.property(lines, name, value, (pairs, wanted, text) => {
       const list = pairs.flat()
@@ -73,7 +73,7 @@ test('appending adds a line and changes none', () => {
   assert.deepEqual(list, ['a', '1', 'a', '2'])
 })
 
-test('a content coding is one that says something else than identity, on whatever line it stands', () => {
+test('a content coding other than identity is detected on any line', () => {
   for (const none of [[], ['content-encoding', ''], ['content-encoding', ' Identity ']]) {
     assert.equal(hasContentCoding(none), false)
   }

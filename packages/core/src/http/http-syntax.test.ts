@@ -24,7 +24,7 @@ const anyText = fc
   )
   .map((units) => units.join(''))
 
-test('a token is what RFC 9110 section 5.6.2 says', () => {
+test('tokens follow RFC 9110 section 5.6.2', () => {
   fc.assert(
     fc.property(anyText, (text) =>
       assert.equal(isToken(text), /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text), JSON.stringify(text)),
@@ -49,7 +49,7 @@ test('a content length is up to 15 digits and nothing else', () => {
     assert.equal(contentLengthOf(text), -1, text)
 })
 
-test('a list holds a token whatever its case and the spaces around it, and never a part of another', () => {
+test('a token in a list matches regardless of case and spaces, but not as part of another', () => {
   const token = fc.constantFrom('close', 'keep-alive', 'clos', 'closer', 'x')
   const written = fc
     .tuple(fc.constantFrom('', ' ', '\t'), token, fc.boolean())
@@ -67,7 +67,7 @@ test('a list holds a token whatever its case and the spaces around it, and never
   assert.equal(listHasToken('', 'close'), false)
 })
 
-test('white space of HTTP is trimmed, and no other', () => {
+test('only HTTP whitespace is trimmed', () => {
   const spaces = fc.array(fc.constantFrom(' ', '\t')).map((all) => all.join(''))
   fc.assert(
     fc.property(
@@ -82,7 +82,7 @@ test('white space of HTTP is trimmed, and no other', () => {
   )
 })
 
-test('a name is plain once hyphens stand for all characters that CGI could not distinguish from them', () => {
+test('a plain name has hyphens for all characters that CGI cannot distinguish', () => {
   for (const name of ['x-user', 'x1-2', 'X-User']) assert.equal(plainName(name), name)
   for (const name of ['x_user', 'x.user', 'x!user', "x'user", 'x|user'])
     assert.equal(plainName(name), 'x-user')
@@ -90,7 +90,7 @@ test('a name is plain once hyphens stand for all characters that CGI could not d
   assert.equal(isMessageLookalike('transfer-encoding'), false)
 })
 
-test('the fields of one connection are known', () => {
+test('hop-by-hop fields are recognized', () => {
   for (const name of ['connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'keep-alive'])
     assert.equal(isHopByHop(name), true, name)
   for (const name of ['host', 'content-length', 'authorization', 'cookie', 'x-te'])

@@ -31,7 +31,7 @@ test('a query is read pair by pair, as it is written', () => {
   }
 })
 
-test('the first value of a name counts, behind its escapes too', () => {
+test('the first value of a name counts, even if the name is escaped', () => {
   assert.equal(queryValue('a=1&a=2', 'a'), '1')
   assert.equal(queryValue('%61=x+y%21', 'a'), 'x y!')
   assert.equal(queryValue('ab=1&b', 'b'), '')
@@ -39,7 +39,7 @@ test('the first value of a name counts, behind its escapes too', () => {
   assert.equal(queryValue('', ''), null)
 })
 
-test('an escape that is broken makes a text unreadable, stay as it is, or be read byte by byte', () => {
+test('each decoder handles an invalid escape in its own way', () => {
   for (const text of ['%zz', '%ff', 'a%2']) {
     assert.equal(decodedUrl(text), null)
     assert.equal(decodedForm(text), null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { retryAfterMs } from './retry-after.js'
 
-test('Retry-After is seconds or a date, and nonsense is nothing', () => {
+test('Retry-After is parsed as seconds or a date, and invalid values are ignored', () => {
   const now = Date.parse('2026-01-31T00:00:00Z')
   assert.equal(retryAfterMs('7', now), 7000)
   assert.equal(retryAfterMs('Sat, 31 Jan 2026 00:00:09 GMT', now), 9000)

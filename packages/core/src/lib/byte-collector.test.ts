@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteCollector } from './byte-collector.js'
 
-test('chunks of all sizes come out as they went in, and may be written over once they are taken', () => {
+test('chunks of all sizes are joined unchanged and are copied', () => {
   for (const sizes of [[], [0], [3], [3, 5], [5000, 1, 2000, 1, 1], [1, 1023, 1024, 0, 16_000, 1000, 700]]) {
     const bytes = new ByteCollector()
     const expected: number[] = []

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolders } from './folders.js'
 
-test('folders are made with those above them, for their owner alone, and once', (t) => {
+test('directories are created with their parents, with private mode, and only once', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'sluice-folders-'))
   t.after(() => rmSync(root, { recursive: true }))
   const folder = join(root, 'a', 'b', 'c')
@@ -17,7 +17,7 @@ test('folders are made with those above them, for their owner alone, and once', 
   assert.throws(() => makeFolders(join(root, 'file', 'a')), { code: 'ENOTDIR' })
 })
 
-test('where no folder can be made the answer is an error', {
+test('a directory that cannot be created is an error', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, () => {
   assert.throws(() => makeFolders('/proc/sluice/data'), { code: 'ENOENT' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Memo } from './memo.js'
 
-test('what was made of a text is the same the first time, later, and after the memory began again', () => {
+test('a cached value is the same on first use, later, and after the cache was cleared', () => {
   let made = 0
   const memo = new Memo(1000, (text) => {
     made++

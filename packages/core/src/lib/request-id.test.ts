@@ -11,7 +11,7 @@ test('an id is a UUIDv7 that begins with the time', () => {
   assert.ok(id.startsWith('01234567-89ab-7000-'))
 })
 
-test('ids are unique and in the order they were made, whatever the clock does', () => {
+test('ids are unique and ordered, whatever the clock does', () => {
   const start = Date.UTC(2026, 0, 1)
   fc.assert(
     fc.property(fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { maxLength: 50 }), (steps) => {

@@ -32,7 +32,7 @@ for (const [now, zone, period, begin, end] of PERIODS) {
   })
 }
 
-test('a quota begins anew with the month, also for a worker whose clock is some seconds ahead or behind', () => {
+test("a quota restarts with the month, even if the worker's clock is a few seconds off", () => {
   const limit = quotaLimit({ limit: 10, per: 'month' })
   const state = { at: 0, used: 0, before: 0 }
   const end = Date.parse('2026-12-01T00:00:00Z')
@@ -45,7 +45,7 @@ test('a quota begins anew with the month, also for a worker whose clock is some 
   assert.equal(take(end + 31 * 86_400_000).remaining, 6)
 })
 
-test('rates become rules: half a token a minute is one in two minutes, and a second is even', () => {
+test('a rate of half a token per minute becomes one per two minutes, and per-second rates are even', () => {
   const ruleOf = (limit: string) => rateLimits({ limit })[0]!.rule(0)
   assert.deepEqual(ruleOf('0.5/m'), { algorithm: 'gcra', limit: 1, periodMs: 120_000, burst: 1 })
   assert.deepEqual(ruleOf('500/s'), { algorithm: 'gcra', limit: 500, periodMs: 1000, burst: 50 })
@@ -61,7 +61,7 @@ test('rates become rules: half a token a minute is one in two minutes, and a sec
   assert.throws(() => quotaLimit({ limit: 1, per: 'day', timeZone: 'Mars/Base' }), /not a time zone/)
 })
 
-test('what clients send as a key can neither grow without bound nor reach the counter of another', () => {
+test('client-supplied keys are bounded in length and cannot reach another counter', () => {
   const prefix = counterPrefix('rate-limit', `p${'x'.repeat(500)}`)
   assert.ok(prefix.length <= 100)
   for (const key of ['acme', '', 'a\nb', 'x'.repeat(1_000_000), '\ud800', '7\n\nacme']) {

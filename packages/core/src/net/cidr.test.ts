@@ -61,7 +61,7 @@ test('an IPv6 set agrees with the BlockList of node:net', () => {
   )
 })
 
-test('every form of a range holds its ends and nothing beside them', () => {
+test('every range format contains its ends and nothing outside', () => {
   const forms: [string, string[], string[]][] = [
     ['10.3.10.7', ['10.3.10.7', '::ffff:10.3.10.7'], ['10.3.10.6', '10.3.10.8']],
     ['10.3.10.0/24', ['10.3.10.0', '10.3.10.255'], ['10.3.9.255', '10.3.11.0']],
@@ -99,7 +99,7 @@ test('overlapping ranges keep the longer end of both', () => {
   )
 })
 
-test('an empty set holds nothing, and text that is no address is in no set', () => {
+test('an empty set contains nothing, and invalid addresses are in no set', () => {
   assert.equal(compileCidrs([]).has('10.0.0.1'), false)
   const all = compileCidrs(['0.0.0.0/0', '::/0'])
   for (const text of [
@@ -117,7 +117,7 @@ test('an empty set holds nothing, and text that is no address is in no set', () 
   }
 })
 
-test('text that is not a range is refused with what to write', () => {
+test('invalid ranges are rejected with a remedy', () => {
   const refused = [
     '',
     '10.0.0',
@@ -149,7 +149,7 @@ test('text that is not a range is refused with what to write', () => {
   }
 })
 
-test('a prefix that is too long and a range that runs backwards are reported apart', () => {
+test('a prefix that is too long and a reversed range have their own messages', () => {
   assert.throws(() => parseCidr('10.0.0.0/33'), { message: /prefix of 33 bits; use at most \/32/ })
   assert.throws(() => parseCidr('::/129'), { message: /at most \/128/ })
   assert.throws(() => parseCidr('10.0.0.9-10.0.0.1'), { message: /ends before it begins/ })
@@ -161,7 +161,7 @@ function compareIpv4(a: string, b: string): number {
   return left - parseCidr(b).first[0]!
 }
 
-test('who refuses an address refuses what is tunnelled from behind it', () => {
+test('a deny list also covers tunnel addresses', () => {
   const set = compileCidrs(['10.0.0.0/8', '2001:db8::/32'])
   for (const ip of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2001:db8::1', '::10.1.2.3'])
     assert.equal(set.hasOrTunnels(ip), true, ip)

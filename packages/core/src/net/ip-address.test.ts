@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { clientNetwork, ipv4Number, isIpAddress, isIpv4Mapped, readIpv6 } from './ip-address.js'
 
-test('what is an address agrees with node:net for valid, near-valid and arbitrary text', () => {
+test('address validation agrees with node:net for valid, near-valid and arbitrary text', () => {
   const nearV4 = fc.string({ unit: fc.constantFrom(...'0125.9'), maxLength: 17 })
   const nearV6 = fc.string({ unit: fc.constantFrom(...'::0fFa1.g'), maxLength: 42 })
   const groups = fc.array(fc.constantFrom('', '0', '1', 'ffff', 'ABC', '10000', '1.2.3.4', '1.2.3'), {
@@ -67,7 +67,7 @@ function words(text: string): number[] | null {
   return readIpv6(text, target) ? [...target] : null
 }
 
-test('a client of IPv6 is its /64, whichever address of it and however that is written', () => {
+test('an IPv6 client is identified by its /64 network, in any spelling', () => {
   for (const address of ['2001:db8::1', '2001:DB8:0:0:ffff::', '2001:0db8:0::0.0.0.1'])
     assert.equal(clientNetwork(address), '2001:db8:0:0::/64')
   assert.equal(clientNetwork('2001:db8:0:1::1'), '2001:db8:0:1::/64')

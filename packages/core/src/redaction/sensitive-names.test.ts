@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SensitiveNames } from './sensitive-names.js'
 
-test('names of secrets are known whole or by a part, whatever their case', () => {
+test('secret names are recognized completely or by a part, in any case', () => {
   const names = new SensitiveNames(['X-Partner'])
   const secrets = [
     'Authorization',
@@ -40,7 +40,7 @@ test('names of secrets are known whole or by a part, whatever their case', () =>
   for (const name of plain) assert.ok(!names.has(name), name)
 })
 
-test('an answer does not depend on what was asked before, nor on how much', () => {
+test('results do not depend on earlier lookups', () => {
   const fresh = (name: string) => new SensitiveNames(['mine']).has(name)
   const asked = new SensitiveNames(['mine'])
   for (let i = 0; i < 3000; i++) assert.equal(asked.has(`x-${i}-token`), true)

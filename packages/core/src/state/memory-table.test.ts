@@ -15,7 +15,7 @@ const RULES = (['gcra', 'fixed', 'sliding'] as const).map(
 )
 
 for (const rule of RULES) {
-  test(`${rule.algorithm}: in no time are more tokens granted than the rule says, and who waits as told gets one`, () => {
+  test(`${rule.algorithm}: never grants more tokens than allowed, and grants one after retryAfterMs`, () => {
     const step = fc.record({ waitMs: fc.nat(700), amount: fc.integer({ min: 1, max: 8 }) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -41,7 +41,7 @@ for (const rule of RULES) {
   })
 }
 
-test('sliding: what was taken in the window before counts as long as it lies within the period', () => {
+test('sliding: tokens taken in the previous window count while they are within the period', () => {
   const { clock, table } = tableAt(999_000)
   const rule = RULES[2]!
   assert.equal(table.take('k', rule, 100).granted, 10)
@@ -51,7 +51,7 @@ test('sliding: what was taken in the window before counts as long as it lies wit
   assert.equal(table.take('k', rule, 100).granted, 10)
 })
 
-test('a clock that is set back closes no limit for longer than it can last', () => {
+test('a clock that is set back does not close a limit for longer than its maximum', () => {
   for (const rule of RULES) {
     const { clock, table } = tableAt(10_000_000)
     table.take('k', rule, 100)
@@ -62,7 +62,7 @@ test('a clock that is set back closes no limit for longer than it can last', () 
   }
 })
 
-test('what has expired goes with the calls that follow, without being asked for', () => {
+test('expired entries are removed by later calls', () => {
   const { clock, table } = tableAt(0)
   for (let i = 0; i < 100; i++) table.set(`old ${i}`, new Uint8Array(10), 50)
   clock.nowMs = 100
@@ -71,7 +71,7 @@ test('what has expired goes with the calls that follow, without being asked for'
   assert.equal(table.evictions, 0)
 })
 
-test('a full table gives up what was used longest ago, by number and by bytes', () => {
+test('a full table evicts the least recently used entry, by number and by bytes', () => {
   const { table } = tableAt(0, { entries: 3, bytes: 10_000 })
   for (const key of ['a', 'b', 'c']) table.add(key, 1, 1000)
   table.add('a', 0, 1000)
@@ -84,7 +84,7 @@ test('a full table gives up what was used longest ago, by number and by bytes', 
   assert.equal(table.bytes, 0)
 })
 
-test('whatever is done, entries and bytes are counted right and stay within the bounds', () => {
+test('entries and bytes are counted correctly and stay within the limits', () => {
   const call = fc.record({
     kind: fc.constantFrom('set', 'add', 'take', 'giveBack', 'delete', 'wait'),
     key: fc.integer({ min: 0, max: 12 }).map((n) => `k${n}`.repeat(n)),

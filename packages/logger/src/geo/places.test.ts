@@ -27,7 +27,7 @@ function replace(file: string, make: (fresh: string) => void): void {
   renameSync(`${file}.new`, file)
 }
 
-test('country and coordinates stand after the address, as far as they are known and make sense', (t) => {
+test('known and valid countries and coordinates are added after the address', (t) => {
   const { places, reported } = watched(t, SAMPLE)
   for (const [ip, place] of [
     ['203.0.113.7', { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } }],
@@ -49,13 +49,13 @@ test('country and coordinates stand after the address, as far as they are known 
   assert.deepEqual(reported, [])
 })
 
-test('a database of IPv4 says nothing of IPv6', (t) => {
+test('an IPv4 database has no result for IPv6 addresses', (t) => {
   const { places } = watched(t, join(import.meta.dirname, '../../samples/places-ipv4.mmdb'))
   assert.deepEqual(clientOf(places, '32.1.13.184'), { ip: '32.1.13.184', port: 7, country: 'US' })
   assert.deepEqual(clientOf(places, '2001:db8::1'), { ip: '2001:db8::1', port: 7 })
 })
 
-test('of many lines each gets its own, and nothing else in them changes', (t) => {
+test('each line gets its own location and is otherwise unchanged', (t) => {
   const { places } = watched(t, SAMPLE)
   const rest = { http: { method: 'GET' }, body: { req_in: { text: '"client":{"ip":"203.0.113.7"}' } } }
   const ips = ['203.0.113.1', '127.0.0.1', '198.51.100.129', '203.0.113.1']
@@ -88,7 +88,7 @@ test('a database that is not there yet is used when it comes', async (t) => {
   await until(() => JSON.stringify(clientOf(places, '203.0.113.7')).includes('TR'), 'the database is used')
 })
 
-test('what could not be read is read again, also where nothing says that it has changed', async (t) => {
+test('a file that could not be read is read again even if it seems unchanged', async (t) => {
   const file = join(scratchDir(), 'cured.mmdb')
   const sound = readFileSync(SAMPLE)
   const put = (content: Buffer): void => {
@@ -117,7 +117,7 @@ test('addresses that are remembered do not keep the batches that they came in', 
   assert.equal(code, 0)
 })
 
-test('a database that is replaced by a broken one, or goes, serves on, and each is reported once', async (t) => {
+test('a database stays in use if its file becomes invalid or is deleted, and each is reported once', async (t) => {
   const file = join(scratchDir(), 'good.mmdb')
   copyFileSync(SAMPLE, file)
   const { places, reported } = watched(t, file)

@@ -61,7 +61,7 @@ test('when the thread dies, what it held counts as lost and another thread goes 
   assertIdentity(sink.identity())
 })
 
-test('a thread that ends with something that is no error is replaced as well', async (t) => {
+test('a thread that throws a value other than an Error is restarted', async (t) => {
   const { sink, problems } = open(t, program('if (life === 0) throw null'))
   recordMany(sink, 1)
   await until(() => sink.identity().dropped === 1, 'the loss is counted')
@@ -70,7 +70,7 @@ test('a thread that ends with something that is no error is replaced as well', a
   await until(() => sink.identity().indexed === 1, 'the second thread writes')
 })
 
-test('records that come slowly while the thread hangs take no more memory than they are long', async (t) => {
+test('slowly arriving records take little more memory than their size while the thread hangs', async (t) => {
   const hung = program('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)')
   const { sink } = open(t, hung)
   const before = process.memoryUsage().arrayBuffers
@@ -83,7 +83,7 @@ test('records that come slowly while the thread hangs take no more memory than t
   assert.ok(taken < 1_000_000, `${taken} bytes for 100 records`)
 })
 
-test('a thread that leaves on its own is replaced as well', async (t) => {
+test('a thread that exits is restarted', async (t) => {
   const { sink, problems } = open(t, program('if (life === 0) process.exit(0)'))
   recordMany(sink, 1)
   await until(() => sink.identity().dropped === 1, 'the loss is counted')
@@ -92,7 +92,7 @@ test('a thread that leaves on its own is replaced as well', async (t) => {
   await until(() => sink.identity().indexed === 1, 'the second thread writes')
 })
 
-test('a thread that always dies is started once a second at most', async (t) => {
+test('a thread that always fails is started at most once per second', async (t) => {
   const writer = program('process.exit(1)')
   const { sink } = open(t, writer)
   const lives = new Int32Array(writer.options as SharedArrayBuffer)
@@ -181,7 +181,7 @@ test('closing twice waits for the same end', async (t) => {
   assert.deepEqual(problems, [])
 })
 
-test('how many records there have been is noted before they are on their way, again until it is there, and once', async (t) => {
+test('the number of records is saved before they are sent, and retried until it is saved', async (t) => {
   const noted: number[] = []
   const spool = {
     count: newSpoolCount(),

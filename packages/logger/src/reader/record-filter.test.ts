@@ -31,7 +31,7 @@ test('a status is one number, a class or a range', () => {
   for (const status of ['400', '5xx', '405-499', '500-599']) assert.ok(!isTaken({ status }, missing), status)
 })
 
-test('each condition takes what it names and refuses the rest', () => {
+test('each condition matches only its values', () => {
   const api = { name: 'orders-api', group: 'sales', revision: null }
   const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED', route: { api } } as const
   const cases: readonly (readonly [FilterRequest, FilterRequest])[] = [
@@ -72,7 +72,7 @@ test('a time is an age or an instant with its zone', () => {
   for (const since of ['59s', '2026-01-31T11:59:00.001Z', '2026-02-01']) assert.ok(!isTaken({ since }), since)
 })
 
-test('what ends a time is before it, and has to be later than what begins it', () => {
+test('the end of a time range is exclusive and must be after its start', () => {
   for (const until of ['59s', '2026-01-31T11:59:00.001Z']) assert.ok(isTaken({ until }), until)
   for (const until of ['1m', '2026-01-31T11:59:00Z']) assert.ok(!isTaken({ until }), until)
   assert.ok(isTaken({ since: '1m', until: '59s' }))
@@ -103,7 +103,7 @@ test('a condition may compare, or ask for another value', () => {
   assert.ok(isTaken({ where: ['url.query!=page=3*'] }))
 })
 
-test('what cannot be understood is refused with what to write instead', () => {
+test('invalid conditions are rejected with a remedy', () => {
   const cases: readonly (readonly [FilterRequest, RegExp])[] = [
     [{ status: '4x' }, /'4x' is not a status; use for example 404, 5xx or 400-499/],
     [{ status: '' }, /is not a status/],
@@ -126,7 +126,7 @@ test('what cannot be understood is refused with what to write instead', () => {
   }
 })
 
-test('of a list one item is enough', () => {
+test('one matching list item is enough', () => {
   const trace = new AttemptTrace(true)
   trace.begin('first', 0).end(0, 2, 'pass')
   trace.begin('second', 0).end(0, 5, 'stop', 'GW_IP_DENIED')
@@ -137,7 +137,7 @@ test('of a list one item is enough', () => {
     assert.ok(!isTaken({ where: [where] }, blocked), where)
 })
 
-test('names that no record can have are refused, with those that there are', () => {
+test('unknown names are rejected with the known ones', () => {
   const cases: readonly (readonly [FilterRequest, string, string])[] = [
     [{ where: ['res.statsu=200'] }, "records have no field 'res.statsu'", 'res.status'],
     [{ where: ['rout!=a'] }, "records have no field 'rout'", 'route'],

@@ -29,7 +29,7 @@ test('a failed exchange says how, with which code, by which policy and why', () 
   assert.match(formatRecordLine(reasoned, { color: false }), / by ip-filter \(deny\[0\]\\u\{a\}\)$/)
 })
 
-test('what a record does not have is a dash', () => {
+test('missing values are shown as a dash', () => {
   assert.equal(formatRecordLine({}, { color: false }), '- - - - - - - -')
 })
 
@@ -47,7 +47,7 @@ test('the status is coloured on request only', () => {
   assert.ok(!formatRecordLine(RECORD, { color: false }).includes('\u001b'))
 })
 
-test('what a client sent cannot steer the terminal', () => {
+test('text from clients cannot control the terminal', () => {
   const hostile = { ...RECORD, url: { host: 'a\u001b[2Jb', path: '/\n\r\u009b\u202e\u0007\u2028x' } }
   const line = formatRecordLine(hostile, { color: false })
   assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\u2028]/u)

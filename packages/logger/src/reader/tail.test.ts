@@ -94,7 +94,7 @@ test('the line of a record is handed on as it was written', async () => {
   for await (const record of tail(dir, 1)) assert.equal(`${record.line}\n`, written)
 })
 
-test('a line that was cut in a closed segment is skipped and counted', async () => {
+test('a truncated line in a closed segment is skipped and counted', async () => {
   const dir = scratchDir()
   writeFileSync(path(dir, 0, 0), `${line(1)}{"@timest`)
   writeFileSync(path(dir, 0, 1), `not a record\n[]\n${line(2)}`)

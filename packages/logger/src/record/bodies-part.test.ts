@@ -119,14 +119,14 @@ const MIXED_FORM = FORM([
   'Content-Disposition: form-data; name="password"\r\n\r\nSECRET',
 ])
 
-test('of a multipart form the field lines are recorded, and nothing that its fields or files hold', () => {
+test('only the header lines of multipart forms are recorded by default', () => {
   const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE })
   assert.match(text, /name="title"\r\n\r\n\r\n--b/)
   assert.match(text, /filename="cv.txt"/)
   for (const held of ['Hello', 'FILE', 'SECRET']) assert.ok(!text.includes(held), text)
 })
 
-test('where values are asked for, the plain fields of a multipart form are recorded, its files and secrets are not', () => {
+test('with values enabled, plain multipart fields are recorded, but no files or secrets', () => {
   const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE, rules: { multipart: 'values' } })
   assert.match(text, /name="title"\r\n\r\nHello\r\n--b/)
   assert.match(text, /filename="cv.txt"/)
@@ -212,7 +212,7 @@ test('the SHA-256 is that of the whole body, however little of it is recorded', 
   assert.equal(bodyOf({ bytes: 'abc', rules: {} }).sha256, undefined)
 })
 
-test('there is no SHA-256 of a form whose values are hidden, for it would confirm a guess', () => {
+test('a form with hidden values has no SHA-256, which would confirm guesses', () => {
   const type = 'application/x-www-form-urlencoded'
   const digests = (bytes: string, rules: Partial<CaptureRules>, ct = type) =>
     bodyOf({ bytes, type: ct, rules: { sha256: true, ...rules } }).sha256 !== undefined

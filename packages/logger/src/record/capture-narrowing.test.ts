@@ -39,7 +39,7 @@ test('an output records what was captured unless it says otherwise', () => {
   assert.deepEqual(recorded(x, {}), whole)
 })
 
-test('regions, bodies and fields are recorded as far as both say', () => {
+test('regions, bodies and fields are recorded only as far as both allow', () => {
   const x = captured({ responseUp: { headers: true, body: false }, headersDeny: ['accept'] })
   const record = recorded(x, {
     requestUp: { headers: false, body: false },
@@ -93,7 +93,7 @@ test('the fields that a target leaves out are left out where nothing was capture
   assert.deepEqual(record({ headersAllow: ['vary'] }), { req_up: {}, res_out: { vary: 'accept' } })
 })
 
-test('what the fields of a multipart form hold is recorded where both say so', () => {
+test('multipart values are recorded only if both allow it', () => {
   const recordedBy = (target: 'names' | 'values', route: 'names' | 'values') =>
     narrowed({ ...EVERYTHING, multipart: target })(captureRules({ multipart: route })).multipart
   assert.equal(recordedBy('values', 'values'), 'values')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GatewayPart } from './gateway-part.js'
 
-test('the part says who served, with whatever configuration serves at the moment', () => {
+test('the part identifies the gateway and its current configuration', () => {
   let digest = ''
   const part = new GatewayPart({ node: 'pod "1"', worker: 2, version: '1.0', configDigest: () => digest })
   const recorded = () => JSON.parse(`{${part.text().slice(1)}}`)
@@ -15,7 +15,7 @@ test('the part says who served, with whatever configuration serves at the moment
   assert.deepEqual(recorded(), { gw: { ...gw, config: '' } })
 })
 
-test('an environment that is named stands before it', () => {
+test('a configured environment comes before it', () => {
   const options = { node: 'n', worker: 1, version: '1', configDigest: () => 'd' }
   const part = new GatewayPart({ ...options, environment: 'a"b' })
   const gw = { pod: 'n', worker: 1, version: '1', config: 'd' }

@@ -13,7 +13,7 @@ test('an instant is written as Date writes it, in whatever order instants come',
   )
 })
 
-test('an instant that is none becomes the epoch', () => {
+test('an invalid instant becomes the epoch', () => {
   for (const instant of [Number.NaN, -1, Number.POSITIVE_INFINITY, 1e18]) {
     assert.equal(new IsoClock().text(instant), '1970-01-01T00:00:00.000Z')
   }
@@ -36,6 +36,6 @@ test('a duration is written in ms with microseconds', () => {
   )
 })
 
-test('a duration that is none is zero', () => {
+test('an invalid duration becomes zero', () => {
   for (const duration of [Number.NaN, -3, Number.POSITIVE_INFINITY]) assert.equal(millisText(duration), '0')
 })

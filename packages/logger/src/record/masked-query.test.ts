@@ -5,7 +5,7 @@ import { maskedQuery, maskedUrls } from './masked-query.js'
 
 const NAMES = new SensitiveNames([])
 
-test('a secret in a query is masked to the end of its pair, whoever parts the pairs', () => {
+test('a secret in a query is masked to the end of its pair, with any separator', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['a=1&token=s3cret&b=2', 'a=1&token=***&b=2'],
     ['password=s3;cret&b=2', 'password=***&b=2'],

@@ -104,7 +104,7 @@ test('a full record adds the query, the variables and the header fields', () => 
   assert.equal(record.hdr.res_out['content-type'], 'application/json')
 })
 
-test('what only some exchanges have is recorded in standard, and is JSON whatever is in it', () => {
+test('optional parts are recorded in standard and are always valid JSON', () => {
   fc.assert(
     fc.property(someText, someText, (id, reason) => {
       const trace = new AttemptTrace(true)
@@ -180,7 +180,7 @@ test('policies are recorded of every call in full, else of those that failed or 
     assert.deepEqual(recorded('standard', 13, { result }), policies, result)
 })
 
-test('a refused exchange names the code and the policy, and leaves out what never was', () => {
+test('a refused exchange has the code and the policy, without parts that did not happen', () => {
   const x = sampleExchange({
     result: 'blocked',
     errorCode: 'GW_IP_DENIED',
@@ -234,7 +234,7 @@ test('below full no query and no header list is in a record', () => {
   assert.ok(!line.includes('s3cr3t') && !line.includes('c2VjcmV0'), line)
 })
 
-test('a record names the configuration that has served the exchange, and without one the one of now', () => {
+test('a record has the digest of the configuration that served the exchange, or else the current one', () => {
   let digest = 'one'
   const changing = recordEnv({
     fields: 'standard',
@@ -351,7 +351,7 @@ test('whatever header fields, variables and queries hold, a full record decodes 
   )
 })
 
-test('numbers that are none cannot break a record', () => {
+test('invalid numbers cannot make a record invalid', () => {
   const number = fc.oneof(
     fc.double(),
     fc.integer(),

@@ -11,7 +11,7 @@ test('the ids of a valid traceparent are recorded', () => {
   assert.equal(tracePart(`01-${TRACE}-${SPAN}-00-more`), recorded)
 })
 
-test('of a traceparent that is not valid nothing is recorded', () => {
+test('an invalid traceparent is not recorded', () => {
   const bad = [
     '',
     `ff-${TRACE}-${SPAN}-01`,

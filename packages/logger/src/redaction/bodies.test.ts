@@ -24,7 +24,7 @@ test('members of JSON are found by name at any depth, whatever their values are'
   )
 })
 
-test('a text within JSON is looked through as what it is', () => {
+test('text within JSON is scanned in its own format', () => {
   assertBodies(
     {
       '{"a":"{\\"password\\":\\"x\\"}"}': '{"a":"{\\"password\\":\\"***\\"}"}',
@@ -39,7 +39,7 @@ test('a text within JSON is looked through as what it is', () => {
   )
 })
 
-test('names are found in JSON that was cut or is none', () => {
+test('names are found in truncated and invalid JSON', () => {
   assertBodies(
     {
       '{"password":"secr': '{"password":"***',
@@ -138,7 +138,7 @@ test('values are found by type in every format, however they are written', () =>
   )
 })
 
-test('what was cut in the middle of a value is masked as far as it is there', () => {
+test('a truncated value is masked', () => {
   const record = (truncated: boolean) => ({ body: { req_in: { text: '{"n":"4111 1111 1', truncated } } })
   const text = (truncated: boolean) =>
     redactedRecord<ReturnType<typeof record>>(record(truncated), CARD).body.req_in.text
@@ -151,7 +151,7 @@ test('a regex works on the text; of one with a group, the group is the value', (
   assert.equal(redactedBody('a-77-b', rule({ regex: '\\d*' }, { do: 'delete' })), 'a--b')
 })
 
-test('what a mask leaves is looked at by the rules for types', () => {
+test('visible parts of masked values are checked by type rules', () => {
   const first = rule({ names: ['mail'] }, { shape: { kind: 'maskFirst', count: 2 } })
   assert.equal(redactedBody('{"mail":"john@example.com"}', first), '{"mail":"**hn@example.com"}')
   assert.equal(redactedBody('{"mail":"john@example.com"}', first, EMAIL), '{"mail":"*****"}')
@@ -170,7 +170,7 @@ test('masks keep or hide as many characters as they say, and all of a value that
     assert.equal(masked('😀bcd', kind), '***')
 })
 
-test('texts nested too deep to be looked through are refused', () => {
+test('texts nested too deeply are rejected', () => {
   let text = '{"password":"x"}'
   for (let i = 0; i < 6; i++) text = JSON.stringify({ a: text })
   assert.throws(() => redactedBody(text, NAMES))

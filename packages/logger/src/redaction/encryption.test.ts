@@ -16,7 +16,7 @@ function bodyOf(line: string | null): string {
   return (JSON.parse(line!) as BodyRecord).body.req_in.text
 }
 
-test('a hash is the HMAC of what is meant, the same wherever it stands, with the id of its key', () => {
+test('a hash is the HMAC of the decoded value, the same everywhere, with the key ID', () => {
   const hash = rule({ names: ['id'] }, { do: 'hash' })
   const expected = createHmac('sha256', SECRET).update('ä 1').digest('base64url')
   const written = [
@@ -29,7 +29,7 @@ test('a hash is the HMAC of what is meant, the same wherever it stands, with the
   for (const text of written) assert.ok(redactedBody(text, hash).includes(`~hmac~k1~${expected}~`), text)
 })
 
-test('an encrypted value is another one each time, and decrypting brings back the body as it was', () => {
+test('encryption differs each time, and decryption restores the body', () => {
   const rules = [
     rule({ names: ['card', 'id'] }, { do: 'encrypt' }),
     rule({ type: 'email' }, { do: 'encrypt' }),

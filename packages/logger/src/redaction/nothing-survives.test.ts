@@ -116,7 +116,7 @@ test('a body that was cut anywhere shows no more of a value than its first lette
   )
 })
 
-test('whatever a body holds, it costs neither the record nor an error', () => {
+test('no body content causes an error or loses the record', () => {
   const privacy = new RecordPrivacy(RULES)
   const noise = fc.array(
     fc.oneof(anyText, fc.constantFrom('password', '{"pin":', '<pin', '--b\n', '&#x', '%', '\\u', CARD)),

@@ -114,13 +114,13 @@ test('a line in which nothing is found stays as it is', () => {
   assert.equal(privacy.redacted(line), line)
 })
 
-test('the digest of a body that was changed goes, for it would confirm a guess', () => {
+test('the digest of a redacted body is removed, because it would confirm guesses', () => {
   const record = { body: { req_in: { text: MAIL, sha256: 'aa' }, res_out: { text: 'plain', sha256: 'bb' } } }
   const { body } = redactedRecord<typeof record>(record, EMAIL)
   assert.deepEqual(body, { req_in: { text: '***' }, res_out: { text: 'plain', sha256: 'bb' } })
 })
 
-test('so does the digest of a body that no rule sees whole, unless rules only detect', () => {
+test('the digest of a body that rules cannot read completely is removed, unless rules only detect', () => {
   const body = {
     req_in: { bytes: 3, sha256: 'aa' },
     res_up: { text: 'pl', truncated: true, sha256: 'bb' },
@@ -133,7 +133,7 @@ test('so does the digest of a body that no rule sees whole, unless rules only de
   assert.deepEqual(redactedRecord({ body }, { ...EMAIL, do: 'detect' }), { body })
 })
 
-test('a body that is no text is left out, unless rules only detect', () => {
+test('a binary body is removed, unless rules only detect', () => {
   const record = { body: { req_in: { base64: 'AAEC', bytes: 3, ct: `image/png; x=${MAIL}` } } }
   const expected = { body: { req_in: { bytes: 3, ct: 'image/png; x=***' } } }
   const { privacy, ...rest } = redactedRecord<Redacted>(record, EMAIL)
@@ -154,7 +154,7 @@ test('a real record stays one line of ASCII with everything else in it', () => {
   assert.deepEqual({ ...after, vars: 0, url: 0, privacy: 0 }, { ...before, vars: 0, url: 0, privacy: 0 })
 })
 
-test('a record that a rule fails on keeps nothing of what the rule was to protect', () => {
+test('a record for which a rule fails keeps no protected content', () => {
   const privacy = new BatchPrivacy(options(EMAIL))
   const broken = [
     { ...EVERYWHERE, hdr: { req_in: 'text' } },
@@ -176,7 +176,7 @@ test('a record that a rule fails on keeps nothing of what the rule was to protec
   }
 })
 
-test('a line that is no record is replaced by one that says so', () => {
+test('a line that is not a record is replaced by a marker record', () => {
   const privacy = new BatchPrivacy(options(EMAIL))
   const id = '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'
   const line = `{"@timestamp":"2026-01-31T08:05:09.042Z","id":"${id}","a":"${MAIL}`

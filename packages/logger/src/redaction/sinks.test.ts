@@ -75,7 +75,7 @@ test('records are redacted before they are spooled, and their account stays righ
   assert.ok(!text.includes('unlikely'))
 })
 
-test('rules that cannot be applied are an error of the one who opens the log', () => {
+test('invalid rules are an error when the log is opened', () => {
   const withoutKey = { keys: [], rules: [rule({ names: ['a'] }, { do: 'hash' })] }
   const open = () =>
     openFileSink({ ...COMMON, privacy: withoutKey, dir: scratchDir(), maxBytes: MIB, segmentBytes: MIB })

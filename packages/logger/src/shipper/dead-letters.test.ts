@@ -20,7 +20,7 @@ import { DeadLetters } from './dead-letters.js'
 
 const MIB = 1024 ** 2
 
-test('at the bound of all dead letters the oldest files go, whoever left them, and their letters are counted', () => {
+test('at the size limit, the oldest dead-letter files of any owner are deleted and counted', () => {
   const root = scratchDir()
   const dir = join(root, 'dead')
   mkdirSync(dir)
@@ -40,7 +40,7 @@ test('at the bound of all dead letters the oldest files go, whoever left them, a
   assert.match(changes[0]!.problem!, /reached 256 MB.*owner0-0\.ndjson, was deleted with 3 records/)
 })
 
-test('dead letters that had to go are counted beside all records, each of which stays where it is', async (t) => {
+test('deleted dead letters are counted separately from records', async (t) => {
   const receiver = await webhookReceiver(t, [answering(400)])
   const dir = scratchDir()
   mkdirSync(join(dir, 'dead'))
@@ -61,7 +61,7 @@ test('dead letters that had to go are counted beside all records, each of which 
   assertIdentity(sink.identity())
 })
 
-test('what somebody else keeps among the dead letters is neither counted nor removed', () => {
+test('other files among the dead letters are neither counted nor deleted', () => {
   const root = scratchDir()
   const dir = join(root, 'dead')
   const folder = join(dir, 'looked-at-0.ndjson')

@@ -4,7 +4,7 @@ import { Gaps } from './gaps.js'
 
 const at = (ms: number) => ({ wallMs: ms, mono: ms })
 
-test('a gap is reported once, when it is over, with everything that was lost in it', () => {
+test('a gap is reported once after it has ended, with all its losses', () => {
   const gaps = new Gaps('me', 3)
   assert.equal(gaps.take(at(100_000)), null)
   gaps.note({ dropped: 5, reason: 'spool_full' }, at(100_000))

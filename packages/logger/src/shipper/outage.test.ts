@@ -27,7 +27,7 @@ async function waitOf(outage: Outage, tick: (ms: number) => Promise<void>): Prom
   return waited
 }
 
-test('while it works everybody may try at once', async () => {
+test('while the output works, all deliveries may start at once', async () => {
   const outage = new Outage()
   assert.deepEqual(await Promise.all([outage.mayTry(), outage.mayTry()]), [true, true])
   assert.equal(outage.failures, 0)
@@ -81,7 +81,7 @@ test('one tries, the others wait for its outcome', async (t) => {
   assert.deepEqual(answers, [true, true, true])
 })
 
-test('at the end nobody waits any longer, and nobody may try', async (t) => {
+test('at the end, all waits are over and no attempts are allowed', async (t) => {
   const tick = frozen(t, 0)
   const outage = new Outage()
   outage.failed()

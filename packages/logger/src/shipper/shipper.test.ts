@@ -79,7 +79,7 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
   return { root, account, problems, delivered, state, spool, shipper, take }
 }
 
-test('every record is delivered once, under an id of its own', async (t) => {
+test('every record is delivered once, under a unique ID', async (t) => {
   const { take, account, delivered } = bench(t, () => DELIVERED)
   take(5, 100)
   await until(() => account.indexed === 500, 'all are delivered')
@@ -88,7 +88,7 @@ test('every record is delivered once, under an id of its own', async (t) => {
   assert.equal(account.onDisk, 0)
 })
 
-test('a target that does not answer is tried again, by one delivery at a time, until it does', async (t) => {
+test('a target that does not respond is retried by one delivery at a time', async (t) => {
   const { take, account, state, problems } = bench(t, (_, attempt) =>
     attempt <= 4 ? { kind: 'failed', overload: false, reason: 'nobody is at home' } : DELIVERED,
   )
@@ -98,7 +98,7 @@ test('a target that does not answer is tried again, by one delivery at a time, u
   assert.ok(state.attempts >= 10)
 })
 
-test('a shipment says whether an attempt without an answer went before, one at another segment not', async (t) => {
+test('a shipment tells if an earlier attempt on the same segment got no response', async (t) => {
   const reported: boolean[] = []
   const { take, account } = bench(t, ({ mayBeDelivered }, attempt) => {
     reported.push(mayBeDelivered)
@@ -153,7 +153,7 @@ test('only what was refused for the moment is sent again', async (t) => {
   assert.deepEqual([...new Set(delivered.values())], [1])
 })
 
-test('what is refused for good goes to the dead letters, with the reason and the record', async (t) => {
+test('permanently refused records become dead letters, with the reason', async (t) => {
   const { take, account, root } = bench(t, (shipment) => ({
     kind: 'answered',
     refused: Array.from({ length: shipment.count }, (_, index) => index)
@@ -201,7 +201,7 @@ test('several deliveries are under way at once when the target keeps up', async 
   assert.ok(state.mostUnderWay > 1 && state.mostUnderWay <= 4, `${state.mostUnderWay} at once`)
 })
 
-test('closing ships what is there; what the target does not take stays on disk', async (t) => {
+test('closing ships all records, and those that the target does not accept stay on disk', async (t) => {
   const well = bench(t, () => DELIVERED)
   well.take(1, 10)
   // Of a segment that is still open.
@@ -225,7 +225,7 @@ function lettersIn(root: string): string[] {
 
 for (const deadlineMs of [null, 5000, 0]) {
   const when = deadlineMs === null ? 'in time' : `when it is closed meanwhile, within ${deadlineMs} ms`
-  test(`what is refused is buried in parts, each record once: ${when}`, async (t) => {
+  test(`refused records are written in parts, each once: ${when}`, async (t) => {
     const refusal = { status: 400, type: 'document_parsing_exception', reason: 'no' }
     const { take, account, root, shipper } = bench(t, (shipment) => ({
       kind: 'answered',

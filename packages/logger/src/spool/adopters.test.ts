@@ -96,7 +96,7 @@ function ask(adopters: readonly Worker[], message: string | null): Promise<unkno
 type Reported = Pick<ReturnType<typeof openSpool>['ledger'], 'account' | 'reasons'>
 
 function defineTests(): void {
-  test('of several adopters that come at the same moment each record is counted by one, in one way', async (t) => {
+  test('with concurrent adopters, each record is counted exactly once', async (t) => {
     const estate = scratchDir()
     for (let i = 0; i < OWNERS; i++) leaveCutOff(estate)
     const adopters = startAdopters(t)
@@ -120,7 +120,7 @@ function defineTests(): void {
     assert.ok(rivalries > 0, 'several adopters have had a share of the same round')
   })
 
-  test('an adopter that is killed at any of its steps leaves all of it to the next one', async (t) => {
+  test('the next adopter completes a takeover that was interrupted at any step', async (t) => {
     const estate = scratchDir()
     leaveCutOff(estate)
     let steps = 0

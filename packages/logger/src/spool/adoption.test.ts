@@ -7,7 +7,7 @@ import { adoptDirectories } from './adoption.js'
 import { lockPath } from './lock.js'
 import { kill, now, openSpool, put } from './testing/open-spool.js'
 
-test('directories that are no spool, such as that of the dead letters, stay where they are', () => {
+test('directories other than spools, such as dead letters, are left alone', () => {
   const root = scratchDir()
   for (const [dir, file] of [
     ['dead', 'a-0.ndjson'],
@@ -26,7 +26,7 @@ test('directories that are no spool, such as that of the dead letters, stay wher
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
 })
 
-test('what a thread of this process has lost is not counted again, though its first adopter has ended on its way', () => {
+test("losses of this process's threads are not counted again, even if the first adopter is interrupted", () => {
   const root = scratchDir()
   const thread = openSpool(root, { encoded: () => 17 })
   put(thread.spool, 10)

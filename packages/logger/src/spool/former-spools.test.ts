@@ -36,7 +36,7 @@ test('records of a target that is gone are found beside the spools in use, and t
   assert.equal((await formerSpools({ usual: join(data, 'spool'), used: [] })).length, 3)
 })
 
-test('what lives is distinguished from what was killed, and files that were not closed count by their size', async () => {
+test('living owners are distinguished from killed ones, and unsealed files count by size', async () => {
   const data = scratchDir()
   const { root, spool, owner } = leave(data, 'spool-siem', 10)
   spool.sealOpen()
@@ -54,7 +54,7 @@ test('what lives is distinguished from what was killed, and files that were not 
   ])
 })
 
-test('what does not look like a spool of ours is left alone', async () => {
+test('directories that do not look like spools are ignored', async () => {
   const data = scratchDir()
   const usual = join(data, 'spool')
   // Another name, beside one that has no records.
@@ -87,7 +87,7 @@ test('a directory that may not be read hides no other', async (t) => {
   )
 })
 
-test('a look ends at its bound, and says so', async () => {
+test('a check stops at its limit and reports that', async () => {
   const data = scratchDir()
   const { root, spool, owner } = leave(data, 'spool-siem', 10)
   spool.close()
@@ -97,7 +97,7 @@ test('a look ends at its bound, and says so', async () => {
   assert.ok(found!.isMore && found!.records > 400 && found!.records < 510, JSON.stringify(found))
 })
 
-test('each spool that was left is reported once, with what to do', async () => {
+test('each unused spool is reported once, with a remedy', async () => {
   const data = scratchDir()
   leave(data, 'spool-siem', 10).spool.close()
   const reported: string[] = []
@@ -120,7 +120,7 @@ test('each spool that was left is reported once, with what to do', async () => {
   assert.equal(reported.length, 1)
 })
 
-test('a spool whose owner lives is reported once that is gone', async (t) => {
+test('a spool with a living owner is reported after the owner ends', async (t) => {
   const data = scratchDir()
   const { root, owner } = leave(data, 'spool-siem', 10)
   const locations = { usual: join(data, 'spool'), used: [] }

@@ -46,7 +46,7 @@ test('a damaged record is left out, and those after it keep their positions', ()
   assert.deepEqual(ordinals, [0, 2])
 })
 
-test('whatever is in a file, reading it neither fails nor runs over', () => {
+test('reading arbitrary bytes neither fails nor reads past the end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const { starts, ends, validBytes } = indexFrames(Buffer.from(bytes))

@@ -8,7 +8,7 @@ import { OwnerDirectoryWatch } from './owner-directory-watch.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
 
-test('the last of several counts of the request path is what an adopter finds', async () => {
+test('an adopter finds the last count of the request path', async () => {
   const dir = scratchDir()
   const mark = new Mark(dir, false)
   mark.set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
@@ -19,7 +19,7 @@ test('the last of several counts of the request path is what an adopter finds', 
   assert.equal(takeProgress(dir), null)
 })
 
-test('a mark that is let go while a count is written takes no more of them', async () => {
+test('a mark closed during a write accepts no more counts', async () => {
   const dir = scratchDir()
   const mark = new Mark(dir, false)
   // A write of the test before may still be under way.
@@ -30,7 +30,7 @@ test('a mark that is let go while a count is written takes no more of them', asy
   assert.equal(takeProgress(dir)?.encoded, 5)
 })
 
-test('of several marks one writes at a time, and the others have to come again', async () => {
+test('only one mark writes at a time, and others must retry', async () => {
   const [dir, other] = [scratchDir(), scratchDir()]
   const [mark, next] = [new Mark(dir, false), new Mark(other, false)]
   // A write of the test before may still be under way.
@@ -43,7 +43,7 @@ test('of several marks one writes at a time, and the others have to come again',
   next.close()
 })
 
-test('what the thread has noted is not written again, and what it has not is, even if nothing comes any more', async () => {
+test('only counts that the thread has not saved are written, even without new records', async () => {
   const root = scratchDir()
   const watch = new OwnerDirectoryWatch(root, OWNER)
   watch.count[3] = 4
@@ -54,7 +54,7 @@ test('what the thread has noted is not written again, and what it has not is, ev
   watch.close()
 })
 
-test('a mark that nobody has written, or that was damaged, says nothing', () => {
+test('an unwritten or damaged mark has no progress', () => {
   const dir = scratchDir()
   const path = join(dir, 'mark')
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(40, 0xff)]) {

@@ -31,7 +31,7 @@ test('a segment is sealed when it has 4096 records, however small', () => {
   assert.equal(spool.take()?.records, 4096)
 })
 
-test('a segment is sealed a second after it was begun, whatever comes meanwhile', () => {
+test('a segment is sealed one second after it was opened', () => {
   const { spool } = openSpool(scratchDir())
   const beforeMono = performance.now()
   put(spool, 1)
@@ -48,7 +48,7 @@ test('a segment is sealed a second after it was begun, whatever comes meanwhile'
   assert.equal(full.spool.take()?.records, 1)
 })
 
-test('a segment that the disk takes no more of is sealed, and what comes then waits in memory', (t) => {
+test('a segment that cannot be written is sealed, and later records wait in memory', (t) => {
   const { spool, ledger } = openSpool(scratchDir())
   put(spool, 10)
   const { mock } = t.mock.method(fs, 'writeSync')

@@ -4,7 +4,7 @@ import { SegmentMemory } from './segment-memory.js'
 
 const FULL = Buffer.alloc(1024 ** 2, 'f')
 
-test('the room of a segment that is gone serves the next one', () => {
+test('the buffer of a removed segment is reused', () => {
   const first = new SegmentMemory()
   first.add(FULL)
   const { buffer } = first.frames
@@ -16,7 +16,7 @@ test('the room of a segment that is gone serves the next one', () => {
   second.release()
 })
 
-test('frames that somebody may still look at stay as they are when the segment is gone', () => {
+test('shared frames are not overwritten after the segment is removed', () => {
   const first = new SegmentMemory()
   first.add(Buffer.from('one'))
   const { frames } = first
@@ -28,7 +28,7 @@ test('frames that somebody may still look at stay as they are when the segment i
   second.release()
 })
 
-test('few frames take little room once no more can come', () => {
+test('a sealed segment with few frames uses a small buffer', () => {
   const memory = new SegmentMemory()
   memory.add(Buffer.from('one'))
   memory.add(Buffer.from('two'))
@@ -37,7 +37,7 @@ test('few frames take little room once no more can come', () => {
   assert.equal(memory.frames.toString(), 'onetwo')
 })
 
-test('more frames than a usual segment has find room', () => {
+test('the buffer grows for large segments', () => {
   const memory = new SegmentMemory()
   memory.add(FULL)
   memory.add(Buffer.alloc(1024 ** 2, 'g'))

@@ -27,7 +27,7 @@ function recordsIn(spool: Spool): number {
   return records
 }
 
-test('what was taken in is on disk before it is shipped, and gone when it has been', () => {
+test('records are on disk before they are shipped and deleted afterwards', () => {
   const root = scratchDir()
   const { spool, ledger, options } = openSpool(root)
   put(spool, 10)
@@ -40,7 +40,7 @@ test('what was taken in is on disk before it is shipped, and gone when it has be
   assert.deepEqual(readdirSync(root), [])
 })
 
-test('what is left free for others is not taken: records wait in memory', () => {
+test('records wait in memory if writing would use the disk space to keep free', () => {
   const root = scratchDir()
   const { spool, ledger } = openSpool(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
   put(spool, 10)
@@ -53,7 +53,7 @@ test('what is left free for others is not taken: records wait in memory', () => 
   assert.equal(enough.ledger.account.onDisk, 10)
 })
 
-test('the spool of an owner that was killed is taken over, records that died with it are counted', () => {
+test('the spool of a killed owner is taken over, and its lost records are counted', () => {
   const root = scratchDir()
   const dead = openSpool(root, { encoded: () => 17 })
   put(dead.spool, 10)
@@ -69,7 +69,7 @@ test('the spool of an owner that was killed is taken over, records that died wit
   assert.deepEqual(readdirSync(root), [])
 })
 
-test('a living owner is left alone, and of two adopters one inherits', () => {
+test('a living owner is left alone, and only one of two adopters succeeds', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   put(dead.spool, 10)
@@ -87,7 +87,7 @@ test('a living owner is left alone, and of two adopters one inherits', () => {
   )
 })
 
-test('an adopter that is killed is inherited in its turn, and ids stay those of the first owner', () => {
+test('the spools of a killed adopter are taken over, and record IDs stay the same', () => {
   const root = scratchDir()
   const first = openSpool(root)
   put(first.spool, 3)
@@ -141,7 +141,7 @@ test('a file of an earlier process that was written in the future is as old as i
 })
 
 for (const stepMs of [3_600_000, -3_600_000]) {
-  test(`a clock that is set by ${stepMs} ms makes no living owner of this process look gone`, () => {
+  test(`a clock change of ${stepMs} ms does not make living owners look dead`, () => {
     const root = scratchDir()
     const [one, two] = [openSpool(root), openSpool(root)]
     put(one.spool, 3)
@@ -187,7 +187,7 @@ test('a torn end is cut off and counted', () => {
   assert.equal(recordsIn(spool), 9)
 })
 
-test('of a batch that was cut short by a kill, what is there whole is kept, and the rest counts once', () => {
+test('complete records of a batch interrupted by a kill are kept, and the rest counts once', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   put(dead.spool, 10)
@@ -207,7 +207,7 @@ test('of a batch that was cut short by a kill, what is there whole is kept, and 
   )
 })
 
-test('a file that was begun and has nothing in it is no loss', () => {
+test('an empty file is not a loss', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   put(dead.spool, 10)
@@ -219,7 +219,7 @@ test('a file that was begun and has nothing in it is no loss', () => {
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [10, 0])
 })
 
-test('what waits in memory alone counts as lost when its process is killed', () => {
+test('records in memory only count as lost when the process is killed', () => {
   const root = scratchDir()
   const dead = openSpool(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
   put(dead.spool, 10)
@@ -233,7 +233,7 @@ test('what waits in memory alone counts as lost when its process is killed', () 
   )
 })
 
-test('what was not taken in counts as lost, however much is sealed on disk', () => {
+test('records that were not appended count as lost, whatever is on disk', () => {
   const root = scratchDir()
   let encoded = 100
   const dead = openSpool(root, { encoded: () => encoded })
@@ -248,7 +248,7 @@ test('what was not taken in counts as lost, however much is sealed on disk', () 
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [100, 40])
 })
 
-test('at the bound the oldest records give way, counted', () => {
+test('at the size limit, the oldest records are dropped and counted', () => {
   const { spool, ledger } = openSpool(scratchDir(), { maxBytes: 100_000 })
   for (let i = 0; i < 20; i++) {
     put(spool, 100)
@@ -261,7 +261,7 @@ test('at the bound the oldest records give way, counted', () => {
   assert.equal(recordsIn(spool), ledger.account.onDisk)
 })
 
-test('or the newest, when that is what was asked for', () => {
+test('at the size limit, the newest records are dropped with drop-newest', () => {
   const { spool, ledger } = openSpool(scratchDir(), { maxBytes: 100_000, whenFull: 'drop-newest' })
   for (let i = 0; i < 20; i++) put(spool, 100)
   spool.sealOpen()
@@ -270,7 +270,7 @@ test('or the newest, when that is what was asked for', () => {
   assert.ok(ledger.account.dropped > 1000)
 })
 
-test('records wait in memory up to a bound when the directory is in the way of itself', () => {
+test('records wait in memory up to a limit if the directory cannot be created', () => {
   const root = scratchDir()
   const { spool, ledger, options } = openSpool(root)
   // A file where the directory should be: root cannot write there either.
@@ -285,7 +285,7 @@ test('records wait in memory up to a bound when the directory is in the way of i
   assert.match(ledger.problems[0] ?? '', /records wait in memory/)
 })
 
-test('a directory of somebody else is not taken over', () => {
+test('an unrelated directory is not taken over', () => {
   const root = scratchDir()
   openSpool(root).spool.close()
   const { spool } = openSpool(root)
@@ -294,7 +294,7 @@ test('a directory of somebody else is not taken over', () => {
   assert.ok(existsSync(join(root, 'notes.txt')))
 })
 
-test('an adopter keeps what owners have left together, though it is more than its own share', () => {
+test('an adopter keeps inherited records beyond its own share', () => {
   const root = scratchDir()
   const share = { maxBytes: 400_000, shareBytes: 100_000 }
   for (let i = 0; i < 3; i++) {
@@ -317,7 +317,7 @@ test('an adopter keeps what owners have left together, though it is more than it
   assert.ok(spool.diskBytes <= share.maxBytes && spool.diskBytes > 300_000, `${spool.diskBytes} bytes`)
 })
 
-test('an owner that other owners have left too little room drops down to its share, not below', () => {
+test('an owner without room beyond its share drops records down to its share', () => {
   const root = scratchDir()
   const share = { maxBytes: 200_000, shareBytes: 100_000 }
   const other = openSpool(root, share)
@@ -336,7 +336,7 @@ test('an owner that other owners have left too little room drops down to its sha
   }
 })
 
-test('an owner whose lock somebody has removed makes it again, so that its directory stays its own', () => {
+test('an owner recreates its deleted lock and keeps its directory', () => {
   const root = scratchDir()
   const owner = openSpool(root)
   put(owner.spool, 1)
@@ -361,7 +361,7 @@ test('a file that cannot be taken over does not hide the others', () => {
   assert.match(ledger.problems[0] ?? '', /000000000099999\.open/)
 })
 
-test('what is left of an owner whose directory somebody has removed goes, too', () => {
+test('the lock of an owner with a deleted directory is removed', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   rmSync(join(root, dead.options.owner), { recursive: true })
@@ -372,7 +372,7 @@ test('what is left of an owner whose directory somebody has removed goes, too', 
   assert.deepEqual(readdirSync(root), [])
 })
 
-test('a disk that takes nothing when the log begins costs the safety, until it takes something', () => {
+test('with a full disk at the start, records wait in memory until writing works', () => {
   const root = join(scratchDir(), 'full')
   const { spool, ledger } = openSpool(root)
   put(spool, 10)

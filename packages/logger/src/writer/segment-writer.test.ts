@@ -39,7 +39,7 @@ test('a batch is spread over as many segments as it needs, and none is larger th
   assert.deepEqual(numbers(dir), [...Array(27).keys()])
 })
 
-test('the oldest segments go when the cap is reached, and at no moment is there more than the cap', () => {
+test('the oldest segments are deleted at the size limit, which is never exceeded', () => {
   const dir = scratchDir()
   const writer = writerIn(dir, 0)
   for (let i = 0; i < 1000; i += 7) {
@@ -55,7 +55,7 @@ test('the oldest segments go when the cap is reached, and at no moment is there 
   )
 })
 
-test('several writers stay under one cap, and none deletes what another one writes', () => {
+test("several writers share one size limit without deleting each other's open segments", () => {
   const dir = scratchDir()
   const quiet = writerIn(dir, 9)
   quiet.append(lines(7777, 1), 1)
@@ -72,7 +72,7 @@ test('several writers stay under one cap, and none deletes what another one writ
   for (const writer of [quiet, ...busy]) writer.finish()
 })
 
-test('the last segment of a writer that is gone is deleted in its turn', () => {
+test('the last segment of a writer that has ended is deleted when it is the oldest', () => {
   const dir = scratchDir()
   const gone = writerIn(dir, 9)
   gone.append(lines(0, 1), 1)
@@ -109,7 +109,7 @@ test('other files in the directory are not touched and do not count', () => {
   assert.ok(totalBytes(dir) > 8000)
 })
 
-test('a segment never goes into a file or a link that is there', () => {
+test('a segment never uses an existing file or link', () => {
   const dir = scratchDir()
   const target = join(dir, 'target')
   writeFileSync(target, 'mine')
@@ -134,7 +134,7 @@ test('a segment that is deleted while it is open is replaced and the next lines 
   writer.finish()
 })
 
-test('a segment that somebody empties is filled again up to its size', () => {
+test('a truncated segment is filled again up to its size', () => {
   const dir = scratchDir()
   const writer = writerIn(dir, 0)
   writer.append(lines(0, 9), 9)

@@ -113,12 +113,12 @@ for (const type of Object.keys(VALUES) as ValueTypeName[]) {
     }
   })
 
-  test(`texts that only look like the type ${type} are left`, () => {
+  test(`texts that only resemble the type ${type} are not matched`, () => {
     for (const text of OTHERS[type]) assert.deepEqual(found(type, text), [], text)
   })
 }
 
-test('digits of a UUID are no card, and a card beside one is', () => {
+test('digits of a UUID are not a card number, but one next to it is', () => {
   const digits = '4000-7000-9492-0003'
   const uuid = `01a2aaaa-${digits}aaaaaaaa`
   assert.deepEqual(found('card', digits), [digits])
@@ -140,7 +140,7 @@ test('a card number is found among other groups of digits', () => {
   assert.deepEqual(found('card', '4111111111111111 378282246310005'), ['4111111111111111', '378282246310005'])
 })
 
-test('the beginning of a value counts where a text was cut', () => {
+test('the beginning of a value is found at the end of truncated text', () => {
   const cases: readonly (readonly [ValueTypeName, string])[] = [
     ['card', '4111 1111 1'],
     ['iban', 'TR33 0006 10'],
@@ -157,7 +157,7 @@ test('the beginning of a value counts where a text was cut', () => {
   }
 })
 
-test('texts made to keep an expression busy are looked through in no time', () => {
+test('hostile texts are scanned quickly', () => {
   const texts = [
     'a',
     '1',
@@ -181,7 +181,7 @@ test('texts made to keep an expression busy are looked through in no time', () =
   }
 })
 
-test('many digits and separators take no more than their share of time', () => {
+test('scanning many digits and separators takes linear time', () => {
   const texts = ['1', '4 ', '4111 ', '4111.', '2-2', 'TR33 ', '+1 ', '%34', '&#52;', '%2534-', '\uff14 ']
   for (const type of Object.keys(VALUE_TYPES) as ValueTypeName[]) {
     for (const text of texts) {

@@ -34,7 +34,7 @@ function outputOf(t: TestContext, source: string, name = 'target.mjs'): CustomOu
   return output
 }
 
-test('the traffic log goes where a module of somebody else brings it', async (t) => {
+test('the traffic log is delivered by a custom module', async (t) => {
   const from = scratchDir()
   const file = join(from, 'records')
   writeFileSync(join(from, 'target.mjs'), FILE_OUTPUT)
@@ -65,7 +65,7 @@ test('a package is found from the directory of the gateway', async (t) => {
   assert.deepEqual(await output.deliver(sampleShipment(['{}'])), { kind: 'unfit', status: 413, reason: 'no' })
 })
 
-test('a module that comes late is found by the next attempt', async (t) => {
+test('a module installed later is found by the next attempt', async (t) => {
   const from = scratchDir()
   const output = new CustomOutput({ module: './late.mjs', from, options: {} }, () => {})
   t.after(() => output.close())
@@ -93,7 +93,7 @@ for (const [what, source, reason] of [
     /lists a record twice/,
   ],
 ] as const) {
-  test(`a target that ${what} is an outage, not an accident`, async (t) => {
+  test(`a target that ${what} is reported as an outage`, async (t) => {
     const delivery = await outputOf(t, source).deliver(sampleShipment(['{}']))
     assert.ok(delivery.kind === 'failed', JSON.stringify(delivery))
     assert.match(delivery.reason, reason)

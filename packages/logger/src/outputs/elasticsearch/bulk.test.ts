@@ -6,7 +6,7 @@ import { bulkDelivery, isBulkText } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 
 const COUNT = 1000
-test('a body is the same whether or not there is room for it, and is made in stretches', async () => {
+test('a body is the same with or without a large buffer, and is built in steps', async () => {
   const records = Array.from({ length: COUNT }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(n % 50) }))
   const shipment = sampleShipment(records)
   const expected = records
@@ -33,7 +33,7 @@ function answerOf(items: readonly object[]): string {
 
 const written = (): object[] => Array.from({ length: COUNT }, () => refusal(201))
 
-test('an answer says of each record whether it is written, refused or has to be sent again', () => {
+test('a response tells which records are written, refused or must be retried', () => {
   const items = written()
   items[1] = refusal(409, { type: 'version_conflict_engine_exception' })
   items[2] = { create: { error: ERROR, status: 400 } }
@@ -55,7 +55,7 @@ test('an answer says of each record whether it is written, refused or has to be 
     assert.deepEqual(bulkDelivery(answer, COUNT), expected)
 })
 
-test('an answer that all were written is one, of any number of records', () => {
+test('a response for only written records is recognized, for any number of records', () => {
   const all: Delivery = { kind: 'answered', refused: [], again: [] }
   for (const count of [1, 2, 999, 5000, 3]) {
     const text = answerOf(Array.from({ length: count }, () => refusal(201)))
@@ -66,7 +66,7 @@ test('an answer that all were written is one, of any number of records', () => {
   }
 })
 
-test('an answer as text that is not about all records, or no JSON, says nothing about any', () => {
+test('an incomplete or invalid text response has no results', () => {
   const text = answerOf(written())
   const cut = text.indexOf('{"create"', 9000)
   const unclosed = (status: number): string =>

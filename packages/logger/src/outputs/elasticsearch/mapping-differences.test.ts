@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { TRAFFIC_MAPPING } from './mapping.js'
 import { mappingDifferences } from './mapping-differences.js'
 
-test('a mapping as Elasticsearch gives it back, with fields of somebody else, is the one that was wanted', () => {
+test('a mapping returned by Elasticsearch with additional fields has no differences', () => {
   const answered = structuredClone(TRAFFIC_MAPPING) as {
     dynamic: unknown
     properties: Record<string, object>

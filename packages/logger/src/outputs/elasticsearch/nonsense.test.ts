@@ -30,7 +30,7 @@ async function deliveryTo(t: TestContext, answer: RequestListener): Promise<Deli
   return output.deliver(TWO_RECORDS)
 }
 
-test('no record counts as delivered of which the answer does not say so', async (t) => {
+test('a record counts as delivered only if the response says so', async (t) => {
   for (const answer of [
     '{"errors":false,"items":[{},{}]}',
     '{"errors":false,"items":[{"create":{"status":"200"}},{"create":{"status":1}}]}',
@@ -53,7 +53,7 @@ test('no record counts as delivered of which the answer does not say so', async 
   }
 })
 
-test('a request is unfit only where Elasticsearch itself says so', async (t) => {
+test('a request is unfit only if Elasticsearch itself rejects it', async (t) => {
   const proxy = await deliveryTo(t, (_, res) =>
     res.writeHead(400).end('a plain HTTP request to an HTTPS port'),
   )
@@ -64,7 +64,7 @@ test('a request is unfit only where Elasticsearch itself says so', async (t) => 
   assert.equal(large.kind, 'unfit')
 })
 
-test('an answer without an end is given up before it fills the memory', async (t) => {
+test('an endless response is aborted before it exhausts memory', async (t) => {
   let sent = 0
   const block = Buffer.alloc(1024 ** 2, 'x')
   const sendOn = (res: ServerResponse): void => {

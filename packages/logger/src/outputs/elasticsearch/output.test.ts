@@ -72,7 +72,7 @@ test('records are written once, however often they are sent', { skip }, async ()
   await output.close()
 })
 
-test('requests are compressed where that is asked for, and arrive as well', { skip }, async (t) => {
+test('requests are compressed if configured', { skip }, async (t) => {
   for (const compress of [true, false]) {
     const codings: (string | undefined)[] = []
     const relay = await relayTo(t, (req, answer, res) => {
@@ -100,7 +100,7 @@ test('a record that the mapping refuses is distinguished from those beside it', 
   await output.close()
 })
 
-test('of many records each is reported by itself, in the answer that is read in pieces as well', {
+test('each of many records has its own result, even if the response arrives in pieces', {
   skip,
 }, async () => {
   const { output, stream } = open()
@@ -172,7 +172,7 @@ async function deliveryAcrossChange(t: TestContext, settings: object) {
   return { ...opened, refused: refusedOf(delivery).map(({ index, status }) => [index, status]) }
 }
 
-test('a record that was written before the mapping would refuse it is delivered, and no dead letter', {
+test('a record written before the mapping changed counts as delivered, not as a dead letter', {
   skip,
 }, async (t) => {
   const { output, stream, refused, problems } = await deliveryAcrossChange(t, {})
@@ -182,7 +182,7 @@ test('a record that was written before the mapping would refuse it is delivered,
   assert.equal(next.kind === 'answered' && next.refused.length, 1, 'what was not written is refused')
 })
 
-test('where the stream may not be read, a record that is refused is kept, written or not', {
+test('without read access, a refused record becomes a dead letter', {
   skip,
 }, async (t) => {
   const { refused, problems } = await deliveryAcrossChange(t, { 'index.blocks.read': true })
@@ -193,7 +193,7 @@ test('where the stream may not be read, a record that is refused is kept, writte
   assert.match(problems.join(), /refused records may also be in the index, .*403/)
 })
 
-test('of a first attempt the answer is believed, and the index is not asked', { skip }, async () => {
+test('the response to a first attempt is trusted without searching the index', { skip }, async () => {
   const { output, stream, problems } = open()
   await output.deliver(shipmentOf([good(1)], { prefix: 'first' }))
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.read': true })
@@ -216,7 +216,7 @@ test('a call whose header fields have immense names is no dead letter', { skip }
   await output.close()
 })
 
-test('fields that nobody foresaw are kept and not indexed', { skip }, async () => {
+test('unknown fields are stored but not indexed', { skip }, async () => {
   const { output, stream } = open()
   const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x${i}`, i]))
   assert.deepEqual(
@@ -227,7 +227,7 @@ test('fields that nobody foresaw are kept and not indexed', { skip }, async () =
   await output.close()
 })
 
-test('calls are found by where their client is, and by what their route is a part of', { skip }, async () => {
+test('exchanges are found by client location and by API', { skip }, async () => {
   const { output, stream } = open()
   const istanbul = { client: { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } } }
   const auckland = { client: { country: 'NZ', geo: { lat: -36.85, lon: 174.76 } } }
@@ -255,7 +255,7 @@ test('calls are found by where their client is, and by what their route is a par
   await output.close()
 })
 
-test('an index that may not be written makes records wait, not die', { skip }, async () => {
+test('records wait while the index is read-only', { skip }, async () => {
   const { output, stream } = open()
   await output.deliver(shipmentOf([good(1)]))
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': true })
@@ -275,7 +275,7 @@ test('a data stream that cannot be made is reported, and the records wait', { sk
   await output.close()
 })
 
-test('another node takes over when the first does not answer', { skip }, async () => {
+test('another node is used if the first one does not respond', { skip }, async () => {
   const { output, stream } = open({ nodes: ['http://127.0.0.1:9', node.url] })
   await until(
     async () => (await output.deliver(shipmentOf([good(1)]))).kind === 'answered',
@@ -287,7 +287,7 @@ test('another node takes over when the first does not answer', { skip }, async (
   await output.close()
 })
 
-test('a node that nobody serves is reported, and the records wait', { skip }, async () => {
+test('an unreachable node is reported, and the records wait', { skip }, async () => {
   const nobody = open({ nodes: ['http://127.0.0.1:9'] })
   const delivery = await nobody.output.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { differences } from './setup-differences.js'
 
-test('a template as Elasticsearch gives it back is the one that was sent', () => {
+test('a template returned by Elasticsearch equals the one that was sent', () => {
   const sent = {
     index_patterns: ['a'],
     data_stream: {},
@@ -25,7 +25,7 @@ test('a template as Elasticsearch gives it back is the one that was sent', () =>
   assert.deepEqual(differences(answered, sent), [])
 })
 
-test('what is new, other or gone is reported by its path', () => {
+test('added, changed and removed members are reported by path', () => {
   const before = { priority: 1, template: { settings: { index: { codec: 'default', old: '1' } } } }
   const after = {
     priority: 500,

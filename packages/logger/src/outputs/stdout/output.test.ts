@@ -133,7 +133,7 @@ function idsFor(prefix: string, count: number): string[] {
 function defineTests(): void {
   defineOutputTests('pipe')
   defineOutputTests('socket')
-  test('a file gets what a pipe would, beside what others have written', async (t) => {
+  test('a file gets the same output as a pipe, after existing content', async (t) => {
     const file = join(scratchDir(), 'out.txt')
     const descriptor = openSync(file, 'w')
     const worker = startWorker(t, descriptor)
@@ -162,7 +162,7 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     assert.deepEqual(ids().sort(), idsFor('r', 5000))
   })
 
-  test(`a pipe that nobody reads holds no request up, and gets every record once it is read (${kind})`, async (t) => {
+  test(`an unread pipe blocks no request and gets every record once it is read (${kind})`, async (t) => {
     const worker = startWorker(t, kind)
     worker.log('r', 8000)
     const kept = (): number => {
@@ -180,7 +180,7 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     assert.deepEqual(ids().sort(), idsFor('r', 8000))
   })
 
-  test(`a closed pipe ends nothing; the records wait on disk for the next process (${kind})`, async (t) => {
+  test(`a closed pipe does not end the process; records wait on disk for the next one (${kind})`, async (t) => {
     const dir = scratchDir()
     const worker = startWorker(t, kind, dir)
     worker.output!.destroy()

@@ -71,12 +71,12 @@ test('a head never holds what the grammar forbids', () => {
   assert.deepEqual([host.length, host.slice(0, 6), app.length, timestamp], [255, '__pod_', 48, '-'])
 })
 
-test('what is no record still becomes a message', () => {
+test('invalid records still become messages', () => {
   for (const text of ['null', '7', '{"a":'])
     assert.equal(parseSyslog(new SyslogMessages(OPTIONS).messageOf(Buffer.from(text), 'k')).text, text)
 })
 
-test('an address without a port gets that of its transport', () => {
+test('an address without a port uses the default port of its transport', () => {
   assert.deepEqual(parseSyslogAddress('udp://logs'), { transport: 'udp', host: 'logs', port: 514 })
   assert.deepEqual(parseSyslogAddress('tcp://logs'), { transport: 'tcp', host: 'logs', port: 601 })
   assert.deepEqual(parseSyslogAddress('tls://[::1]'), { transport: 'tls', host: '::1', port: 6514 })

@@ -82,7 +82,7 @@ test('records arrive over TLS, and the receiver is checked', async (t) => {
   assert.equal(receiver.messages.length, 503)
 })
 
-test('a receiver that asks for a certificate gets ours, and refuses who has none', async (t) => {
+test('a receiver that requires a client certificate gets it, and rejects clients without one', async (t) => {
   const dir = scratchDir()
   const plain = await tlsReceiver(t, dir)
   const location = dirname(plain.caFile)
@@ -101,7 +101,7 @@ test('a receiver that asks for a certificate gets ours, and refuses who has none
   assert.equal(nameless.sink.identity().indexed, 0)
 })
 
-test('a file of authorities that is missing holds records up, and loses none', async (t) => {
+test('a missing CA file delays records and loses none', async (t) => {
   const shipping = shipToSyslog(t, 'tls://127.0.0.1:9', { tls: { ...TLS, caFile: '/nowhere/ca.pem' } })
   shipping.log(5)
   await until(
@@ -116,7 +116,7 @@ for (const [transport, receiverAt] of [
   ['tcp', tcpReceiver],
   ['udp', udpReceiver],
 ] as const) {
-  test(`what is logged while a ${transport} receiver is away arrives when it is back`, async (t) => {
+  test(`records logged during an outage of a ${transport} receiver are delivered afterwards`, async (t) => {
     const first = await receiverAt(t)
     const shipping = shipToSyslog(t, `${transport}://127.0.0.1:${first.port}`)
     const ids = shipping.log(100)
@@ -136,7 +136,7 @@ for (const [transport, receiverAt] of [
   })
 }
 
-test('a connection that is cut within a batch makes the batch come again', async (t) => {
+test('a batch is sent again if the connection is cut', async (t) => {
   let cuts = 2
   const receiver = await tcpReceiver(t, 0, (socket) => {
     if (cuts-- > 0) socket.once('data', () => socket.resetAndDestroy())

@@ -46,7 +46,7 @@ async function assertTaken(
   assert.deepEqual([received, onDisk, inMemory], [ids.length, 0, 0])
 }
 
-test('records are posted one a line, with a key that belongs to them', async (t) => {
+test('records are posted one per line, with an idempotency key', async (t) => {
   const receiver = await webhookReceiver(t)
   const shipping = shipToWebhook(t, receiver.url)
   await assertTaken(shipping, [receiver], shipping.log(3000))
@@ -55,7 +55,7 @@ test('records are posted one a line, with a key that belongs to them', async (t)
   assert.match(String(headers['idempotency-key']), /^[0-9a-f]{32}$/)
 })
 
-test('the request says who we are, signed and compressed, as it was asked for', async (t) => {
+test('requests have the configured headers, signature and compression', async (t) => {
   const receiver = await webhookReceiver(t)
   const output = new WebhookOutput({
     ...OPTIONS,
@@ -81,7 +81,7 @@ test('the request says who we are, signed and compressed, as it was asked for', 
   assert.equal(receiver.posts[1]?.headers['authorization'], 'Bearer t0k')
 })
 
-test('an https receiver is checked against its authorities, and a missing file of them is an outage', async (t) => {
+test('the certificate of an https receiver is verified, and a missing CA file is an outage', async (t) => {
   const dir = scratchDir()
   const caFile = makeCertificates(dir)
   const bodies: string[] = []
@@ -137,14 +137,14 @@ for (const [failure, responders] of [
   })
 }
 
-test('a receiver that does not answer in time is asked again', async (t) => {
+test('a request that times out is retried', async (t) => {
   const receiver = await webhookReceiver(t, [silent])
   const shipping = shipToWebhook(t, receiver.url, { timeoutMs: 300 })
   await assertTaken(shipping, [receiver], shipping.log(10))
   assert.match(shipping.problems[0]!, /no response within 300 ms/)
 })
 
-test('429 is asked again after the time that it names', async (t) => {
+test('429 is retried after Retry-After', async (t) => {
   const receiver = await webhookReceiver(t, [answering(429, { 'retry-after': '2' })])
   const shipping = shipToWebhook(t, receiver.url)
   await assertTaken(shipping, [receiver], shipping.log(10))
@@ -152,7 +152,7 @@ test('429 is asked again after the time that it names', async (t) => {
   assert.ok(second!.atMono - first!.atMono >= 1900, `${second!.atMono - first!.atMono} ms`)
 })
 
-test('413 divides the records until they fit, and only one that never fits is a dead letter', async (t) => {
+test('413 splits the records until they fit, and only a record that never fits is a dead letter', async (t) => {
   const responders: Responder[] = Array.from({ length: 200 }, () => (posted, response, request) => {
     const tooLarge = posted.ids.length > 10 || posted.ids.includes(poison)
     ;(tooLarge ? answering(413) : acceptAll)(posted, response, request)
@@ -171,7 +171,7 @@ test('413 divides the records until they fit, and only one that never fits is a 
   )
 })
 
-test('400 makes dead letters of the records, and the next ones pass', async (t) => {
+test('400 turns the records into dead letters, and later ones are delivered', async (t) => {
   const receiver = await webhookReceiver(t, [answering(400)])
   const { sink, dir, log } = shipToWebhook(t, receiver.url)
   const refused = log(20)
@@ -185,7 +185,7 @@ test('400 makes dead letters of the records, and the next ones pass', async (t) 
   assertIdentity(sink.identity())
 })
 
-test('404 holds the records until the receiver is there', async (t) => {
+test('404 is retried until the receiver is available', async (t) => {
   const receiver = await webhookReceiver(t, [answering(404), answering(404)])
   const shipping = shipToWebhook(t, receiver.url)
   await assertTaken(shipping, [receiver], shipping.log(20))
@@ -195,7 +195,7 @@ test('404 holds the records until the receiver is there', async (t) => {
   )
 })
 
-test('an answer that repeats what was sent shows operators neither credentials nor records', async (t) => {
+test('a response that echoes the request shows operators neither credentials nor records', async (t) => {
   const echo: Responder = ({ headers, body }, response) => {
     const { authorization, 'x-key': key } = headers
     response.writeHead(503).end(`no room; you sent ${authorization} ${key} ${JSON.stringify(String(body))}`)
@@ -213,7 +213,7 @@ test('an answer that repeats what was sent shows operators neither credentials n
   }
 })
 
-test('what is logged while the receiver is away is taken when it is back', async (t) => {
+test('records logged during an outage are delivered afterwards', async (t) => {
   const first = await webhookReceiver(t)
   const shipping = shipToWebhook(t, first.url)
   const ids = shipping.log(50)

@@ -37,14 +37,14 @@ function orIgnored(query: object, field: string): unknown {
   }
 }
 
-test('the times are asked for, the first one included, the last one not', () => {
+test('the time range includes its start and excludes its end', () => {
   assert.deepEqual(asked({ since: '2s', until: '1s' }), [
     { range: { '@timestamp': { gte: NOW_MS - 2000, lt: NOW_MS - 1000, format: 'epoch_millis' } } },
   ])
   assert.deepEqual(asked({}), [])
 })
 
-test('a value is asked for as it is, whatever stands in it', () => {
+test('values are queried literally', () => {
   for (const route of ['orders', 'a?', 'x OR y', '"]}', '']) {
     assert.deepEqual(asked({ route }), [orIgnored({ term: { route } }, 'route')])
   }
@@ -56,7 +56,7 @@ test('a pattern is asked for as one, with stars alone', () => {
   ])
 })
 
-test('of several values each is asked for', () => {
+test('several values become alternatives', () => {
   const query = {
     bool: {
       should: [orIgnored({ term: { route: 'a' } }, 'route'), orIgnored({ term: { route: 'b' } }, 'route')],
@@ -67,7 +67,7 @@ test('of several values each is asked for', () => {
   assert.deepEqual(asked({ where: ['route=a || route=b'] }), [query])
 })
 
-test('whether a field can hold a value is left to Elasticsearch', () => {
+test('Elasticsearch decides if a field can hold a value', () => {
   for (const client of ['203.0.113.7', '10.0.0.0/8', 'unix', 'fe80::1%eth0', '']) {
     assert.deepEqual(asked({ client }), [
       orIgnored({ match: { 'client.ip': { query: client, lenient: true } } }, 'client.ip'),
@@ -78,7 +78,7 @@ test('whether a field can hold a value is left to Elasticsearch', () => {
   ])
 })
 
-test('what cannot be asked for exactly is left to the check of what comes back', () => {
+test('criteria without an exact query are omitted', () => {
   const left: FilterRequest[] = [
     { consumer: 'c-1' },
     { result: 'error' },
@@ -113,7 +113,7 @@ test('a comparison includes the bound, and stays within what the field can hold'
   assert.deepEqual(asked({ status: '5xx' }), range('res.status', { gte: 500, lte: 599 }))
 })
 
-test('items that are documents of their own are asked as such, where all parts have them so', () => {
+test('nested items get nested queries if all indices have them', () => {
   const [found] = asked({ where: ['policies.id=auth'] }) as {
     bool: { should: [{ nested: object }, object] }
   }[]

@@ -229,7 +229,7 @@ test('both sources give the same lines in the same order for every filter', { sk
   assert.ok(found > 3000, `only ${found} lines were compared`)
 })
 
-test('what is written meanwhile changes nothing, and a page that is too large comes in pieces', {
+test('concurrent writes do not affect a search, and a page that is too large is split', {
   skip,
 }, async (t) => {
   const dataStream = await stream()
@@ -267,7 +267,7 @@ test('a field that one part of a stream does not index is still found there', { 
   )
 })
 
-test('lists that are documents of their own in the newer part of a stream only are found in all of it', {
+test('lists that are nested in newer indices only are found in all indices', {
   skip,
 }, async (t) => {
   const dataStream = await stream()
@@ -363,7 +363,7 @@ test('following more records than ids are kept still shows each once', { skip },
   assert.equal(new Set(seen).size, written)
 })
 
-test('following outlives a cluster that is away, says so once, and leaves nothing out', {
+test('following survives an outage, reports it once, and skips no record', {
   skip,
 }, async (t) => {
   const dataStream = await stream()
