@@ -12,11 +12,11 @@ import { connectionTo, freshDataStream, sharedElasticsearch } from './testing/sh
 import { TcpBridge } from './testing/tcp-bridge.js'
 import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
 
-// A spool on a file system that is really full. Only the process that logs sees it: it has a mount namespace of its own.
+// A spool on a full file system. Only the logging process sees it, in a separate mount namespace.
 
 const THIS_FILE = fileURLToPath(import.meta.url)
 const RECORDS = 6000
-/** Of some 700 bytes each, so that most records find the disk full. */
+/** Too small for most of the records, which have about 700 bytes each. */
 const DISK_BYTES = 1024 ** 2
 
 type Stream = ReturnType<typeof connectionTo> & { readonly dataStream: string }
@@ -30,7 +30,7 @@ const output = process.argv[2]
 if (output === undefined) defineTest()
 else await logTo(JSON.parse(output) as Stream, process.argv[3]!)
 
-/** Logs, reports all the time how far it is, and ends when it is asked to. */
+/** Logs, reports its progress, and ends on request. */
 async function logTo(stream: Stream, dir: string): Promise<void> {
   const problems = new Set<string>()
   const sink = openShippingSink({
@@ -61,7 +61,7 @@ function defineTest(): void {
   }, async (t) => {
     const dir = join(scratchDir(), 'small')
     mkdirSync(dir)
-    // Not every machine grants a mount namespace.
+    // Not every machine allows mount namespaces.
     const mount = `mount -t tmpfs -o size=${DISK_BYTES} none '${dir}' &&`
     if (spawnSync('unshare', ['-m', 'sh', '-c', `${mount} true`]).status !== 0) {
       t.skip('no mount namespace for a small disk')

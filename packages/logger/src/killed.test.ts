@@ -9,7 +9,7 @@ import type { LogSink } from '@sluice/core'
 import { openShippingSink } from './shipping-sink.js'
 import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
 
-// With a directory this file is a program that stands still with records that it has not handed over.
+// With a directory as argument, this file is a program that stops with records not handed over.
 
 const ON_DISK = 100
 const IN_HAND = 40
@@ -28,7 +28,7 @@ function record(sink: LogSink, count: number): void {
   for (let i = 0; i < count; i++) sink.record(sampleExchange({ id: `r-${i}` }))
 }
 
-/** To a node that does not answer. */
+/** Output to a node that does not respond. */
 function sinkTo(spoolDir: string): LogSink {
   return openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
@@ -57,7 +57,7 @@ function defineTests(): void {
   })
 }
 
-/** What the first number of the only mark says. */
+/** Returns the first number in the only mark. */
 function encodedBy(spoolDir: string): number {
   const mark = readdirSync(spoolDir, { recursive: true, encoding: 'utf8' }).find((path) =>
     path.endsWith('/mark'),

@@ -31,7 +31,7 @@ test('records of a long outage are kept on disk, not in memory, and shipped afte
     },
   })
   t.after(() => closeWhole(sink, 0))
-  /** No faster than the log takes them, so that nothing is dropped on a slow machine. */
+  /** Sends records no faster than the log accepts them, so that nothing is dropped on a slow machine. */
   const log = async (from: number, to: number): Promise<void> => {
     for (let i = from; i < to; i++) {
       sink.record(sampleExchange({ id: `r-${i}` }))

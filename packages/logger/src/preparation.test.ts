@@ -19,7 +19,7 @@ test('records are prepared before they are on the disk of a spool, with places f
   const sink = openShippingSink({
     ...{ fields: 'full', worker: 1, version: 'test', configDigest: () => 'd' },
     spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
-    // Nobody listens there.
+    // No process listens on this port.
     output: {
       ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },
       ...{ compress: false, dataStream: 'logs-a-b', retentionDays: null, replicas: 0, manage: true },

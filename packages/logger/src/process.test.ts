@@ -13,9 +13,9 @@ import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines,
 const MIB = 1024 ** 2
 const THIS_FILE = fileURLToPath(import.meta.url)
 
-/** What a logging process does; it runs this very file with the name of its part and the directory. */
+/** Programs of logging processes. A process runs this file with the program's name and the directory. */
 const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<void>>> = {
-  /** Logs until it is killed, and reports all the time how far it is. */
+  /** Logs until it is killed, and reports its progress. */
   async endless(sink) {
     for (let i = 0; ; i++) {
       sink.record(sampleExchange({ id: `r-${i}` }))
@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<voi
       }
     }
   },
-  /** Logs batches of five, waits for each, and says how it ended. */
+  /** Logs batches of five, waits for each, and reports the result. */
   async batches(sink, dir) {
     for (let i = 0; i < 40; i++) {
       for (let k = 0; k < 5; k++) sink.record(sampleExchange({ id: `r-${i}-${k}` }))
@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<voi
     process.send?.({ identity: sink.identity(), ...found(dir) } satisfies Outcome)
     process.disconnect?.()
   },
-  /** Logs and forgets to close. */
+  /** Logs without closing the sink. */
   async forgetful(sink) {
     sink.record(sampleExchange())
     process.disconnect?.()
@@ -53,7 +53,7 @@ function sinkOf(dir: string): LogSink {
   })
 }
 
-/** Runs a part; `before` is shell code that comes first in the same process. */
+/** Runs a program. `before` is shell code that runs first in the same process. */
 function start(t: TestContext, name: string, dir: string, before = ''): ChildProcess {
   const script = `${before} exec "$@"`
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, THIS_FILE, name, dir], {
@@ -63,11 +63,11 @@ function start(t: TestContext, name: string, dir: string, before = ''): ChildPro
   return child
 }
 
-/** How a part ended, reported by itself, because its file system may not be ours. */
+/** Result of a program, reported by itself because it may use a separate file system. */
 interface Outcome {
   readonly identity: LogIdentity
   readonly ids: readonly string[]
-  /** Segments that are empty or end within a line. */
+  /** Names of segments that are empty or end with an incomplete line. */
   readonly unclean: readonly string[]
 }
 
@@ -76,7 +76,7 @@ function found(dir: string): Pick<Outcome, 'ids' | 'unclean'> {
   return { ids: segmentLines(dir).map((line) => JSON.parse(line).id), unclean }
 }
 
-/** The identity at the end of a part, once it is clear that exactly the indexed records are on disk. */
+/** Returns the counts at the end of a program, after checking that exactly the indexed records are on disk. */
 async function outcomeOf(child: ChildProcess): Promise<LogIdentity> {
   const [{ identity, ids, unclean }] = (await once(child, 'message')) as [Outcome]
   assertIdentity(identity)
@@ -115,7 +115,7 @@ function defineTests(): void {
   test('records lost on a full disk are counted, without incomplete lines or empty files', async (t) => {
     const dir = join(scratchDir(), 'small')
     mkdirSync(dir)
-    // A file system of its own needs a mount namespace, which not every machine grants.
+    // A separate file system needs a mount namespace, which not every machine allows.
     const mount = `mount -t tmpfs -o size=64k none '${dir}' &&`
     if (spawnSync('unshare', ['-m', 'sh', '-c', `${mount} true`]).status !== 0) {
       t.skip('no mount namespace for a small disk')

@@ -12,7 +12,7 @@ test('a node that fails under load loses no records and is used again when it is
 }, async (t) => {
   const node = await sharedElasticsearch()
   t.after(() => node.release())
-  // Two addresses of a cluster: whatever is under way to one that dies may have been done, or not.
+  // Two addresses of a cluster. Requests in progress to a node that dies may or may not have been carried out.
   const [first, second] = [await TcpBridge.to(node.port), await TcpBridge.to(node.port)]
   t.after(() => Promise.all([first.cut(), second.cut()]))
   const nodes = [first, second].map(({ port }) => `https://127.0.0.1:${port}`)
@@ -46,7 +46,7 @@ test('a node that fails under load loses no records and is used again when it is
     await dead
     await allArrive()
     await dying.mend()
-    // Nobody else can take them.
+    // There is no other node.
     await other.cut()
     await log(500)
     await allArrive()

@@ -10,14 +10,14 @@ import { openShippingSink } from './shipping-sink.js'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
-// A real node that takes some of it, later, or nothing for the moment.
+// Tests with a real node that refuses records partly or temporarily.
 
 const skip = elasticsearchSkip
 let node: ElasticsearchNode
 
 before(async () => {
   if (skip !== false) return
-  // So little room for requests that a segment of a megabyte is refused with 429.
+  // The limit for requests is so small that a segment of one megabyte is refused with 429.
   node = await startElasticsearch({
     dir: scratchDir(),
     settings: { 'indexing_pressure.memory.limit': '400kb' },
@@ -95,7 +95,7 @@ test('when half of the records are refused for good, the other half is indexed, 
     index_patterns: ['logs-half'],
     data_stream: {},
     priority: 500,
-    // A path that is no number does not fit.
+    // A path that is not a number does not match the mapping.
     template: {
       settings: { 'index.number_of_replicas': 0 },
       mappings: { properties: { url: { properties: { path: { type: 'long' } } } } },

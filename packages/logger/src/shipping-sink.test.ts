@@ -17,16 +17,16 @@ import {
 import { TcpBridge } from './testing/tcp-bridge.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
-// The whole way of a record, to a real node that goes away and by processes that are killed. That a node is killed itself
-// and started again is among the trials of gw bench (bench/src/trial).
+// Delivery of records to a real node during outages, and from processes that are killed. Killing and restarting a node
+// is tested by the trials of gw bench (bench/src/trial).
 
 const skip = elasticsearchSkip
-/** A node that is away. */
+/** A node that is down. */
 const NOBODY = 'http://127.0.0.1:9'
 const THIS_FILE = fileURLToPath(import.meta.url)
-/** So many records the program below makes before it waits for their hand-off to the disk. */
+/** Number of records that the program below logs before it waits for them to be written. */
 const HANDED_OFF = 3000
-/** With a URL, a data stream and a directory this file is a program that logs until it is killed. */
+/** With a URL, a data stream and a directory as arguments, this file is a program that logs until it is killed. */
 const [, , url, stream, dir] = process.argv
 if (url === undefined) defineTests()
 else await logEndlessly(sinkTo(nobody(url), stream!, dir!))
@@ -182,7 +182,7 @@ function defineTests(): void {
     assert.equal(await countIn(killed), indexed)
     const lost = droppedBy['process_lost'] ?? 0
     assert.equal(received, indexed + lost)
-    // On a busy machine more of them wait for the disk than usual. Whatever was there is not lost.
+    // On a busy machine, more records than usual wait for the disk. Those on disk are not lost.
     const { made, identity } = last!
     assert.ok(
       identity.onDisk >= HANDED_OFF && indexed >= identity.onDisk,

@@ -78,13 +78,13 @@ export interface PolicyIdentity {
 }
 
 /**
- * Services available to a policy while it is compiled. Unless noted otherwise, do not use them while requests
- * run.
+ * Services of the gateway for a policy. Create counters, slots, clients and shared state in `compile`, and keep
+ * them for the hooks.
  */
 export interface CompileEnv {
-  /** Stores shared by workers and replicas. They may be kept and used while requests run. */
+  /** Stores shared by workers and replicas. */
   readonly state: StateStores
-  /** Cache for values of policies. It may be kept and used while requests run. */
+  /** Cache for values of policies. */
   readonly cache: CacheStore
   /**
    * Compiles an expression of the condition language that returns a string, number or boolean. `route` and
@@ -104,7 +104,7 @@ export interface CompileEnv {
    * snapshot uses it.
    */
   shared<T>(key: string, create: () => T): T
-  /** Builds a refusal. Call it at compile time and reuse the result. */
+  /** Builds a refusal. If its text is constant, build it in `compile` and reuse it. */
   refusal(code: ErrorCode, detail: string, headers?: readonly string[]): Reply
   /**
    * Runs work on the worker's thread pool. Use it for bodies whose processing would block other requests.
@@ -116,7 +116,7 @@ export interface CompileEnv {
    */
   offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O>
   /**
-   * Sends the request of an exchange again in the background, to refresh a stored response. It runs through
+   * Sends the request of an exchange again in the background, to refresh a stored response. It passes through
    * the steps listed after the one that keeps responses, and through that step's response hooks. The response
    * goes to no client.
    * @param prepare Called with the new exchange before it is sent.

@@ -13,7 +13,7 @@ const BERLIN = {
   text: 'x'.repeat(300),
 }
 
-/** Null for a prototype that objects of a test do not have. */
+/** Copies a value, because decoded objects have no prototype and would not equal those of the test. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
@@ -61,7 +61,7 @@ test('country, continent, city and network are read in the formats of several ve
     )
 })
 
-/** A database that knows one network, by these bytes. */
+/** Returns a database with one network and these record bytes. */
 function hostile(...parts: readonly Buffer[]): PlaceDatabase {
   return new PlaceDatabase(databaseOf([['203.0.113.0/24', Buffer.concat(parts)]]))
 }

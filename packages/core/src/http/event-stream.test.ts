@@ -43,10 +43,10 @@ test('chunk boundaries do not affect the event count', () => {
   )
 })
 
-/** The same by the book: the stream as a whole, split into lines. */
+/** Reference implementation: splits the complete stream into lines. */
 function plainCount(text: string): number {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)
-  // What has no end yet is no line.
+  // Text without a line end is not a line yet.
   lines.pop()
   let events = 0
   let hasData = false

@@ -17,7 +17,7 @@ function formed(list: readonly string[]): string | null {
   return lines
 }
 
-/** A cache, and how often it has formed a line. */
+/** Creates a cache and counts how often it formats a line. */
 function counted(): { cache: HeaderCache; count: () => number } {
   let count = 0
   const cache = new HeaderCache((name, value) => {
@@ -79,7 +79,7 @@ test('long values are not cached, and changing ones rarely', () => {
   for (let i = 0; i < 2; i++) cache.line('cookie', 'c'.repeat(201))
   assert.equal(count(), 2)
   for (let i = 0; i < 300; i++) cache.line('traceparent', String(i))
-  // The last one kept is not the last one seen: the counter began again with the 256th.
+  // The last value seen is not cached, because the counter restarted with the 256th.
   assert.equal(cache.find('traceparent', '299'), null)
   assert.notEqual(cache.find('traceparent', '255'), null)
 })

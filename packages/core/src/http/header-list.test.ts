@@ -13,7 +13,7 @@ import {
 } from './header-list.js'
 
 const name = fc.constantFrom('a', 'b', 'x-a', 'x-b', 'x-')
-/** Values look like names, so that a search that does not keep to the even places is noticed. */
+/** Values look like names, to detect searches that also compare values. */
 const value = fc.constantFrom('a', 'b', 'x-a', '', '1')
 const lines = fc.array(fc.tuple(name, value), { maxLength: 8 })
 

@@ -13,7 +13,7 @@ import {
   trimOwsStart,
 } from './http-syntax.js'
 
-/** Texts of any units, most of them at the edges of a class: controls, separators, letters, bytes beyond ASCII. */
+/** Arbitrary text, mostly from the edges of character classes: controls, separators, letters, non-ASCII. */
 const anyText = fc
   .array(
     fc.oneof(

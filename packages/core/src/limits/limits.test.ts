@@ -14,7 +14,7 @@ const PERIODS: readonly [string, string, CalendarPeriod, string, string][] = [
   // 23 and 25 hours.
   ['2026-03-29T10:00:00Z', 'Europe/Berlin', 'day', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
   ['2026-10-25T10:00:00Z', 'Europe/Berlin', 'day', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
-  // Clocks skip midnight, and show it twice.
+  // Midnight is skipped, and occurs twice.
   ['2026-09-06T12:00:00Z', 'America/Santiago', 'day', '2026-09-06T04:00:00Z', '2026-09-07T03:00:00Z'],
   ['2026-04-04T12:00:00Z', 'America/Santiago', 'day', '2026-04-04T03:00:00Z', '2026-04-05T04:00:00Z'],
   ['2026-11-26T10:20:00Z', 'UTC', 'week', '2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],
@@ -70,7 +70,7 @@ test('client-supplied keys are bounded in length and cannot reach another counte
     assert.equal(readCounterName(name, prefix)?.key, counterKey(key))
   }
   assert.notEqual(counterKey('x'.repeat(81)), counterKey('x'.repeat(82)))
-  // Whoever writes what a long key is shown as does not count with it; an operator means it.
+  // A client that sends the shown form of a long key gets another counter. For an operator, it names the counter.
   for (const long of ['x'.repeat(81), 'a\nb', '\ud800']) {
     const shown = counterKey(long)
     assert.notEqual(counterKey(shown), shown)

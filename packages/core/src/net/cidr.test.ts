@@ -6,7 +6,7 @@ import { compileCidrs, parseCidr } from './cidr.js'
 
 const octet = fc.integer({ min: 0, max: 255 })
 const v4 = fc.tuple(octet, octet, octet, octet).map((octets) => octets.join('.'))
-/** Few distinct addresses, so that ranges and questions meet. */
+/** Few distinct addresses, so that ranges and lookups overlap. */
 const crowdedV4 = fc
   .tuple(fc.constantFrom(10, 11), fc.constantFrom(0, 1, 255), fc.constantFrom(0, 127, 128, 255), octet)
   .map((octets) => octets.join('.'))
@@ -165,7 +165,7 @@ test('a deny list also covers tunnel addresses', () => {
   const set = compileCidrs(['10.0.0.0/8', '2001:db8::/32'])
   for (const ip of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2001:db8::1', '::10.1.2.3'])
     assert.equal(set.hasOrTunnels(ip), true, ip)
-  // 6to4, and Teredo, which has the address inverted.
+  // 6to4, and Teredo, which inverts the address.
   for (const ip of ['2002:a01:203::1', '2001:0:4136:e378:8000:63bf:f5fe:fdfc'])
     assert.deepEqual([set.has(ip), set.hasOrTunnels(ip)], [false, true], ip)
   for (const ip of ['::', '::1', '11.1.2.3', '2002:b01:203::1', '2001:1::a01:203', 'acme'])

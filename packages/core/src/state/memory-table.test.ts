@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { LimitRule } from '../contract/state.js'
 import { MemoryTable } from './memory-table.js'
 
-/** A table with a clock of its own. */
+/** Creates a table with a fake clock. */
 function tableAt(startMs: number, bounds = { entries: 1000, bytes: 1_000_000 }) {
   const clock = { nowMs: startMs }
   return { clock, table: new MemoryTable(bounds, () => clock.nowMs) }
@@ -26,7 +26,7 @@ for (const rule of RULES) {
           const grant = table.take('k', rule, amount)
           granted += grant.granted
           const elapsedMs = clock.nowMs - 1_000_000
-          // A window may be used up at its end and the next at its beginning.
+          // A window may be used up at its end, and the next one at its start.
           const most =
             rule.algorithm === 'gcra' ? 5 + elapsedMs / 100 : 10 * (Math.floor(elapsedMs / 1000) + 1)
           assert.ok(granted <= most + 1e-6, `${granted} of ${most}`)

@@ -8,12 +8,12 @@ import { Places } from './places.js'
 
 const SAMPLE = join(import.meta.dirname, '../../samples/places.mmdb')
 
-/** What is known of the client with this address. */
+/** Returns the `client` member of a record after adding its location. */
 function clientOf(places: Places, ip: string): unknown {
   return JSON.parse(places.addedTo(Buffer.from(`{"client":{"ip":"${ip}","port":7}}`)).toString()).client
 }
 
-/** Places of a file that is looked at all the time, and what they reported. */
+/** Opens a database whose file is checked constantly, and collects its reports. */
 function watched(t: TestContext, file: string): { places: Places; reported: string[] } {
   const reported: string[] = []
   const places = new Places({ file, renewMs: 5 }, (problem) => reported.push(problem))
@@ -21,7 +21,7 @@ function watched(t: TestContext, file: string): { places: Places; reported: stri
   return { places, reported }
 }
 
-/** Puts a file in the place of another at once, as those who deliver databases do. */
+/** Replaces a file atomically, as database updaters do. */
 function replace(file: string, make: (fresh: string) => void): void {
   make(`${file}.new`)
   renameSync(`${file}.new`, file)
@@ -43,7 +43,7 @@ test('known and valid countries and coordinates are added after the address', (t
     ['', {}],
     ['unix', {}],
   ] as const) {
-    // Twice: the second time it is remembered.
+    // Twice, because the second lookup uses the cache.
     for (let i = 0; i < 2; i++) assert.deepEqual(clientOf(places, ip), { ip, port: 7, ...place }, ip)
   }
   assert.deepEqual(reported, [])

@@ -5,7 +5,7 @@ import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js
 import type { WriterProgram } from '../writer/writer-thread.js'
 import { newSpoolCount, RecordQueue, type RecordQueueOptions } from './record-queue.js'
 
-/** A writer that answers every batch, unless `misbehave` (code that sees `life` and the message) does otherwise. */
+/** A writer that answers every batch, unless `misbehave` overrides that with code that sees `life` and the message. */
 function program(misbehave: string): WriterProgram {
   const code = `
     import { parentPort, workerData } from 'node:worker_threads'
@@ -44,7 +44,7 @@ function recordMany(sink: RecordQueue, count: number): void {
 }
 
 test('when the thread dies, what it held counts as lost and another thread goes on', async (t) => {
-  // It answers nothing and dies with the last batch: earlier, and what was not handed over yet would not be lost.
+  // The thread sends no receipts and ends with the last batch. If it ended earlier, batches not sent yet would survive.
   const dying = `if (life === 0) {
     globalThis.held = (globalThis.held ?? 0) + message.records
     if (held === 700) throw new Error("out of luck")
@@ -189,7 +189,7 @@ test('the number of records is saved before they are sent, and retried until it 
     note: (encoded: number) => noted.push(encoded) > 2,
     close: () => {},
   }
-  // A thread that takes nothing: nobody else could note it.
+  // The thread processes nothing, so only the sink can save the number.
   const { sink } = open(t, program('if (message.kind !== "close") return'), { spool })
   recordMany(sink, 7)
   await until(() => noted.length === 3, 'it is asked for until it is there')

@@ -50,7 +50,7 @@ test('a search for everything holds back a bounded number of records', async () 
   )
 })
 
-/** So many lines that are no records, which whoever reads them counts. */
+/** Returns lines that are not records. Every reader counts them. */
 const damaged = (lines: number): string => 'not a record, but as long as one usually is\n'.repeat(lines)
 
 test('a search for the newest reads no further back than it has to', async () => {
@@ -61,7 +61,7 @@ test('a search for the newest reads no further back than it has to', async () =>
   const seconds = Array.from({ length: 3000 }, (_, i) => i + 100)
   write(dir, 0, seconds)
   writeFileSync(file, wanted + damaged(10_000) + readFileSync(file, 'utf8'))
-  // Another worker, which has served nothing for long.
+  // Another worker without recent traffic.
   write(dir, 1, [4])
   const source = new FileSource(dir)
   const found: unknown[] = []

@@ -12,7 +12,7 @@ import { type TrafficTail, tailSegments } from './tail.js'
 
 const START_MS = Date.UTC(2026, 0, 31, 12)
 
-/** A line as short as a record can be: its time is seconds after the start. */
+/** Returns the shortest possible record, with a time in seconds after the start. */
 function line(second: number, more: object = {}): string {
   const instant = new Date(START_MS + second * 1000).toISOString()
   return `${JSON.stringify({ '@timestamp': instant, id: String(second), ...more })}\n`

@@ -15,7 +15,7 @@ interface Sent {
   readonly rules?: Partial<CaptureRules>
 }
 
-/** The line of an exchange whose request had this body. */
+/** Returns the record of an exchange with this request body. */
 function lineOf({ bytes, type = '', encoding = '', rules = {} }: Sent): string {
   const headers = [
     ...(type === '' ? [] : ['content-type', type]),
@@ -173,7 +173,7 @@ test('text is recorded in the encoding that it has, or not at all, so that rules
 
 const SAMPLED = { results: ['error'], slowMs: null, status: null, share: 0.25 } as const
 
-/** What is recorded of the exchange with this id, when a quarter of all is in the sample. */
+/** Returns the record of the exchange with this ID, with a sample of one quarter. */
 function sampledRecord(id: string, result: 'success' | 'error') {
   const x = sampleExchange({ id, result, headers: [], contentLength: -1 })
   x.record.capture = new Capture({ ...RULES, keepBodyOn: SAMPLED }, x)
@@ -203,7 +203,7 @@ test('the SHA-256 is that of the whole body, however little of it is recorded', 
   const rules = { sha256: true, maxBodyBytes: 2 }
   assert.deepEqual(bodyOf({ bytes: 'abc', type: 'text/plain', rules }), {
     bytes: 3,
-    // FIPS 180-4, its example of one block.
+    // One-block example of FIPS 180-4.
     sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     ct: 'text/plain',
     text: 'ab',

@@ -8,13 +8,13 @@ import { recordEnv } from './record-env.js'
 
 const ON = { headers: true, body: true }
 const ALL = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
-/** Takes nothing away. */
+/** Restrictions that allow everything. */
 const EVERYTHING: CaptureNarrowing = {
   ...ALL,
   ...{ maxBodyBytes: 65_536, sha256: true, multipart: 'values', headersAllow: null, headersDeny: [] },
 }
 
-/** An exchange of which these rules kept a request of `hello` and a response of `world`. */
+/** Creates an exchange with the captured request `hello` and response `world`. */
 function captured(changes: Parameters<typeof captureRules>[0] = {}): Exchange {
   const headers = ['content-type', 'text/plain', 'accept', '*/*', 'x-internal', '1']
   const x = sampleExchange({ headers, contentLength: 5, responseHeaders: ['content-type', 'text/plain'] })
@@ -56,7 +56,7 @@ test('regions, bodies and fields are recorded only as far as both allow', () => 
     req_in: { bytes: 5, ct: 'text/plain', text: 'hell', truncated: true },
     res_out: { bytes: 5, ct: 'text/plain', text: 'worl', truncated: true },
   })
-  // What one target leaves out is there for the others.
+  // Data omitted by one target is still available to the others.
   assert.equal(recorded(x, null).body.req_in.text, 'hello')
 })
 

@@ -24,7 +24,7 @@ function decoded(x: ReturnType<typeof sampleExchange>, fields: FieldSet) {
   return JSON.parse(encodeRecord(x, env(fields)))
 }
 
-/** Any UTF-16 at all: printable, control characters, quotes, backslashes, lone surrogates. */
+/** Any UTF-16 text: printable and control characters, quotes, backslashes, lone surrogates. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -171,7 +171,7 @@ test('policies are recorded of every call in full, else of those that failed or 
       .policies
   }
   const policies = [{ id: 'one', ms: 0.5, out: 'pass' }]
-  // It took 12.5 ms.
+  // The exchange took 12.5 ms.
   assert.deepEqual(recorded('standard', 12), policies)
   assert.equal(recorded('standard', 13), undefined)
   assert.equal(recorded('minimal', 12), undefined)
@@ -320,7 +320,7 @@ test('no secret of a URL in a field is recorded', () => {
 
 test('whatever header fields, variables and queries hold, a full record decodes to them', () => {
   const plainName = fc.stringMatching(/^[a-z]{1,3}$/).filter((name) => !new SensitiveNames([]).has(name))
-  // What looks like a URL with a query may lose a part.
+  // Text that looks like a URL with a query may be masked partly.
   const plainText = anyText.filter((text) => !/[=@]/.test(text))
   const fields = fc.uniqueArray(fc.tuple(fc.oneof(plainName, fc.constant('__proto__')), plainText), {
     selector: ([name]) => name,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ValueTypeName } from '@sluice/core'
 import { redactedBody, rule } from './testing.js'
 
-/** Bodies that try to carry a value past the rule for its type, and a part of it that must not be left. */
+/** Bodies that try to bypass the rule for a type, and a part of the value that must not remain. */
 const BY_TYPE: readonly (readonly [ValueTypeName, string, string])[] = [
   ['card', '4111.1111.1111.1111', '1111'],
   ['card', '4111   1111   1111   1111', '1111'],
@@ -64,7 +64,7 @@ for (const [type, body, part] of BY_TYPE) {
   })
 }
 
-/** Bodies that try to carry the value `hunter` past the rule for its name. */
+/** Bodies that try to bypass a name rule with the value `hunter`. */
 const BY_NAME: readonly string[] = [
   'password: |\n  hunter2\n  hunter3\nuser: ann',
   'password: >-\n  hunter2\n\n  hunter3\nuser: ann',

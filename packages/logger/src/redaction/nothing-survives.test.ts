@@ -5,10 +5,10 @@ import { asciiJson } from './members.js'
 import { RecordPrivacy } from './record-privacy.js'
 import { options, rule } from './testing.js'
 
-// Documents of every format, with values planted at random locations, whole and cut anywhere.
+// Documents of every format with values at random positions, complete and truncated anywhere.
 
 const SECRET = 'Zq7-unlikely.word'
-/** So much of a value may be left where the text was cut: what it would have become is not known yet. */
+/** Number of characters of a truncated value that may remain, because it cannot be recognized yet. */
 const REVEALING = 8
 const CARD = '4111111111111111'
 const MAIL = 'zoe.unlikely@example.com'
@@ -107,7 +107,7 @@ test('a body that was cut anywhere shows no more of a value than its first lette
       const text = whole.slice(0, Math.floor(whole.length * share))
       const line = privacy.redacted(JSON.stringify({ body: { req_in: { text, truncated: true } } }))
       const left = JSON.parse(line).body.req_in.text as string
-      // Of what stands under a name nothing at all may be left.
+      // Nothing of a value under a name may remain.
       assert.ok(!left.includes(SECRET.slice(0, 4)), left)
       assert.ok(!left.includes(CARD.slice(0, REVEALING)), left)
       assert.ok(!left.includes(`${MAIL.split('@')[0]}@`), left)

@@ -15,7 +15,7 @@ interface Redacted {
   readonly privacy: { readonly rules: readonly string[]; readonly detected: readonly string[] }
 }
 
-/** A record with the value in every part that rules look at, and in one that they do not. */
+/** A record with the value in every area that rules check, and in one that they do not. */
 const EVERYWHERE = {
   id: 'r1',
   url: { path: `/${MAIL}`, query: `a=${encodeURIComponent(MAIL)}&b=1` },

@@ -78,10 +78,10 @@ test('other files among the dead letters are neither counted nor deleted', () =>
   assert.equal(readdirSync(dir).length, 1 + 20 + 17 + 1)
 })
 
-/** A file of 15 MiB with three lines, last changed so many seconds after the epoch. */
+/** Creates a file of 15 MiB with three lines and a modification time in seconds since the epoch. */
 function leave(path: string, modifiedSeconds: number): void {
   writeFileSync(path, '{}\n{}\n{}\n')
-  // Sparse, so that it costs nothing.
+  // A sparse file uses no disk space.
   truncateSync(path, 15 * MIB)
   utimesSync(path, modifiedSeconds, modifiedSeconds)
 }

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Outage } from './outage.js'
 
-/** Time stands still but for `tick`; chance always draws this share of a range. */
+/** Replaces the clock and random numbers. The returned function advances the clock. */
 function frozen(t: TestContext, drawn: number): (ms: number) => Promise<void> {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(Math, 'random', () => drawn)
   return async (ms) => {
     t.mock.timers.tick(ms)
-    // What follows from a timer is done in microtasks.
+    // Effects of a timer happen in microtasks.
     for (let i = 0; i < 10; i++) await Promise.resolve()
   }
 }
 
-/** Asks whether it may try, and says what the answers are so far. */
+/** Calls `mayTry` and adds its answer to a list. */
 function ask(outage: Outage, answers: boolean[]): void {
   void outage.mayTry().then((mayTry) => answers.push(mayTry))
 }
 
-/** How long somebody who asks now has to wait, ms. */
+/** Returns the wait of a call made now, in milliseconds. */
 async function waitOf(outage: Outage, tick: (ms: number) => Promise<void>): Promise<number> {
   const answers: boolean[] = []
   ask(outage, answers)

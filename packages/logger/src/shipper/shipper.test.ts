@@ -27,7 +27,7 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
     assert.equal(received, indexed + dead + dropped + onDisk + inMemory)
     if (change.problem) problems.push(change.problem)
   }
-  /** Times each id was delivered. */
+  /** Number of deliveries by ID. */
   const delivered = new Map<string, number>()
   const state = { attempts: 0, underWay: 0, mostUnderWay: 0, isClosed: false }
   const output: LogOutput = {
@@ -66,7 +66,7 @@ function bench(t: TestContext, answer: Answer, holdMs?: number) {
   const shipper = new Shipper({ spool, output, deadLetters, report, ...hold })
   t.after(() => shipper.close(0))
   let next = 0
-  /** Puts records into the spool, so many a segment, and ships. */
+  /** Appends records to the spool, a number per segment, and ships them. */
   const take = (segments: number, records: number): void => {
     for (let i = 0; i < segments; i++) {
       const lines = Array.from({ length: records }, () => `{"n":${next++}}\n`)
@@ -204,7 +204,7 @@ test('several deliveries are under way at once when the target keeps up', async 
 test('closing ships all records, and those that the target does not accept stay on disk', async (t) => {
   const well = bench(t, () => DELIVERED)
   well.take(1, 10)
-  // Of a segment that is still open.
+  // Records in a segment that is still open.
   well.spool.append(Buffer.from('{}\n'), { length: 3, records: 1 })
   await well.shipper.close(5000)
   assert.deepEqual([well.account.indexed, well.state.isClosed], [11, true])
@@ -215,7 +215,7 @@ test('closing ships all records, and those that the target does not accept stay 
   assert.equal(readdirSync(ill.root).length, 1)
 })
 
-/** The lines of all files of dead letters; none while there is no folder. */
+/** Returns the lines of all dead-letter files, or no lines without a directory. */
 function lettersIn(root: string): string[] {
   const dir = join(root, 'dead')
   if (!existsSync(dir)) return []

@@ -14,14 +14,14 @@ import type { ShipperThreadOptions } from './thread.js'
 const THIS_FILE = fileURLToPath(import.meta.url)
 
 interface TestThreadOptions extends ShipperThreadOptions {
-  /** Hears the time pass; says which files are brought to the disk, and `null` when all of a time is done. */
+  /** Receives time steps. Reports the synced files, and `null` after each step. */
   readonly clock: MessagePort
 }
 
 if (isMainThread) defineTests()
 else await serve((workerData as TestThreadOptions).clock)
 
-/** The thread itself, whose time passes when it is asked to, and which reports each `fdatasync`. */
+/** The shipper thread with a fake clock. It reports each `fdatasync`. */
 async function serve(clock: MessagePort): Promise<void> {
   const { fdatasyncSync } = fs
   Reflect.set(fs, 'fdatasyncSync', (fd: number) => {
@@ -69,7 +69,7 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
     answered += receipt.records
   })
   let handed = 0
-  /** Hands batches of one record over, and waits until the thread has taken them. */
+  /** Sends batches of one record and waits for the receipts. */
   const put = async (batches: number, bytes: number): Promise<void> => {
     for (let i = 0; i < batches; i++) {
       const line = Buffer.from(`${JSON.stringify({ text: 'x'.repeat(bytes) })}\n`)
@@ -81,7 +81,7 @@ function startThread(t: TestContext, output: ShipperThreadOptions['output']) {
   }
   const reported: (string | null)[] = []
   clock.on('message', (file: string | null) => reported.push(file))
-  /** The segments that are brought to the disk while so much time passes, by the numbers of their first records. */
+  /** Advances the clock and returns the synced segments by the numbers of their first records. */
   const syncedIn = async (ms: number): Promise<readonly string[]> => {
     clock.postMessage(ms)
     await until(() => reported.at(-1) === null, 'the time has passed')
@@ -101,11 +101,11 @@ function defineTests(): void {
     await put(50, 100)
     assert.deepEqual(await syncedIn(499), [])
     assert.deepEqual(await syncedIn(1), [first])
-    // The first one is full now: it is no longer open when its time comes.
+    // The first segment is full now and no longer open at the next sync.
     await put(3, 600 * 1024)
     assert.deepEqual(await syncedIn(999), [])
     assert.deepEqual(await syncedIn(1), [first, second])
-    // Nothing has come.
+    // No new records.
     assert.deepEqual(await syncedIn(1000), [])
   })
 

@@ -12,14 +12,14 @@ import { Mark } from './mark.js'
 import { kill, now, openSpool, put } from './testing/open-spool.js'
 
 const THIS_FILE = fileURLToPath(import.meta.url)
-/** Each meets at its barrier with the others before it looks. */
+/** Number of adopters, which wait for each other at a barrier before they start. */
 const ADOPTERS = 3
 const ROUNDS = 60
 const OWNERS = 3
-/** Of one owner: what it has encoded, and what of that is whole on disk. */
+/** Records of an owner: encoded, and complete on disk. */
 const ENCODED = 20
 const WHOLE = 14
-/** What changes the directory of a spool. */
+/** File system calls that change a spool directory. */
 const CHANGES = ['renameSync', 'truncateSync', 'rmSync', 'unlinkSync', 'rmdirSync'] as const
 
 const [, , rootOfHeir, stepsOfHeir] = process.argv
@@ -27,7 +27,7 @@ if (!isMainThread) serveAdopter(workerData as SharedArrayBuffer)
 else if (rootOfHeir !== undefined) inheritUntil(rootOfHeir, Number(stepsOfHeir))
 else defineTests()
 
-/** An owner that was killed in the middle of a batch, of which four of five records are whole. */
+/** Creates an owner that was killed while writing a batch, with four of five complete records. */
 function leaveCutOff(root: string): void {
   const { spool, options } = openSpool(root, { encoded: () => ENCODED })
   const dir = join(root, options.owner)
@@ -41,7 +41,7 @@ function leaveCutOff(root: string): void {
   kill(root, options.owner)
 }
 
-/** In a thread: looks through every root that it is given at the same moment as the others. */
+/** Thread program: adopts from every root it is given, at the same moment as the others. */
 function serveAdopter(memory: SharedArrayBuffer): void {
   const arrived = new Int32Array(memory)
   let close = (): void => {}
@@ -60,7 +60,7 @@ function serveAdopter(memory: SharedArrayBuffer): void {
   })
 }
 
-/** In a process: takes over what is in the root, and kills itself before it has made so many changes there. */
+/** Process program: adopts from the root, and kills itself after a number of changes. */
 function inheritUntil(root: string, steps: number): void {
   const { spool } = openSpool(root)
   let left = steps
@@ -83,7 +83,7 @@ function startAdopters(t: TestContext): Worker[] {
   return adopters
 }
 
-/** What all adopters answer to the same message. */
+/** Sends a message to all adopters and returns their answers. */
 function ask(adopters: readonly Worker[], message: string | null): Promise<unknown[]> {
   return Promise.all(
     adopters.map(async (adopter) => {
@@ -153,7 +153,7 @@ async function wasKilled(child: ChildProcess): Promise<boolean> {
   return signal === 'SIGKILL'
 }
 
-/** How many the names of all segments say. */
+/** Returns the number of records in the names of all segments. */
 function recordsIn(root: string): number {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   return files.reduce((sum, file) => sum + Number(/-(\d+)\.seg$/.exec(file)?.[1] ?? 0), 0)

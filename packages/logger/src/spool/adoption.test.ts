@@ -31,7 +31,7 @@ test("losses of this process's threads are not counted again, even if the first 
   const thread = openSpool(root, { encoded: () => 17 })
   put(thread.spool, 10)
   const { owner } = thread.options
-  // A thread is gone when it has been silent for long.
+  // A thread counts as ended after a long silence.
   utimesSync(lockPath(root, owner), 0, 0)
   const adopter = openSpool(root)
   renameSync(join(root, owner), join(root, `${owner}~${adopter.options.owner}`))

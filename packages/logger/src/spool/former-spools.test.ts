@@ -8,7 +8,7 @@ import { formerSpools } from './former-spools.js'
 import { ownerName } from './owner-name.js'
 import { kill, openSpool, put } from './testing/open-spool.js'
 
-/** A spool of this name, in which an owner has left so many records. */
+/** Creates a spool in which an owner has left a number of records. */
 function leave(parent: string, name: string, records: number) {
   const root = join(parent, name)
   mkdirSync(root, { recursive: true })
@@ -32,7 +32,7 @@ test('records of a target that is gone are found beside the spools in use, and t
       { dir: join(data, 'spool'), records: 20, ...left },
     ],
   )
-  // Without any spool in use it is the usual one that says where to look.
+  // If no spool is in use, the default one determines where to search.
   assert.equal((await formerSpools({ usual: join(data, 'spool'), used: [] })).length, 3)
 })
 
@@ -57,10 +57,10 @@ test('living owners are distinguished from killed ones, and unsealed files count
 test('directories that do not look like spools are ignored', async () => {
   const data = scratchDir()
   const usual = join(data, 'spool')
-  // Another name, beside one that has no records.
+  // Another name, next to a spool without records.
   leave(data, 'cups', 10).spool.close()
   mkdirSync(join(data, 'spool-empty', ownerName(1)), { recursive: true })
-  // Folders and files of somebody else, a link to one of ours, a file.
+  // Unrelated directories and files, a link to a spool, a file.
   mkdirSync(join(data, 'spool-mail', 'cur'), { recursive: true })
   writeFileSync(join(data, 'spool-mail', 'cur', '000000000000000-10.seg'), 'x')
   mkdirSync(join(data, 'spool-news', ownerName(1)), { recursive: true })
@@ -75,7 +75,7 @@ test('a directory that may not be read hides no other', async (t) => {
   const data = scratchDir()
   const { root, spool } = leave(data, 'spool-b', 10)
   spool.close()
-  // Root reads them all the same, and finds nothing.
+  // Root can read them anyway, and finds nothing.
   for (const dir of [join(data, 'spool-a'), join(root, ownerName(2))]) {
     mkdirSync(dir, { mode: 0 })
     t.after(() => chmodSync(dir, 0o700))
@@ -111,7 +111,7 @@ test('each unused spool is reported once, with a remedy', async () => {
     `10 records wait in ${join(data, 'spool-siem')}, but no target of this log uses this spool; ` +
       'set it as the spool.dir of a target, or delete it',
   )
-  // The second look takes the place of the first, and nothing is reported after the end.
+  // The second check replaces the first, and nothing is reported after closing.
   look([])
   look([join(data, 'spool-siem')])
   watch.close()

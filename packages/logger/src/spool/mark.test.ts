@@ -22,7 +22,7 @@ test('an adopter finds the last count of the request path', async () => {
 test('a mark closed during a write accepts no more counts', async () => {
   const dir = scratchDir()
   const mark = new Mark(dir, false)
-  // A write of the test before may still be under way.
+  // A write of the previous test may still be in progress.
   await until(() => mark.noteEncoded(5), 'it has its turn')
   mark.close()
   mark.noteEncoded(9)
@@ -33,7 +33,7 @@ test('a mark closed during a write accepts no more counts', async () => {
 test('only one mark writes at a time, and others must retry', async () => {
   const [dir, other] = [scratchDir(), scratchDir()]
   const [mark, next] = [new Mark(dir, false), new Mark(other, false)]
-  // A write of the test before may still be under way.
+  // A write of the previous test may still be in progress.
   await until(() => mark.noteEncoded(5), 'the first has its turn')
   assert.equal(next.noteEncoded(7), false)
   await until(() => encodedIn(dir) === 5, 'the first is there')

@@ -8,7 +8,7 @@ import { openSpool, put } from './testing/open-spool.js'
 
 test('a segment is sealed when it has reached a mebibyte', () => {
   const { spool } = openSpool(scratchDir())
-  // Some thousand of them, fewer than would be sealed for their number.
+  // About a thousand records, fewer than the limit for their number.
   const text = Buffer.from(`{"text":"${'x'.repeat(1024)}"}\n`)
   let bytes = 0
   while (bytes + 1500 < 1024 ** 2) {
@@ -41,7 +41,7 @@ test('a segment is sealed one second after it was opened', () => {
   assert.equal(spool.take(), null)
   spool.sealDue(begunMono + 1000)
   assert.equal(spool.take()?.records, 2)
-  // One that waits in memory as well.
+  // The same for a segment in memory.
   const full = openSpool(scratchDir(), { keepFreeBytes: Number.MAX_SAFE_INTEGER })
   put(full.spool, 1)
   full.spool.sealDue(performance.now() + 1000)

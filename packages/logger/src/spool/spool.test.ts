@@ -149,7 +149,7 @@ for (const stepMs of [3_600_000, -3_600_000]) {
     const start = now()
     const at = (ms: number, step: number) => ({ wallMs: start.wallMs + ms + step, mono: start.mono + ms })
     for (const { spool } of [one, two]) spool.maintain(at(0, 0))
-    // The first look after the step finds only signs of life from before it.
+    // The first check after the clock change finds only heartbeats from before it.
     for (const ms of [2000, 4000, 6000]) for (const { spool } of [two, one]) spool.maintain(at(ms, stepMs))
     assert.equal(two.ledger.account.received, 0)
     assert.equal(one.spool.take()?.records, 3)
@@ -192,7 +192,7 @@ test('complete records of a batch interrupted by a kill are kept, and the rest c
   const dead = openSpool(root)
   put(dead.spool, 10)
   put(dead.spool, 5)
-  // What it had noted before the second batch, whose last record did not get through.
+  // The progress saved before the second batch, whose last record was not written.
   const mark = new Mark(join(root, dead.options.owner), true)
   mark.set({ encoded: 15, safe: 10, openFirst: 0, openRecords: 10 })
   mark.close()
@@ -239,7 +239,7 @@ test('records that were not appended count as lost, whatever is on disk', () => 
   const dead = openSpool(root, { encoded: () => encoded })
   put(dead.spool, 100)
   dead.spool.sealOpen()
-  // Nothing is open on disk while these are on their way.
+  // No segment is open on disk meanwhile.
   encoded = 140
   dead.spool.mark()
   kill(root, dead.options.owner)
@@ -352,7 +352,7 @@ test('a file that cannot be taken over does not hide the others', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   put(dead.spool, 10)
-  // A directory in the place of a file: nobody can read it, not even root.
+  // A directory in place of a file cannot be read, not even by root.
   mkdirSync(join(root, dead.options.owner, '000000000099999.open'))
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)

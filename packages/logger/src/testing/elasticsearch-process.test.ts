@@ -10,7 +10,7 @@ import { processState } from './process-state.js'
 const skip = elasticsearchSkip
 const THIS_FILE = fileURLToPath(import.meta.url)
 
-/** With a folder this file is the program that starts a node there, and reports its pid. */
+/** With a directory as argument, this file is a program that starts a node there and reports its process ID. */
 if (process.argv[2] === undefined) defineTests()
 else process.send?.((await startElasticsearch({ dir: process.argv[2] })).pid)
 

@@ -37,7 +37,7 @@ test('a node refuses an id twice, finds what it has, answers users and keys only
   await assert.rejects(next.request('GET', '/'), /ECONNREFUSED/)
 })
 
-/** The authorization of a key that may only write to one index. */
+/** Checks the security of a node. Returns the authorization of a key that can only write to one index. */
 async function assertSecurity(node: ElasticsearchNode): Promise<string> {
   assert.match(node.url, /^https:/)
   assert.equal((await node.request('GET', '/', undefined, '')).status, 401)
@@ -53,7 +53,7 @@ async function assertSecurity(node: ElasticsearchNode): Promise<string> {
   return writer
 }
 
-/** They come from their template or by name, and go by pattern. */
+/** Checks that data streams are created from a template or by name, and deleted by pattern. */
 async function assertDataStreams(node: ElasticsearchNode): Promise<void> {
   const template = { index_patterns: ['traffic-*'], data_stream: {}, priority: 500 }
   assert.equal((await node.request('PUT', '/_index_template/traffic', template)).status, 200)
@@ -67,7 +67,7 @@ async function assertDataStreams(node: ElasticsearchNode): Promise<void> {
   assert.equal((await node.request('GET', '/_data_stream/traffic-a')).status, 404)
 }
 
-/** Connections come about, and what they ask is answered when the pause is over. */
+/** Connects to a suspended node and checks that it responds after it is resumed. */
 async function assertPause(node: ElasticsearchNode): Promise<void> {
   node.pause()
   await until(() => processState(node.pid) === 'T', 'the server is stopped')

@@ -10,7 +10,7 @@ function found(type: ValueTypeName, text: string, isCut = false): string[] {
   return Array.from({ length: spans.length / 2 }, (_, i) => text.slice(spans[2 * i], spans[2 * i + 1]))
 }
 
-/** Whole texts that are one value, by type. */
+/** Texts that are exactly one value, by type. */
 const VALUES: Readonly<Record<ValueTypeName, readonly string[]>> = {
   card: [
     '4111111111111111',
@@ -62,7 +62,7 @@ const VALUES: Readonly<Record<ValueTypeName, readonly string[]>> = {
   'aws-key': ['AKIAIOSFODNN7EXAMPLE', 'ASIAIOSFODNN7EXAMPLE'],
 }
 
-/** Texts that look alike and are none. */
+/** Texts that only resemble a value, by type. */
 const OTHERS: Readonly<Record<ValueTypeName, readonly string[]>> = {
   card: ['4111111111111112', '1763712345678', '411111111111', '41111111111111111111', '0.4111111111111111'],
   iban: ['TR330006100519786457841327', 'ZZ33000610051978645784', 'TR3300061005197864578413', 'XTR33abc'],
@@ -126,7 +126,7 @@ test('digits of a UUID are not a card number, but one next to it is', () => {
     assert.deepEqual(found('card', text), [], text)
   }
   assert.deepEqual(found('card', `${uuid} 4111111111111111`), ['4111111111111111'])
-  // Longer, of no variant, without a letter: they are no UUIDs.
+  // Not UUIDs: too long, without a valid variant, or without a letter.
   assert.deepEqual(found('card', `${uuid}a`), [digits])
   assert.deepEqual(found('card', '0aaaaaaa-4111-1111-1111-1111aaaaaaaa'), ['4111-1111-1111-1111'])
   assert.equal(
@@ -175,7 +175,7 @@ test('hostile texts are scanned quickly', () => {
     for (const text of texts) {
       const startedMono = performance.now()
       found(type, text.repeat(65_536 / text.length), true)
-      // Quadratic time would be minutes.
+      // Quadratic time would take minutes.
       assert.ok(performance.now() - startedMono < 10_000, `${type} ${text}`)
     }
   }
@@ -187,7 +187,7 @@ test('scanning many digits and separators takes linear time', () => {
     for (const text of texts) {
       const startedMono = performance.now()
       found(type, text.repeat(2 ** 18 / text.length), true)
-      // Some 100 ms; quadratic time would be minutes.
+      // About 100 ms. Quadratic time would take minutes.
       assert.ok(performance.now() - startedMono < 60_000, `${type} ${text}`)
     }
   }

@@ -7,7 +7,7 @@ import { sampleShipment } from '../testing/sample-shipment.js'
 import { shipTo } from '../testing/shipping.js'
 import { CustomOutput } from './output.js'
 
-/** An output as somebody else would write it: a file that gets the records. */
+/** Module of a custom output that writes records to a file. */
 const FILE_OUTPUT = `
 import { appendFileSync } from 'node:fs'
 export default function openOutput({ file }, report) {
@@ -21,7 +21,7 @@ export default function openOutput({ file }, report) {
 }
 `
 
-/** A module whose output delivers as the expression says. */
+/** Returns a module whose `deliver` evaluates an expression. */
 function delivering(expression: string): string {
   return `export default () => ({ async deliver(shipment) { return ${expression} }, async close() {} })`
 }

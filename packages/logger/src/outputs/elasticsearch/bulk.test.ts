@@ -20,7 +20,7 @@ test('a body is the same with or without a large buffer, and is built in steps',
   assert.equal(yields, 6)
 })
 
-/** What may stand in a text of an answer and must not be taken for its structure. */
+/** Text in a response that must not be mistaken for its structure. */
 const REASON = 'a },{"create":{"status":201}} \\" ]} é'
 const refusal = (status: number, error?: object): object => ({ create: { status, error } })
 const ERROR = { type: 'bad', reason: REASON, caused_by: { reason: 'cause' } }

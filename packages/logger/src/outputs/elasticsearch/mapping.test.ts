@@ -16,7 +16,7 @@ import { TRAFFIC_MAPPING } from './mapping.js'
 
 const ON = { headers: true, body: true }
 
-/** An exchange of which everything is recorded that can be. */
+/** Creates an exchange with all fields that can be recorded. */
 function fullExchange(): Exchange {
   const x = sampleExchange({ rawPath: '/%6frders', contentLength: 1, result: 'error', status: 502 })
   x.headers.push('traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'content-encoding', 'gzip')
@@ -52,7 +52,7 @@ function fullExchange(): Exchange {
   return x
 }
 
-/** Dotted paths of the leaves, of a list those of its first item; below a flattened field there are none. */
+/** Returns the dotted paths of leaves without a mapping. Uses the first item of lists, and stops at flattened fields. */
 function unmapped(value: object, properties: Readonly<Record<string, unknown>>, at = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const mapped = properties[name] as { type?: string; properties?: Record<string, unknown> } | undefined

@@ -6,7 +6,7 @@ import type { Delivery } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { ElasticsearchOutput } from './output.js'
 
-// What stands in the place of Elasticsearch may answer anything.
+// A server in place of Elasticsearch may send any response.
 
 const TWO_RECORDS = sampleShipment(['{"n":1}', '{"n":2}'])
 const HEADERS = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }

@@ -18,7 +18,7 @@ import type { Delivery, Refusal, Shipment } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { type ElasticsearchOptions, ElasticsearchOutput } from './output.js'
 
-// Against a real node: what it answers is what counts.
+// Tests with a real node, because its responses matter.
 
 const skip = elasticsearchSkip
 let node: SharedElasticsearch
@@ -107,7 +107,7 @@ test('each of many records has its own result, even if the response arrives in p
   const records = Array.from({ length: 360 }, (_, n) =>
     n % 3 === 1 ? { '@timestamp': `day ${n}` } : good(n),
   )
-  // The second one finds what was written.
+  // The second attempt finds the written records.
   for (const attempt of [1, 2]) {
     const delivery = await output.deliver(shipmentOf(records, { mayBeDelivered: attempt === 2 }))
     assert.equal(delivery.kind, 'answered', `${attempt}: ${JSON.stringify(delivery)}`)
@@ -122,10 +122,10 @@ test('each of many records has its own result, even if the response arrives in p
   await output.close()
 })
 
-/** What is sent to the node passes here. */
+/** Handles the response of the node to a proxied request. */
 type Relayed = (req: IncomingMessage, answer: IncomingMessage, res: ServerResponse) => void
 
-/** A way to the node. */
+/** Starts a proxy to the node. */
 async function relayTo(t: TestContext, relayed: Relayed): Promise<string> {
   const ca = readFileSync(node.caFile)
   const server = createServer((req, res) => {
@@ -146,7 +146,7 @@ function passOn(answer: IncomingMessage, res: ServerResponse): void {
   answer.pipe(res)
 }
 
-/** A way to the node on which the answer to the first bulk is lost. */
+/** Starts a proxy to the node that drops the response to the first bulk request. */
 function forgetfulRelay(t: TestContext): Promise<string> {
   let bulks = 0
   return relayTo(t, (req, answer, res) => {
@@ -158,7 +158,7 @@ function forgetfulRelay(t: TestContext): Promise<string> {
 
 const NUMBERED = { type: 'keyword', ignore_above: 1024, fields: { number: { type: 'long' } } }
 
-/** The first record is written by the bulk whose answer is lost, and would be refused when it is sent again. */
+/** Delivers records across a mapping change. The first one is written by the request with the lost response. */
 async function deliveryAcrossChange(t: TestContext, settings: object) {
   const opened = open({ nodes: [await forgetfulRelay(t)] })
   t.after(() => opened.output.close())

@@ -13,10 +13,10 @@ import { assertIdentity, sampleExchange, scratchDir, until } from '../../testing
 
 const THIS_FILE = fileURLToPath(import.meta.url)
 
-/** What the process says of itself. */
+/** Report of the process. */
 interface Reported {
   readonly identity: LogIdentity
-  /** The longest time that one record has held up its caller, ms. */
+  /** Longest time that a record blocked its caller, in milliseconds. */
   readonly slowestMs: number
   readonly problem: string
 }
@@ -24,7 +24,7 @@ interface Reported {
 if (process.argv[2] === 'worker') runWorker(process.argv[3]!)
 else defineTests()
 
-/** A process whose traffic log goes to its standard output; it is asked over IPC. */
+/** Runs a process that writes its traffic log to standard output. It reports over IPC. */
 function runWorker(dir: string): void {
   let problem = ''
   let slowestMs = 0
@@ -40,7 +40,7 @@ function runWorker(dir: string): void {
   const record = (prefix: string, from: number, count: number): void => {
     for (let i = from; i < Math.min(count, from + 200); i++) {
       const startedMono = performance.now()
-      // Some are longer than what a pipe takes at once.
+      // Some are longer than an atomic pipe write.
       const path = i % 100 === 99 ? `/${'x'.repeat(9000)}` : '/orders'
       sink.record(sampleExchange({ id: `${prefix}-${i}`, path }))
       slowestMs = Math.max(slowestMs, performance.now() - startedMono)
@@ -61,15 +61,15 @@ function runWorker(dir: string): void {
 
 interface Worker {
   readonly child: ChildProcess
-  /** The other end of its standard output. */
+  /** Reading end of its standard output. */
   readonly output: Readable | null
   readonly reported: () => Reported | null
   log(prefix: string, count: number): void
-  /** Lets it end; answers with what it reported last. */
+  /** Stops the process and returns its last report. */
   close(): Promise<Reported>
 }
 
-/** What a shell makes of `|`, what Node.js and systemd make of it, or a file. */
+/** Pipe of a shell, socket as in Node.js and systemd, or a file descriptor. */
 type Output = 'pipe' | 'socket' | number
 
 function startWorker(t: TestContext, output: Output, dir = scratchDir()): Worker {
@@ -100,7 +100,7 @@ function startWorker(t: TestContext, output: Output, dir = scratchDir()): Worker
   }
 }
 
-/** A pipe as a shell makes it; those of Node.js are sockets. */
+/** Creates a pipe like a shell does. The pipes of Node.js are sockets. */
 function openPipe(): { readonly write: number; readonly reader: Readable } {
   const path = join(scratchDir(), 'pipe')
   assert.equal(spawnSync('mkfifo', [path]).status, 0)
@@ -109,7 +109,7 @@ function openPipe(): { readonly write: number; readonly reader: Readable } {
   return { write, reader: new Socket({ fd: read, readable: true, writable: false }) }
 }
 
-/** Collects what the output brings. */
+/** Returns a function that lists the IDs of the records in the output so far. */
 function collect({ output }: Worker): () => string[] {
   let text = ''
   output!.setEncoding('latin1').on('data', (chunk: string) => {
@@ -118,7 +118,7 @@ function collect({ output }: Worker): () => string[] {
   return () => idsOf(text)
 }
 
-/** The ids of the records of whole lines; every line has to be one. */
+/** Returns the IDs of the records in complete lines. Every line must be a record. */
 function idsOf(text: string): string[] {
   return text
     .split('\n')

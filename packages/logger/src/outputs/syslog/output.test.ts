@@ -22,7 +22,7 @@ function shipToSyslog(t: TestContext, address: string, changes: Partial<SyslogOp
   })
 }
 
-/** Waits until all is settled; then exactly these records have to have arrived, once or more. */
+/** Waits until all records are settled, and checks that exactly these arrived, at least once. */
 async function assertArrived(
   { sink, problems }: Shipping,
   receivers: SyslogReceiver[],

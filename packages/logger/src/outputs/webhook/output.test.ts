@@ -33,7 +33,7 @@ function shipToWebhook(t: TestContext, url: string, changes: Partial<WebhookOpti
   return shipTo(t, { kind: 'webhook', ...OPTIONS, url, ...changes })
 }
 
-/** Waits until all is delivered; then exactly these records were taken, and the account says so. */
+/** Waits until all records are delivered, and checks the accepted records and the counts. */
 async function assertTaken(
   { sink, problems }: Shipping,
   receivers: WebhookReceiver[],
@@ -131,7 +131,7 @@ for (const [failure, responders] of [
     await assertTaken(shipping, [receiver], shipping.log(40))
     const keys = receiver.posts.map(({ headers }) => headers['idempotency-key'])
     assert.ok(keys.length > responders.length)
-    // A receiver with too much to do, or that cuts connections, may get smaller requests.
+    // An overloaded receiver, or one that cuts connections, may get smaller requests.
     if (responders[0] !== reset && failure !== '503 and 408') assert.equal(keys[0], keys[responders.length])
     assert.match(shipping.problems[0]!, /the traffic log waits: the webhook/)
   })

@@ -22,7 +22,7 @@ const TYPES = new Map([
 ])
 const NOW_MS = Date.UTC(2026, 0, 31)
 
-/** What is asked for, but for the clauses about fields that are not indexed. */
+/** Returns the query without the clauses for fields that are not indexed. */
 function asked(request: FilterRequest): unknown {
   const { bool } = queryOf(recordFilter(request, NOW_MS), TYPES)
   return bool?.filter

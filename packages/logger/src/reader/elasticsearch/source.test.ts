@@ -74,7 +74,7 @@ async function lines(source: RecordSource, request: FilterRequest, last: number)
   return found
 }
 
-/** Of a field that our records do not have, and streams of others may. */
+/** Searches for a field that our records do not have but other streams may. */
 async function linesWith(source: RecordSource, field: string, value: string): Promise<string[]> {
   const found: string[] = []
   const filter = {
@@ -93,7 +93,7 @@ function traceOf(i: number): AttemptTrace {
   return trace
 }
 
-/** Records as gateways write them, and values that are hard to search for. */
+/** Returns records of a gateway, and values that are hard to search for. */
 function manyRecords(): string[] {
   const env = recordEnv({ fields: 'full', worker: 2, node: 'n', version: '1', configDigest: () => 'abc' })
   const paths = [
@@ -136,7 +136,7 @@ function manyRecords(): string[] {
   )
 }
 
-/** As a worker writes them. */
+/** Orders records by end time, as a worker writes them. */
 function byEnd(a: string, b: string): number {
   return endedMs(parseRecord(a)!) - endedMs(parseRecord(b)!)
 }
@@ -320,7 +320,7 @@ test('a gateway whose clock is ahead does not hide the calls of others', { skip 
   const dataStream = await stream()
   const { seen } = follow(t, sourceOf(t, dataStream), 0)
   const second = Math.floor((Date.now() - START_MS) / 1000)
-  // What is there when the following begins is not shown.
+  // Records that exist when following starts are not shown.
   let ahead = second + 86_400
   await until(async () => {
     if (seen.length === 0) await index(dataStream, [brief(ahead++)], `a${ahead}`)
