@@ -5,14 +5,14 @@ import { Measurement } from './measurement.js'
 import { closedLoop, OpenLoop, type Pace } from './pace.js'
 import { type ClientEvents, PacedClient, TIMEOUT_MS } from './paced-client.js'
 
-/** How long planned requests may take beyond the end before they are given up. */
+/** Time for planned requests to finish after the end, in milliseconds. */
 const DRAIN_MS = TIMEOUT_MS
 const STEP_MS = 5
-/** How long connections may take to open; a server that takes fewer than were asked for gets its load all the same. */
+/** Time limit for opening connections, in milliseconds. A server that accepts fewer still gets its load. */
 const OPEN_MS = 5000
 
-// The options are the first line of standard input, the result goes to standard output. After that line standard input
-// is the life line of whoever started us.
+// The options are the first line of standard input, and the result goes to standard output. The program ends when
+// standard input closes.
 process.stdin.setEncoding('utf8').on('end', () => process.exit(1))
 await main(JSON.parse(await firstLine(process.stdin)) as LoadOptions)
 
@@ -44,7 +44,7 @@ async function main(options: LoadOptions): Promise<void> {
   const elapsedMicros = (performance.now() - cpuMono) * 1000
   if (plan !== null) await drain(plan.measured, measurement)
   plan?.stop()
-  // One thread asks; the few others of Node are counted with it, on whose core they run when it is pinned.
+  // One thread sends. Node.js's other threads run on its core if it is pinned, and count too.
   const busyShare = Math.min(1, (user + system) / elapsedMicros)
   const result = measurement.result(busyShare, options.warmUpSeconds)
   process.stdout.write(JSON.stringify(result), () => process.exit(0))
@@ -65,7 +65,7 @@ function open(options: LoadOptions, pace: Pace, measurement: Measurement): void 
     headers,
     body: body === null ? undefined : bodyOf(body),
     connections: options.connections,
-    // Autocannon looks at its clock once a second only: the end is ours.
+    // Autocannon checks its clock once a second only, so this program ends the load.
     duration: options.warmUpSeconds + options.seconds + 3600,
     timeout: TIMEOUT_MS / 1000,
     setupClient: (client: ConstructorParameters<typeof PacedClient>[0]) => {
@@ -79,15 +79,15 @@ function open(options: LoadOptions, pace: Pace, measurement: Measurement): void 
 }
 
 /**
- * Waits until all connections are there. What is due meanwhile would be late by what it takes to open hundreds of them,
- * half a second here, and in a measurement of seconds that would be the P99.
+ * Waits until all connections are open. Opening hundreds takes half a second, which would delay planned requests and
+ * become the P99 of a short measurement.
  */
 async function opened(plan: OpenLoop, connections: number): Promise<void> {
   const giveUpMono = performance.now() + OPEN_MS
   while (plan.idle < connections && performance.now() < giveUpMono) await until(performance.now() + STEP_MS)
 }
 
-/** Waits for answers to what was planned; what is missing at the end counts as timed out. */
+/** Waits for responses to planned requests. Missing ones count as timed out. */
 async function drain(planned: number, measurement: Measurement): Promise<void> {
   const giveUpMono = performance.now() + DRAIN_MS
   while (measurement.seen < planned && performance.now() < giveUpMono)

@@ -4,22 +4,22 @@ import type { LoadOptions } from '../model/engine.js'
 import type { CallBody, MadeBody } from '../model/scenario.js'
 import { ordersXml } from '../suite/orders.js'
 
-/** What fills a body up: words, so that it compresses about as well as what people send, and no better. */
+/** Words for generated bodies, which compress about as well as typical text. */
 const WORDS = ['alpha', 'river', 'stone', 'market', 'signal', 'copper', 'harbor', 'winter', 'meadow', 'orbit']
 
-/** The order of a stock, which routes by content can look for; below its length a body is a text in quotes. */
+/** A stock order, for routing by content. A shorter body is a quoted string. */
 const ORDER = ['{"order":{"symbol":"IBM","note":"', '"}}'] as const
 const QUOTES = ['"', '"'] as const
 
 /**
- * The bytes of a body, the same for the same description: those given, or made ones, which are well-formed.
- * @throws Error when there is nothing so short.
+ * Returns the bytes of a body, always the same for the same description.
+ * @throws Error if a generated body cannot be so short.
  */
 export function bodyOf(body: CallBody): Buffer {
   return body.kind === 'given' ? Buffer.from(body.base64, 'base64') : madeBody(body)
 }
 
-/** Writes a file for a load generator, which may hold secrets: only for who runs the load. Answers where it is. */
+/** Writes a file for a load generator, readable only by its user, because it may contain secrets. Returns its path. */
 export function writePrivate({ dir }: LoadOptions, name: string, content: string | Buffer): string {
   const file = join(dir, name)
   writeFileSync(file, content, { mode: 0o600 })
@@ -34,7 +34,7 @@ function madeBody({ kind, bytes }: MadeBody): Buffer {
   return Buffer.from(before + filling(room) + after)
 }
 
-/** Words and numbers of so many characters. The step is prime, so that the text repeats late. */
+/** Returns words and numbers of the given length. The step is a prime number, so that the text repeats late. */
 function filling(length: number): string {
   const parts: string[] = []
   let made = 0

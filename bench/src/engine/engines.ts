@@ -8,7 +8,7 @@ import { wrk } from './wrk.js'
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
 
-/** autocannon, in a process of its own: always there, a closed loop and a plan, all values of all latencies. */
+/** autocannon, in a separate process: always available, closed loop and fixed rate, all latency values. */
 export const autocannon: Engine = {
   name: 'autocannon',
   hasOpenLoop: true,
@@ -28,15 +28,18 @@ export const autocannon: Engine = {
 
 const BY_NAME: Readonly<Record<EngineName, Engine>> = { autocannon, wrk, oha, h2load }
 
-/** All load generators, the built-in one first. */
+/** Load generators, the built-in one first. */
 export const engines: readonly Engine[] = Object.values(BY_NAME)
 
-/** The engine of a name. */
+/** Returns an engine by name. */
 export function engineOf(name: EngineName): Engine {
   return BY_NAME[name]
 }
 
-/** Its version. @throws Error with the remedy when it is not installed */
+/**
+ * Returns the version of an engine.
+ * @throws Error with the remedy if it is not installed
+ */
 export function installedVersion({ name, remedy, version }: Engine): string {
   const found = version()
   if (found === null) throw new Error(`the load generator ${name} is not installed: ${remedy}`)

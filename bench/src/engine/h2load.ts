@@ -4,8 +4,8 @@ import { bodyOf, writePrivate } from './call-body.js'
 import { coreCount, GRACE_SECONDS, runToSuccess } from './program.js'
 
 /**
- * h2load in its HTTP/1.1 mode: a closed loop with a warm-up of its own. Of latencies it reports the smallest, the largest,
- * the mean and the deviation, and no percentile: that is no spectrum, and there is none.
+ * h2load in HTTP/1.1 mode: a closed loop with a warm-up. It reports minimum, maximum, mean and deviation of latencies
+ * but no percentiles, so there is no spectrum.
  */
 export const h2load: Engine = {
   name: 'h2load',
@@ -26,7 +26,7 @@ export const h2load: Engine = {
   },
 }
 
-/** A body makes it a POST, unless the pseudo field says otherwise; it works in HTTP/1.1 as well. */
+/** A body makes it a POST unless `:method` says otherwise, which also works in HTTP/1.1. */
 function callArguments(options: LoadOptions): string[] {
   const { method, headers, body, path } = options.call
   const args = ['-H', `:method: ${method}`]
@@ -36,9 +36,9 @@ function callArguments(options: LoadOptions): string[] {
 }
 
 /**
- * What h2load's text says. It is silent about connections that cannot be made: where not one request was started each of
- * them counts as one error. Of requests that failed without a status those that did not time out were reset.
- * @throws Error when the text is none of h2load's.
+ * Parses h2load's output. h2load does not report failed connects: if no request started, each connection counts as
+ * one error. Failed requests without a status that did not time out were reset.
+ * @throws Error if the text is not from h2load.
  */
 export function h2loadResult(text: string, options: LoadOptions): Omit<LoadResult, 'busyShare'> {
   const counts = /(\d+) started, .* (\d+) errored, (\d+) timeout/.exec(text)?.slice(1).map(Number)

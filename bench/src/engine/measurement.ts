@@ -3,7 +3,7 @@ import { NO_ERRORS } from '../model/summary.js'
 import type { SentRequest } from './paced-client.js'
 import { emptyHistogram, record, spectrumOf } from './spectrum.js'
 
-/** Counts what belongs to the measured time, and only that. */
+/** Counts the requests of the measured time. */
 export class Measurement {
   readonly #latencies = emptyHistogram()
   readonly #errors = { ...NO_ERRORS }
@@ -15,20 +15,20 @@ export class Measurement {
   #failures = 0
 
   /**
-   * Of planned requests those count that were due in the measured time, whenever they are answered: a server that stops
-   * shortly before the end must not take them along. Without a plan it is the answers of the measured time.
+   * With a plan, counts requests that were due in the measured time, whenever they are answered, so that a server
+   * that stops shortly before the end is not favoured. Without a plan, counts responses in the measured time.
    */
   constructor(isPlanned: boolean) {
     this.#isPlanned = isPlanned
   }
 
-  /** Fixes the measured time. */
+  /** Sets the measured time. */
   between(beginMono: number, endMono: number): void {
     this.#beginMono = beginMono
     this.#endMono = endMono
   }
 
-  /** All requests so far that count, good or bad. */
+  /** Number of counted requests so far, successful or not. */
   get seen(): number {
     return this.#requests + this.#failures
   }
@@ -47,13 +47,16 @@ export class Measurement {
     this.#fail(sent, kind, performance.now())
   }
 
-  /** Planned requests that nobody has answered by now are as good as timed out. */
+  /** Counts unanswered planned requests as timed out. */
   abandon(requests: number): void {
     this.#errors.timeout += requests
     this.#failures += requests
   }
 
-  /** @param leadInSeconds how long the load was under way before the measured time. */
+  /**
+   * Returns the result.
+   * @param leadInSeconds duration of the load before the measured time
+   */
   result(busyShare: number, leadInSeconds: number): LoadResult {
     return {
       ...(leadInSeconds > 0 ? { leadIn: { requests: this.#earlier, seconds: leadInSeconds } } : {}),

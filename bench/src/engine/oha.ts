@@ -6,12 +6,12 @@ import { versionOf } from '../servers/program.js'
 import { bodyOf, writePrivate } from './call-body.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess } from './program.js'
 
-/** What oha says of the requests that were under way at the end: they are nobody's error. */
+/** oha's message for requests in flight at the end. They are not errors. */
 const UNDER_WAY = /aborted due to deadline/
 
 /**
- * oha: a closed loop and a rate with its plan. It has no warm-up, so that a run of its own, which is forgotten, comes
- * before the measured one. It shows percentiles and no values, so that spectra cannot be merged exactly.
+ * oha: a closed loop and a fixed rate. It has no warm-up, so a discarded run precedes the measured one. It reports
+ * percentiles without values, so spectra cannot be merged exactly.
  */
 export const oha: Engine = {
   name: 'oha',
@@ -43,7 +43,7 @@ function callArguments(options: LoadOptions): string[] {
 
 const Seconds = Type.Union([Type.Number(), Type.Null()])
 
-/** The part of oha's JSON that is read: seconds, as fractions. */
+/** The part of oha's JSON that is read, in seconds. */
 const OhaReport = Type.Object({
   summary: Type.Object({ total: Type.Number(), slowest: Seconds, average: Seconds }),
   latencyPercentiles: Type.Record(Type.String(), Seconds),
@@ -51,7 +51,7 @@ const OhaReport = Type.Object({
   errorDistribution: Type.Record(Type.String(), Type.Number()),
 })
 
-/** What oha's JSON says. The latencies hold those of every status, so that one wrong status leaves none. */
+/** Parses oha's JSON. Its latencies include all statuses, so one wrong status invalidates them. */
 export function ohaResult(text: string, isCorrected: boolean): Omit<LoadResult, 'busyShare'> {
   const report = Value.Parse(OhaReport, JSON.parse(text))
   const errors = { ...NO_ERRORS }

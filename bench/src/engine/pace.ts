@@ -1,12 +1,12 @@
 import type { PacedClient } from './paced-client.js'
 
-/** Says when connections ask. */
+/** Decides when connections send. */
 export interface Pace {
   free(client: PacedClient): void
   gone(client: PacedClient): void
 }
 
-/** As fast as it goes: whoever is free asks. */
+/** Full speed: every free connection sends. */
 export const closedLoop: Pace = {
   free(client) {
     const nowMono = performance.now()
@@ -15,15 +15,14 @@ export const closedLoop: Pace = {
   gone() {},
 }
 
-/** How late a timer of Node wakes up at the latest when nothing keeps it. */
+/** Maximum delay of an idle Node.js timer, in milliseconds. */
 const TICK_MS = 1
 
 /**
- * A plan that does not wait for answers: request n is due n intervals after the start. The connection that has been free
- * for longest asks; a request that finds none free is asked late, and its latency counts from when it was due, so that a
- * server that stops cannot hide what it made others wait (coordinated omission, Tene 2013). The one thing that is not put
- * on the server's account is the tick of our own timer: while a connection is free a request of the last millisecond
- * counts from its sending.
+ * A plan that does not wait for responses: request n is due n intervals after the start. The connection that has been
+ * free longest sends. A request without a free connection is sent late, and its latency counts from the planned time,
+ * so that a server that stops cannot hide the delay (coordinated omission, Tene 2013). Only the tick of our own timer
+ * is not counted: with a free connection, a request of the last millisecond counts from its sending.
  */
 export class OpenLoop implements Pace {
   readonly #free = new Set<PacedClient>()
@@ -31,7 +30,7 @@ export class OpenLoop implements Pace {
   #timer: NodeJS.Timeout | undefined
   #startMono = 0
   #next = 0
-  /** The number of the first request that is measured, and of the first that is not asked any more. */
+  /** Number of the first measured request, and of the first one after the end. */
   #first = 0
   #end = 0
 
@@ -39,12 +38,12 @@ export class OpenLoop implements Pace {
     this.#perMs = perSecond / 1000
   }
 
-  /** Connections that have nothing under way; before the plan begins, all that are open. */
+  /** Connections without a current request. Before the plan starts, all open connections. */
   get idle(): number {
     return this.#free.size
   }
 
-  /** Begins the plan. Its requests are distinguished by their numbers: the time of one may be rounded across a border. */
+  /** Starts the plan. Requests are told apart by number, because a planned time may be rounded across a border. */
   start(startMono: number, leadInSeconds: number, seconds: number): void {
     this.#startMono = startMono
     this.#first = this.#countIn(leadInSeconds)
@@ -56,7 +55,7 @@ export class OpenLoop implements Pace {
     clearInterval(this.#timer)
   }
 
-  /** How many requests are due in the measured time. */
+  /** Number of requests due in the measured time. */
   get measured(): number {
     return this.#end - this.#first
   }

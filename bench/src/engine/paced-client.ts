@@ -2,11 +2,11 @@ import type { EventEmitter } from 'node:events'
 import type { ErrorClass } from '../model/engine.js'
 
 /**
- * One connection of autocannon, with the parts of it that are taken over. Those with an underscore are its own affair and hold
- * for the version that is pinned in package.json.
+ * The used parts of an autocannon connection. Members with an underscore are internal to autocannon and belong to the
+ * version in package.json.
  */
 export interface AutocannonClient extends EventEmitter {
-  /** Called when a connection begins and after every answer: the client has nothing under way. */
+  /** Called at the start and after every response, when the client has no current request. */
   _doRequest(): void
   _connect(): void
   _resetConnection(): void
@@ -16,34 +16,33 @@ export interface AutocannonClient extends EventEmitter {
   readonly pipelinedRequests: { clear(): void; addBody(chunk: unknown): void }
 }
 
-/** A request that is under way. */
+/** A request in flight. */
 export interface SentRequest {
-  /** From when its latency counts. */
+  /** Start of its latency, on the monotonic clock. */
   readonly fromMono: number
-  /** The plan wanted it before the measured time; without a plan the time of the answer decides. */
+  /** True if it was planned before the measured time. Without a plan, the time of the response decides. */
   readonly isEarly: boolean
 }
 
-/** Who decides when a connection asks, and hears what became of it. */
+/** Decides when a connection sends, and observes the results. */
 export interface ClientEvents {
-  /** The connection has nothing under way. */
+  /** The connection has no current request. */
   free(client: PacedClient): void
-  /** The connection cannot ask at present. */
+  /** The connection cannot send at present. */
   gone(client: PacedClient): void
   answered(sent: SentRequest, status: number): void
   failed(sent: SentRequest, kind: ErrorClass): void
 }
 
-/** Autocannon gives a request up after this time. */
+/** Time in milliseconds after which autocannon abandons a request. */
 export const TIMEOUT_MS = 10_000
-/** A port where nobody listens is not asked in a busy loop. */
+/** Pause after a refused connection, in milliseconds, to avoid a busy loop. */
 const REFUSED_PAUSE_MS = 10
 
 /**
- * A connection of autocannon that sends when it is asked to. Autocannon's own rate sends the requests of a second in one
- * burst at its beginning and waits for the rest of it, which is an overload of short duration and no rate; and it neither
- * counts a request that a closed connection took along nor forgets its beginning, so that every later latency of that
- * connection is too long.
+ * An autocannon connection that sends on demand. Autocannon's own rate sends the requests of a second in one burst,
+ * which is a short overload. It also does not count requests of closed connections and keeps their start time, so
+ * later latencies are too long.
  */
 export class PacedClient {
   readonly #client: AutocannonClient
@@ -61,7 +60,7 @@ export class PacedClient {
     const connect = client._connect.bind(client)
     client._doRequest = () => this.#free()
     client._connect = () => this.#connect(connect)
-    // The bodies of the answers are of no use, and joining them would be work that is not the server's.
+    // Response bodies are not needed, and joining them would cost time.
     client.pipelinedRequests.addBody = () => {}
     client.on('response', (status: number) => this.#answered(status))
     client.on('connError', (error: NodeJS.ErrnoException) => this.#failed(error))
@@ -89,9 +88,9 @@ export class PacedClient {
   #connect(connect: () => void): void {
     const begin = (): void => {
       this.#isRefused = false
-      // A connection that ends and then fails makes autocannon connect twice, and both would ask.
+      // After an end followed by an error autocannon connects twice, and both would send.
       if (this.#client.conn !== undefined) this.#client._destroyConnection()
-      // What an answer that was cut off left in the parser would be taken for the beginning of the next one.
+      // Remains of a cut-off response in the parser would be read as the next response.
       this.#client.parser.reinitialize('RESPONSE')
       connect()
     }

@@ -5,41 +5,41 @@ import { withMaskedUrls } from '../masking.js'
 import { killGroup, reapAtExit, release } from '../process-reaper.js'
 import { findProgram } from '../servers/program.js'
 
-/** How a program is run. */
+/** Options for running a program. */
 export interface ProgramOptions {
-  /** The core or cores it is pinned to, as taskset writes them; null: anywhere. */
+  /** Cores for `taskset`, or null for no pinning. */
   readonly cpu: string | null
-  /** Ended by force when it takes longer. */
+  /** Time limit in seconds, after which the program is killed. */
   readonly limitSeconds: number
-  /** What it reads before its standard input stands still, which ends with us: arguments are for everybody to read. */
+  /** Input before standard input stays open until this process ends. Arguments would be visible to all users. */
   readonly input?: string
 }
 
-/** What a program that ended by itself left behind. */
+/** Result of a program that ended by itself. */
 export interface ProgramEnd {
   readonly status: number
   readonly stdout: string
   readonly stderr: string
-  /** User and system time of all its threads over the time from its start to its end; 1 is one core. */
+  /** CPU time of all threads per elapsed time. 1 is one core. */
   readonly coresUsed: number
 }
 
-/** Beyond the planned time: starting, connecting, and writing the result on a machine that is slow. */
+/** Additional time for starting, connecting and writing the result on a slow machine, in seconds. */
 export const GRACE_SECONDS = 60
 const LAST_LINES = 8
-/** The shell reports a child that a signal ended as this and the number of the signal. */
+/** Offset of the exit code that a shell reports for a child killed by a signal. */
 const SIGNALLED = 128
 
 /**
- * The shell reaps the program and then says what the kernel counted for it, threads and all, to the microsecond: reading
- * /proc would miss what is used between the last look and the end. `times` writes two lines: the shell's, its children's.
+ * The shell reaps the program and prints the CPU time that the kernel counted, to the microsecond. Reading /proc
+ * would miss the time after the last read. `times` prints two lines: for the shell and for its children.
  */
 const COUNTED = '"$@"; status=$?; times >&2; exit $status'
 
 /**
- * Runs a program to its end, pinned when wanted, in a process group of its own: an interrupt from the keyboard is for us,
- * who end the load in order. It does not outlive our process, and its standard input ends with it.
- * @throws Error when it cannot be started, or was ended by somebody or by its limit.
+ * Runs a program to its end, pinned if requested, in a separate process group, so that Ctrl-C reaches only this
+ * process. The program ends with this process.
+ * @throws Error if it cannot start, was killed, or exceeds its time limit.
  */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
   const pinned = options.cpu === null ? command : ['taskset', '-c', options.cpu, ...command]
@@ -54,7 +54,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text
   })
-  // A program that does not read its standard input may close it at any time.
+  // A program may close its standard input at any time.
   child.stdin.on('error', () => {})
   if (options.input !== undefined) child.stdin.write(options.input)
   const status = await ended(child, options.limitSeconds)
@@ -66,25 +66,28 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   return { status, ...output, coresUsed: childrenMicros(output.stderr) / elapsedMicros }
 }
 
-/** Like `runProgram`. @throws Error with the last lines of its output when it did not succeed either. */
+/**
+ * Like `runProgram`.
+ * @throws Error with the last lines of output if it fails.
+ */
 export async function runToSuccess(command: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
   const end = await runProgram(command, options)
   if (end.status !== 0) throw failure(command[0]!, end)
   return end
 }
 
-/** What to say of a program that ended with a status. */
+/** Returns the error for a failed program. */
 export function failure(program: string, end: ProgramEnd): Error {
   return new Error(`${program.split('/').at(-1)} failed with status ${end.status}${tail(end)}`)
 }
 
-/** How many cores a pinned program can use: `0` and `0,2` are 1 and 2. Without a pin: all of them. */
+/** Number of cores of a pinned program: 1 for `0`, 2 for `0,2`. Without pinning, all cores. */
 export function coreCount(cpu: string | null): number {
   if (cpu === null) return availableParallelism()
   return cpu.split(',').length
 }
 
-/** The CPU time in the last line that the shell wrote, such as `0m1.250000s 0m0.310000s`. */
+/** Parses the CPU time in the shell's last line, such as `0m1.250000s 0m0.310000s`. */
 export function childrenMicros(stderr: string): number {
   const line = /(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$/.exec(stderr)
   if (line === null) return Number.NaN
@@ -92,7 +95,7 @@ export function childrenMicros(stderr: string): number {
   return ((userMinutes! + systemMinutes!) * 60 + user! + system!) * 1e6
 }
 
-/** The last lines that a program wrote, for the end of a message, without those of the shell and what may be a secret in URLs. */
+/** Returns the last lines of output for a message, without lines of the shell and secrets in URLs. */
 function tail({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
   const lines = `${stdout}\n${stderr}`
     .split('\n')

@@ -6,14 +6,14 @@ import {
 } from 'hdr-histogram-js'
 import type { Spectrum } from '../model/summary.js'
 
-/** The percentiles of every spectrum whose engine gives all values; 0 is the smallest of them. */
+/** Percentiles of a spectrum with all values. 0 is the minimum. */
 const PERCENTILES = [0, 1, 5, 10, 25, 50, 75, 90, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
 
-/** One minute, in microseconds: what takes longer counts as this long. */
+/** Maximum latency in microseconds (one minute). Longer ones count as this. */
 const HIGHEST_MICROS = 60_000_000
 const DIGITS = 3
 
-/** A histogram of latencies in microseconds: 1 µs to 60 s with three digits. */
+/** Returns a histogram of latencies from 1 µs to 60 s with three digits. */
 export function emptyHistogram(): Histogram {
   return build({
     lowestDiscernibleValue: 1,
@@ -25,12 +25,12 @@ export function emptyHistogram(): Histogram {
   })
 }
 
-/** Counts a latency; the histogram's bounds hold it. */
+/** Records a latency, within the bounds of the histogram. */
 export function record(histogram: Histogram, micros: number, count = 1): void {
   histogram.recordValueWithCount(Math.min(HIGHEST_MICROS, Math.max(1, Math.round(micros))), count)
 }
 
-/** The spectrum of a histogram, whose largest value may be known more exactly; null when nothing was recorded. */
+/** Returns the spectrum of a histogram, or null if it is empty. The maximum may be known more exactly. */
 export function spectrumOf(
   histogram: Histogram,
   isCorrected: boolean,
@@ -44,7 +44,7 @@ export function spectrumOf(
     maxMicros,
     percentiles: PERCENTILES.map((percentile) => ({
       percentile,
-      // The histogram answers with the upper end of a step, which may lie above the largest value.
+      // The histogram returns the upper end of a step, which may exceed the maximum.
       micros: Math.min(maxMicros, histogram.getValueAtPercentile(percentile)),
     })),
     hdr: encodeIntoCompressedBase64(histogram),
@@ -52,9 +52,9 @@ export function spectrumOf(
 }
 
 /**
- * One spectrum for several measurements of the same thing. Where each has its histogram the answer is exact: the
- * percentiles of all values together. Else a percentile is the largest of the single ones: the true percentile of all is
- * never above it, so that the answer errs to the slow side only. @throws Error without spectra.
+ * Merges spectra of the same measurement. With histograms the result is exact. Otherwise each percentile is the
+ * largest of its values: the true percentile is never higher, so the result errs on the slow side.
+ * @throws Error without spectra.
  */
 export function mergeSpectra(list: readonly Spectrum[]): Spectrum {
   if (list.length === 0) throw new Error('there is no spectrum to merge')
@@ -83,7 +83,7 @@ function upperBound(list: readonly Spectrum[], isCorrected: boolean, maxMicros: 
   return { isCorrected, count, meanMicros: total / Math.max(1, count), maxMicros, percentiles, hdr: null }
 }
 
-/** The latency at a percentile, in microseconds; null when the spectrum does not hold it. */
+/** Returns the latency at a percentile in microseconds, or null if it is unknown. */
 export function percentileOf(latency: Spectrum | null, percentile: number): number | null {
   return latency?.percentiles.find((step) => step.percentile === percentile)?.micros ?? null
 }

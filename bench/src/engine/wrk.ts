@@ -8,15 +8,15 @@ import { versionOf } from '../servers/program.js'
 import { bodyOf, writePrivate } from './call-body.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram } from './program.js'
 
-/** Slower answers are errors. wrk's own two seconds would hide what an overloaded server does. */
+/** Timeout in seconds. wrk's default of two seconds would hide the behaviour of an overloaded server. */
 const TIMEOUT_SECONDS = 10
 const PERCENTILES = [50, 75, 90, 95, 98, 99, 99.9, 99.99]
 const REPORT = 'wrk-report.json'
 
 /**
- * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the
- * measured one. It takes a redirection for a success, for which one call after the load is looked at, and mixes the
- * latency of refusals with that of answers: with a single wrong status there is no latency.
+ * wrk: the fastest closed loop. It has no warm-up, so a discarded run precedes the measured one. It counts redirects
+ * as success, so one request afterwards checks the status. It mixes latencies of all statuses, so one wrong status
+ * invalidates them.
  */
 export const wrk: Engine = {
   name: 'wrk',
@@ -41,19 +41,22 @@ export const wrk: Engine = {
   },
 }
 
-/** wrk asks once before it starts, and gives up where nobody listens. @throws Error when that was not it. */
+/**
+ * True if nobody listens: wrk sends one request before it starts.
+ * @throws Error if it failed for another reason.
+ */
 function refused(options: LoadOptions, { status, stderr }: ProgramEnd): LoadResult {
   if (!/unable to connect/.test(stderr)) throw new Error(`wrk failed with status ${status}: ${stderr}`)
   const errors = { ...NO_ERRORS, connect: options.connections }
   return { requests: 0, seconds: options.seconds, errors, latency: null, busyShare: 0 }
 }
 
-/** What the script writes when the load is over. */
+/** Report of the script at the end of the load. */
 const WrkReport = Type.Object({
   durationMicros: Type.Number(),
-  /** All answers, whatever their status. */
+  /** Responses with any status. */
   requests: Type.Number(),
-  /** User and system time of all threads, until the script was called. */
+  /** CPU time of all threads until the script runs. */
   cpuMicros: Type.Number(),
   errors: Type.Object({
     connect: Type.Number(),
@@ -100,12 +103,12 @@ async function isRedirected({ origin, call }: LoadOptions): Promise<boolean> {
   return answer !== null && answer.status >= 300 && answer.status < 400
 }
 
-/** The call, also its path, which everybody could read among the arguments of the program, and what is reported at the end. */
+/** Script with the request, which would be visible to all users as arguments, and the report. */
 function scriptOf(options: LoadOptions): string {
   const { method, path, headers, body } = options.call
   const lines = [`wrk.method = ${luaText(method)}`, `wrk.path = ${luaText(path)}`]
   for (const [name, value] of Object.entries(headers)) {
-    // wrk adds its own Host unless it finds the name in this spelling.
+    // wrk adds a Host header unless it finds this spelling.
     const known = name.toLowerCase() === 'host' ? 'Host' : name
     lines.push(`wrk.headers[${luaText(known)}] = ${luaText(value)}`)
   }
@@ -129,7 +132,7 @@ end
 `
 }
 
-/** A Lua string: what is not plain ASCII is written as its byte. */
+/** Returns a Lua string. Non-ASCII bytes are escaped. */
 function luaText(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte) => {
     const isPlain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c

@@ -10,26 +10,26 @@ import type { Setup } from './setup.js'
 import { shuffled } from './shuffle.js'
 import { percent, targetRemark, voided } from './validity.js'
 
-/** Repetitions further apart than this (coefficient of variation), and a point is measured once more. */
+/** Maximum coefficient of variation of repetitions. Above it a point is measured once more. */
 const MOST_VARIATION = 0.05
-/** A load generator that has just been started opens its connections and compiles its code. */
+/** Time in seconds in which a new load generator opens connections and compiles its code. */
 export const LEAD_IN_SECONDS = 0.5
 
-/** How long the ceiling of points of a length is measured: no figure is taken from it but whether it is high enough. */
+/** Duration of a ceiling measurement in seconds. It only has to show whether the ceiling is high enough. */
 export function ceilingSeconds(seconds: number): number {
   return Math.max(seconds / 4, Math.min(seconds, 1))
 }
 
-/** Points that are measured in turn: the same load on all systems, each at a rate of its own. */
+/** Points that are measured in turn: the same load on all systems. */
 interface Group {
   readonly connections: number
   readonly engine: Engine
   readonly ceiling: number | null
-  /** What is asked for beyond the connections, for people: ` at 50 %`. */
+  /** Suffix of the step's title, such as ` at 50 %`. */
   readonly suffix: string
-  /** Who takes part, with the rate to hold; null: as fast as it goes. */
+  /** Systems with their rates. Null means full speed. */
   readonly rates: ReadonlyMap<SystemUnderTest, number | null>
-  /** What the rates are shares of, by system; empty: they are none. */
+  /** Saturation of each system, of which the rates are shares. Empty without rates. */
   readonly saturation: ReadonlyMap<string, Point>
 }
 
@@ -45,7 +45,7 @@ export class CaseRun {
     this.#progress = progress
   }
 
-  /** All points for one number of connections: saturation, then the rates that follow from it. */
+  /** Measures all points for one number of connections: saturation first, then the rates. */
   async *points(connections: number): AsyncGenerator<Point> {
     const { engines, options, random } = this.#context
     await this.#warmUp(connections)
@@ -69,7 +69,7 @@ export class CaseRun {
     }
   }
 
-  /** Who failed at saturation has no saturation to take a share of. */
+  /** A system without valid saturation has no rates. */
   #ratesFor(share: number, saturation: ReadonlyMap<string, Point>): Map<SystemUnderTest, number> {
     const rates = new Map<SystemUnderTest, number>()
     for (const system of this.#setup.systems) {
@@ -86,19 +86,19 @@ export class CaseRun {
     if (options.warmUpSeconds === 0) return
     for (const { url, load: own } of this.#setup.systems) {
       if (options.signal.aborted) return
-      // What fails now fails again when it is measured, and is reported then.
+      // A failure here occurs again in the measurement and is reported there.
       const load = { ...this.#load(url, connections, null), seconds: options.warmUpSeconds }
       await (own ?? engines.saturation.run)(load).catch(() => null)
     }
     await this.#setup.audit?.mismatch()
   }
 
-  /** The same call straight to the origin: it says how much load there could have been; null: not measured. */
+  /** Measures the load without a system, or returns null if it was not measured. */
   async #ceiling(connections: number, engine: Engine): Promise<number | null> {
     const { options } = this.#context
     if (options.signal.aborted) return null
     const times = { warmUpSeconds: LEAD_IN_SECONDS, seconds: ceilingSeconds(options.seconds) }
-    // An engine that fails here fails at the points as well, which report it.
+    // An engine that fails here also fails at the points, which report it.
     const load = { ...this.#load(this.#setup.origin.url, connections, null), ...times }
     const result = await engine.run(load).catch(() => null)
     return result === null ? null : result.requests / result.seconds
@@ -115,14 +115,14 @@ export class CaseRun {
       if (variation(point) > MOST_VARIATION && !options.signal.aborted) {
         this.#progress.add(options.repetitions)
         const again = (await this.#repetitions(group, [system])).get(system)!
-        // One that was cut short never counts.
+        // An interrupted measurement never counts.
         if (again.length === options.repetitions) point = steadier(point, this.#point(group, system, again))
       }
       if (system.gateway !== null) point = voided(point, mismatch)
       this.#remark(point)
       points.push(point)
     }
-    // Sockets close and collectors end, so that the next points do not begin with what these left behind.
+    // Sockets close and collectors finish, so that the next points start clean.
     const pauseMs = options.coolDownSeconds * 1000
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
     return points
@@ -135,7 +135,7 @@ export class CaseRun {
     return (await this.#setup.audit?.mismatch(answered)) ?? null
   }
 
-  /** Repetitions of all in turn, so that a machine that changes its speed changes it for all of them. */
+  /** Measures repetitions of all systems in turn, so that changes in machine speed affect all of them. */
   async #repetitions(
     group: Group,
     systems: readonly SystemUnderTest[],
@@ -166,7 +166,7 @@ export class CaseRun {
     const { seconds } = options
     return {
       ...{ origin, call: scenario.call, connections, perSecond, seconds, cpu: layout.load, dir },
-      // The warm-up of a system is a load of its own, so that CPU time can be counted for the measured time alone.
+      // The warm-up of a system is a separate load, so that CPU time covers the measured time only.
       warmUpSeconds: 0,
     }
   }
@@ -211,20 +211,20 @@ export class CaseRun {
   }
 }
 
-/** Saturation that rates can be taken of; null: it was not reached without errors. */
+/** Returns a valid saturation point, or null. */
 function soundSaturation(point: Point | undefined): Point | null {
   if (point === undefined || point.perSecond.mean === 0) return null
   return Object.values(point.errors).some((count) => count > 0) ? null : point
 }
 
-/** How far apart the repetitions of what is a result are, throughput before CPU time; 0 where nothing is one. */
+/** Returns the variation of the repetitions, for throughput if it is valid, else for CPU time, else 0. */
 function variation({ invalid, costInvalid, perSecond, cpuMicrosPerRequest }: Point): number {
   const share = ({ mean, stdev }: Spread): number => (mean === 0 ? 0 : stdev / mean)
   if (invalid.length === 0) return share(perSecond)
   return costInvalid.length > 0 || cpuMicrosPerRequest === null ? 0 : share(cpuMicrosPerRequest)
 }
 
-/** Of two measurements the one that is a result of more, and of equals the one whose repetitions agree better. */
+/** Returns the better of two measurements: more valid results, then less variation. */
 function steadier(first: Point, second: Point): Point {
   const isWorse = (one: readonly string[], other: readonly string[]): boolean =>
     one.length > 0 && other.length === 0

@@ -1,22 +1,25 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Who runs where. */
+/** Assignment of programs to cores. */
 export interface CoreLayout {
-  /** The cores of the system under test, as taskset takes them; null: not pinned. */
+  /** Cores of the system under test for `taskset`, or null for no pinning. */
   readonly system: string | null
-  /** The cores of load generator, origin and Elasticsearch; null: not pinned. */
+  /** Cores of load generator, origin and Elasticsearch, or null for no pinning. */
   readonly load: string | null
-  /** The system's cores one by one; empty when it is not pinned. */
+  /** Cores of the system, one by one. Empty without pinning. */
   readonly systemCpus: readonly string[]
-  /** How many cores the system can use at most. */
+  /** Maximum number of cores of the system. */
   readonly systemCores: number
   readonly loadCores: number
-  /** Whether there were too few cores to keep them apart. */
+  /** True if there are too few cores to separate them. */
   readonly isShared: boolean
 }
 
-/** The system on the first cores, everything else on the others; on all together when there are too few. */
+/**
+ * Returns a layout with the system on the first cores and everything else on the others, or all on all cores if there
+ * are too few.
+ */
 export function coreLayout(
   workers: number,
   isPinned: boolean,
@@ -32,7 +35,7 @@ export function coreLayout(
   return { system: systemCpus.join(','), load, systemCpus, systemCores, loadCores, isShared }
 }
 
-/** The cores that this process may use. */
+/** Returns the cores that this process may use. */
 export function allowedCpus(): string[] {
   const status = readFileSync('/proc/self/status', 'utf8')
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '0'
@@ -42,7 +45,7 @@ export function allowedCpus(): string[] {
   })
 }
 
-/** Keeps this process off the system's cores while something goes on. */
+/** Keeps this process off the system's cores during an action. */
 export async function besideSystem<T>({ load }: CoreLayout, act: () => Promise<T>): Promise<T> {
   if (load === null) return act()
   const before = allowedCpus().join(',')

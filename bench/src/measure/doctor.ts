@@ -7,12 +7,12 @@ import { findProgram } from '../servers/program.js'
 import { allowedCpus } from './cores.js'
 import { quotaUse, systemText } from './process-use.js'
 
-/** One thing that a benchmark needs of its machine. */
+/** One requirement of a benchmark. */
 export interface Finding {
-  /** Such as `cores`. */
+  /** Subject, such as `cores`. */
   readonly subject: string
   readonly found: string
-  /** What to do; null when all is well. */
+  /** Remedy, or null if there is no problem. */
   readonly remedy: string | null
 }
 
@@ -20,12 +20,12 @@ const LEAST_FILES = 20_000
 const LEAST_PORTS = 20_000
 const CPUS = '/sys/devices/system/cpu'
 
-/** How the machine is set up, as far as it changes figures. */
+/** Returns settings of the machine that affect results. */
 export function machineFindings(): Finding[] {
   const cpus = allowedCpus()
   const governor = systemText(`${CPUS}/cpu${cpus[0]}/cpufreq/scaling_governor`) ?? 'unknown'
   const isSlow = !['performance', 'unknown'].includes(governor)
-  // The driver of Intel says when it is off, all others when it is on.
+  // Intel's driver reports when turbo is off, others when it is on.
   const hasTurbo =
     systemText(`${CPUS}/intel_pstate/no_turbo`) === '0' || systemText(`${CPUS}/cpufreq/boost`) === '1'
   const siblings = cpus.map((cpu) => systemText(`${CPUS}/cpu${cpu}/topology/thread_siblings_list`) ?? cpu)
@@ -61,7 +61,7 @@ export function machineFindings(): Finding[] {
   ]
 }
 
-/** The programs that can be used. */
+/** Returns the available programs. */
 export function programFindings(): Finding[] {
   const missing = findProgram('taskset') === null && 'install the package util-linux, or run with --no-pin'
   return [

@@ -10,12 +10,12 @@ import { allowedCpus } from './cores.js'
 import { machineFindings } from './doctor.js'
 import { coreTimes } from './process-use.js'
 
-/** A machine on which others use more than this is not quiet. */
+/** Maximum CPU share of other programs on a quiet machine. */
 export const QUIET_SHARE = 0.05
 const LOOK_MS = 1000
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The machine as it is now; looks at it for two seconds, in which nothing of ours may run. */
+/** Returns facts about the machine. Takes two seconds, in which none of our programs may run. */
 export async function hostFacts(): Promise<HostFacts> {
   const { foreignShare, stolenShare } = await quietLook()
   return {
@@ -32,7 +32,7 @@ export async function hostFacts(): Promise<HostFacts> {
   }
 }
 
-/** What of the machine makes every figure of a run doubtful. */
+/** Returns properties of the machine that make all results doubtful. */
 export function hostWarnings({
   foreignShare,
   stolenShare,
@@ -46,7 +46,7 @@ export function hostWarnings({
   ]
 }
 
-/** What others did and what the hypervisor took in a second in which this process waited, 0 to 1. */
+/** Returns the CPU shares of other programs and the hypervisor in one idle second, from 0 to 1. */
 export async function quietLook(): Promise<Pick<HostFacts, 'foreignShare' | 'stolenShare'>> {
   const cpus = allowedCpus()
   const before = coreTimes(cpus)
@@ -64,15 +64,15 @@ const TEXT = JSON.stringify(
 )
 
 /**
- * Thousands of rounds a second of a fixed piece of work on one core: parsing, strings and a digest, as a gateway mixes
- * them. The work never changes, since runs of other machines are normalised by it.
+ * Returns thousands of rounds per second of a fixed calculation on one core: parsing, strings and a digest, as in a
+ * gateway. Never change it, because runs of different machines are normalised by it.
  */
 function cpuScore(): number {
   spin(250)
   return Math.round(spin(1000) * 100) / 100
 }
 
-/** Rounds a millisecond. */
+/** Rounds per millisecond. */
 function spin(forMs: number): number {
   const startMono = performance.now()
   let rounds = 0
@@ -84,7 +84,7 @@ function spin(forMs: number): number {
   return rounds / (performance.now() - startMono)
 }
 
-/** The commit of this checkout; null: it is none, and the version stands for it. */
+/** Returns the commit of this checkout, or null outside of one. */
 function sourceState(): HostFacts['source'] {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', ['--no-optional-locks', ...args], {
@@ -95,7 +95,7 @@ function sourceState(): HostFacts['source'] {
     return status === 0 ? stdout.trim() : null
   }
   const top = git('rev-parse', '--show-toplevel')
-  // A package that is installed within a checkout of somebody else has no commit of its own.
+  // A package installed inside another checkout has no commit.
   if (top === null || realpathSync(top) !== realpathSync(ROOT)) return null
   const commit = git('rev-parse', '--verify', 'HEAD')
   return commit === null ? null : { commit, isDirty: git('status', '--porcelain', '-uno') !== '' }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity, type RunningGateway, scrape } from '../servers/gateway.js'
 
-/** What a traffic log must add up to: every request that the gateway counted is a document, or counted as dropped. */
+/** Counts of a traffic log. Every request must be a document or counted as dropped. */
 interface LogAccount {
   readonly requests: number
   readonly documents: number
@@ -10,11 +10,11 @@ interface LogAccount {
   readonly dead: number
 }
 
-/** Counts arrive with heartbeats and answers of Elasticsearch; what does not add up for this long never will. */
+/** Time limit in milliseconds. Counts arrive with heartbeats and responses of Elasticsearch. */
 const PATIENCE_MS = 10_000
 const LOOK_MS = 250
 
-/** Compares what a gateway answered with what Elasticsearch holds of it, span by span. */
+/** Compares the responses of a gateway with the documents in Elasticsearch. */
 export class LogAudit {
   readonly #gateway: RunningGateway
   readonly #node: ElasticsearchNode
@@ -27,7 +27,7 @@ export class LogAudit {
     this.#dataStream = dataStream
   }
 
-  /** What does not add up since the last call, in which clients had at least so many answers; null when all does. */
+  /** Returns the mismatch since the last call, or null. Clients had at least `answered` responses. */
   async mismatch(answered = 0): Promise<string | null> {
     try {
       await this.#gateway.settled()
@@ -58,7 +58,7 @@ export class LogAudit {
   }
 }
 
-/** What is wrong with a log between two looks, when clients had at least so many answers; null when it adds up. */
+/** Returns the mismatch between two counts, or null. Clients had at least the given number of responses. */
 export function logMismatch(before: LogAccount, after: LogAccount, answered: number): string | null {
   const requests = after.requests - before.requests
   const documents = after.documents - before.documents

@@ -7,17 +7,17 @@ import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
 import { validityOf } from './validity.js'
 
-/** What a point is about. */
+/** The subject of a point. */
 export interface PointSubject
   extends Pick<Point, 'suite' | 'system' | 'connections' | 'engine' | 'ceilingPerSecond'>,
     Pick<Point, 'targetPerSecond'> {
   readonly scenario: Scenario
-  /** What is wrong with the saturation that its rate is a share of; null: nothing. */
+  /** Problem of the saturation of which its rate is a share, or null. */
   readonly baseFlaw: string | null
   readonly layout: CoreLayout
 }
 
-/** The point that its repetitions make. */
+/** Returns the point of a list of repetitions. */
 export function pointOf(subject: PointSubject, repetitions: readonly Repetition[]): Point {
   const { scenario, baseFlaw, layout, ...rest } = subject
   const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
@@ -53,17 +53,17 @@ export function pointOf(subject: PointSubject, repetitions: readonly Repetition[
   return { ...point, ...validityOf(point, repetitions, layout, baseFlaw) }
 }
 
-/** A figure over the repetitions; all 0 without values. */
+/** Returns mean and deviation over the repetitions. All 0 without values. */
 export function spreadOf(values: readonly number[]): Spread {
   if (values.length === 0) return { mean: 0, stdev: 0, min: 0, max: 0, values: [] }
   const middle = mean(values)
-  // Of a sample, hence one less: the repetitions stand for all that could have been made.
+  // Sample variance, because the repetitions are a sample.
   const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0)
   const stdev = values.length < 2 ? 0 : Math.sqrt(squares / (values.length - 1))
   return { mean: middle, stdev, min: Math.min(...values), max: Math.max(...values), values: [...values] }
 }
 
-/** Requests that took no CPU time at all were answered by somebody else: what they cost is not known. */
+/** A system without CPU time did not answer the requests itself, so its cost is unknown. */
 function costOf(repetitions: readonly Repetition[]): Spread | null {
   const costs = repetitions.flatMap(({ result, cpuMicros }) =>
     result === null || result.requests === 0 || cpuMicros === null || cpuMicros === 0
@@ -79,7 +79,7 @@ function errorSum(all: readonly Readonly<Record<ErrorClass, number>>[]): Record<
   return sum
 }
 
-/** Over all repetitions: what was counted is added up, of the rest the largest stands. */
+/** Combines all repetitions: sums of counts, maxima of other values. */
 function diagnosticsOf(repetitions: readonly Repetition[]): WorkerDiagnostics[] {
   const workers = new Map<number, WorkerDiagnostics>()
   for (const one of repetitions.flatMap(({ diagnostics }) => diagnostics)) {

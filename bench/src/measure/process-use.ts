@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 const PAGE_BYTES = 4096
-/** Of one clock tick: Linux counts process time in hundredths of a second. */
+/** Microseconds per clock tick: Linux counts process time in hundredths of a second. */
 const TICK_MICROS = 10_000
 
-/** The text of a file of the kernel, without the space around it; null: it is not there. */
+/** Returns the trimmed content of a kernel file, or null if it does not exist. */
 export function systemText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim()
@@ -13,7 +13,7 @@ export function systemText(file: string): string | null {
   }
 }
 
-/** A process and all its descendants. */
+/** Returns a process and all its descendants. */
 export function processTree(root: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
@@ -29,34 +29,34 @@ export function processTree(root: number): number[] {
   return found
 }
 
-/** Whether there is such a process, of whomever, and it has not ended. */
+/** True if the process exists and has not ended, whoever owns it. */
 export function isRunning(pid: number): boolean {
   const state = statFields(pid)?.[0]
-  // One that has ended is there until its parent has asked for its status.
+  // A process that has ended remains until its parent reads its status.
   return state !== undefined && state !== 'Z' && state !== 'X'
 }
 
-/** User and system time of a process and all below it, with that of those which have ended and were waited for. */
+/** Returns the CPU time of a process tree, including reaped descendants. */
 export function treeCpuMicros(root: number): number {
   return sumOf(processTree(root), (pid) => ticks(pid, [11, 12, 13, 14]))
 }
 
-/** User and system time of a process; 0 when it is gone. */
+/** Returns the CPU time of a process, or 0 if it has ended. */
 export function cpuMicros(pid: number): number {
   return ticks(pid, [11, 12])
 }
 
-/** Resident memory of a process and all below it. */
+/** Returns the resident memory of a process tree in bytes. */
 export function treeRssBytes(root: number): number {
   return sumOf(processTree(root), rssBytes)
 }
 
-/** Resident memory of a process; 0 when it is gone. */
+/** Returns the resident memory of a process in bytes, or 0 if it has ended. */
 export function rssBytes(pid: number): number {
   return Number(systemText(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * PAGE_BYTES
 }
 
-/** Files, sockets and all else that a process and all below it have open. */
+/** Returns the number of open files and sockets of a process tree. */
 export function treeOpenFiles(root: number): number {
   return sumOf(processTree(root), (pid) => {
     try {
@@ -67,12 +67,12 @@ export function treeOpenFiles(root: number): number {
   })
 }
 
-/** What some cores did until now. */
+/** Times of some cores so far. */
 export interface CoreTimes {
   readonly atMono: number
-  /** User and system time of all processes; interrupts are left out, since no process is charged for them. */
+  /** User and system time of all processes, without interrupts, which belong to no process. */
   readonly busyMicros: number
-  /** What the hypervisor took. */
+  /** Time taken by the hypervisor. */
   readonly stolenMicros: number
 }
 
@@ -84,15 +84,15 @@ export function coreTimes(cpus: readonly string[]): CoreTimes {
   return { atMono: performance.now(), busyMicros: sum(1, 2, 3), stolenMicros: sum(8) }
 }
 
-/** What the CPU quota of the container has counted so far. */
+/** CPU quota of the container and its use so far. */
 export interface QuotaUse {
-  /** CPU time a second, in cores. */
+  /** Quota in cores. */
   readonly cores: number
   readonly periods: number
   readonly throttledPeriods: number
 }
 
-/** Null: there is no quota. */
+/** Returns the quota, or null if there is none. */
 export function quotaUse(): QuotaUse | null {
   const [version1, version2] = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup']
   const text =
@@ -110,7 +110,7 @@ function ticks(pid: number, columns: readonly number[]): number {
   return fields === null ? 0 : sumOf(columns, (column) => Number(fields[column])) * TICK_MICROS
 }
 
-/** The fields of /proc/PID/stat after the command's name, which may hold anything. */
+/** Returns the fields of /proc/PID/stat after the command name, which may contain anything. */
 function statFields(pid: number): string[] | null {
   const text = systemText(`/proc/${pid}/stat`)
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ')

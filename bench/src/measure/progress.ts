@@ -1,6 +1,6 @@
 import type { RunObserver } from '../model/run.js'
 
-/** Informs the observer of the steps of a run and how long the rest will take, as the steps so far took. */
+/** Reports the steps of a run and estimates the remaining time from the previous steps. */
 export class Progress {
   readonly #observer: RunObserver
   readonly #startedMono = performance.now()
@@ -19,7 +19,7 @@ export class Progress {
     this.#done++
   }
 
-  /** More steps than were known, or fewer. */
+  /** Changes the number of steps. */
   add(steps: number): void {
     this.#total = Math.max(this.#done, this.#total + steps)
   }

@@ -13,46 +13,46 @@ import {
 } from './process-use.js'
 import { watchWorkers } from './worker-diagnostics.js'
 
-/** Often enough for what grows slowly, too rare to cost. */
+/** Sampling interval in milliseconds. */
 const LOOK_MS = 250
 
-/** What is measured. */
+/** A system to measure. */
 export interface SystemUnderTest {
   readonly name: string
   /** Scheme, host and port. */
   readonly url: string
-  /** The first process of its tree; null: it is not known, nor what it uses. */
+  /** First process of its tree, or null if unknown. */
   readonly pid: number | null
-  /** How many cores it can use at most; null: not known. */
+  /** Maximum number of cores, or null if unknown. */
   readonly cores: number | null
-  /** Null: it is not known. */
+  /** Version, or null if unknown. */
   readonly version: string | null
-  /** Null for anything but a gateway that was started for the run. */
+  /** The gateway, if it was started for the run. */
   readonly gateway: RunningGateway | null
-  /** Loads it, where load generators for HTTP cannot; at no rate. */
+  /** Load without a rate, for systems that HTTP load generators cannot use. */
   readonly load?: Engine['run']
 }
 
-/** One measured time of one system. */
+/** One measured period of one system. */
 export interface Repetition {
-  /** Null: the load generator could not do its work. */
+  /** Result, or null if the load generator failed. */
   readonly result: LoadResult | null
-  /** Why nothing of it counts; null: it does. */
+  /** Reason why the repetition does not count, or null. */
   readonly failure: string | null
-  /** User and system time of the system's tree, with what its traffic log does later; null: not known. */
+  /** CPU time of the system's process tree, including later work of its traffic log. Null if unknown. */
   readonly cpuMicros: number | null
-  /** That time, until the load ended, over what its cores could give, without what the hypervisor took. */
+  /** CPU time until the end of the load as a share of its cores, without time taken by the hypervisor. */
   readonly busyShare: number | null
-  /** What others used of the system's cores; 0 where it has none of its own. */
+  /** CPU share of other programs on the system's cores. 0 without separate cores. */
   readonly foreignShare: number
   readonly rssBytes: number | null
   readonly diagnostics: readonly WorkerDiagnostics[]
   readonly upstreamWaits: number | null
-  /** Of the periods of the CPU quota those in which it was used up. */
+  /** Share of CPU quota periods in which it was used up. */
   readonly throttledShare: number
 }
 
-/** Loads a system once. Never fails: what goes wrong is part of the answer. */
+/** Loads a system once. Never fails: errors are part of the result. */
 export async function measure(
   system: SystemUnderTest,
   engine: Engine,
@@ -98,7 +98,7 @@ export async function measure(
 interface Span {
   readonly layout: CoreLayout
   readonly cores: number | null
-  /** CPU time of the system in it. */
+  /** CPU time of the system during the load. */
   readonly loaded: number | null
   readonly seconds: number
 }

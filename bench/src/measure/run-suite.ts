@@ -18,17 +18,20 @@ import type { RunContext, RunEngines } from './run-context.js'
 import { openSetup, type Setup, systemCount } from './setup.js'
 import { seededRandom, shuffled } from './shuffle.js'
 
-/** What a run is made with; tests bring their own. */
+/** Parts of a run. Tests provide their own. */
 export interface RunParts {
   engineOf(name: EngineName): Engine
   lookAtHost(): Promise<HostFacts>
-  /** Whether the Elasticsearch of the run is to be as fast as in production. */
+  /** True if the Elasticsearch node must be as fast as in production. */
   readonly isNodeMeasured: boolean
 }
 
 const REAL_PARTS: RunParts = { engineOf, lookAtHost: hostFacts, isNodeMeasured: true }
 
-/** Runs a suite, from the first look at the machine to the summary. @throws Error when nothing can be measured. */
+/**
+ * Runs a suite and returns its summary.
+ * @throws Error if nothing can be measured.
+ */
 export async function runSuite(
   options: RunOptions,
   observer: RunObserver,
@@ -59,7 +62,7 @@ export async function runSuite(
     const documents: Record<string, string> = {}
     const context: RunContext = {
       ...{ options: { ...options, suite }, observer, engines, dir: folder.path },
-      // The order of the points can be made again from the id in the summary.
+      // The order of the points can be reproduced from the id in the summary.
       random: seededRandom(id),
       ...{ versions, documents, logNode, warn },
     }
@@ -78,7 +81,10 @@ export async function runSuite(
   }
 }
 
-/** @throws Error when something is missing that the run needs */
+/**
+ * Returns the versions of required programs.
+ * @throws Error if one is missing
+ */
 function checkedVersions(options: RunOptions, { rate, saturation }: RunEngines): Record<string, string> {
   const versions = {
     [rate.name]: installedVersion(rate),
@@ -104,7 +110,10 @@ function layoutWarnings({ target, isPinned }: RunOptions): string[] {
     : ['nothing was pinned to cores: gateway, load generator and origin may have disturbed each other']
 }
 
-/** The part of a suite that can be measured. @throws Error when nothing is left */
+/**
+ * Returns the part of a suite that can be measured.
+ * @throws Error if nothing is left
+ */
 function measurablePart({ suite, target }: RunOptions, warn: (text: string) => void): Suite {
   const missing = missingElasticsearch()
   const reasonAgainst = ({ scenario }: SuiteCase): string | null => {
@@ -150,7 +159,7 @@ async function measureCases(context: RunContext): Promise<Point[]> {
     try {
       await measureCase(context, one, progress, keep)
     } catch (error) {
-      // What was measured before is worth more than the message alone.
+      // Keep the points measured so far.
       if (points.length === 0) throw error
       warn(`${one.scenario.id} is left out: ${(error as Error).message}`)
     }
@@ -166,7 +175,7 @@ async function measureCase(
 ): Promise<void> {
   const { options, dir, random, logNode } = context
   const { peers, target, isPinned, signal } = options
-  // Somebody else has started a target, and it runs where it does; so do those beside it.
+  // A target and its peers run where they were started.
   const layout = coreLayout(scenario.workers, isPinned && target === null)
   const node = scenario.log === 'elasticsearch' ? logNode!.node : null
   await besideSystem(layout, async () => {
@@ -200,7 +209,7 @@ function stepCount({ suite, peers, rateShares, repetitions }: RunOptions): numbe
   )
 }
 
-/** Readers want the order of the suite, whatever the order of the measuring was. */
+/** Returns the points in order of the suite, whatever the order of measurement. */
 function inSuiteOrder(points: readonly Point[], { cases }: Suite): Point[] {
   const position = new Map(cases.map(({ scenario }, i) => [scenario.id, i]))
   return points.toSorted(

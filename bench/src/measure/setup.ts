@@ -21,11 +21,11 @@ export interface Setup {
   readonly scenario: Scenario
   readonly layout: CoreLayout
   readonly origin: RunningServer
-  /** The gateway, or the target, first. */
+  /** Systems, with the gateway or target first. */
   readonly systems: readonly SystemUnderTest[]
-  /** Null: no traffic log is measured. */
+  /** Audit of the traffic log, or null without one. */
   readonly audit: LogAudit | null
-  /** Stops all of it. */
+  /** Stops everything. */
   close(): Promise<void>
 }
 
@@ -33,15 +33,18 @@ export interface SetupOptions {
   readonly dir: string
   readonly scenario: Scenario
   readonly peers: readonly PeerName[]
-  /** Takes part in place of a gateway that is started; null: there is none. */
+  /** Server to measure instead of a gateway, or null. */
   readonly target: Target | null
-  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  /** Core layout, determined before this process was pinned. */
   readonly layout: CoreLayout
-  /** Where the traffic log goes; null when the scenario has none. */
+  /** Node of the traffic log, or null without one. */
   readonly node: ElasticsearchNode | null
 }
 
-/** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
+/**
+ * Starts origin, gateway and peers.
+ * @throws Error if one cannot start. Nothing is left running then.
+ */
 export async function openSetup(options: SetupOptions): Promise<Setup> {
   const { dir, scenario, layout, target } = options
   const servers = new ServerStack()
@@ -79,13 +82,13 @@ export async function openSetup(options: SetupOptions): Promise<Setup> {
   }
 }
 
-/** How many systems are measured for a scenario. */
+/** Returns the number of systems for a scenario. */
 export function systemCount(parts: Pick<SetupOptions, 'scenario' | 'peers'>): number {
   const hasOther = parts.scenario.system === 'cache-server' && hasRedis()
   return 1 + (hasOther ? 1 : peersOf(parts).length)
 }
 
-/** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */
+/** Returns the peers that can do the same as the gateway in a scenario. */
 function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>): readonly PeerName[] {
   return scenario.isPlainProxy && scenario.log === 'none' ? peers : []
 }

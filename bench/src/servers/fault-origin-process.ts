@@ -1,12 +1,12 @@
 import { App, type HttpRequest, type HttpResponse } from 'uWebSockets.js'
 import { FAULT_ORIGIN_BODY, type OriginCounts, type OriginFaults } from './fault-origin.js'
 
-// The program of an origin that injects faults as it is asked, and counts what it did: one process, so that the counts
-// are exact. Its settings come over the same port, on paths that the gateway is not asked for.
+// Program of an origin with faults. It is one process, so that its counts are exact. Settings arrive on the same
+// port, on paths that the gateway never requests.
 
 const { host, port } = JSON.parse(process.argv[2] ?? '') as { readonly host: string; readonly port: number }
 const BODY = Buffer.from(FAULT_ORIGIN_BODY)
-/** Settings are short; more than this is none. */
+/** Maximum size of settings. */
 const MAX_SETTINGS_BYTES = 4096
 
 let faults: OriginFaults = { failEvery: 0, slowEvery: 0, slowMs: 0, isClosing: false }
@@ -40,7 +40,7 @@ function respond(res: HttpResponse, _req: HttpRequest): void {
   } else res.end(BODY, faults.isClosing)
 }
 
-/** Evenly spread, so that a share of many requests is exact. */
+/** Spread evenly, so that a share of many requests is exact. */
 function isEach(every: number): boolean {
   return every > 0 && counts.requests % every === 0
 }

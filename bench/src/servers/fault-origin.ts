@@ -3,21 +3,21 @@ import { type Placement, type RunningServer, startServer } from './running-serve
 
 const PROGRAM = fileURLToPath(new URL('./fault-origin-process.js', import.meta.url))
 const ANSWER_MS = 30_000
-/** What it answers, whatever it is asked for. */
+/** Body of every response. */
 export const FAULT_ORIGIN_BODY = '0123456789abcdef'.repeat(8)
 
-/** The faults of an origin. */
+/** Faults of an origin. */
 export interface OriginFaults {
-  /** Every so-many-th request is answered with 500; 0: none. */
+  /** One of this many requests gets 500. 0 for none. */
   readonly failEvery: number
-  /** Every so-many-th request is answered after `slowMs`; 0: none. */
+  /** One of this many requests gets its response after `slowMs`. 0 for none. */
   readonly slowEvery: number
   readonly slowMs: number
-  /** Every answer is the last one on its connection. */
+  /** True if every response closes its connection. */
   readonly isClosing: boolean
 }
 
-/** What it was asked, and how it answered as it was asked. */
+/** Requests and responses of an origin with faults. */
 export interface OriginCounts {
   readonly requests: number
   readonly failed: number
@@ -26,14 +26,14 @@ export interface OriginCounts {
 
 /** An origin into which faults can be injected while it serves. */
 export interface FaultOrigin extends RunningServer {
-  /** What is not named is no fault. */
+  /** Sets the faults. Missing ones are off. */
   inject(faults: Partial<OriginFaults>): Promise<void>
   counts(): Promise<OriginCounts>
 }
 
 const NO_FAULTS: OriginFaults = { failEvery: 0, slowEvery: 0, slowMs: 0, isClosing: false }
 
-/** Starts one at an address. */
+/** Starts an origin with faults at an address. */
 export async function startFaultOrigin(
   placement: Placement,
   host: string,

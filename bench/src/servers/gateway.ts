@@ -10,32 +10,38 @@ import { freePort } from './port.js'
 import { type Placement, type RunningServer, startServer } from './running-server.js'
 
 const resolve = createRequire(import.meta.url).resolve
-/** The program of the gateway. */
+/** Program of the gateway. */
 export const GW = join(dirname(resolve('@sluice/cli/package.json')), 'bin/gw.mjs')
-/** More than the connections of any suite: a refusal by a bound would be measured as an answer. */
+/** More than the connections of any suite. A refusal by a limit would be measured as a response. */
 export const CONNECTIONS = 20_000
-/** A request waits for as long as it has to. */
+/** Queue settings with which a request waits as long as necessary. */
 export const UNBOUNDED_QUEUE = { maxPending: CONNECTIONS, pendingTimeout: '10m' }
 const ANSWER_MS = 30_000
 const SETTLE_MS = 120_000
 const DEPLOY_MS = 120_000
-/** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
+/** Interval of heartbeats with margin, in milliseconds. Numbers arrive with heartbeats. */
 export const HEARTBEAT_MS = 700
 
-/** A running gateway, with its admin API. */
+/** A running gateway with its admin API. */
 export interface RunningGateway extends RunningServer {
-  /** Whether it has a traffic log that is delivered later than the requests end. */
+  /** True if log records are delivered after the requests end. */
   readonly hasLog: boolean
   readonly admin: string
-  /** SHA-256 of its document without ports and folders: the same document, the same digest. */
+  /** SHA-256 of its document without ports and folders. */
   readonly digest: string
-  /** Resolves when all records of the traffic log are delivered. @throws Error when they are not in time. */
+  /**
+   * Resolves when all log records are delivered.
+   * @throws Error if they are not delivered in time.
+   */
   settled(): Promise<void>
-  /** Makes it serve another document, made of the one that it began with. @throws Error when it does not take it. */
+  /**
+   * Deploys a modified copy of the initial document.
+   * @throws Error if the deploy is refused.
+   */
   deploy(edit: (document: GatewayDocument) => object): Promise<void>
 }
 
-/** What a gateway is to serve: the parts of its document that differ. YAML-compatible values. */
+/** Parts of the document that differ between scenarios, as YAML-compatible values. */
 export interface GatewayConfig {
   readonly workers: number
   readonly upstreams: Readonly<Record<string, object>>
@@ -43,22 +49,22 @@ export interface GatewayConfig {
   readonly log: { readonly sink: 'none' | 'elasticsearch' } & Readonly<Record<string, unknown>>
 }
 
-/** What a gateway begins with. */
+/** Initial document of a gateway. */
 export interface GatewayDocument extends GatewayConfig {
   readonly listeners: readonly [{ readonly address: string; readonly limits: object }]
 }
 
-/** Where the traffic log of a gateway goes. */
+/** Destination of a gateway's traffic log. */
 export interface LogOutput {
   readonly url: string
   readonly dataStream: string
-  /** Of this gateway alone. */
+  /** Spool directory of this gateway only. */
   readonly spoolDir: string
 }
 
-/** What the gateway of a scenario serves; `log` is null for none. */
+/** Returns the configuration for a scenario. `log` is null for none. */
 export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogOutput | null): GatewayConfig {
-  // Behind a slow origin every client needs a connection of its own, or the bound of the upstream would be measured.
+  // With a slow origin every client needs a connection, or the upstream limit would be measured.
   const connections = scenario.origin.delayMs === 0 ? {} : { connections: CONNECTIONS }
   return {
     workers: scenario.workers,
@@ -68,7 +74,7 @@ export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogOu
   }
 }
 
-/** The log section of a gateway whose traffic log goes to a target; null: nowhere. */
+/** Returns the log section for a destination, or for none. */
 export function logConfig(log: LogOutput | null): GatewayConfig['log'] {
   if (log === null) return { sink: 'none' }
   const elasticsearch = {
@@ -87,7 +93,7 @@ interface WrittenDocument {
   readonly digest: string
 }
 
-/** The document of a gateway that is to serve at these ports. */
+/** Returns the document of a gateway on the given ports. */
 export function documentOf(
   { dir }: Placement,
   config: GatewayConfig,
@@ -101,13 +107,16 @@ export function documentOf(
     ...config,
     drain: { delay: '0s', timeout: '2s' },
   }
-  // JSON is YAML, and needs no care with quotes.
+  // JSON is valid YAML and needs no quoting rules.
   const text = JSON.stringify(document, null, 2)
   const portable = text.replaceAll(dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')
   return { document, text, digest: createHash('sha256').update(portable).digest('hex') }
 }
 
-/** Starts a gateway. @param prefix a command that becomes the one that is added to it, for a namespace of its own */
+/**
+ * Starts a gateway.
+ * @param prefix command that starts the gateway in a separate namespace
+ */
 export async function startGateway(
   placement: Placement,
   config: GatewayConfig,
@@ -148,18 +157,21 @@ async function deploy(admin: string, document: object): Promise<void> {
   if (!answer.ok) throw new Error(`the gateway did not take a document: ${answer.status} ${text}`)
 }
 
-/** The version of the gateway that is measured. */
+/** Version of the measured gateway. */
 export function gatewayVersion(): string {
   const file = resolve('@sluice/cli/package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
 }
 
-/** What has become of the records of a gateway's traffic log. @throws Error when it does not answer in time */
+/**
+ * Returns the state of a gateway's log records.
+ * @throws Error if it does not respond in time
+ */
 export async function logIdentity(admin: string): Promise<LogIdentity> {
   return (await (await asked(`${admin}/v1/log`)).json()) as LogIdentity
 }
 
-/** Answers after how many seconds no record waits any more; null: they do to the end. */
+/** Returns the seconds until no record is waiting, or null if some wait until the end. */
 export async function delivery(admin: string, mostMs: number): Promise<number | null> {
   const startMono = performance.now()
   while (performance.now() - startMono < mostMs) {
@@ -170,7 +182,7 @@ export async function delivery(admin: string, mostMs: number): Promise<number | 
   return null
 }
 
-/** The workers of a gateway that serve. */
+/** Returns the serving workers of a gateway. */
 export async function gatewayWorkers(
   admin: string,
 ): Promise<readonly { readonly id: number; readonly pid: number }[]> {
@@ -180,7 +192,7 @@ export async function gatewayWorkers(
   return workers.flatMap(({ id, pid, state }) => (pid === null || state !== 'ready' ? [] : [{ id, pid }]))
 }
 
-/** The series of a gateway's metrics now, `name{labels}` to their values. */
+/** Returns the current metrics of a gateway, from `name{labels}` to value. */
 export async function scrape(admin: string): Promise<ReadonlyMap<string, number>> {
   const series = new Map<string, number>()
   for (const line of (await (await asked(`${admin}/metrics`)).text()).split('\n')) {
@@ -190,7 +202,7 @@ export async function scrape(admin: string): Promise<ReadonlyMap<string, number>
   return series
 }
 
-/** Whether it serves; one that does not say so in time is asked again. */
+/** True if the gateway serves. Retried if it does not respond in time. */
 async function isReady(admin: string): Promise<boolean> {
   return asked(`${admin}/readyz`, 5000).then(
     ({ ok }) => ok,

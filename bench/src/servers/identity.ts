@@ -10,28 +10,31 @@ type Routes = Scenario['routes']
 
 const PUBLIC_KEY = { ...createPublicKey(VERIFYING_KEY).export({ format: 'jwk' }), kid: 'bench', use: 'sig' }
 
-/** Whoever is asked by the policies of routes. */
+/** Servers that policies of routes call. */
 export interface Identity {
-  /** With the addresses at which they listen. */
+  /** The routes with the addresses of these servers. */
   readonly routes: Routes
   stop(): Promise<void>
 }
 
-/** What to do where no slapd is installed; null when it is. */
+/** Returns the remedy if slapd is not installed, or null. */
 export function missingSlapd(): string | null {
   return hasSlapd ? null : 'slapd is not installed; install the package slapd'
 }
 
-/** Whether policies of the routes ask a directory. */
+/** True if policies of the routes use a directory. */
 export function asksDirectory(routes: Routes): boolean {
   return JSON.stringify(routes).includes(DIRECTORY)
 }
 
-/** Starts the directory and the token server that routes name. @param dir for the files of the directory. */
+/**
+ * Starts the directory and the token server for the routes.
+ * @param dir folder for the directory's files
+ */
 export async function startIdentity(routes: Routes, dir: string): Promise<Identity> {
   const text = JSON.stringify(routes)
   const directory = asksDirectory(routes) ? await startDirectory(dir) : null
-  // Last, because it would be left when the directory did not start; on any port it does start.
+  // Started last, because it would remain running if the directory failed. It can use any port.
   const tokens = text.includes(TOKEN_SERVER) ? await serveJson(answerAboutTokens, '127.0.0.1:0') : null
   return {
     routes: JSON.parse(
@@ -52,7 +55,7 @@ async function startDirectory(dir: string): Promise<{ readonly url: string; stop
   return { url: slapd.url, stop: () => slapd.stop().then(() => release(slapd.pid)) }
 }
 
-/** A set of keys to a GET (RFC 7517), else whether a token is active (RFC 7662). */
+/** Responds to GET with a key set (RFC 7517), otherwise with the state of a token (RFC 7662). */
 async function answerAboutTokens(request: IncomingMessage): Promise<string> {
   const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
   if (request.method === 'GET') return JSON.stringify({ keys: [PUBLIC_KEY] })

@@ -3,13 +3,17 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from './port.js'
 
-/** A server of this process that takes the place of another system. */
+/** A server in this process that replaces another system. */
 export interface JsonServer {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Answers each request with JSON. @param address `host:port`; port 0 takes a free one. @throws Error when it cannot listen there. */
+/**
+ * Starts a server that responds with JSON.
+ * @param address `host:port`; port 0 takes a free one
+ * @throws Error if it cannot listen there
+ */
 export async function serveJson(
   answer: (request: http.IncomingMessage) => Promise<string>,
   address: string,
@@ -17,7 +21,7 @@ export async function serveJson(
 ): Promise<JsonServer> {
   const server = http.createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json', ...headers })
-    // A client that goes away in the middle is none of our business.
+    // A client may disconnect at any time.
     answer(request).then(
       (body) => response.end(body),
       () => response.destroy(),

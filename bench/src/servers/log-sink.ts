@@ -3,32 +3,33 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { type JsonServer, serveJson } from './json-server.js'
 
-/** What a sink has been given; bytes as they came, compressed or not. */
+/** Data received by a sink, in bytes as sent, compressed or not. */
 export interface LogSinkTotals {
   requests: number
   records: number
   bytes: number
 }
 
-/** A running sink; its totals can also be asked for at `/_sink`. */
+/** A running sink. Its totals are also available at `/_sink`. */
 export interface RunningLogSink extends JsonServer {
   readonly totals: Readonly<LogSinkTotals>
 }
 
 /**
- * Takes what a traffic log ships, counts it and forgets it: bulks of Elasticsearch, and webhooks that send a record in
- * each line or a list of them. It is for measuring what the log costs the gateway without an Elasticsearch that shares the cores.
- * @param delayMs before each answer. @param address `host:port`; port 0 takes a free one.
- * @throws Error when it cannot listen there.
+ * Starts a server that counts and discards log records: Elasticsearch bulk requests, and webhooks with lines or a
+ * list. It measures the cost of logging without an Elasticsearch on the same cores.
+ * @param delayMs delay of each response
+ * @param address `host:port`; port 0 takes a free one
+ * @throws Error if it cannot listen there
  */
 export async function startLogSink(delayMs: number, address: string): Promise<RunningLogSink> {
   const totals = { requests: 0, records: 0, bytes: 0 }
-  // The client of Elasticsearch looks for the product.
+  // The Elasticsearch client checks the product.
   const headers = { 'x-elastic-product': 'Elasticsearch' }
   return { ...(await serveJson((request) => answer(request, delayMs, totals), address, headers)), totals }
 }
 
-/** Whatever is to be set up is fine. */
+/** Accepts all setup requests. */
 async function answer(request: IncomingMessage, delayMs: number, totals: LogSinkTotals): Promise<string> {
   const path = (request.url ?? '').split('?')[0]!
   const sent = Buffer.concat(await request.toArray())
@@ -47,6 +48,6 @@ async function answer(request: IncomingMessage, delayMs: number, totals: LogSink
 function recordsOf(text: string, isBulk: boolean): number {
   if (text.startsWith('[')) return (JSON.parse(text) as unknown[]).length
   const lines = text.split('\n').filter((line) => line.trim() !== '').length
-  // Of two lines of a bulk one says what to do with the other.
+  // One of two lines in a bulk request is the action.
   return isBulk ? lines / 2 : lines
 }

@@ -5,12 +5,12 @@ import { type Placement, type RunningServer, startServer } from './running-serve
 
 /** Idle connections that each worker keeps to the origin. */
 const KEPT = 1024
-/** A token of the configuration is bounded, so that an answer is put together from pieces. */
+/** nginx limits the length of a token, so a response consists of pieces. */
 const PIECE = 1024
-/** Beyond it the configuration itself would be too long. */
+/** Maximum response size. Beyond it the configuration would be too long. */
 export const MOST_ANSWER_BYTES = PIECE * 256
 
-/** The arguments of nginx as a reverse proxy. */
+/** Returns the arguments of nginx as a reverse proxy. */
 export function nginxProxy(placement: Placement, port: number, origin: URL): readonly string[] {
   return configured(
     placement,
@@ -24,7 +24,7 @@ export function nginxProxy(placement: Placement, port: number, origin: URL): rea
   )
 }
 
-/** Starts nginx as an origin that answers so many bytes; null: it is not installed. */
+/** Starts nginx as an origin with responses of a fixed size, or returns null if it is not installed. */
 export async function startNginxOrigin(
   placement: Placement,
   port: number,
@@ -43,12 +43,12 @@ export async function startNginxOrigin(
   return startServer({ name: 'origin', version, port, placement, command: [file, ...args] })
 }
 
-/** What origins answer: so many characters. */
+/** Returns the body of origins, with the given number of characters. */
 export function fillText(bytes: number): string {
   return '0123456789abcdef'.repeat(Math.ceil(bytes / 16)).slice(0, bytes)
 }
 
-/** The arguments of an nginx with one worker a core and no access log. */
+/** Returns the arguments of an nginx with one worker per core and no access log. */
 function configured({ dir, cores }: Placement, port: number, servers: string): readonly string[] {
   const prefix = join(dir, `nginx-${port}`)
   mkdirSync(prefix, { recursive: true })

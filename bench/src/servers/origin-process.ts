@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { OriginBehavior } from '../model/scenario.js'
 import { fillText } from './nginx.js'
 
-// The program of an origin: as many processes as it is asked listen on one port, each answers as it is asked.
+// Program of an origin. Several processes share one port.
 
 interface OriginOptions extends OriginBehavior {
   readonly host: string
@@ -12,7 +12,7 @@ interface OriginOptions extends OriginBehavior {
 }
 
 const { answer, bytes, delayMs, host, port, processes } = JSON.parse(process.argv[2] ?? '') as OriginOptions
-/** Bytes, because a string would be encoded again for every answer. */
+/** Bytes, because a string would be encoded for every response. */
 const fixed = Buffer.from(fillText(bytes))
 
 if (cluster.isPrimary) lead()
@@ -20,12 +20,12 @@ else serve()
 
 function lead(): void {
   for (let i = 0; i < processes; i++) cluster.fork()
-  // One process less would be another origin; the benchmark notices that it is gone.
+  // With a process less it would be another origin. The benchmark notices its end.
   cluster.on('exit', () => process.exit(1))
   process.once('SIGTERM', () => process.exit(0))
 }
 
-/** The system spreads connections over the processes, which all listen on the port (SO_REUSEPORT). */
+/** The kernel spreads connections over the processes (SO_REUSEPORT). */
 function serve(): void {
   const app = App()
   app.any('/*', answer === 'fixed' && delayMs === 0 ? respondAtOnce : respond)
@@ -34,7 +34,7 @@ function serve(): void {
   })
 }
 
-/** The shortest way, for an origin that has to be faster than what it stands behind. */
+/** The fastest way: the origin must be faster than the system in front of it. */
 function respondAtOnce(res: HttpResponse, req: HttpRequest): void {
   if (req.getMethod() === 'get') {
     res.end(fixed)
@@ -46,7 +46,7 @@ function respondAtOnce(res: HttpResponse, req: HttpRequest): void {
   })
 }
 
-/** After an abort there is no more data, hence no answer to a connection that is gone. */
+/** No data arrives after an abort, so nothing is sent to a closed connection. */
 function ignore(): void {}
 
 function respond(res: HttpResponse, req: HttpRequest): void {
@@ -64,7 +64,7 @@ function respond(res: HttpResponse, req: HttpRequest): void {
     })
   }
   res.onData((part, isLast) => {
-    // The bytes are only there during this call.
+    // The bytes are only valid during this call.
     if (answer === 'echo') parts.push(Buffer.from(part.slice(0)))
     if (!isLast) return
     if (delayMs === 0) end()

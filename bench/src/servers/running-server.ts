@@ -5,38 +5,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { killGroup, reapAtExit, release } from '../process-reaper.js'
 import { connectFailure, LOOPBACK } from './port.js'
 
-/** A server of the benchmark: a system under test, or what stands behind it. */
+/** A server of the benchmark: a system under test or an origin. */
 export interface RunningServer {
   readonly name: string
   /** Scheme, host and port. */
   readonly url: string
-  /** The first process of its tree. */
+  /** First process of its tree. */
   readonly pid: number
   readonly version: string
-  /** Resolves when no process of it is left. */
+  /** Stops the server. Resolves when no process is left. */
   stop(): Promise<void>
 }
 
-/** Where a server runs. */
+/** Placement of a server. */
 export interface Placement {
-  /** For its files; each server makes its own folder in it. */
+  /** Parent folder for its files. */
   readonly dir: string
-  /** The cores it is kept on, as taskset takes them; null: wherever the system puts it. */
+  /** Cores for `taskset`, or null for no pinning. */
   readonly cpus: string | null
-  /** How many cores it is to use: workers, threads. */
+  /** Number of cores to use, for workers or threads. */
   readonly cores: number
 }
 
-/** How a server is started. */
+/** Options for starting a server. */
 export interface ServerOptions {
   readonly name: string
   readonly version: string
-  /** The loopback address unless it says otherwise. */
+  /** Host, loopback by default. */
   readonly host?: string
   readonly port: number
   readonly placement: Placement
   readonly command: readonly string[]
-  /** Answers once the server serves, beyond taking connections. */
+  /** Returns true once the server serves, beyond accepting connections. */
   readonly isReady?: () => Promise<boolean>
 }
 
@@ -46,11 +46,9 @@ const STOP_MS = 15_000
 const LAST_LINES = 15
 
 /**
- * Starts a server in a group of processes of its own: a Ctrl-C then reaches only the benchmark, which stops gracefully.
- * The group ends with the benchmark, however that ends.
- *
- * @throws Error when somebody else serves at its address, and with the last lines of its output when it does not serve
- * in time.
+ * Starts a server in a separate process group, so that Ctrl-C reaches only the benchmark. The group always ends with
+ * the benchmark.
+ * @throws Error if its address is in use, or with its last lines of output if it does not serve in time.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { name, version, host = LOOPBACK, port, placement } = options
@@ -75,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await stop()
     throw new Error(`${(error as Error).message}\n${lastLines(file)}`, { cause: error })
   }
-  // Whoever forgets it ends all the same, and it ends with them.
+  // It does not keep this process alive, and ends with it.
   child.unref()
   return { name, url: `http://${host}:${port}`, pid: child.pid, version, stop }
 }
@@ -99,7 +97,7 @@ async function stopped(child: ChildProcess, ended: Promise<void>): Promise<void>
   const timer = setTimeout(() => killGroup(child.pid!), STOP_MS)
   await ended
   clearTimeout(timer)
-  // What the first process has left behind, when it did not end in order.
+  // Processes that remain after an unexpected end of the first one.
   killGroup(child.pid!)
   await release(-child.pid!)
 }

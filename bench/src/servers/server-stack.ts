@@ -2,7 +2,7 @@ import type { RunningServer } from './running-server.js'
 
 type Stoppable = Pick<RunningServer, 'stop'>
 
-/** What was started for one measurement. */
+/** The servers of one measurement. */
 export class ServerStack {
   readonly #started: Stoppable[] = []
 
@@ -13,8 +13,8 @@ export class ServerStack {
   }
 
   /**
-   * Ends the last one first, so that nobody in front of an origin writes errors while it stops; also those behind one that
-   * cannot be ended. @throws Error when there was one.
+   * Stops all servers, the last one first, so that no proxy logs errors about a stopped origin.
+   * @throws Error if one could not be stopped. The others are stopped anyway.
    */
   async stop(): Promise<void> {
     const errors: unknown[] = []
