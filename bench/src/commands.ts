@@ -7,11 +7,11 @@ import { METHODS, TIERS } from './model/scenario.js'
 const MAX_CONNECTIONS = 100_000
 const MAX_SECONDS = 86_400
 const MAX_RATE = 100_000_000
-/** Of Linux with 64 bits. */
+/** Maximum process id of 64-bit Linux. */
 const MAX_PID = 4_194_304
 const TIER_NAMES = TIERS.map(({ tier }) => tier)
 
-/** Adds the commands of `gw bench`; what they do is loaded when they run. */
+/** Adds the commands of `gw bench`. Their code is loaded when they run. */
 export function addCommands(bench: Command): void {
   addRun(bench)
   addQuick(bench)
@@ -79,7 +79,7 @@ function addPolicy(bench: Command): void {
   withExample(policy, 'gw bench policy header', 'gw bench policy basic-auth --seconds 30 --repetitions 5')
 }
 
-/** How long, how often, by whom, and where the results go; the suite says what is left out. */
+/** Adds options for duration, repetitions, engines and results. */
 function addMeasuring(command: Command): void {
   command
     .option(
@@ -226,7 +226,7 @@ function addDoctor(bench: Command): void {
   withExample(doctor, 'gw bench doctor')
 }
 
-/** What is asked of a URL. */
+/** Adds options for the request to a URL. */
 function addCall(command: Command): void {
   command
     .addOption(
@@ -245,13 +245,13 @@ function engineOption(flags: string, description: string): Option {
   return new Option(flags, description).choices([...ENGINES])
 }
 
-/** Reads numbers with commas between them, each between two bounds; sorted, each once. */
+/** Parses a comma-separated list of numbers within bounds. The result is sorted and unique. */
 function numberList(least: number, most: number): (text: string) => number[] {
   const read = wholeNumber(least, most)
   return (text) => [...new Set(text.split(',').map((part) => read(part.trim())))].sort((a, b) => a - b)
 }
 
-/** Reads names with commas between them, each one of these; may be given several times. */
+/** Parses a comma-separated list of known names. The option may be repeated. */
 function nameList<N extends string>(known: readonly N[]): (text: string, before?: readonly N[]) => N[] {
   return (text, before = []) => {
     const names = text.split(',').map((part) => {

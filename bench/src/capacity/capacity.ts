@@ -6,31 +6,34 @@ import { countText, isValid, requestText, significant } from '../report/figures.
 import { groupedBy, isPlainProxy } from '../report/relations.js'
 import { connectionMemory, measurementsOf } from './measurements.js'
 
-/** The load that somebody expects. */
+/** The expected load. */
 export interface CapacityQuery {
   readonly perSecond: number
-  /** Of the request; 0: none. */
+  /** Size of the request body in bytes. 0 for none. */
   readonly bodyBytes: number
   readonly policies: readonly string[]
-  /** Of clients, open at the same time; 0: no more than the load itself takes. */
+  /** Concurrent client connections. 0 for the number that the load needs. */
   readonly connections: number
 }
 
-/** The share left free, so that a burst, a restart or a slow neighbour is no outage. */
+/** Share of capacity to keep free for bursts, restarts and noisy neighbours. */
 const HEADROOM = 0.3
-/** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
+/** Maximum relative difference of equal sizes: 1 KB is 1,000 bytes to some. */
 const SAME_SIZE = 0.05
-/** One pod may fail at any hour; half as many again than the peak takes are for a peak that nobody expected. */
+/** Minimum number of pods: one may fail at any time. */
 const LEAST_PODS = 2
 const SURPRISE = 1.5
 
-/** What a load needs, from measured points. @throws Error when the runs cannot be put together */
+/**
+ * Returns the capacity for a load, from measured points.
+ * @throws Error if the runs cannot be combined
+ */
 export function capacityFor(summaries: readonly Summary[], query: CapacityQuery) {
   const { points, policyCosts, host } = measurementsOf(summaries)
   const proxies = points.filter(isPlainProxy)
-  // A request without a body costs less than any with one, so neither speaks for the other.
+  // Requests without a body cost less than any with one, so they are not compared.
   const alike = proxies.filter(({ method }) => (method === 'GET') === (query.bodyBytes === 0))
-  // The traffic log counts where it was measured, because it is on in production.
+  // The traffic log counts if it was measured, because it is on in production.
   const log: LogMode = alike.some((point) => point.log === 'elasticsearch') ? 'elasticsearch' : 'none'
   const logged = alike.filter((point) => point.log === log)
   const [missing, notes]: [string[], string[]] = [[], []]
@@ -59,16 +62,16 @@ export function capacityFor(summaries: readonly Summary[], query: CapacityQuery)
   notes.push(
     `measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`,
   )
-  // Without a size the runs do not hold what an answer needs; `missing` says what to measure.
+  // Without a size the runs lack required points. `missing` says what to measure.
   return { log, size, missing, memory, notes }
 }
 
 /**
- * What it costs to pass on a request with such a body: measured, between two measured sizes, or beyond them along the
- * line of the last two. Null: nothing like it was measured.
+ * Returns the cost of a request with a body of this size: measured, interpolated, or extrapolated from the last two
+ * sizes. Null if nothing similar was measured.
  */
 function bodyMicros(points: readonly CostPoint[], wanted: number, notes: string[]): number | null {
-  // Of each size the dearest of the points with the best throughput of each scenario.
+  // For each size, the most expensive of the points with the best throughput of each scenario.
   const best = groupedBy(points, ({ suite, scenario }) => `${suite} ${scenario}`).map((group) =>
     group.reduce((one, other) => (other.perSecond.mean > one.perSecond.mean ? other : one)),
   )
@@ -96,7 +99,7 @@ function bodyMicros(points: readonly CostPoint[], wanted: number, notes: string[
   return small!.micros + slope * (wanted - small!.bytes)
 }
 
-/** The nearest size; of several at that size the dearest. */
+/** Returns the cost at the nearest size, or the highest of several at that size. */
 function nearestCost(policy: string, costs: readonly PolicyCost[], bodyBytes: number): PolicyCost | null {
   const gap = ({ withPolicy }: PolicyCost): number => Math.abs(withPolicy.bodyBytes - bodyBytes)
   const own = costs.filter((cost) => cost.policy === policy)
@@ -129,7 +132,7 @@ function sizeOf(
   }
 }
 
-/** What each tier does, with headroom, with requests of such a cost, from how much of its cores' time it turned into requests. */
+/** Returns the throughput of each tier with headroom, for requests of a given cost and the measured use of cores. */
 function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
   const yieldOf = ({ perSecond, cpuMicrosPerRequest, workers }: CostPoint): number =>
     (perSecond.mean * cpuMicrosPerRequest.mean) / (workers * 1_000_000)
@@ -142,7 +145,7 @@ function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
   })
 }
 
-/** An answer for a terminal. */
+/** Formats an answer for a terminal. */
 export function capacityLines(
   { perSecond, bodyBytes }: CapacityQuery,
   answer: ReturnType<typeof capacityFor>,

@@ -5,17 +5,20 @@ import { isValid } from '../report/figures.js'
 import { groupedBy } from '../report/relations.js'
 import { lineThrough } from '../statistics.js'
 
-/** What several runs on one kind of machine know together. */
+/** Combined results of several runs on one kind of machine. */
 export interface Measurements {
-  /** Of ours at saturation; of each scenario those of the newest run that has a result, or else a CPU time. */
+  /** Points of the gateway at saturation, from the newest valid run of each scenario. */
   readonly points: readonly CostPoint[]
-  /** Of each policy and size the newest; both of its points are of one run. */
+  /** Newest cost of each policy and size. Both points come from the same run. */
   readonly policyCosts: readonly PolicyCost[]
-  /** Of the newest run. */
+  /** Machine of the newest run. */
   readonly host: HostFacts
 }
 
-/** @throws Error when there is none, or they are of different processors: a microsecond of one is none of another. */
+/**
+ * Combines runs.
+ * @throws Error if there are none, or if their processors differ
+ */
 export function measurementsOf(summaries: readonly Summary[]): Measurements {
   const [newest, ...others] = summaries.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
   if (newest === undefined) throw new Error('there is no run to answer from')
@@ -38,7 +41,7 @@ export function measurementsOf(summaries: readonly Summary[]): Measurements {
   }
 }
 
-/** Of each key all that the first list with it has. */
+/** Returns all items of each key from the first list that has it. */
 function newestOf<T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string): T[] {
   const seen = new Set<string>()
   return lists.flatMap((list) => {
@@ -49,8 +52,8 @@ function newestOf<T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string
 }
 
 /**
- * What connections take of the memory of a gateway, as resident memory at saturation grew with them: from the scenario
- * whose numbers of connections lie furthest apart. Null: no two were measured.
+ * Returns the memory per connection: growth of resident memory at saturation, for the scenario with the widest range
+ * of connections. Null if fewer than two were measured.
  */
 export function connectionMemory(points: readonly CostPoint[]) {
   const known = points.filter((point) => isValid(point) && point.rssBytes !== null)

@@ -4,32 +4,35 @@ import { maskedUrl } from '../masking.js'
 import type { Call, CallBody, Method } from '../model/scenario.js'
 import { sizeSetting, usage } from './settings.js'
 
-/** What is asked of a URL, as `curl` has it. */
+/** Request options, in the style of `curl`. */
 export interface CallFlags {
   readonly method?: Method
-  /** Lines, or `@` and a file of them. */
+  /** Header lines, or `@` and a file with header lines. */
   readonly header?: readonly string[]
-  /** A text, or `@` and a file. */
+  /** Text, or `@` and a file. */
   readonly data?: string
-  /** The size of a body that is made. */
+  /** Size of a generated body. */
   readonly body?: string
 }
 
-/** A call and whom it is asked of. */
+/** A request and its server. */
 export interface UrlCall {
   /** Scheme, host and port. */
   readonly origin: string
   readonly call: Call
 }
 
-/** What somebody wrote is short; larger bodies are made. */
+/** Maximum size of a given body in bytes. Larger bodies are generated. */
 const MOST_GIVEN_BYTES = 64 * 1024
 const MOST_MADE_BYTES = 64 * 1024 ** 2
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\uffff]*)$/
-/** The load generators write these themselves, or connections are theirs to keep. */
+/** Headers that load generators set themselves. */
 const OWN_HEADERS = ['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']
 
-/** The call that a URL and its options describe. @throws Failure that says what is wrong with them. */
+/**
+ * Returns the request for a URL and its options.
+ * @throws Failure if they are invalid
+ */
 export function callOf(url: string, flags: CallFlags): UrlCall {
   const { origin, path } = addressOf(url)
   const body = bodyOf(flags)
@@ -40,7 +43,10 @@ export function callOf(url: string, flags: CallFlags): UrlCall {
   return { origin, call: { method, path, headers: { ...type, ...headersOf(flags.header ?? []) }, body } }
 }
 
-/** Scheme, host and port of a URL that has no more. @throws Failure. */
+/**
+ * Returns scheme, host and port of a URL that has nothing else.
+ * @throws Failure
+ */
 export function originOf(url: string, flag: string): string {
   const { origin, path } = addressOf(url)
   if (path === '/') return origin
@@ -75,7 +81,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return headers
 }
 
-/** A file is for values that are not to be seen in the list of processes. */
+/** A file keeps values out of the process list. */
 function linesOf(line: string): string[] {
   if (!line.startsWith('@')) return [line]
   const text = fileOf(line.slice(1), 'the headers').toString()

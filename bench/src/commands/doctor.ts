@@ -2,7 +2,7 @@ import { EXIT, printTable, printValue } from '@sluice/cli/kit'
 import { type Finding, machineFindings, programFindings } from '../measure/doctor.js'
 import { hostWarnings, quietLook } from '../measure/host.js'
 
-/** `gw bench doctor`: what stands against good figures on this host. */
+/** `gw bench doctor`: checks whether this host suits a benchmark. */
 export async function benchDoctor({
   output,
 }: {

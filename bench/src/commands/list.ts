@@ -9,7 +9,7 @@ interface ListFlags {
   readonly output: 'table' | 'json' | 'yaml'
 }
 
-/** `gw bench list`: all suites, or the scenarios of one. */
+/** `gw bench list`: prints all suites, or the scenarios of one. */
 export async function listSuites({ output }: ListFlags, name?: string): Promise<number> {
   const [headings, rows, value] = name === undefined ? allSuites() : scenariosOf(namedSuite(name))
   if (output === 'table') printTable(headings, rows)

@@ -5,12 +5,12 @@ import type { RunOptions } from '../model/run.js'
 type Times = Pick<RunOptions, 'suite' | 'peers' | 'warmUpSeconds' | 'seconds' | 'repetitions'> &
   Pick<RunOptions, 'coolDownSeconds' | 'rateShares'>
 
-/** How long the load of a run takes; starting and stopping what is measured comes on top. */
+/** Returns the load time of a run in seconds, without starting and stopping. */
 export function loadSeconds(times: Times): number {
   const { suite, peers, warmUpSeconds, seconds, repetitions, coolDownSeconds, rateShares } = times
   const groups = 1 + rateShares.length
   const loads = repetitions * groups
-  // Everybody is warmed up once for all loads with a number of connections, and the ceiling is the same for all.
+  // Each system is warmed up once per number of connections, and the ceiling is measured once.
   const ofSystem = warmUpSeconds + loads * seconds
   const ofAll = LEAD_IN_SECONDS + ceilingSeconds(seconds) + groups * coolDownSeconds
   const cases = suite.cases.reduce(

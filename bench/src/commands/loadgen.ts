@@ -11,14 +11,14 @@ interface LoadgenFlags extends CallFlags {
   readonly engine: EngineName
   readonly connections: number
   readonly seconds: number
-  /** Requests a second; absent: as fast as it goes. */
+  /** Requests per second. Full speed if absent. */
   readonly rate?: number
   readonly output: 'table' | 'json'
 }
 
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99]
 
-/** `gw bench loadgen`: a load generator by itself. Exits with 1 when nothing was answered. */
+/** `gw bench loadgen`: runs a load generator alone. Exits with 1 if there was no response. */
 export async function benchLoadgen(flags: LoadgenFlags, url: string): Promise<number> {
   const { origin, call } = callOf(url, flags)
   const engine = installedEngine(flags.engine)
@@ -29,7 +29,7 @@ export async function benchLoadgen(flags: LoadgenFlags, url: string): Promise<nu
   say(
     `${call.method} ${origin}${maskedPath(call.path)}, ${connections} connections, ${seconds} s, ${engine.name}`,
   )
-  // A load that was cut short has no result: signals end it, the load generator and this process.
+  // An interrupted load has no result: signals end the load generator and this process.
   for (const name of ENDING_SIGNALS)
     process.once(name, () => {
       say('stopped; the load has no result')

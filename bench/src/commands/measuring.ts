@@ -27,21 +27,21 @@ import { loadSeconds } from './load-seconds.js'
 import type { MeasuringFlags } from './run-options.js'
 import { durationSetting, mendable } from './settings.js'
 
-/** Where runs go that have no folder of their own. */
+/** Default folder for runs. */
 export const RESULTS_DIR = 'results'
 export const SUMMARY_FILE = 'summary.json'
-/** Of folders that are nobody's secret. */
+/** Mode for world-readable directories. */
 const SHARED = 0o777
 
-/** What becomes of the results of a run. */
+/** Options for the results of a run. */
 export interface Outcome {
-  /** Whether reports are written at all. */
+  /** True if reports are written. */
   readonly isKept: boolean
-  /** Lines below the table, such as the cost of a policy. */
+  /** Returns lines below the table, such as the cost of a policy. */
   remarks?(summary: Summary): readonly string[]
 }
 
-/** Runs a suite, shows how far it is, prints its points, and writes its reports. Answers the exit code. */
+/** Runs a suite with progress, prints its points and writes its reports. Returns the exit code. */
 export async function measureAndReport(
   options: Omit<RunOptions, 'signal'>,
   flags: MeasuringFlags,
@@ -54,7 +54,7 @@ export async function measureAndReport(
   const { summary, isStopped } = await run(options)
   const { points, trials } = summary
   if (points.length + trials.length === 0) throw new Failure(EXIT.failed, 'nothing was measured')
-  // Before anything is printed, because a reader that goes away must not cost hours of measuring.
+  // Saved before printing, because a closed pipe must not cost hours of measuring.
   const loss = isKept ? keep(summary, flags.out ?? join(RESULTS_DIR, summary.id)) : null
   if (flags.output === 'json') await printValue(summary, flags.output)
   else {
@@ -80,7 +80,7 @@ export async function measureAndReport(
   return EXIT.ok
 }
 
-/** Signals stop it gently the first time, at once the second time. */
+/** The first signal stops the run gracefully, the second at once. */
 async function run(
   options: Omit<RunOptions, 'signal'>,
 ): Promise<{ readonly summary: Summary; readonly isStopped: boolean }> {
@@ -124,7 +124,10 @@ function observer(progress: Progress): RunObserver {
   }
 }
 
-/** Hours of measuring must not end with a folder that cannot be written: it is made now. @throws Failure. */
+/**
+ * Creates the results folder before measuring starts.
+ * @throws Failure
+ */
 function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
     throw new Failure(EXIT.failed, `${dir} holds the results of another run; name another folder with --out`)
@@ -146,7 +149,7 @@ function keep(summary: Summary, dir: string): Failure | null {
   }
 }
 
-/** What of a run is no result, or not passed; null: nothing. */
+/** Returns what is not valid or not passed, or null. */
 function shortfall({ points, trials }: Summary): string | null {
   const invalid: Point[] = points.filter((point) => !isValid(point))
   const texts: string[] = []

@@ -8,7 +8,7 @@ import { measureAndReport } from './measuring.js'
 import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
 import { usage } from './settings.js'
 
-/** `gw bench policy`: the same call without the policy and with it; a chain of policies is measured in the same way. */
+/** `gw bench policy`: measures a request with and without a policy or a chain of policies. */
 export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<number> {
   const { base, withPolicy } = knownPair(name)
   const suite = chosenSuite(suiteOf('policies'), { ...flags, scenario: [base.id, withPolicy.id] })
@@ -18,7 +18,10 @@ export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<
   })
 }
 
-/** The two scenarios of a policy or chain. @throws Failure of a name that has none, with what may have been meant. */
+/**
+ * Returns the two scenarios of a policy or chain.
+ * @throws Failure for an unknown name, with a suggestion
+ */
 export function knownPair(name: string): PolicyPair {
   const pair = policyPair(name)
   if (pair !== null) return pair
@@ -26,7 +29,7 @@ export function knownPair(name: string): PolicyPair {
   throw usage(`no benchmark is there for a policy '${name}'; ${hint}`)
 }
 
-/** What the policy adds, beside the spread that the repetitions have anyway. */
+/** Describes the cost of a policy and the spread of the repetitions. */
 export function costSentence(policy: string, { points }: Summary): string {
   const name = policyText(policy)
   const cost = policyCosts(points).find((one) => one.policy === policy)

@@ -11,24 +11,24 @@ import { originOf } from './call.js'
 import { usage } from './settings.js'
 import { shownCommand } from './shown-command.js'
 
-/** Latency is measured at these percentages of the throughput when nothing else is asked for. */
+/** Default rates for latency, in percent of the throughput. */
 export const USUAL_RATES = [50, 70, 80, 90]
-/** The load of a trial in percent of what was measured at saturation. */
+/** Default load of a trial, in percent of saturation. */
 const USUAL_LOAD = [60]
 const MOST_LOAD = 95
-/** What is for points; a trial has its own gateway, is carried out once, and loads it as much as its figures say. */
+/** Options that apply to points only. A trial runs once, with its own gateway and load. */
 const FOR_POINTS = ['with', 'tier', 'slo', 'repetitions', 'target', 'pid'] as const
-/** Where points take minutes a pause between them costs little; a first impression does without. */
+/** Pause between points in seconds, for points that take minutes. */
 const COOL_DOWN_SECONDS = 5
 
-/** The options of the commands that measure. */
+/** Options of the measuring commands. */
 export interface MeasuringFlags {
   readonly connections?: readonly number[]
   readonly seconds?: number
   readonly warmUp?: number
   readonly repetitions?: number
   readonly coolDown?: number
-  /** False: at none. */
+  /** Rates in percent. False for none. */
   readonly rates?: readonly number[] | false
   readonly slo?: string
   readonly engine: EngineName
@@ -41,7 +41,7 @@ export interface MeasuringFlags {
   readonly output: 'table' | 'json'
 }
 
-/** Which part of a suite, and of whom it is asked. */
+/** Options for choosing a part of a suite and its systems. */
 export interface ChoiceFlags {
   readonly scenario?: readonly string[]
   readonly tier?: readonly Tier[]
@@ -49,7 +49,10 @@ export interface ChoiceFlags {
   readonly target?: string
 }
 
-/** The part of a suite that the options ask for. @throws Failure when they ask for what it does not have. */
+/**
+ * Returns the selected part of a suite.
+ * @throws Failure if it does not exist
+ */
 export function chosenSuite(suite: Suite, flags: MeasuringFlags & ChoiceFlags): Suite {
   const chosen = suite.trials === undefined ? chosenCases(suite, flags) : chosenTrials(suite, flags)
   const part = flags.quick === true ? quickSuite(chosen) : chosen
@@ -61,7 +64,7 @@ export function chosenSuite(suite: Suite, flags: MeasuringFlags & ChoiceFlags): 
   return { ...part, trials: part.trials.map((plan) => ({ ...plan, connections: connections[0]! })) }
 }
 
-/** The usual cases where none is named; else all that are, variants among them. */
+/** Returns the default cases, or all named ones including variants. */
 function chosenCases(suite: Suite, { scenario: wanted = [], tier: tiers = [] }: ChoiceFlags): Suite {
   const isOfTier = ({ scenario }: SuiteCase): boolean =>
     tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier))
@@ -74,7 +77,7 @@ function chosenCases(suite: Suite, { scenario: wanted = [], tier: tiers = [] }: 
   )
   const named = wanted.length === 0 ? suite.cases : all.filter(({ scenario }) => ids.includes(scenario.id))
   const usual = named.filter(isOfTier)
-  // A tier that is none of the usual ones names the variants that have it.
+  // An unusual tier selects the variants with that tier.
   const cases = usual.length === 0 && wanted.length === 0 ? variants.filter(isOfTier) : usual
   if (cases.length > 0) return { ...suite, cases }
   throw usage(
@@ -97,7 +100,7 @@ function chosenTrials(suite: Suite, flags: MeasuringFlags & ChoiceFlags): Suite 
   return { ...suite, trials: trials.filter(({ id }) => ids.includes(id)) }
 }
 
-/** Those of a suite's ids that are named or match a pattern; all when nothing is. `*` stands for any part of a name. */
+/** Returns the ids that match a name or pattern, or all without patterns. `*` matches any text. */
 function namesMatching(suite: string, ids: readonly string[], wanted: readonly string[]): readonly string[] {
   if (wanted.length === 0) return ids
   const matches = wanted.map((name) => {
@@ -111,9 +114,9 @@ function namesMatching(suite: string, ids: readonly string[], wanted: readonly s
 }
 
 /**
- * The options of a run, after what it needs has been found installed.
- * @param usualRates where the options say nothing of rates, in percent.
- * @throws Failure that says what is missing and what to do.
+ * Returns the options of a run, after checking that everything is installed.
+ * @param usualRates default rates in percent
+ * @throws Failure with the remedy if something is missing
  */
 export function runOptions(
   suite: Suite,
@@ -138,7 +141,10 @@ export function runOptions(
   }
 }
 
-/** A load generator. @throws Failure when it is not installed, with those that are. */
+/**
+ * Returns a load generator.
+ * @throws Failure if it is not installed, with the installed ones
+ */
 export function installedEngine(name: EngineName): Engine {
   const engine = engineOf(name)
   if (engine.version() !== null) return engine
@@ -149,7 +155,7 @@ export function installedEngine(name: EngineName): Engine {
   )
 }
 
-/** Some of several are better than none; who asked for those alone waits for them. */
+/** Some of several peers are enough. A single missing peer is a failure. */
 function installedPeers(peers: readonly PeerName[]): readonly PeerName[] {
   const problems = peers.map(missingPeer).filter((problem) => problem !== null)
   if (problems.length > 0 && problems.length === peers.length)
@@ -164,7 +170,7 @@ function targetOf({ target, pid }: MeasuringFlags & ChoiceFlags): Target | null 
   throw usage('--pid names the process of a target; name that as well')
 }
 
-/** Rates that were asked for must be possible; the usual ones are left out where they are not. */
+/** Explicit rates must be possible. Default rates are left out if they are not. */
 function possibleRates(
   engine: Engine,
   asked: readonly number[] | false | undefined,

@@ -7,17 +7,14 @@ import { measureAndReport } from './measuring.js'
 import { type ChoiceFlags, chosenSuite, type MeasuringFlags, runOptions, USUAL_RATES } from './run-options.js'
 import { mendable, usage } from './settings.js'
 
-/** `gw bench run`. */
+/** `gw bench run`: measures a suite. */
 export async function benchRun(flags: MeasuringFlags & ChoiceFlags, name: string): Promise<number> {
   const suite = chosenSuite(namedSuite(name), flags)
   const options = runOptions(suite, flags, flags.quick === true ? [] : USUAL_RATES)
   return measureAndReport(options, flags, { isKept: true })
 }
 
-/**
- * `gw bench quick`: the smoke suite, or a call of a server that is running. Nobody needs its figures tomorrow, so they are
- * written only where `--out` says.
- */
+/** `gw bench quick`: runs the smoke suite, or measures a running server. Results are written only with `--out`. */
 export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string): Promise<number> {
   const outcome = { isKept: flags.out !== undefined }
   if (url === undefined) {
@@ -34,7 +31,10 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
   return measureAndReport(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)
 }
 
-/** The suite of a name. @throws Failure that lists the names, or says what the suite waits for. */
+/**
+ * Returns a suite by name.
+ * @throws Failure with the known names, or with what the suite needs
+ */
 export function namedSuite(name: string): Suite {
   try {
     return suiteOf(name)

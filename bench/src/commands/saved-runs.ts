@@ -27,7 +27,7 @@ interface CapacityFlags extends OutputFlags {
   readonly from?: readonly string[]
 }
 
-/** `gw bench compare`: exits with 7 when a limit is exceeded, with 1 when there was nothing to compare. */
+/** `gw bench compare`: exits with 7 if a limit is exceeded, and with 1 if there is nothing to compare. */
 export async function benchCompare(
   { failIf, output, partial = false }: CompareFlags,
   before: string,
@@ -46,14 +46,14 @@ export async function benchCompare(
   return points.length === 0 ? EXIT.failed : EXIT.ok
 }
 
-/** `gw bench report`: a newer version writes better reports of an old run. */
+/** `gw bench report`: writes the reports of an old run with the current version. */
 export async function benchReport(_flags: object, path: string): Promise<number> {
   const file = summaryFile(path)
   print(...known(() => writeResults(savedSummary(path), dirname(file))))
   return EXIT.ok
 }
 
-/** `gw bench capacity`: exits with 1 when the runs do not hold what an answer needs. */
+/** `gw bench capacity`: exits with 1 if the runs lack required points. */
 export async function benchCapacity(flags: CapacityFlags): Promise<number> {
   const { rps, body, policies = '', connections = 0, from = [RESULTS_DIR], output } = flags
   const query = {
@@ -76,7 +76,10 @@ export async function benchCapacity(flags: CapacityFlags): Promise<number> {
   return answer.size === null ? EXIT.failed : EXIT.ok
 }
 
-/** The run that a path names: its folder, or its summary.json. @throws Failure. */
+/**
+ * Returns the run of a path: its folder or summary.json.
+ * @throws Failure
+ */
 function savedSummary(path: string): Summary {
   return known(() => readSummary(summaryFile(path)))
 }
@@ -89,7 +92,7 @@ function summaryFile(path: string): string {
   }
 }
 
-/** A run, or those of a folder of runs. */
+/** Returns a run, or the runs in a folder. */
 function runsIn(path: string): string[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     return path === RESULTS_DIR ? [] : [path]

@@ -18,7 +18,7 @@ interface SinkFlags {
   readonly output: 'table' | 'json'
 }
 
-/** `gw bench upstream`: the origin of the benchmarks, until a signal. */
+/** `gw bench upstream`: runs the origin of the benchmarks until a signal. */
 export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlags): Promise<number> {
   const behavior = {
     answer: echo === true ? ('echo' as const) : ('fixed' as const),
@@ -36,7 +36,7 @@ export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlag
   return EXIT.ok
 }
 
-/** `gw bench sink`: takes what traffic logs ship, counts it and forgets it, until a signal. */
+/** `gw bench sink`: counts and discards log records until a signal. */
 export async function benchSink({ listen, delay, output }: SinkFlags): Promise<number> {
   const { signal } = untilSignal()
   const sink = await startLogSink(durationSetting('--delay', delay), listen).catch((error: unknown) => {

@@ -1,12 +1,18 @@
 import { EXIT, type ExitCode, Failure, messageOf } from '@sluice/cli/kit'
 import { parseDuration, parseSize } from '@sluice/core'
 
-/** Bytes of an option. @throws Failure that names it. */
+/**
+ * Parses a size option in bytes.
+ * @throws Failure with its name
+ */
 export function sizeSetting(flag: string, text: string): number {
   return setting(flag, () => parseSize(text))
 }
 
-/** Milliseconds of an option. @throws Failure that names it. */
+/**
+ * Parses a duration option in milliseconds.
+ * @throws Failure with its name
+ */
 export function durationSetting(flag: string, text: string): number {
   return setting(flag, () => parseDuration(text))
 }
@@ -15,10 +21,7 @@ export function usage(text: string): Failure {
   return new Failure(EXIT.usage, text)
 }
 
-/**
- * What is thrown for something that the user can mend, as the end of the command. Errors of the language are mistakes of
- * ours and go on as they are.
- */
+/** Returns a failure for problems that the user can fix. Language errors are bugs and are returned unchanged. */
 export function mendable(error: unknown, exit: ExitCode = EXIT.failed): unknown {
   if (!(error instanceof Error) || error instanceof Failure || error.name !== 'Error') return error
   return new Failure(exit, error.message)

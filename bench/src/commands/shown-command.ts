@@ -3,7 +3,10 @@ import { MASK, maskedUrl } from '../masking.js'
 /** Options whose values may be secrets. */
 const SECRET = /^(--header|--data|-H)(=?)(.*)$/s
 
-/** The command line as reports show it: `***` where a secret may stand. @param words after `gw` */
+/**
+ * Returns the command line for reports, with `***` instead of possible secrets.
+ * @param words words after `gw`
+ */
 export function shownCommand(words: readonly string[]): string {
   const shown = words.map((word, i) => {
     if (/^(--header|--data|-H)$/.test(words[i - 1] ?? '')) return shownValue(word)
@@ -14,7 +17,7 @@ export function shownCommand(words: readonly string[]): string {
   return ['gw', ...shown.map(quoted)].join(' ')
 }
 
-/** The name of a file, and that of a header, are no secrets. */
+/** File names and header names are not secret. */
 function shownValue(value: string): string {
   if (value.startsWith('@')) return value
   const [, name] = /^([\w-]+:)/.exec(value) ?? []

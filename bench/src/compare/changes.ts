@@ -4,28 +4,28 @@ import type { Point } from '../model/summary.js'
 import { mean, quantile } from '../statistics.js'
 import type { Limit, Metric } from './limit.js'
 
-/** How a figure of a point moved between two runs. */
+/** Change of a figure between two runs. */
 export interface MetricChange {
   readonly metric: Metric
   readonly before: number
   readonly after: number
-  /** As a share of `before`. */
+  /** Change as a share of `before`. */
   readonly change: number
-  /** What holds the true change in 95 of 100 measurements; null: the repetitions do not show it. */
+  /** Interval that contains the true change in 95 of 100 measurements, or null if the repetitions do not show it. */
   readonly range: readonly [low: number, high: number] | null
 }
 
 export interface LimitVerdict {
   readonly limit: Limit
-  /** `broken`: the whole range lies beyond the limit. `unclear`: the change lies beyond it, the range does not, or there is none. */
+  /** `broken`: the whole range exceeds the limit. `unclear`: only the change does, or there is no range. */
   readonly outcome: 'kept' | 'unclear' | 'broken'
 }
 
-/** 950 of 1,000 is a fall of a little more than 5 % in binary fractions. */
+/** Tolerance for binary fractions: 950 of 1,000 is slightly more than a 5 % fall. */
 const ROUNDING = 1e-9
 const RESAMPLES = 4000
 
-/** The change of a figure; null: it has none, or none that says something. */
+/** Returns the change of a figure, or null if it is not meaningful. */
 export function changeOf(before: Point, after: Point, metric: Metric): MetricChange | null {
   if (!isMeaningful(metric, after)) return null
   const [earlier, later] = [valuesOf(before, metric), valuesOf(after, metric)]
@@ -42,7 +42,7 @@ export function outcomeOf({ change, range }: MetricChange, limit: Limit): LimitV
   return isBeyond(change) ? 'unclear' : 'kept'
 }
 
-/** At a fixed rate the throughput was chosen, and at overload the latency shows the length of the queue. */
+/** At a fixed rate the throughput is given, and at overload the latency only shows the queue. */
 function isMeaningful(metric: Metric, { kind }: Point): boolean {
   if (metric === 'rps') return kind === 'saturation'
   return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'
@@ -72,8 +72,8 @@ function valuesOf(point: Point, metric: Metric): MetricValues {
 }
 
 /**
- * The range of a change of means, from sets drawn from the repetitions with replacement (bootstrap, Efron 1979); the
- * same for the same two runs. Null: a side has fewer than two repetitions, which say nothing about their spread.
+ * Returns the range of a change of means, by bootstrap over the repetitions (Efron 1979). Always the same for the
+ * same runs. Null if a side has fewer than two repetitions.
  */
 export function rangeOfChange(
   before: readonly number[],

@@ -5,18 +5,18 @@ import { changeText, countText, isValid, kindText, microsText } from '../report/
 import { changeOf, type LimitVerdict, type MetricChange, outcomeOf } from './changes.js'
 import { type Limit, METRICS, type Metric } from './limit.js'
 
-/** What two runs say of each other. */
+/** Comparison of two runs. */
 export interface Comparison {
-  /** Points with a figure that is a result on both sides: all of them, or CPU time alone. */
+  /** Points with a valid figure on both sides, possibly CPU time only. */
   readonly points: readonly ComparedPoint[]
-  /** Names of points that one side only has. */
+  /** Names of points that only one side has. */
   readonly onlyBefore: readonly string[]
   readonly onlyAfter: readonly string[]
-  /** Names of points that are no evidence, with the reasons. */
+  /** Names of points that cannot be compared, with reasons. */
   readonly noEvidence: readonly string[]
-  /** What weakens the comparison, such as another machine. */
+  /** Limitations of the comparison, such as different machines. */
   readonly warnings: readonly string[]
-  /** Whether a limit is broken or could not be checked, or what was a result is not any more. */
+  /** True if a limit is exceeded or could not be checked, or if a valid point is no longer valid. */
   readonly isFailed: boolean
 }
 
@@ -28,7 +28,7 @@ export interface ComparedPoint {
   readonly verdicts: readonly LimitVerdict[]
 }
 
-/** Rates are shares of a saturation that is measured again in each run, so the same step differs by a little. */
+/** Tolerance of rates: they are shares of a saturation that varies between runs. */
 const RATE_TOLERANCE = 0.05
 
 interface Pair {
@@ -37,9 +37,10 @@ interface Pair {
 }
 
 /**
- * Compares the points that two runs have in common: same scenario, system, connections, kind and rate. Trials have
- * verdicts and no figures: each run reports by itself whether they were passed. @param isPartial what the later run has not measured does not speak against it
- * @throws Error when the runs are of different suites.
+ * Compares the common points of two runs: same scenario, system, connections, kind and rate. Trials have verdicts
+ * only.
+ * @param isPartial true if missing points in the later run are allowed
+ * @throws Error if the suites differ
  */
 export function compareSummaries(
   before: Summary,
@@ -77,7 +78,7 @@ export function compareSummaries(
   }
 }
 
-/** Whether a figure is a result on both sides, and of systems that were busy alike where that changes it. */
+/** True if a figure is valid on both sides, with similar use of cores where that matters. */
 function isEvidence({ before, after }: Pair, metric: Metric): boolean {
   return metric === 'cpu' ? areCostsAlike(before, after) : isValid(before) && isValid(after)
 }
@@ -97,7 +98,7 @@ function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPo
   return { name: nameOf(after), before, after, changes, verdicts }
 }
 
-/** Finds for each point of one run the same measurement of the other. */
+/** Finds the matching point of the other run for each point. */
 function pairedPoints(
   before: readonly Point[],
   after: readonly Point[],
@@ -128,7 +129,7 @@ function rateGap(left: Point, right: Point): number {
   return Math.abs(right.targetPerSecond / left.targetPerSecond - 1)
 }
 
-/** Results that are not there any more. A rate that follows from another saturation takes its place. */
+/** Returns valid points that are missing. A rate of another saturation replaces its counterpart. */
 function missingNames(onlyBefore: readonly Point[], onlyAfter: readonly Point[]): string[] {
   const locations = onlyAfter.filter(isValid).map(keyOf)
   const gone = onlyBefore.filter(isValid).filter((point) => {
@@ -167,7 +168,7 @@ function nameOf(point: Point): string {
   return `${point.scenario} ${point.system} ${countText(point.connections)} connections ${kindText(point)}`
 }
 
-/** A comparison for a terminal or the log of a CI run. */
+/** Formats a comparison for a terminal or CI log. */
 export function comparisonLines(comparison: Comparison): string[] {
   const { points, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
   return [

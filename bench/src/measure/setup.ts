@@ -93,7 +93,10 @@ function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>):
   return scenario.isPlainProxy && scenario.log === 'none' ? peers : []
 }
 
-/** @throws Error when nobody listens there, or the process is not there */
+/**
+ * Returns a target that is already running.
+ * @throws Error if nobody listens there, or the process does not exist
+ */
 async function foreignSystem({ origin, pid }: Target): Promise<SystemUnderTest> {
   if (pid !== null && !isRunning(pid)) throw new Error(`there is no process ${pid} on this machine`)
   const { hostname, port } = new URL(origin)

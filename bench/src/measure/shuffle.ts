@@ -1,4 +1,4 @@
-/** A source of numbers from 0 to 1 that gives the same ones for the same text (mulberry32 over an FNV-1a hash). */
+/** Returns a generator of numbers from 0 to 1 that is the same for the same seed (mulberry32 over an FNV-1a hash). */
 export function seededRandom(seed: string): () => number {
   let state = 0x811c9dc5
   for (let i = 0; i < seed.length; i++) state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193)
@@ -10,7 +10,7 @@ export function seededRandom(seed: string): () => number {
   }
 }
 
-/** The same things in a random order (Fisher and Yates). */
+/** Returns the items in random order (Fisher and Yates). */
 export function shuffled<T>(list: readonly T[], random: () => number): T[] {
   const result = [...list]
   for (let i = result.length - 1; i > 0; i--) {

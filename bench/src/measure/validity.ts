@@ -2,35 +2,31 @@ import type { Point } from '../model/summary.js'
 import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
 
-/** Below it something else than the system was the bottleneck. */
+/** Minimum use of the system's cores. Below it something else was the bottleneck. */
 export const LEAST_BUSY = 0.95
-/** Below it the cost of a request at saturation is unknown: one that is half busy needs up to 13 % more for each. */
+/** Minimum use of the cores for a cost at saturation: a half-idle system needs up to 13 % more per request. */
 const LEAST_BUSY_FOR_COST = 0.5
-/** From it on the load generator may have been the bottleneck. */
+/** Maximum use of the load generator. */
 const MOST_GENERATOR = 0.8
-/**
- * So many times what went through the system, load generator and origin must be able to do without it, where the
- * system's own use of its cores does not prove that it was the bottleneck.
- */
+/** Minimum ratio of the ceiling to the measured throughput, unless the system used all its cores. */
 const LEAST_CEILING = 3
-/** The same at a rate, where nothing is to be saturated. */
+/** Minimum ratio of the ceiling to a fixed rate. */
 const LEAST_CEILING_AT_RATE = 1.5
-/** More than that by others on the system's cores, and the figure is theirs as well. */
+/** Maximum CPU share of other programs on the system's cores. */
 const MOST_FOREIGN = 0.05
-/** From it on a percentile of every hundredth request may be the quota's. */
+/** Maximum share of CPU quota periods in which it was used up. */
 const MOST_THROTTLED = 0.01
-/** A rate that was not held has latencies of another rate. */
+/** Minimum share of a rate that must be reached. */
 const LEAST_OF_RATE = 0.95
 
-/** A point before it is known whether it is a result. */
+/** A point before its validity is known. */
 export type UnjudgedPoint = Omit<Point, 'invalid' | 'costInvalid'>
 export type Validity = Pick<Point, 'invalid' | 'costInvalid'>
 
 /**
- * Throughput and latencies are results when nothing speaks against the point. CPU time of a request is one wherever all
- * was answered and nobody else used the system's cores: it is counted for its processes alone, and what bounded the load
- * only changes how many requests it is shared by.
- * @param baseFlaw what is wrong with the saturation that the rate is a share of; null: nothing
+ * Returns the reasons why a point is not valid. The CPU time per request is valid if everything was answered and
+ * nobody else used the system's cores: it is counted for its processes only.
+ * @param baseFlaw problem of the saturation of which the rate is a share, or null
  */
 export function validityOf(
   point: UnjudgedPoint,
@@ -56,13 +52,13 @@ export function validityOf(
     baseFlaw,
     throttled >= MOST_THROTTLED && `the CPU quota was used up in ${percent(throttled)} of its periods`,
   ]
-  // On shared cores the rest of the time belonged to load generator and origin, so that nobody waited for work.
+  // On shared cores the idle time belonged to load generator and origin.
   const isIdle = isSaturation && !layout.isShared && used < LEAST_BUSY_FOR_COST
   const idle = `the system used ${percent(used)} of its cores; CPU time of a request takes ${percent(LEAST_BUSY_FOR_COST)}`
   return { invalid: [...whole, ...textsOf(bounds)], costInvalid: [...whole, ...textsOf([isIdle && idle])] }
 }
 
-/** What leaves no figure of a point standing. */
+/** Returns the reasons that invalidate all figures of a point. */
 function wholeReasons(point: UnjudgedPoint, repetitions: readonly Repetition[]): string[] {
   const failures = textsOf(repetitions.map(({ failure }) => failure))
   const foreign = Math.max(0, ...repetitions.map(({ foreignShare }) => foreignShare))
@@ -76,7 +72,7 @@ function wholeReasons(point: UnjudgedPoint, repetitions: readonly Repetition[]):
   ]
 }
 
-/** The words for errors; null without any. */
+/** Describes the errors of a point, or returns null. */
 function failedRequests({ errors, requests }: UnjudgedPoint): string | null {
   const classes = Object.entries(errors).filter(([, count]) => count > 0)
   const total = classes.reduce((sum, [, count]) => sum + count, 0)
@@ -86,9 +82,9 @@ function failedRequests({ errors, requests }: UnjudgedPoint): string | null {
 }
 
 /**
- * The words for a load that could not have been much larger; null when it could. At saturation nothing is said of a
- * system that used its cores up, nor of one of which nobody knows (`targetRemark`). At a rate it does not matter how busy
- * the system was: near their own limit load generator and origin add to its latencies.
+ * Describes a ceiling that is too low, or returns null. At saturation this does not matter for a system that used all
+ * its cores, or whose use is unknown (`targetRemark`). At a rate it always matters: near their limit, load generator
+ * and origin add to the latency.
  */
 function lowCeiling(point: UnjudgedPoint): string | null {
   if (point.kind === 'fixed-rate') return ceilingBelow(point, LEAST_CEILING_AT_RATE)
@@ -101,14 +97,14 @@ function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: num
   return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
 }
 
-/** What to say of a system of which nobody knows how busy it was, when the load could not have been much larger. */
+/** Returns a remark for a system of unknown use whose ceiling is too low. */
 export function targetRemark(point: Point): string | null {
   if (point.busyShare !== null || point.kind !== 'saturation') return null
   const reason = ceilingBelow(point, LEAST_CEILING)
   return reason === null ? null : `it may do more than this: ${reason}`
 }
 
-/** A point of which no figure is a result, for these reasons. */
+/** Returns the point with reasons why none of its figures is valid. */
 export function voided(point: Point, ...reasons: readonly (string | null)[]): Point {
   return {
     ...point,
@@ -121,7 +117,7 @@ function textsOf(reasons: readonly (string | false | null)[]): string[] {
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
-/** `92 %`, and `3.1 %` where that says more. */
+/** Formats a share: `92 %`, or `3.1 %` for small ones. */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 }

@@ -4,14 +4,14 @@ import { cpuMicros, rssBytes } from './process-use.js'
 
 type Series = ReadonlyMap<string, number>
 
-/** What a gateway says of itself over the measured time. */
+/** Figures that a gateway reports about itself. */
 export interface GatewayDiagnostics {
   readonly workers: WorkerDiagnostics[]
-  /** Of all workers together; null: it does not count them. */
+  /** Waits for upstream connections of all workers, or null if the gateway does not count them. */
   readonly upstreamWaits: number | null
 }
 
-/** Looks at the workers of a gateway over a span of time, which begins now. */
+/** Starts observing the workers of a gateway. */
 export async function watchWorkers(admin: string) {
   const watched = (await gatewayWorkers(admin)).map(({ id, pid }) => {
     const cpuBefore = cpuMicros(pid)
@@ -19,7 +19,7 @@ export async function watchWorkers(admin: string) {
   })
   const before = await scrape(admin)
   return {
-    /** Call it while there is load: of a process that is gone the last look stands. */
+    /** Takes a sample under load. The last sample of an ended process counts. */
     look(): void {
       for (const worker of watched) {
         worker.rss = Math.max(worker.rss, rssBytes(worker.pid))
@@ -45,7 +45,7 @@ export async function watchWorkers(admin: string) {
   }
 }
 
-/** The 99th percentile of the loop's delays between two looks, as a line between the bounds of its bucket. */
+/** Returns the 99th percentile of event-loop delays between two samples, interpolated within its bucket. */
 export function lagMicros(before: Series, after: Series, labels: string): number {
   const start = `gw_worker_loop_delay_seconds_bucket{${labels},le="`
   const buckets = [...after]
@@ -65,7 +65,7 @@ export function lagMicros(before: Series, after: Series, labels: string): number
   return Math.round((below.bound + share * (bound - below.bound)) * 1e6)
 }
 
-/** How often requests waited for a connection to their upstream between two looks; null: nobody counts them. */
+/** Returns the number of waits for an upstream connection between two samples, or null if they are not counted. */
 export function upstreamWaits(before: Series, after: Series): number | null {
   const counts = [...after].filter(([name]) => name.startsWith('gw_upstream_waits_total{'))
   if (counts.length === 0) return null
